@@ -1,0 +1,52 @@
+internal import Foundation
+
+/// A JSON value. Answers are made of these rather than of coded structures because an absent key and a null are different answers,
+/// and both occur.
+enum JSON: Sendable, Encodable {
+    case null
+    case boolean(Bool)
+    case integer(Int)
+    case number(Double)
+    case string(String)
+    case array([JSON])
+    case object([String: JSON])
+
+    /// The value as UTF-8 text with sorted keys, so that equal values are equal bytes.
+    var data: Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        do {
+            return try encoder.encode(self)
+        } catch {
+            preconditionFailure("Only a number that is not finite cannot be encoded, and no sample data contains one: \(error)")
+        }
+    }
+
+    /// A string, or null without one.
+    static func text(_ string: String?) -> JSON {
+        string.map(JSON.string) ?? .null
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .null: try container.encodeNil()
+        case .boolean(let value): try container.encode(value)
+        case .integer(let value): try container.encode(value)
+        case .number(let value): try container.encode(value)
+        case .string(let value): try container.encode(value)
+        case .array(let values): try container.encode(values)
+        case .object(let members): try container.encode(members)
+        }
+    }
+}
+
+extension JSON: ExpressibleByBooleanLiteral {
+    init(booleanLiteral value: Bool) { self = .boolean(value) }
+}
+
+extension JSON: ExpressibleByDictionaryLiteral {
+    init(dictionaryLiteral elements: (String, JSON)...) {
+        self = .object(Dictionary(uniqueKeysWithValues: elements))
+    }
+}

@@ -1,0 +1,70 @@
+internal import FlyingFox
+internal import FlyingSocks
+internal import Foundation
+
+/// An HTTP server that listens on the loopback interface and hands every request to a responder.
+struct Listener: Sendable {
+    let port: UInt16
+    private let server: HTTPServer
+    private let running: Task<Void, Never>
+
+    /// Opens a port and returns when it listens; port 0 takes a free one.
+    static func open(port: UInt16, responder: Responder) async throws -> Listener {
+        let configuration = HTTPServer.Configuration(
+            address: try sockaddr_in.inet(ip4: "127.0.0.1", port: port),
+            // The longest delay anyone may set; the server would answer 500 on its own after this many seconds.
+            timeout: 3600,
+            logger: .disabled)
+        let server = HTTPServer(config: configuration, handler: ClosureHTTPHandler { await responder.respond(to: $0) })
+
+        // `run()` returns only when the server ends, and waiting for it to listen never ends when it cannot, so whichever reports
+        // first decides.
+        let (outcomes, outcome) = AsyncStream.makeStream(of: Result<Void, any Error>.self)
+        let running = Task {
+            do {
+                try await server.run()
+            } catch {
+                outcome.yield(.failure(error))
+            }
+        }
+        let waiting = Task {
+            do {
+                try await server.waitUntilListening(timeout: 60)
+                outcome.yield(.success(()))
+            } catch {
+                outcome.yield(.failure(error))
+            }
+        }
+        var opened = false
+        defer {
+            waiting.cancel()
+            if !opened { running.cancel() }
+        }
+
+        for await result in outcomes {
+            switch result {
+            case .failure(let error):
+                throw SampleServiceError.cannotListen(port: port, reason: error.localizedDescription)
+            case .success:
+                guard case .ip4(_, let boundPort)? = await server.listeningAddress else {
+                    throw SampleServiceError.cannotListen(port: port, reason: "The listening socket has no address.")
+                }
+                opened = true
+                return Listener(port: boundPort, server: server, running: running)
+            }
+        }
+        throw CancellationError()
+    }
+
+    /// Closes the port and the connections, and waits until both are closed.
+    func close() async {
+        await server.stop(timeout: 0)
+        running.cancel()
+        await running.value
+    }
+
+    /// Begins to close the port and the connections, without waiting.
+    func cancel() {
+        running.cancel()
+    }
+}

@@ -1,0 +1,49 @@
+// swift-tools-version: 6.1
+
+import PackageDescription
+
+/// The strictness every target is built with: Swift 6 language mode (from the tools version) and these upcoming features.
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+/// An example: a library target that reads like the article it follows, and its tests.
+func example(_ name: String, dependencies: [Target.Dependency] = [], resources: [Resource]? = nil) -> [Target] {
+    [
+        .target(
+            name: name, dependencies: ["CoreData"] + dependencies, path: "Examples/\(name)/Sources", resources: resources,
+            swiftSettings: strict),
+        .testTarget(
+            name: "\(name)Tests", dependencies: [.byName(name: name), "SampleService"], path: "Examples/\(name)/Tests",
+            swiftSettings: strict),
+    ]
+}
+
+let package = Package(
+    name: "OpenCoreData",
+    products: [
+        .library(name: "CoreData", targets: ["CoreData"]),
+        .library(name: "Predicates", targets: ["Predicates"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+        // Only the examples use it; SwiftPM leaves it out of packages that depend on the products.
+        .package(url: "https://github.com/swhitty/FlyingFox", .upToNextMinor(from: "0.27.0")),
+    ],
+    targets: [
+        .target(name: "Predicates", swiftSettings: strict),
+        .target(name: "CoreDataRuntime"),
+        .target(
+            name: "CoreData", dependencies: ["Predicates", "CoreDataRuntime", .product(name: "Logging", package: "swift-log")],
+            swiftSettings: strict),
+        .testTarget(name: "PredicatesTests", dependencies: ["Predicates"], swiftSettings: strict),
+        .testTarget(name: "CoreDataTests", dependencies: ["CoreData"], swiftSettings: strict),
+        .target(
+            name: "SampleService", dependencies: [.product(name: "FlyingFox", package: "FlyingFox")],
+            path: "Examples/SampleService/Sources", swiftSettings: strict),
+        .testTarget(
+            name: "SampleServiceTests", dependencies: ["SampleService"], path: "Examples/SampleService/Tests", swiftSettings: strict),
+    ]
+)

@@ -1,0 +1,104 @@
+internal import Foundation
+
+/// Finds the registered object of an identity: an open-addressed table keyed by ``NSManagedObjectID/key``, holding objects without
+/// keeping them alive.
+///
+/// Keys are mostly dense (a store counts its rows up), so groups of eight consecutive keys share two cache lines and the groups are
+/// scattered; a plain identity hash would make one cluster, and deletion quadratic. Several objects may share a key: the caller tells
+/// them apart. Not synchronized: ``ObjectRegistry`` guards it.
+struct IdentityMap: ~Copyable {
+    struct Entry {
+        var key: Int64
+        var object: UnsafeMutableRawPointer?
+    }
+
+    private var entries: UnsafeMutablePointer<Entry>
+    private var mask: Int
+    private(set) var count = 0
+
+    init() {
+        mask = 15
+        entries = Self.allocate(16)
+    }
+
+    deinit { entries.deallocate() }
+
+    private static func allocate(_ capacity: Int) -> UnsafeMutablePointer<Entry> {
+        let entries = UnsafeMutablePointer<Entry>.allocate(capacity: capacity)
+        entries.initialize(repeating: Entry(key: 0, object: nil), count: capacity)
+        return entries
+    }
+
+    @inline(__always) private static func home(_ key: Int64, _ mask: Int) -> Int {
+        let group = Int(truncatingIfNeeded: ((UInt64(bitPattern: key) >> 3) &* 0x9E37_79B9_7F4A_7C15) >> 29)
+        return ((group << 3) | Int(truncatingIfNeeded: key & 7)) & mask
+    }
+
+    /// The first object filed under `key` for which `isWanted` is true.
+    @inline(__always) func find(_ key: Int64, where isWanted: (UnsafeMutableRawPointer) -> Bool) -> UnsafeMutableRawPointer? {
+        var index = Self.home(key, mask)
+        while let object = entries[index].object {
+            if entries[index].key == key, isWanted(object) { return object }
+            index = (index &+ 1) & mask
+        }
+        return nil
+    }
+
+    /// Files an object that is not in the table.
+    mutating func insert(_ object: UnsafeMutableRawPointer, for key: Int64) {
+        if (count &+ 1) &* 2 > mask { grow(to: (mask + 1) * 2) }
+        place(object, key)
+        count &+= 1
+    }
+
+    /// Makes room for `additional` objects at once.
+    mutating func reserve(_ additional: Int) {
+        var capacity = mask + 1
+        while (count + additional) * 2 > capacity - 1 { capacity *= 2 }
+        if capacity > mask + 1 { grow(to: capacity) }
+    }
+
+    @inline(__always) private func place(_ object: UnsafeMutableRawPointer, _ key: Int64) {
+        var index = Self.home(key, mask)
+        while entries[index].object != nil { index = (index &+ 1) & mask }
+        entries[index] = Entry(key: key, object: object)
+    }
+
+    private mutating func grow(to capacity: Int) {
+        let old = entries
+        let oldCapacity = mask + 1
+        entries = Self.allocate(capacity)
+        mask = capacity - 1
+        for index in 0..<oldCapacity {
+            if let object = old[index].object { place(object, old[index].key) }
+        }
+        old.deallocate()
+    }
+
+    /// Takes an object out, moving those behind it back so that no gap cuts them off.
+    mutating func remove(_ object: UnsafeMutableRawPointer, for key: Int64) {
+        var gap = Self.home(key, mask)
+        while let candidate = entries[gap].object, candidate != object { gap = (gap &+ 1) & mask }
+        guard entries[gap].object != nil else { return }
+        count &-= 1
+        var index = gap
+        while true {
+            entries[gap].object = nil
+            while true {
+                index = (index &+ 1) & mask
+                guard entries[index].object != nil else { return }
+                let home = Self.home(entries[index].key, mask)
+                if gap <= index ? (gap < home && home <= index) : (gap < home || home <= index) { continue }
+                break
+            }
+            entries[gap] = entries[index]
+            gap = index
+        }
+    }
+
+    func forEach(_ body: (UnsafeMutableRawPointer) -> Void) {
+        for index in 0...mask {
+            if let object = entries[index].object { body(object) }
+        }
+    }
+}

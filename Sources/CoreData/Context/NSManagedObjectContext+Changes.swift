@@ -1,0 +1,136 @@
+internal import Foundation
+internal import Logging
+
+extension NSManagedObjectContext {
+    /// Marks an object for deletion by the next save. Call it on the context's queue.
+    ///
+    /// Its delete rules are carried out when pending changes are processed: at the end of a `perform` block, before a fetch or a save.
+    /// An object that was never saved is forgotten.
+    public func delete(_ object: NSManagedObject) {
+        guard object.registry === registry, !object.flags.contains(.deleted) else { return }
+        if !object.flags.contains(.preparedForDeletion) {
+            object.flags.insert(.preparedForDeletion)
+            object.prepareForDeletion()
+        }
+        if object.flags.contains(.updated) {
+            updatedList.remove(object)
+            object.flags.remove(.updated)
+        }
+        if object.flags.contains(.inserted) { insertedList.remove(object) }
+        object.flags.insert(.deleted)
+        deletedList.append(object)
+        eventDeletions.append(object)
+        noteInEvent(object)
+    }
+
+    /// The store has no row for the object: it reads as deleted from now on.
+    func treatAsDeleted(_ object: NSManagedObject) {
+        Log.context.warning("\(object.objectID) is gone from its store; it is treated as deleted.")
+        object.adopt(Row.blank(object.owningEntity.frozen!.layout, objectID: object.identifier))
+        object.flags.insert(.inaccessible)
+        for relationship in object.owningEntity.frozen!.relationships where relationship.isToMany {
+            object.toManyWithoutLoading(relationship).load([])
+        }
+    }
+
+    /// A property of the object was set for the first time in the current event.
+    func noteChange(of object: NSManagedObject) {
+        if object.flags.isDisjoint(with: [.inserted, .updated, .deleted]) {
+            object.flags.insert(.updated)
+            updatedList.append(object)
+        }
+        noteInEvent(object)
+    }
+
+    func noteInEvent(_ object: NSManagedObject) {
+        object.flags.insert(.noted)
+        eventObjects.append(object)
+        if eventObjects.count == 1 { scheduleEvent() }
+    }
+
+    /// Carries out what has been changed since the last call: delete rules, then the notification of what changed. Call it on the
+    /// context's queue; `perform`, `fetch` and `save` do.
+    public func processPendingChanges() { _ = processEvent() }
+
+    /// As ``processPendingChanges()``; answers with the objects that were changed, each once.
+    func processEvent() -> [NSManagedObject] {
+        reportGone()
+        guard !eventObjects.isEmpty else { return [] }
+        propagateDeletions()
+        let objects = eventObjects
+        eventObjects = []
+        var changes = ObjectChanges()
+        var processed: [NSManagedObject] = []
+        for object in objects {
+            // Cleared with the first sighting: an object that was changed and then deleted stands in the list twice.
+            guard object.flags.contains(.noted) else { continue }
+            object.flags.remove(.noted)
+            processed.append(object)
+            let isNew = object.flags.contains(.insertedInEvent)
+            object.flags.remove(.insertedInEvent)
+            if object.flags.contains(.deleted) {
+                if object.flags.contains(.inserted) {
+                    forget(object)
+                    if !isNew { changes.deleted.insert(object) }
+                } else {
+                    changes.deleted.insert(object)
+                }
+            } else if object.flags.contains(.inserted), isNew {
+                changes.inserted.insert(object)
+            } else {
+                changes.updated.insert(object)
+            }
+        }
+        if !changes.isEmpty { post(Self.didChangeObjectsNotification, changes) }
+        return processed
+    }
+
+    /// Applies the delete rules of everything that was deleted, and of what those delete in turn.
+    private func propagateDeletions() {
+        var next = 0
+        while next < eventDeletions.count {
+            let object = eventDeletions[next]
+            next += 1
+            for relationship in object.owningEntity.frozen!.relationships { apply(relationship, ofDeleted: object) }
+        }
+        eventDeletions = []
+    }
+
+    private func apply(_ relationship: NSRelationshipDescription, ofDeleted object: NSManagedObject) {
+        let inverse = relationship.inverseRelationship
+        switch relationship.deleteRule {
+        case .noActionDeleteRule: return
+        case .nullifyDeleteRule where inverse == nil: return
+        case .nullifyDeleteRule, .denyDeleteRule:
+            // Denied deletes fail in validation; until then nothing is torn.
+            guard let inverse, relationship.deleteRule == .nullifyDeleteRule else { return }
+            for other in related(object, relationship) where !other.flags.contains(.deleted) { other.nullify(object, at: inverse) }
+        case .cascadeDeleteRule:
+            for other in related(object, relationship) where !other.flags.contains(.deleted) { delete(other) }
+        }
+    }
+
+    private func related(_ object: NSManagedObject, _ relationship: NSRelationshipDescription) -> [NSManagedObject] {
+        relationship.isToMany ? object.toMany(relationship).objects : object.toOne(relationship).map { [$0] } ?? []
+    }
+
+    /// Takes an object out of the context: it was deleted before it was ever saved, or its insertion was rolled back.
+    func forget(_ object: NSManagedObject) {
+        if object.flags.contains(.deleted) { deletedList.remove(object) } else { insertedList.remove(object) }
+        registry.unregister(object)
+        object.flags = object.flags.intersection(.ownsRow)
+        assignedStores[ObjectIdentifier(object)] = nil
+        object.registry = nil
+    }
+}
+
+/// The sets of a change or save notification.
+struct ObjectChanges {
+    var inserted: Set<NSManagedObject> = []
+    var updated: Set<NSManagedObject> = []
+    var deleted: Set<NSManagedObject> = []
+    var refreshed: Set<NSManagedObject> = []
+    var invalidatedAll = false
+
+    var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty && !invalidatedAll }
+}

@@ -1,0 +1,139 @@
+internal import Foundation
+
+extension NSManagedObjectContext {
+    /// The object of an identity, without asking the store: a fault if it is not here yet. Call it on the context's queue.
+    ///
+    /// Whether the object exists shows when its values are read; ``existingObject(with:)`` finds out at once.
+    public func object(with objectID: NSManagedObjectID) -> NSManagedObject {
+        registeredObject(for: objectID) ?? makeFault(objectID.current)
+    }
+
+    /// The object of an identity if it lives in the context already, nil otherwise. Call it on the context's queue.
+    public func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
+        registry.object(with: objectID.current) ?? (objectID.current === objectID ? nil : registry.object(with: objectID))
+    }
+
+    /// The object of an identity, its values fetched if need be. Call it on the context's queue.
+    ///
+    /// - Throws: code 133000 when the store has no such object, or the store's error.
+    public func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
+        try throwPendingFaultError()
+        let object = object(with: objectID)
+        if object.isFault {
+            guard let row = try source.row(for: object.objectID, in: self) else { throw NSManagedObject.missingRow(objectID) }
+            object.adopt(row)
+            object.awakeFromFetch()
+        }
+        if object.flags.contains(.inaccessible) { throw NSManagedObject.missingRow(objectID) }
+        return object
+    }
+
+    /// The objects of many identities, as ``object(with:)``.
+    func objects(with ids: [NSManagedObjectID]) -> [NSManagedObject] {
+        materialize(ids.map(\.current)) { $0 }
+    }
+
+    /// The objects of many elements that each have an ID: those that live here, and new faults.
+    func materialize<Element>(_ elements: [Element], _ id: (Element) -> NSManagedObjectID) -> [NSManagedObject] {
+        reportGone()
+        let known = registry.objects(with: elements.map(id))
+        var new: [NSManagedObject] = []
+        var newByID: [NSManagedObjectID: NSManagedObject] = [:]
+        var objects: [NSManagedObject] = []
+        objects.reserveCapacity(elements.count)
+        for (element, object) in zip(elements, known) {
+            if let object {
+                objects.append(object)
+                continue
+            }
+            let id = id(element)
+            if let repeated = newByID[id] {
+                objects.append(repeated)
+                continue
+            }
+            let object = bareFault(id)
+            new.append(object)
+            newByID[id] = object
+            objects.append(object)
+        }
+        guard !new.isEmpty else { return objects }
+        registry.register(new)
+        source.didRegister(new.map(\.identifier.unsafelyUnwrapped))
+        return objects
+    }
+
+    private func makeFault(_ id: NSManagedObjectID) -> NSManagedObject {
+        reportGone()
+        let object = bareFault(id)
+        registry.register(object)
+        if !id.isTemporaryID { source.didRegister([id]) }
+        return object
+    }
+
+    /// An object without values, not yet in the identity map.
+    private func bareFault(_ id: NSManagedObjectID) -> NSManagedObject {
+        let object = id.owningEntity.managedObjectClass.init(entity: id.owningEntity, insertInto: nil)
+        object.row = nil
+        object.slots = nil
+        object.flags = []
+        object.changed.removeAll()
+        object.relationships = []
+        object.identifier = id
+        object.registry = registry
+        return object
+    }
+
+    /// Tells the source of the objects that have been released.
+    func reportGone() {
+        let gone = registry.takeGone()
+        if !gone.isEmpty { source.didUnregister(gone) }
+    }
+
+    /// Takes a new object in and lets it set itself up. Used by the object's initializer.
+    func insertNew(_ object: NSManagedObject) {
+        object.registry = registry
+        noteInsertion(of: object)
+        object.awakeFromInsert()
+    }
+
+    func noteInsertion(of object: NSManagedObject) {
+        object.flags.formUnion([.inserted, .insertedInEvent])
+        insertedList.append(object)
+        noteInEvent(object)
+    }
+
+    /// Inserts an object that was made outside a context. Call it on the context's queue.
+    public func insert(_ object: NSManagedObject) {
+        guard object.registry == nil else { return }
+        precondition(!object.owningEntity.isAbstract, "The entity “\(object.owningEntity)” is abstract: insert one of a subentity.")
+        insertNew(object)
+        if object.identifier != nil { registry.register(object) }
+    }
+
+    /// Says which store a new object is to be saved to, where several hold its entity. Call it on the context's queue.
+    public func assign(_ object: Any, to store: NSPersistentStore) {
+        guard let object = object as? NSManagedObject else { return }
+        assignedStores[ObjectIdentifier(object)] = store
+    }
+
+    /// Gives permanent IDs to new objects before they are saved. Call it on the context's queue.
+    ///
+    /// - Throws: the store's error; no object has a new ID then.
+    public func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
+        let waiting = objects.filter { $0.flags.contains(.inserted) && $0.objectID.isTemporaryID }
+        guard !waiting.isEmpty else { return }
+        let ids = try source.permanentIDs(for: waiting, in: self)
+        for (object, id) in zip(waiting, ids) { give(id, to: object) }
+    }
+
+    /// Gives an object another ID and files it anew. Answers the old one.
+    @discardableResult
+    func give(_ id: NSManagedObjectID, to object: NSManagedObject) -> NSManagedObjectID? {
+        let old = object.identifier
+        registry.unregister(object)
+        object.identifier = id
+        registry.register(object)
+        if let old, old.isTemporaryID, !id.isTemporaryID { old.promote(to: id) }
+        return old
+    }
+}

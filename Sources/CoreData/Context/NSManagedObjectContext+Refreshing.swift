@@ -1,0 +1,121 @@
+internal import Foundation
+
+extension NSManagedObjectContext {
+    /// Brings an object up to date with its store. Call it on the context's queue.
+    ///
+    /// Without merging the object becomes a fault and its unsaved changes are lost. With merging its values are taken from the store at
+    /// once, and unsaved changes stay on top of them.
+    public func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
+        guard object.registry === registry, !object.flags.contains(.inserted) else { return }
+        source.forgetRow(of: object.objectID)
+        guard flag, object.hasChanges else {
+            if object.isFault { return }
+            let wasChanged = object.flags.contains(.updated)
+            if wasChanged { updatedList.remove(object) }
+            object.flags.remove(.updated)
+            object.turnIntoFault()
+            if flag { _ = object.slotsAfterFault() }
+            post(Self.didChangeObjectsNotification, ObjectChanges(refreshed: [object]))
+            return
+        }
+        do {
+            guard let row = try source.row(for: object.objectID, in: self) else { return }
+            object.rebase(onto: row)
+            post(Self.didChangeObjectsNotification, ObjectChanges(refreshed: [object]))
+        } catch {
+            noteFaultError(error, of: object)
+        }
+    }
+
+    /// Refreshes every object of the context, keeping unsaved changes. Call it on the context's queue.
+    public func refreshAllObjects() {
+        for object in registry.all where !object.flags.contains(.inserted) { refresh(object, mergeChanges: object.hasChanges) }
+    }
+
+    /// Forgets everything that is unsaved: new objects go, changed and deleted ones are as the store had them. Call it on the context's
+    /// queue.
+    public func rollback() {
+        processPendingChanges()
+        faultError = nil
+        discardedRows = []
+        var changes = ObjectChanges()
+        for object in insertedList.elements {
+            changes.deleted.insert(object)
+            forget(object)
+        }
+        for object in deletedList.removeAll() {
+            object.flags.subtract([.deleted, .preparedForDeletion])
+            if object.flags.contains(.inserted) {
+                changes.deleted.insert(object)
+                forget(object)
+            } else {
+                object.restoreSnapshot()
+                changes.inserted.insert(object)
+            }
+        }
+        for object in updatedList.removeAll() {
+            object.restoreSnapshot()
+            changes.updated.insert(object)
+        }
+        eventObjects = []
+        eventDeletions = []
+        if !changes.isEmpty { post(Self.didChangeObjectsNotification, changes) }
+    }
+
+    /// Forgets every object of the context, saved or not. References to them become useless. Call it on the context's queue.
+    public func reset() {
+        let objects = registry.all + insertedList.elements
+        insertedList = ObjectList()
+        updatedList = ObjectList()
+        deletedList = ObjectList()
+        eventObjects = []
+        eventDeletions = []
+        assignedStores = [:]
+        faultError = nil
+        discardedRows = []
+        for object in objects {
+            registry.unregister(object)
+            object.registry = nil
+            object.relationships = []
+            object.flags = object.flags.intersection(.ownsRow)
+        }
+        reportGone()
+        if !objects.isEmpty { post(Self.didChangeObjectsNotification, ObjectChanges(invalidatedAll: true)) }
+    }
+}
+
+extension NSManagedObject {
+    /// Drops what was changed since the snapshot.
+    func restoreSnapshot() {
+        flags.subtract([.updated, .noted, .ownsRow])
+        changed.removeAll()
+        relationships = []
+        refusedValues = nil
+        row = snapshot
+        slots = snapshot?.slots
+    }
+
+    /// Takes `stored` as the new snapshot and keeps the values changed here on top of it.
+    ///
+    /// - Parameter keeps: which changed properties stay; the others take the stored value.
+    func rebase(onto stored: Row, keeping keeps: (NSPropertyDescription) -> Bool = { _ in true }) {
+        let local = row
+        let kept = changes.filter(keeps)
+        let states = relationships
+        let merged = stored.copy()
+        relationships = []
+        changed.removeAll()
+        for property in kept {
+            changed.insert(property.slotIndex)
+            if let relationship = property as? NSRelationshipDescription {
+                if !states.isEmpty { setState(states[relationship.relationshipIndex], of: relationship) }
+            } else if let local {
+                merged.copyValue(from: local, at: slot(of: property))
+            }
+        }
+        row = merged
+        slots = merged.slots
+        snapshot = stored
+        flags.insert(.ownsRow)
+    }
+}

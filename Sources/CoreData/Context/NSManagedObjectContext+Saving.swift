@@ -1,0 +1,175 @@
+internal import Foundation
+
+extension NSManagedObjectContext {
+    /// The save itself, see ``save()``.
+    func performSave() throws {
+        try throwPendingFaultError()
+        processPendingChanges()
+        guard hasChanges, !isSaving else { return }
+        isSaving = true
+        defer { isSaving = false }
+        post(Self.willSaveObjectsNotification)
+        try announceSave()
+        try validate()
+        let changes = try writeSettlingConflicts()
+        finishSave(changes)
+    }
+
+    // MARK: Before
+
+    /// Calls `willSave` for everything to be saved, then for what that has changed or inserted, until it changes nothing more.
+    private func announceSave() throws {
+        var objects = insertedList.elements + updatedList.elements + deletedList.elements
+        for _ in 0..<1000 {
+            for object in objects { object.willSave() }
+            objects = processEvent().filter { $0.registry === registry }
+            if objects.isEmpty { return }
+        }
+        throw CoreDataError.make(
+            NSCoreDataError, "The save was given up.",
+            reason: "willSave() of \(objects[0].objectID) has changed objects a thousand times over.",
+            next: "Set a value in willSave() only where it differs from what is there.")
+    }
+
+    private func validate() throws {
+        var errors: [NSError] = []
+        func check(_ objects: [NSManagedObject], _ validate: (NSManagedObject) throws -> Void) {
+            for object in objects {
+                do {
+                    try validate(object)
+                } catch {
+                    let error = error as NSError
+                    errors += error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? [error]
+                }
+            }
+        }
+        check(insertedList.elements) { try $0.validateForInsert() }
+        check(updatedList.elements) { try $0.validateForUpdate() }
+        check(deletedList.elements.filter { !$0.flags.contains(.inserted) }) { try $0.validateForDelete() }
+        try throwPendingFaultError()
+        if !errors.isEmpty { throw CoreDataError.combined(errors) }
+    }
+
+    // MARK: The save itself
+
+    private func writeSettlingConflicts() throws -> ChangeSet {
+        for _ in 0..<10 {
+            do {
+                return try write()
+            } catch let error as NSError where error.domain == NSCocoaErrorDomain && error.code == NSManagedObjectMergeError {
+                let conflicts = error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict] ?? []
+                guard !conflicts.isEmpty, let policy = mergePolicy as? NSMergePolicy else { throw error }
+                try policy.resolve(optimisticLockingConflicts: conflicts)
+                try throwPendingFaultError()
+            }
+        }
+        throw CoreDataError.make(
+            NSPersistentStoreSaveConflictsError, "The save was given up after ten attempts.",
+            reason: "Others kept changing the same objects.", next: "Save again, or settle the conflicts in a merge policy of your own.")
+    }
+
+    private func write() throws -> ChangeSet {
+        processPendingChanges()
+        let changes = ChangeSet(
+            inserted: insertedList.elements,
+            updated: updatedList.elements.filter { $0.hasPersistentChangedValues },
+            deleted: deletedList.elements)
+        guard !changes.isEmpty else { return changes }
+        let new = changes.inserted.filter { $0.identifier?.isTemporaryID ?? true }
+        let ids = try source.permanentIDs(for: new, in: self)
+        var temporary: [(NSManagedObject, NSManagedObjectID?)] = []
+        for (object, id) in zip(new, ids) {
+            temporary.append((object, object.identifier))
+            registry.unregister(object)
+            object.identifier = id
+        }
+        registry.register(new)
+        do {
+            try source.save(changes, in: self)
+        } catch {
+            for (object, id) in temporary {
+                registry.unregister(object)
+                object.identifier = id
+                registry.register([object])
+            }
+            throw error
+        }
+        for (object, id) in temporary {
+            if let id, let permanent = object.identifier, id.isTemporaryID, !permanent.isTemporaryID { id.promote(to: permanent) }
+        }
+        source.didRegister(new.compactMap(\.identifier).filter { !$0.isTemporaryID })
+        return changes
+    }
+
+    // MARK: After
+
+    private func finishSave(_ changes: ChangeSet) {
+        let saved = insertedList.removeAll() + updatedList.removeAll()
+        let deleted = deletedList.removeAll()
+        eventObjects = []
+        assignedStores = [:]
+        for object in saved { object.didBecomeSaved() }
+        for object in deleted { object.flags.subtract([.noted, .insertedInEvent]) }
+        let sets = ObjectChanges(inserted: Set(changes.inserted), updated: Set(changes.updated), deleted: Set(changes.deleted))
+        for object in saved { object.didSave() }
+        for object in deleted { object.didSave() }
+        if !sets.isEmpty {
+            post(Self.didSaveObjectsNotification, sets)
+            postSavedIDs(sets)
+        }
+        for object in deleted {
+            registry.unregister(object)
+            object.flags.remove(.deleted)
+            object.registry = nil
+        }
+        reportGone()
+    }
+}
+
+extension NSManagedObject {
+    /// Brings the object's row into the form in which a store keeps it: relationships as IDs, the ID, the version that the save makes.
+    ///
+    /// - Parameter keepsLists: whether the row is to hold the IDs of to-many relationships.
+    /// - Throws: the error of a failing fault; code 133000 for a relationship to an object that is in no context.
+    func rowForSaving(keepsLists: Bool) throws -> Row {
+        if slots == nil { try fulfillFault() }
+        _ = prepareRowForWriting()
+        let row = self.row.unsafelyUnwrapped
+        for relationship in owningEntity.frozen!.relationships {
+            let slot = slot(of: relationship)
+            if relationship.isToMany {
+                guard keepsLists else { continue }
+                if changed.contains(relationship.slotIndex) || snapshot == nil || row.isNil(at: slot) {
+                    let ids = try toMany(relationship).objects.map { try $0.idForReference(from: self, relationship) }
+                    row.setObjectIDs(ids.isEmpty ? .empty : ObjectIDList(ids), at: slot)
+                }
+            } else if case .toOne(let target) = state(of: relationship) {
+                row.setObjectID(try target?.idForReference(from: self, relationship), at: slot)
+            }
+        }
+        try registry?.context?.throwPendingFaultError()
+        row.objectID = objectID
+        row.version = (snapshot?.version ?? 0) + 1
+        return row
+    }
+
+    private func idForReference(from owner: NSManagedObject, _ relationship: NSRelationshipDescription) throws -> NSManagedObjectID {
+        if registry != nil || flags.contains(.deleted) || identifier?.isTemporaryID == false { return objectID }
+        throw CoreDataError.make(
+            NSManagedObjectReferentialIntegrityError, "\(owner.objectID) cannot be saved.",
+            reason: "Its “\(relationship)” leads to an object that is in no context.",
+            next: "Insert that object, or take it out of the relationship.", info: [NSAffectedObjectsErrorKey: [owner]])
+    }
+
+    /// The store has the object's values now: they are what the next change starts from.
+    func didBecomeSaved() {
+        flags.subtract([.inserted, .updated, .noted, .insertedInEvent, .ownsRow])
+        changed.removeAll()
+        refusedValues = nil
+        snapshot = row
+        for (index, state) in relationships.enumerated() {
+            // What was added before the list was known is in the store's list from now on.
+            if case .toMany(let storage) = state, !storage.isLoaded { relationships[index] = .fault }
+        }
+    }
+}

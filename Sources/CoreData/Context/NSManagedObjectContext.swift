@@ -1,0 +1,162 @@
+public import Foundation
+internal import Logging
+
+/// The kinds of queue that a context can work on.
+public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
+    /// The queue is the context's own.
+    case privateQueueConcurrencyType = 1
+    /// The queue is the main queue.
+    case mainQueueConcurrencyType = 2
+}
+
+/// A working copy of the object graph: it fetches objects, keeps one instance of each, tracks what changes, and saves.
+///
+/// A context works on a queue. Use it and its objects inside ``perform(schedule:_:)``, ``performAndWait(_:)-(()->T)`` or
+/// `perform(_:)`; a main-queue context may also be used on the main thread directly. See the article *Contexts and threads*.
+///
+/// Source: [NSManagedObjectContext](https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext).
+// Everything but `registry` and the immutable properties is used on `queue` only.
+open class NSManagedObjectContext: NSObject, @unchecked Sendable {
+    /// The kinds of queue, in the spelling of current SDKs.
+    public struct ConcurrencyType: Hashable, Sendable {
+        let type: NSManagedObjectContextConcurrencyType
+        /// A queue of the context's own.
+        public static let privateQueue = ConcurrencyType(type: .privateQueueConcurrencyType)
+        /// The main queue.
+        public static let mainQueue = ConcurrencyType(type: .mainQueueConcurrencyType)
+    }
+
+    /// The kind of queue.
+    public let concurrencyType: NSManagedObjectContextConcurrencyType
+    let queue: DispatchQueue
+
+    /// The coordinator whose stores the context works on; that of its parent for a child. Set it before the first object comes.
+    open var persistentStoreCoordinator: NSPersistentStoreCoordinator? {
+        get { coordinator ?? parent?.persistentStoreCoordinator }
+        set { coordinator = newValue }
+    }
+    private var coordinator: NSPersistentStoreCoordinator?
+
+    /// The context that this one fetches from and saves to instead of a coordinator. Set it before the first object comes.
+    open var parent: NSManagedObjectContext? {
+        didSet { parentSource = parent.map { ParentSource($0) } }
+    }
+    private var parentSource: ParentSource?
+
+    /// Settles what others saved since this context read the same objects. ``NSErrorMergePolicy`` unless set.
+    open var mergePolicy: Any = NSMergePolicy.error
+    /// A name for logs.
+    open var name: String?
+    /// Free information about the context.
+    open var userInfo: NSMutableDictionary = [:]
+    /// Whether an object whose row is gone reads as deleted, with nil values. True unless set; false makes it an error.
+    open var shouldDeleteInaccessibleFaults = true
+    /// Names who writes, for stores that keep a history.
+    open var transactionAuthor: String?
+
+    final var registry: ObjectRegistry!
+    final var insertedList = ObjectList()
+    final var updatedList = ObjectList()
+    final var deletedList = ObjectList()
+    /// What was inserted, changed or deleted since `processPendingChanges`.
+    final var eventObjects: [NSManagedObject] = []
+    final var eventDeletions: [NSManagedObject] = []
+    final var isEventEnqueued = false
+    final var isInEvent = false
+    final var isSaving = false
+    final var assignedStores: [ObjectIdentifier: NSPersistentStore] = [:]
+    final var faultError: (any Error)?
+    final var discardedRows: [Row] = []
+
+    /// Makes a context that works on a queue of the given kind.
+    public init(concurrencyType ct: NSManagedObjectContextConcurrencyType) {
+        concurrencyType = ct
+        switch ct {
+        case .mainQueueConcurrencyType: queue = .main
+        case .privateQueueConcurrencyType: queue = DispatchQueue(label: "NSManagedObjectContext")
+        }
+        super.init()
+        registry = ObjectRegistry(self)
+        if ct == .privateQueueConcurrencyType { queue.setSpecific(key: Self.queueKey, value: QueueOwner(self)) }
+    }
+
+    /// Makes a context that works on a queue of the given kind.
+    public convenience init(_ type: ConcurrencyType) { self.init(concurrencyType: type.type) }
+
+    deinit {
+        source.didUnregister(registry.takeGone() + registry.all.compactMap(\.identifier).filter { !$0.isTemporaryID })
+    }
+
+    static let queueKey = DispatchSpecificKey<QueueOwner>()
+
+    /// The private-queue context on whose queue the caller is.
+    static var current: NSManagedObjectContext? { DispatchQueue.getSpecific(key: queueKey)?.context }
+
+    /// Where objects come from and go to.
+    var source: any ObjectSource {
+        if let parentSource { return parentSource }
+        return coordinator ?? NoSource.shared
+    }
+
+    var model: NSManagedObjectModel? { source.sourceModel }
+
+    // MARK: What is pending
+
+    /// Whether the next save has anything to do.
+    open var hasChanges: Bool { !insertedList.isEmpty || !updatedList.isEmpty || !deletedList.isEmpty }
+    /// The objects that the next save will insert.
+    open var insertedObjects: Set<NSManagedObject> { Set(insertedList.elements) }
+    /// The objects that the next save will update.
+    open var updatedObjects: Set<NSManagedObject> { Set(updatedList.elements) }
+    /// The objects that the next save will delete.
+    open var deletedObjects: Set<NSManagedObject> { Set(deletedList.elements) }
+    /// The objects that live in the context.
+    open var registeredObjects: Set<NSManagedObject> {
+        Set(registry.all).union(insertedList.elements)
+    }
+
+    /// Saves what is pending to the stores, or to the parent context. Call it on the context's queue.
+    ///
+    /// The order is: pending changes, the will-save notification, ``NSManagedObject/willSave()`` (again for what it changes), validation,
+    /// permanent IDs from the stores, the save request, new snapshots, ``NSManagedObject/didSave()``, the did-save notifications. When
+    /// anything fails the context is as it was before, still dirty.
+    ///
+    /// - Throws: validation errors (all of them, see ``NSValidationMultipleErrorsError``), the store's error, or code 133020 with the
+    ///   ``NSMergeConflict``s under `"conflictList"` that the merge policy did not settle.
+    open func save() throws { try performSave() }
+
+    // MARK: Errors of reads
+
+    /// The first error of a store that a property read could not throw; nil when there was none.
+    ///
+    /// Reading a property cannot throw, so the error of a failed fault waits here: the next `fetch`, `count`, `existingObject` or `save`
+    /// throws it and clears it. Nothing is saved before it has been seen.
+    public var pendingFaultError: (any Error)? { faultError }
+
+    /// Throws and clears ``pendingFaultError``, if there is one.
+    public func throwPendingFaultError() throws {
+        guard let error = faultError else { return }
+        faultError = nil
+        discardedRows = []
+        throw error
+    }
+
+    func noteFaultError(_ error: any Error, of object: NSManagedObject) {
+        Log.context.error("The values of \(object.objectID) could not be read: \(error)")
+        if faultError == nil { faultError = error }
+    }
+
+    /// Slots for a write to an object whose values could not be had. The pending fault error tells of it.
+    func discardedSlots(of entity: NSEntityDescription) -> UnsafeMutableRawPointer {
+        let row = Row.blank(entity.frozen!.layout)
+        discardedRows.append(row)
+        return row.slots
+    }
+}
+
+/// The context that a private queue belongs to.
+// Set once, weak.
+final class QueueOwner: @unchecked Sendable {
+    private(set) weak var context: NSManagedObjectContext?
+    init(_ context: NSManagedObjectContext) { self.context = context }
+}

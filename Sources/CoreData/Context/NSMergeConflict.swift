@@ -1,0 +1,90 @@
+public import Foundation
+
+/// Says that an object was changed here and by someone else since this context read it.
+///
+/// A snapshot is a dictionary of values by property name. ``newVersionNumber`` is 0 when the object has been deleted.
+///
+/// Source: [NSMergeConflict](https://developer.apple.com/documentation/coredata/nsmergeconflict).
+// Immutable; the object in it belongs to its context's queue.
+open class NSMergeConflict: NSObject, @unchecked Sendable {
+    /// The object that was to be saved.
+    public let sourceObject: NSManagedObject
+    /// The object's values when it was read.
+    public let objectSnapshot: [String: Any]?
+    /// The values that the coordinator has cached since.
+    public let cachedSnapshot: [String: Any]?
+    /// The values that the store has.
+    public let persistedSnapshot: [String: Any]?
+    /// The version that the store has; 0 for a deleted object.
+    public let newVersionNumber: Int
+    /// The version that the object was read with.
+    public let oldVersionNumber: Int
+    let storedRow: Row?
+
+    /// Makes a conflict; for stores that notice one themselves and throw it, in an error of code 133020 under `"conflictList"`.
+    ///
+    /// - Parameters:
+    ///   - srcObject: the object that was to be saved.
+    ///   - newvers: the version that the store has, 0 if it has deleted the object.
+    ///   - oldvers: the version the object was read with.
+    ///   - cachesnap: the cached values, if they differ.
+    ///   - persnap: the values in the store.
+    public init(
+        source srcObject: NSManagedObject, newVersion newvers: Int, oldVersion oldvers: Int, cachedSnapshot cachesnap: [String: Any]?,
+        persistedSnapshot persnap: [String: Any]?
+    ) {
+        sourceObject = srcObject
+        objectSnapshot = srcObject.snapshot.map { $0.dictionary(of: srcObject.owningEntity) }
+        cachedSnapshot = cachesnap
+        persistedSnapshot = persnap
+        newVersionNumber = newvers
+        oldVersionNumber = oldvers
+        storedRow = nil
+    }
+
+    init(_ object: NSManagedObject, stored: Row?) {
+        sourceObject = object
+        objectSnapshot = object.snapshot.map { $0.dictionary(of: object.owningEntity) }
+        cachedSnapshot = stored.map { $0.dictionary(of: object.owningEntity) }
+        persistedSnapshot = cachedSnapshot
+        newVersionNumber = Int(stored?.version ?? 0)
+        oldVersionNumber = Int(object.snapshot?.version ?? 0)
+        storedRow = stored
+    }
+
+    /// The row that the object is to be rebased onto; nil when the object has been deleted.
+    var rowToMerge: Row? {
+        if let storedRow { return storedRow }
+        guard newVersionNumber > 0, let values = persistedSnapshot ?? cachedSnapshot else { return nil }
+        return try? Row.make(
+            values, entity: sourceObject.owningEntity, objectID: sourceObject.objectID, version: Int64(newVersionNumber))
+    }
+
+    /// The object and the two versions.
+    open override var description: String {
+        "NSMergeConflict: \(sourceObject.objectID) was read with version \(oldVersionNumber), "
+            + (newVersionNumber == 0 ? "and has been deleted" : "the store has version \(newVersionNumber)")
+    }
+
+    /// The error that carries conflicts to the merge policy and, where it does not settle them, to the caller of save.
+    static func error(_ conflicts: [NSMergeConflict]) -> NSError {
+        CoreDataError.make(
+            NSManagedObjectMergeError, "\(conflicts.count) objects were changed by others since they were read.",
+            reason: conflicts.map(\.description).joined(separator: "\n"),
+            next: "Refresh them and save again, or set a merge policy.",
+            info: [NSPersistentStoreSaveConflictsErrorKey: conflicts, NSAffectedObjectsErrorKey: conflicts.map(\.sourceObject)])
+    }
+}
+
+extension Row {
+    /// The values by property name, without what the store has not been asked for.
+    func dictionary(of entity: NSEntityDescription) -> [String: Any] {
+        var values: [String: Any] = [:]
+        for (property, slot) in zip(entity.frozen!.properties, layout.slots) {
+            guard let value = any(at: slot, of: property as? NSAttributeDescription) else { continue }
+            if let id = value as? NSManagedObjectID, id === NSManagedObjectID.unresolved { continue }
+            values[property.name] = value
+        }
+        return values
+    }
+}

@@ -1,0 +1,134 @@
+public import Foundation
+
+/// How a conflict between this context's changes and those of others is settled.
+public enum NSMergePolicyType: UInt, Sendable {
+    /// The save fails.
+    case errorMergePolicyType = 0
+    /// Property by property; where both changed one, the store's value stays.
+    case mergeByPropertyStoreTrumpMergePolicyType = 1
+    /// Property by property; where both changed one, this context's value stays.
+    case mergeByPropertyObjectTrumpMergePolicyType = 2
+    /// This context's object replaces the store's.
+    case overwriteMergePolicyType = 3
+    /// The store's object stays, and the changes here are dropped.
+    case rollbackMergePolicyType = 4
+}
+
+/// Settles conflicts when a context saves.
+///
+/// Subclass it and override ``resolve(optimisticLockingConflicts:)`` for rules of your own; it is called on the context's queue.
+///
+/// Source: [NSMergePolicy](https://developer.apple.com/documentation/coredata/nsmergepolicy).
+// Immutable.
+open class NSMergePolicy: NSObject, @unchecked Sendable {
+    /// How the policy settles a conflict.
+    public let mergeType: NSMergePolicyType
+
+    /// Makes a policy.
+    public init(merge ty: NSMergePolicyType) { mergeType = ty }
+
+    /// The save fails with the conflicts.
+    public static let error = NSMergePolicy(merge: .errorMergePolicyType)
+    /// The store's value stays where both changed a property.
+    public static let mergeByPropertyStoreTrump = NSMergePolicy(merge: .mergeByPropertyStoreTrumpMergePolicyType)
+    /// This context's value stays where both changed a property.
+    public static let mergeByPropertyObjectTrump = NSMergePolicy(merge: .mergeByPropertyObjectTrumpMergePolicyType)
+    /// This context's object replaces the store's.
+    public static let overwrite = NSMergePolicy(merge: .overwriteMergePolicyType)
+    /// The changes here are dropped.
+    public static let rollback = NSMergePolicy(merge: .rollbackMergePolicyType)
+
+    /// Settles `list` by bringing each object onto the store's version, so that the save can be repeated.
+    ///
+    /// - Throws: code 133020 with the conflicts, where the policy leaves them unsettled.
+    open func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
+        if mergeType == .errorMergePolicyType { throw NSMergeConflict.error(list) }
+        for conflict in list { settle(conflict) }
+    }
+
+    private func settle(_ conflict: NSMergeConflict) {
+        let object = conflict.sourceObject
+        guard let context = object.managedObjectContext else { return }
+        let storeWins = mergeType == .rollbackMergePolicyType || mergeType == .mergeByPropertyStoreTrumpMergePolicyType
+        guard let stored = conflict.rowToMerge else {
+            if storeWins || object.isDeleted { context.acceptDeletion(of: object) } else { context.insertAgain(object) }
+            return
+        }
+        if object.isDeleted, !storeWins {
+            object.snapshot = stored
+            return
+        }
+        switch mergeType {
+        case .errorMergePolicyType: return
+        case .rollbackMergePolicyType: context.dropChanges(of: object, for: stored)
+        case .mergeByPropertyStoreTrumpMergePolicyType:
+            if object.isDeleted { return context.dropChanges(of: object, for: stored) }
+            let before = object.snapshot
+            object.rebase(onto: stored) { property in
+                // A property stays as it is here where the store has left it alone.
+                guard let before else { return true }
+                return !object.differs(before, stored, at: property)
+            }
+        case .mergeByPropertyObjectTrumpMergePolicyType: object.rebase(onto: stored)
+        case .overwriteMergePolicyType:
+            for property in object.owningEntity.frozen!.properties where !(property is NSRelationshipDescription) {
+                object.changed.insert(property.slotIndex)
+            }
+            object.rebase(onto: stored)
+        }
+    }
+}
+
+/// The policy of a new context: the save fails with the conflicts.
+public let NSErrorMergePolicy: NSMergePolicy = .error
+/// See ``NSMergePolicy/mergeByPropertyStoreTrump``.
+public let NSMergeByPropertyStoreTrumpMergePolicy: NSMergePolicy = .mergeByPropertyStoreTrump
+/// See ``NSMergePolicy/mergeByPropertyObjectTrump``.
+public let NSMergeByPropertyObjectTrumpMergePolicy: NSMergePolicy = .mergeByPropertyObjectTrump
+/// See ``NSMergePolicy/overwrite``.
+public let NSOverwriteMergePolicy: NSMergePolicy = .overwrite
+/// See ``NSMergePolicy/rollback``.
+public let NSRollbackMergePolicy: NSMergePolicy = .rollback
+
+extension NSManagedObject {
+    /// Whether a property has other values in two rows of the object.
+    func differs(_ first: Row, _ second: Row, at property: NSPropertyDescription) -> Bool {
+        let slot = slot(of: property)
+        let values = [first, second].map { row -> NSObject? in
+            switch row.any(at: slot, of: property as? NSAttributeDescription) {
+            case nil: nil
+            case let ids as [NSManagedObjectID]: NSSet(array: ids)
+            case let value?: (value as? NSObject) ?? NSString(string: "\(value)")
+            }
+        }
+        return values[0] != values[1]
+    }
+}
+
+extension NSManagedObjectContext {
+    /// The object is as the store has it; nothing of it is left to save.
+    func dropChanges(of object: NSManagedObject, for stored: Row) {
+        if object.flags.contains(.deleted) { deletedList.remove(object) } else { updatedList.remove(object) }
+        object.flags.subtract([.deleted, .preparedForDeletion])
+        object.snapshot = stored
+        object.restoreSnapshot()
+    }
+
+    /// The store has deleted the object: it goes from here too.
+    func acceptDeletion(of object: NSManagedObject) {
+        if object.flags.contains(.deleted) { deletedList.remove(object) } else { updatedList.remove(object) }
+        object.flags.subtract([.updated, .deleted])
+        registry.unregister(object)
+        object.registry = nil
+    }
+
+    /// The store has deleted the object, but it is to stay: it is inserted again under its old ID.
+    func insertAgain(_ object: NSManagedObject) {
+        updatedList.remove(object)
+        object.flags.remove(.updated)
+        object.flags.insert(.inserted)
+        for relationship in object.owningEntity.frozen!.relationships where relationship.isToMany { _ = object.toMany(relationship) }
+        object.snapshot = nil
+        insertedList.append(object)
+    }
+}

@@ -1,0 +1,43 @@
+internal import Foundation
+
+/// The objects a context will insert, update or delete at the next save, in the order in which they came.
+///
+/// Each object knows its place, so that taking one out costs no search; an object stands in one list at most. Gaps are closed when they
+/// are half of the list.
+struct ObjectList {
+    private var objects: [NSManagedObject?] = []
+    private(set) var count = 0
+
+    var isEmpty: Bool { count == 0 }
+
+    mutating func append(_ object: NSManagedObject) {
+        object.listIndex = objects.count
+        objects.append(object)
+        count += 1
+    }
+
+    mutating func remove(_ object: NSManagedObject) {
+        let index = object.listIndex
+        guard index >= 0, index < objects.count, objects[index] === object else { return }
+        objects[index] = nil
+        object.listIndex = -1
+        count -= 1
+        if objects.count > 32, count < objects.count / 2 { compact() }
+    }
+
+    private mutating func compact() {
+        objects = objects.filter { $0 != nil }
+        for (index, object) in objects.enumerated() { object.unsafelyUnwrapped.listIndex = index }
+    }
+
+    /// Empties the list and answers what it held.
+    mutating func removeAll() -> [NSManagedObject] {
+        let all = elements
+        for object in all { object.listIndex = -1 }
+        objects = []
+        count = 0
+        return all
+    }
+
+    var elements: [NSManagedObject] { objects.compactMap { $0 } }
+}

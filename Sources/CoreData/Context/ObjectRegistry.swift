@@ -1,0 +1,97 @@
+internal import CoreDataRuntime
+internal import Foundation
+
+/// The objects that live in a context, without keeping them alive.
+///
+/// Objects may be released on any thread, so the table is guarded. A lookup and the removal in an object's deinitialization exclude
+/// each other; a lookup that meets an object whose deinitialization has begun does not see it.
+// `lock` guards `map`, `gone` and `owner`.
+final class ObjectRegistry: @unchecked Sendable {
+    private let lock = NSLock()
+    private var map = IdentityMap()
+    /// The IDs of objects that were released since the context last looked.
+    private var gone: [NSManagedObjectID] = []
+    private weak var owner: NSManagedObjectContext?
+
+    init(_ context: NSManagedObjectContext) { owner = context }
+
+    /// The context; nil once it is gone or the registry has been given up by a reset.
+    var context: NSManagedObjectContext? { owner }
+
+    /// The registered object of an identity.
+    func object(with id: NSManagedObjectID) -> NSManagedObject? {
+        lock.lock()
+        defer { lock.unlock() }
+        return find(id)
+    }
+
+    private func find(_ id: NSManagedObjectID) -> NSManagedObject? {
+        let found = map.find(id.key) { pointer in
+            let object = Unmanaged<NSManagedObject>.fromOpaque(pointer)
+            return object._withUnsafeGuaranteedRef { $0.identifier.unsafelyUnwrapped.isSame(as: id) }
+        }
+        guard let found, swift_tryRetain(found) != nil else { return nil }
+        return Unmanaged<NSManagedObject>.fromOpaque(found).takeRetainedValue()
+    }
+
+    /// The registered objects of many identities, nil where there is none.
+    func objects(with ids: [NSManagedObjectID]) -> [NSManagedObject?] {
+        lock.lock()
+        defer { lock.unlock() }
+        return ids.map(find)
+    }
+
+    /// Files an object under its identity.
+    func register(_ object: NSManagedObject) {
+        lock.lock()
+        insert(object)
+        lock.unlock()
+    }
+
+    func register(_ objects: [NSManagedObject]) {
+        lock.lock()
+        map.reserve(objects.count)
+        for object in objects { insert(object) }
+        lock.unlock()
+    }
+
+    private func insert(_ object: NSManagedObject) {
+        guard let id = object.identifier else { return }
+        object.flags.insert(.registered)
+        map.insert(Unmanaged.passUnretained(object).toOpaque(), for: id.key)
+    }
+
+    /// Takes an object out.
+    func unregister(_ object: NSManagedObject) {
+        guard let id = object.identifier, object.flags.contains(.registered) else { return }
+        object.flags.remove(.registered)
+        lock.lock()
+        map.remove(Unmanaged.passUnretained(object).toOpaque(), for: id.key)
+        if !id.isTemporaryID { gone.append(id) }
+        lock.unlock()
+    }
+
+    /// Called by an object's `deinit`, on any thread.
+    func objectWillDeallocate(_ object: NSManagedObject) { unregister(object) }
+
+    /// The IDs of the objects that have gone since the last call.
+    func takeGone() -> [NSManagedObjectID] {
+        lock.lock()
+        defer { lock.unlock() }
+        let ids = gone
+        gone = []
+        return ids
+    }
+
+    /// The registered objects.
+    var all: [NSManagedObject] {
+        lock.lock()
+        defer { lock.unlock() }
+        var objects: [NSManagedObject] = []
+        objects.reserveCapacity(map.count)
+        map.forEach { pointer in
+            if swift_tryRetain(pointer) != nil { objects.append(Unmanaged<NSManagedObject>.fromOpaque(pointer).takeRetainedValue()) }
+        }
+        return objects
+    }
+}

@@ -1,0 +1,45 @@
+internal import Foundation
+
+/// Where a context gets its objects from and saves them to: a coordinator with its stores, or a parent context.
+///
+/// Every method is called on the queue of `context`.
+protocol ObjectSource: AnyObject {
+    /// The model of the objects; nil while there is none.
+    var sourceModel: NSManagedObjectModel? { get }
+    /// Answers a fetch, without what is pending in `context`.
+    func fetch(_ request: NSFetchRequest<any NSFetchRequestResult>, for context: NSManagedObjectContext) throws -> FetchAnswer
+    /// The row of an object; nil when there is none.
+    func row(for id: NSManagedObjectID, in context: NSManagedObjectContext) throws -> Row?
+    /// The objects of a relationship whose IDs the row does not hold.
+    func relatedIDs(of relationship: NSRelationshipDescription, for id: NSManagedObjectID, in context: NSManagedObjectContext) throws
+        -> [NSManagedObjectID]
+    /// Gives permanent IDs to objects that have temporary ones.
+    func permanentIDs(for objects: [NSManagedObject], in context: NSManagedObjectContext) throws -> [NSManagedObjectID]
+    /// Saves. Answers with the row of each inserted and updated object as it is from now on.
+    func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws
+    /// Objects came to live in `context`, or went.
+    /// The row of an object is to be taken from the store itself the next time.
+    func forgetRow(of id: NSManagedObjectID)
+    func didRegister(_ ids: [NSManagedObjectID])
+    /// Objects no longer live in a context.
+    func didUnregister(_ ids: [NSManagedObjectID])
+}
+
+/// What a source answers to a fetch.
+enum FetchAnswer {
+    case rows([Row])
+    case ids([NSManagedObjectID])
+    case objects([NSManagedObject])
+    case dictionaries([NSDictionary])
+    case count(Int)
+}
+
+/// What a save has to do.
+struct ChangeSet {
+    var inserted: [NSManagedObject]
+    var updated: [NSManagedObject]
+    var deleted: [NSManagedObject]
+    var locked: [NSManagedObject] = []
+
+    var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && locked.isEmpty }
+}

@@ -1,0 +1,151 @@
+internal import Foundation
+
+/// Lets a child context fetch from its parent and save into it.
+///
+/// Every call waits for the parent's queue. What crosses is IDs and rows, never objects.
+final class ParentSource: ObjectSource {
+    private let parent: NSManagedObjectContext
+    init(_ parent: NSManagedObjectContext) { self.parent = parent }
+
+    var sourceModel: NSManagedObjectModel? { parent.model }
+
+    func fetch(_ request: NSFetchRequest<any NSFetchRequestResult>, for context: NSManagedObjectContext) throws -> FetchAnswer {
+        try parent.performAndWait {
+            let request = request.copy() as! NSFetchRequest<any NSFetchRequestResult>
+            switch request.resultType {
+            case .countResultType: return .count(try parent.count(for: request))
+            case .dictionaryResultType: return .dictionaries(try parent.fetch(request).compactMap { $0 as? NSDictionary })
+            default:
+                request.resultType = .managedObjectResultType
+                return .ids(try parent.fetchObjects(request).map(\.objectID))
+            }
+        }
+    }
+
+    func row(for id: NSManagedObjectID, in context: NSManagedObjectContext) throws -> Row? {
+        try parent.performAndWait {
+            let object = parent.object(with: id)
+            if object.isFault {
+                guard let row = try parent.source.row(for: id, in: parent) else { return nil }
+                object.adopt(row)
+                object.awakeFromFetch()
+            }
+            if object.isDeleted || object.flags.contains(.inaccessible) { return nil }
+            return object.hasChanges ? try object.rowForChild() : object.row
+        }
+    }
+
+    func relatedIDs(
+        of relationship: NSRelationshipDescription, for id: NSManagedObjectID, in context: NSManagedObjectContext
+    ) throws -> [NSManagedObjectID] {
+        try parent.performAndWait {
+            let ids = parent.object(with: id).objectIDs(forRelationshipNamed: relationship.name)
+            try parent.throwPendingFaultError()
+            return ids
+        }
+    }
+
+    func permanentIDs(for objects: [NSManagedObject], in context: NSManagedObjectContext) throws -> [NSManagedObjectID] {
+        // The parent gives them when it saves itself; until then both know the object by its temporary ID.
+        objects.map(\.objectID)
+    }
+
+    func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws {
+        let written = try (changes.inserted + changes.updated).map { object in
+            Push(
+                entity: object.owningEntity, id: object.objectID, row: try object.rowForSaving(keepsLists: true),
+                changed: object.isInserted ? nil : object.persistentChanges)
+        }
+        let deleted = changes.deleted.filter { !$0.flags.contains(.inserted) }.map(\.objectID)
+        try parent.performAndWait { try parent.receive(written, deleted: deleted) }
+    }
+
+    func forgetRow(of id: NSManagedObjectID) {}
+    func didRegister(_ ids: [NSManagedObjectID]) {}
+    func didUnregister(_ ids: [NSManagedObjectID]) {}
+
+    /// One object's values on their way from a child to its parent.
+    struct Push {
+        let entity: NSEntityDescription
+        let id: NSManagedObjectID
+        let row: Row
+        /// The properties that were changed; nil for a new object.
+        let changed: [NSPropertyDescription]?
+    }
+}
+
+extension NSManagedObject {
+    /// A row with the object's values as they are in this context, unsaved ones too, for a child to read.
+    fileprivate func rowForChild() throws -> Row {
+        let copy = readableRow.copy()
+        for relationship in owningEntity.frozen!.relationships {
+            let slot = slot(of: relationship)
+            if relationship.isToMany {
+                let ids = toMany(relationship).objects.map(\.objectID)
+                copy.setObjectIDs(ids.isEmpty ? .empty : ObjectIDList(ids), at: slot)
+            } else {
+                copy.setObjectID(toOne(relationship)?.objectID, at: slot)
+            }
+        }
+        try registry?.context?.throwPendingFaultError()
+        copy.objectID = objectID
+        copy.version = snapshot?.version ?? 0
+        return copy
+    }
+}
+
+extension NSManagedObjectContext {
+    /// Takes over what a child context saves.
+    fileprivate func receive(_ pushed: [ParentSource.Push], deleted: [NSManagedObjectID]) throws {
+        // New objects first, so that every reference finds its object.
+        for push in pushed where push.changed == nil && registeredObject(for: push.id) == nil {
+            let object = push.entity.managedObjectClass.init(entity: push.entity, insertInto: nil)
+            object.identifier = push.id
+            object.registry = registry
+            registry.register(object)
+            noteInsertion(of: object)
+        }
+        for push in pushed {
+            let object = object(with: push.id)
+            for property in push.changed ?? push.entity.frozen!.properties {
+                let slot = object.slot(of: property)
+                if let relationship = property as? NSRelationshipDescription {
+                    let ids = relationship.isToMany ? push.row.objectIDs(at: slot)?.ids : push.row.objectID(at: slot).map { [$0] }
+                    let objects = objects(with: ids ?? [])
+                    if relationship.isToMany { object.setToMany(objects, relationship) } else { object.setToOne(objects.first, relationship) }
+                } else if object.prepareRowForWriting() {
+                    object.row?.copyValue(from: push.row, at: slot)
+                    object.noteChange(at: property.slotIndex)
+                }
+            }
+        }
+        for id in deleted { delete(object(with: id)) }
+        processPendingChanges()
+        try throwPendingFaultError()
+    }
+}
+
+/// Stands in for the source of a context that has neither a coordinator nor a parent.
+final class NoSource: ObjectSource, Sendable {
+    static let shared = NoSource()
+
+    private var error: NSError {
+        CoreDataError.make(
+            NSCoreDataError, "The context cannot reach a store.", reason: "It has no persistent store coordinator and no parent.",
+            next: "Set persistentStoreCoordinator before using the context.")
+    }
+
+    var sourceModel: NSManagedObjectModel? { nil }
+    func fetch(_ request: NSFetchRequest<any NSFetchRequestResult>, for context: NSManagedObjectContext) throws -> FetchAnswer {
+        throw error
+    }
+    func row(for id: NSManagedObjectID, in context: NSManagedObjectContext) throws -> Row? { throw error }
+    func relatedIDs(
+        of relationship: NSRelationshipDescription, for id: NSManagedObjectID, in context: NSManagedObjectContext
+    ) throws -> [NSManagedObjectID] { throw error }
+    func permanentIDs(for objects: [NSManagedObject], in context: NSManagedObjectContext) throws -> [NSManagedObjectID] { throw error }
+    func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws { throw error }
+    func forgetRow(of id: NSManagedObjectID) {}
+    func didRegister(_ ids: [NSManagedObjectID]) {}
+    func didUnregister(_ ids: [NSManagedObjectID]) {}
+}

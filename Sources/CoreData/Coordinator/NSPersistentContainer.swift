@@ -1,0 +1,75 @@
+public import Foundation
+
+/// A model, a coordinator and a main-queue context, set up together.
+///
+/// ```swift
+/// let container = NSPersistentContainer(name: "Music", managedObjectModel: model)
+/// container.loadPersistentStores { description, error in … }
+/// let albums = try container.viewContext.fetch(NSFetchRequest<Album>(entityName: "Album"))
+/// ```
+///
+/// Source: [NSPersistentContainer](https://developer.apple.com/documentation/coredata/nspersistentcontainer).
+// `lock` guards the descriptions; the rest is immutable or guards itself.
+open class NSPersistentContainer: NSObject, @unchecked Sendable {
+    /// The name of the container.
+    public let name: String
+    /// The main-queue context.
+    public let viewContext: NSManagedObjectContext
+    /// The model.
+    open var managedObjectModel: NSManagedObjectModel { persistentStoreCoordinator.managedObjectModel }
+    /// The coordinator of the stores.
+    public let persistentStoreCoordinator: NSPersistentStoreCoordinator
+
+    private let lock = NSLock()
+    private var descriptions: [NSPersistentStoreDescription] = [NSPersistentStoreDescription()]
+
+    /// The stores to open. One in memory unless set.
+    open var persistentStoreDescriptions: [NSPersistentStoreDescription] {
+        get { lock.withLock { descriptions } }
+        set { lock.withLock { descriptions = newValue } }
+    }
+
+    /// Makes a container of `model`, which cannot be changed from then on.
+    ///
+    /// A model with mistakes stops the program with a message that lists them.
+    public init(name: String, managedObjectModel model: NSManagedObjectModel) {
+        self.name = name
+        persistentStoreCoordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        viewContext = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
+        viewContext.persistentStoreCoordinator = persistentStoreCoordinator
+        super.init()
+    }
+
+    /// Opens the stores.
+    ///
+    /// - Parameter block: called once for each, with nil or with the error that opening it met; on the calling thread, or in the
+    ///   background where the description says so.
+    open func loadPersistentStores(completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void) {
+        for description in persistentStoreDescriptions {
+            persistentStoreCoordinator.addPersistentStore(with: description, completionHandler: block)
+        }
+    }
+
+    /// Makes a context with a queue of its own.
+    open func newBackgroundContext() -> NSManagedObjectContext {
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = persistentStoreCoordinator
+        return context
+    }
+
+    /// Runs `block` with a new context, on its queue, and returns at once.
+    open func performBackgroundTask(_ block: @escaping (NSManagedObjectContext) -> Void) {
+        let context = newBackgroundContext()
+        context.perform { block(context) }
+    }
+
+    /// Runs `block` with a new context, on its queue, and suspends until it is done.
+    ///
+    /// - Returns: what `block` returns; objects of the context are of no use outside.
+    public func performBackgroundTask<T, Failure: Error>(
+        _ block: @escaping (NSManagedObjectContext) throws(Failure) -> T
+    ) async throws(Failure) -> T {
+        let context = newBackgroundContext()
+        return try await context.perform { () throws(Failure) -> T in try block(context) }
+    }
+}

@@ -1,0 +1,59 @@
+internal import Foundation
+
+// Codes in `NSCocoaErrorDomain`, with the names and numbers of Apple's `CoreDataErrors.h`.
+
+/// A validation failure that no other code describes.
+public let NSManagedObjectValidationError = 1550
+/// Several validation failures; they stand under ``NSDetailedErrorsKey``.
+public let NSValidationMultipleErrorsError = 1560
+/// A property that is not optional holds nil.
+public let NSValidationMissingMandatoryPropertyError = 1570
+/// A to-many relationship holds fewer objects than its minimum count.
+public let NSValidationRelationshipLacksMinimumCountError = 1580
+/// A to-many relationship holds more objects than its maximum count.
+public let NSValidationRelationshipExceedsMaximumCountError = 1590
+/// An object was deleted whose relationship with the deny rule is not empty.
+public let NSValidationRelationshipDeniedDeleteError = 1600
+
+/// An object refers to one that no longer exists.
+public let NSManagedObjectReferentialIntegrityError = 133000
+/// An object refers to an object of another store.
+public let NSManagedObjectExternalRelationshipError = 133010
+/// A merge policy could not settle the conflicts of a save.
+public let NSManagedObjectMergeError = 133020
+
+/// No store class is registered for the type, or it is not a store class.
+public let NSPersistentStoreInvalidTypeError = 134000
+/// The metadata of the store name another type than the one it was opened with.
+public let NSPersistentStoreTypeMismatchError = 134010
+/// The store cannot hold the entities of the model.
+public let NSPersistentStoreIncompatibleSchemaError = 134020
+/// The store could not be written.
+public let NSPersistentStoreSaveError = 134030
+/// Some stores of a save were written and others were not.
+public let NSPersistentStoreIncompleteSaveError = 134040
+/// A save met changes that others made since the objects were read.
+public let NSPersistentStoreSaveConflictsError = 134050
+/// An error of the framework that no other code describes.
+public let NSCoreDataError = 134060
+/// A store did not answer as its contract demands, or could not do what was asked.
+public let NSPersistentStoreOperationError = 134070
+/// The store could not be opened.
+public let NSPersistentStoreOpenError = 134080
+/// The store does not serve requests of this kind.
+public let NSPersistentStoreUnsupportedRequestTypeError = 134091
+
+/// The key of a validation failure's property name.
+public let NSValidationKeyErrorKey = "NSValidationErrorKey"
+/// The key of the object that failed validation.
+public let NSValidationObjectErrorKey = "NSValidationErrorObject"
+/// The key of the value that failed validation.
+public let NSValidationValueErrorKey = "NSValidationErrorValue"
+/// The key of the errors that ``NSValidationMultipleErrorsError`` gathers.
+public let NSDetailedErrorsKey = "NSDetailedErrors"
+/// The key of the objects that an error concerns.
+public let NSAffectedObjectsErrorKey = "NSAffectedObjectsErrorKey"
+/// The key of the stores that an error concerns.
+public let NSAffectedStoresErrorKey = "NSAffectedStoresErrorKey"
+/// The key of the ``NSMergeConflict``s of a ``NSManagedObjectMergeError``.
+public let NSPersistentStoreSaveConflictsErrorKey = "conflictList"

@@ -1,0 +1,176 @@
+public import Foundation
+
+/// Describes an entity: its name, its class, its properties, and its place in the inheritance of the model.
+///
+/// ``properties`` holds the inherited ones too. Setting it on a subentity replaces what the subentity declares itself; inherited
+/// properties in the list are left where they are.
+///
+/// Source: [NSEntityDescription](https://developer.apple.com/documentation/coredata/nsentitydescription).
+// Unsynchronized while being built; immutable from `freeze()` on, which happens before a model is shared.
+open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
+    /// The model that holds the entity.
+    open internal(set) weak var managedObjectModel: NSManagedObjectModel?
+
+    /// The name of the entity.
+    open var name: String? { willSet { requireMutable() } }
+    /// The name of the class of the entity's objects, with its module: `"Bandcamp.Album"`. ``NSManagedObject`` unless set.
+    open var managedObjectClassName: String! = "NSManagedObject" {
+        willSet { requireMutable() }
+        didSet { boundClass = nil }
+    }
+    /// Whether there are objects of its subentities only.
+    open var isAbstract: Bool = false { willSet { requireMutable() } }
+    /// Free information about the entity.
+    open var userInfo: [AnyHashable: Any]? = [:] { willSet { requireMutable() } }
+    /// The name the entity had in an earlier version of the model.
+    open var renamingIdentifier: String? { willSet { requireMutable() } }
+
+    /// The entity this one inherits from.
+    open internal(set) weak var superentity: NSEntityDescription?
+
+    /// The entities that inherit from this one directly. Setting it makes this entity their superentity.
+    open var subentities: [NSEntityDescription] = [] {
+        willSet { requireMutable() }
+        didSet {
+            for entity in oldValue where entity.superentity === self { entity.superentity = nil }
+            for entity in subentities { entity.superentity = self }
+        }
+    }
+
+    /// All properties: the inherited ones first, then those declared here.
+    open var properties: [NSPropertyDescription] {
+        get { if let frozen { frozen.properties } else { (superentity?.properties ?? []) + declaredProperties } }
+        set {
+            requireMutable()
+            let inherited = Set((superentity?.properties ?? []).map(ObjectIdentifier.init))
+            declaredProperties = newValue.filter { !inherited.contains(ObjectIdentifier($0)) }
+            for property in declaredProperties { property.entity = self }
+        }
+    }
+
+    final var declaredProperties: [NSPropertyDescription] = []
+    final var boundClass: NSManagedObject.Type?
+
+    /// What freezing computes, so that lookups on the way to a value cost a dictionary access at most.
+    struct Frozen {
+        var properties: [NSPropertyDescription]
+        var byName: [String: NSPropertyDescription]
+        var relationships: [NSRelationshipDescription]
+        var layout: RowLayout
+        var root: NSEntityDescription
+        var descendants: Set<ObjectIdentifier>
+        var objectClass: NSManagedObject.Type
+        var schema: EntitySchema
+    }
+    final var frozen: Frozen?
+
+    /// Makes an entity without a name and properties.
+    public required override init() { super.init() }
+
+    final func requireMutable() {
+        precondition(
+            frozen == nil,
+            "The entity “\(name ?? "?")” cannot be changed: its model is in use by a coordinator. Change a copy of the model.")
+    }
+
+    /// An entity like this one, with copies of its properties, that belongs to no model. Relationships lead where they led.
+    open func copy(with zone: NSZone? = nil) -> Any {
+        let copy = Swift.type(of: self).init()
+        copy.name = name
+        copy.managedObjectClassName = managedObjectClassName
+        copy.boundClass = boundClass
+        copy.isAbstract = isAbstract
+        copy.userInfo = userInfo
+        copy.renamingIdentifier = renamingIdentifier
+        copy.properties = declaredProperties.map { $0.copy() as! NSPropertyDescription }
+        return copy
+    }
+
+    /// The name of the entity.
+    open override var description: String { name ?? "entity without a name" }
+}
+
+extension NSEntityDescription {
+    /// Makes a named entity in one line.
+    ///
+    /// - Parameters:
+    ///   - name: the name of the entity.
+    ///   - objectClass: the class of its objects.
+    ///   - properties: what it declares.
+    public convenience init(
+        name: String, managedObjectClass objectClass: NSManagedObject.Type = NSManagedObject.self, properties: [NSPropertyDescription] = []
+    ) {
+        self.init()
+        self.name = name
+        self.managedObjectClass = objectClass
+        self.properties = properties
+    }
+
+    /// The class of the entity's objects, as a type instead of a name. Setting it sets ``managedObjectClassName``.
+    ///
+    /// A class that cannot be found by its name at run time (a local or private one) can be set only here.
+    public var managedObjectClass: NSManagedObject.Type {
+        get { frozen?.objectClass ?? boundClass ?? lookUpClass() ?? NSManagedObject.self }
+        set {
+            managedObjectClassName = NSStringFromClass(newValue)
+            boundClass = newValue
+        }
+    }
+
+    /// The properties by their names.
+    public var propertiesByName: [String: NSPropertyDescription] {
+        frozen?.byName ?? Dictionary(properties.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
+    }
+
+    /// The attributes by their names.
+    public var attributesByName: [String: NSAttributeDescription] { propertiesByName.compactMapValues { $0 as? NSAttributeDescription } }
+
+    /// The relationships by their names.
+    public var relationshipsByName: [String: NSRelationshipDescription] {
+        propertiesByName.compactMapValues { $0 as? NSRelationshipDescription }
+    }
+
+    /// The direct subentities by their names.
+    public var subentitiesByName: [String: NSEntityDescription] {
+        Dictionary(subentities.compactMap { entity in entity.name.map { ($0, entity) } }, uniquingKeysWith: { $1 })
+    }
+
+    /// The relationships that lead to `entity`.
+    public func relationships(forDestination entity: NSEntityDescription) -> [NSRelationshipDescription] {
+        properties.compactMap { $0 as? NSRelationshipDescription }.filter { $0.destinationEntity === entity }
+    }
+
+    /// Whether this entity is `entity` or inherits from it.
+    public func isKindOf(entity: NSEntityDescription) -> Bool {
+        if self === entity { return true }
+        if let frozen = entity.frozen { return frozen.descendants.contains(ObjectIdentifier(self)) }
+        return superentity?.isKindOf(entity: entity) ?? false
+    }
+
+    /// The entity called `entityName` in the model of `context`.
+    ///
+    /// - Returns: nil if the context has no coordinator yet, or its model no such entity.
+    public class func entity(forEntityName entityName: String, in context: NSManagedObjectContext) -> NSEntityDescription? {
+        context.model?.entitiesByName[entityName]
+    }
+
+    /// Creates an object of the entity called `entityName` and inserts it into `context`. Call it on the context's queue.
+    ///
+    /// An unknown name stops the program with a message (it raises an exception on Apple's platforms).
+    public class func insertNewObject(forEntityName entityName: String, into context: NSManagedObjectContext) -> NSManagedObject {
+        guard let entity = entity(forEntityName: entityName, in: context) else {
+            preconditionFailure(
+                "There is no entity “\(entityName)” in the context's model, which has: "
+                    + (context.model?.entitiesByName.keys.sorted().joined(separator: ", ") ?? "none, for it has no coordinator") + ".")
+        }
+        return entity.managedObjectClass.init(entity: entity, insertInto: context)
+    }
+
+    /// The class by its name: as it stands, or in the module of the program.
+    func lookUpClass() -> NSManagedObject.Type? {
+        guard let name = managedObjectClassName, name != "NSManagedObject" else { return NSManagedObject.self }
+        if let found = NSClassFromString(name) as? NSManagedObject.Type { return found }
+        guard !name.contains("."), let module = Bundle.main.executableURL?.lastPathComponent else { return nil }
+        return NSClassFromString("\(module).\(name)") as? NSManagedObject.Type
+    }
+}

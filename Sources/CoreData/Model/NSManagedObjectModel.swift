@@ -1,0 +1,155 @@
+public import Foundation
+internal import Logging
+
+/// The entities of an application, their properties and how they relate.
+///
+/// Build it in code, then give it to a coordinator or a container; from then on it cannot be changed, only copied. A frozen model may
+/// be used from any thread.
+///
+/// Source: [NSManagedObjectModel](https://developer.apple.com/documentation/coredata/nsmanagedobjectmodel).
+// Unsynchronized while being built; `freezeLock` guards the step to immutable, after which it is only read.
+open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
+    /// The entities, those that inherit included.
+    open var entities: [NSEntityDescription] = [] {
+        willSet { requireMutable() }
+        didSet { for entity in entities { entity.managedObjectModel = self } }
+    }
+
+    /// Free names for the version of the model.
+    open var versionIdentifiers: Set<AnyHashable> = [] { willSet { requireMutable() } }
+
+    private var entitiesByConfiguration: [String: [NSEntityDescription]] = [:]
+    private let freezeLock = NSLock()
+    private var frozenByName: [String: NSEntityDescription]?
+    private var frozenByClass: [ObjectIdentifier: NSEntityDescription] = [:]
+
+    /// Makes a model without entities.
+    public required override init() { super.init() }
+
+    /// Makes a model of `entities`.
+    public convenience init(entities: [NSEntityDescription]) {
+        self.init()
+        self.entities = entities
+    }
+
+    /// The entities by their names.
+    open var entitiesByName: [String: NSEntityDescription] {
+        frozenByName
+            ?? Dictionary(entities.compactMap { entity in entity.name.map { ($0, entity) } }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The names of the configurations.
+    open var configurations: [String] { entitiesByConfiguration.keys.sorted() }
+
+    /// The entities of a configuration; all of them for nil, nil for a name that the model does not have.
+    open func entities(forConfigurationName configuration: String?) -> [NSEntityDescription]? {
+        guard let configuration else { return entities }
+        return entitiesByConfiguration[configuration]
+    }
+
+    /// Sets the entities of a configuration, a part of the model that a store can be limited to.
+    open func setEntities(_ entities: [NSEntityDescription], forConfigurationName configuration: String) {
+        requireMutable()
+        entitiesByConfiguration[configuration] = entities
+    }
+
+    /// A model like this one, down to copies of its properties, that may be changed.
+    open func copy(with zone: NSZone? = nil) -> Any {
+        let copy = Swift.type(of: self).init()
+        var copies: [ObjectIdentifier: NSEntityDescription] = [:]
+        for entity in entities { copies[ObjectIdentifier(entity)] = (entity.copy() as! NSEntityDescription) }
+        for entity in entities {
+            let twin = copies[ObjectIdentifier(entity)]!
+            twin.subentities = entity.subentities.compactMap { copies[ObjectIdentifier($0)] }
+            for case let relationship as NSRelationshipDescription in twin.declaredProperties {
+                let destination = relationship.destinationEntity.flatMap { copies[ObjectIdentifier($0)] }
+                let inverse = relationship.inverseRelationship
+                relationship.destinationEntity = destination
+                guard let inverse, let owner = inverse.entity.flatMap({ copies[ObjectIdentifier($0)] }) else { continue }
+                relationship.inverseRelationship =
+                    owner.declaredProperties.first { $0.name == inverse.name } as? NSRelationshipDescription
+            }
+        }
+        copy.entities = entities.map { copies[ObjectIdentifier($0)]! }
+        copy.versionIdentifiers = versionIdentifiers
+        for (name, list) in entitiesByConfiguration {
+            copy.entitiesByConfiguration[name] = list.compactMap { copies[ObjectIdentifier($0)] }
+        }
+        return copy
+    }
+
+    private func requireMutable() {
+        precondition(frozenByName == nil, "The model cannot be changed: a coordinator uses it. Change a copy of the model.")
+    }
+
+    /// The entity whose objects are of `objectClass` or, when none names that class itself, of the nearest class above it.
+    func entity(for objectClass: NSManagedObject.Type) -> NSEntityDescription? {
+        var candidate: AnyClass? = objectClass
+        while let current = candidate, current != NSManagedObject.self {
+            if let entity = frozenByClass[ObjectIdentifier(current)] { return entity }
+            candidate = _getSuperclass(current)
+        }
+        let name = String(describing: objectClass)
+        return entitiesByName.values.first { $0.boundClass == nil && $0.managedObjectClassName == name }
+    }
+
+    /// Makes the model immutable and computes where every value lies. Does nothing the second time.
+    ///
+    /// - Throws: an error of code 134020 that lists every mistake of the model.
+    func freeze() throws {
+        freezeLock.lock()
+        defer { freezeLock.unlock() }
+        if frozenByName != nil { return }
+        let mistakes = ModelCheck.mistakes(of: self)
+        guard mistakes.isEmpty else {
+            throw CoreDataError.make(
+                NSPersistentStoreIncompatibleSchemaError, "The model cannot be used.", reason: mistakes.joined(separator: " "),
+                next: "Mend the model before a coordinator is made of it.")
+        }
+        for entity in entities where entity.superentity == nil { entity.freeze(below: nil) }
+        for entity in entities { entity.frozen?.descendants = Set(entity.allKinds.map(ObjectIdentifier.init)) }
+        for entity in entities {
+            let objectClass = entity.frozen!.objectClass
+            if objectClass != NSManagedObject.self, frozenByClass[ObjectIdentifier(objectClass)] == nil {
+                frozenByClass[ObjectIdentifier(objectClass)] = entity
+            }
+        }
+        frozenByName = entitiesByName
+    }
+}
+
+extension NSEntityDescription {
+    /// The entity and everything that inherits from it.
+    var allKinds: [NSEntityDescription] { [self] + subentities.flatMap(\.allKinds) }
+
+    /// The entity at the top of the inheritance.
+    var rootEntity: NSEntityDescription { frozen?.root ?? superentity?.rootEntity ?? self }
+
+    fileprivate func freeze(below superentity: NSEntityDescription?) {
+        let declared =
+            declaredProperties.filter { $0 is NSAttributeDescription }.sorted { $0.name < $1.name }
+            + declaredProperties.filter { $0 is NSRelationshipDescription }.sorted { $0.name < $1.name }
+        let inherited = superentity?.frozen?.properties ?? []
+        var relationships = superentity?.frozen?.relationships ?? []
+        for (offset, property) in declared.enumerated() {
+            property.slotIndex = inherited.count + offset
+            if let relationship = property as? NSRelationshipDescription {
+                relationship.relationshipIndex = relationships.count
+                relationships.append(relationship)
+            }
+            property.isFrozen = true
+        }
+        let properties = inherited + declared
+        let objectClass = boundClass ?? lookUpClass()
+        if objectClass == nil {
+            Log.model.warning(
+                "Entity “\(name ?? "?")”: there is no class “\(managedObjectClassName ?? "?")”; its objects are of NSManagedObject.")
+        }
+        frozen = Frozen(
+            properties: properties, byName: Dictionary(properties.map { ($0.name, $0) }, uniquingKeysWith: { $1 }),
+            relationships: relationships, layout: RowLayout(extending: superentity?.frozen?.layout, by: declared),
+            root: superentity?.frozen?.root ?? self, descendants: [], objectClass: objectClass ?? NSManagedObject.self,
+            schema: EntitySchema(entity: self))
+        for entity in subentities { entity.freeze(below: self) }
+    }
+}

@@ -1,0 +1,85 @@
+internal import Foundation
+
+/// Brings values of the public edge (`Any`) into the form of an attribute's slot, or says that they are not of its type.
+enum AttributeCheck {
+    /// The form in which `value` is kept, nil when the attribute cannot hold it: a value of another type, a whole number beyond the
+    /// attribute's size, a number that is not a number.
+    static func conform(_ value: Any?, to attribute: NSAttributeDescription) -> StorableValue? {
+        guard let value = unwrapped(value) else { return .null }
+        switch attribute.attributeType {
+        case .integer16AttributeType: return integer(value, in: Int64(Int16.min)...Int64(Int16.max))
+        case .integer32AttributeType: return integer(value, in: Int64(Int32.min)...Int64(Int32.max))
+        case .integer64AttributeType: return integer(value, in: Int64.min...Int64.max)
+        case .booleanAttributeType: return integer(value, in: 0...1)
+        case .doubleAttributeType: return double(value)
+        case .floatAttributeType: return double(value).flatMap(roundedToFloat)
+        case .dateAttributeType: return (value as? Date).map { .double($0.timeIntervalSinceReferenceDate) }
+        case .stringAttributeType: return (value as? String).map { .string($0) }
+        case .binaryDataAttributeType: return (value as? Data).map { .data($0) }
+        case .UUIDAttributeType: return (value as? UUID).map { .uuid($0) }
+        case .URIAttributeType: return (value as? URL).map { .box(Box($0)) }
+        case .decimalAttributeType: return decimal(value)
+        case .objectIDAttributeType: return (value as? NSManagedObjectID).map { .box(Box($0)) }
+        case .transformableAttributeType, .undefinedAttributeType: return .box(Box(value))
+        }
+    }
+
+    /// `value` without the optionals and `NSNull`s around it.
+    static func unwrapped(_ value: Any?) -> Any? {
+        guard let value, !(value is NSNull) else { return nil }
+        if case let nested as (any OptionalValue) = value { return unwrapped(nested.anyValue) }
+        return value
+    }
+
+    private static func integer(_ value: Any, in range: ClosedRange<Int64>) -> StorableValue? {
+        let number: Int64?
+        switch value {
+        case let whole as Int: number = Int64(whole)
+        case let flag as Bool: number = flag ? 1 : 0
+        case let whole as any BinaryInteger: number = Int64(exactly: whole)
+        case let boxed as NSNumber: number = NSNumber(value: boxed.int64Value) == boxed ? boxed.int64Value : nil
+        case let real as Double: number = Int64(exactly: real)
+        default: number = nil
+        }
+        return number.flatMap { range.contains($0) ? .integer($0) : nil }
+    }
+
+    private static func double(_ value: Any) -> StorableValue? {
+        let number: Double?
+        switch value {
+        case let real as Double: number = real
+        case let real as Float: number = Double(real)
+        case let decimal as Decimal: number = (decimal as NSDecimalNumber).doubleValue
+        case let whole as any BinaryInteger: number = Double(exactly: whole)
+        case let boxed as NSNumber: number = boxed.doubleValue
+        default: number = nil
+        }
+        return number.flatMap { $0.isNaN ? nil : .double($0) }
+    }
+
+    private static func roundedToFloat(_ value: StorableValue) -> StorableValue? {
+        if case .double(let number) = value { .double(Double(Float(number))) } else { nil }
+    }
+
+    private static func decimal(_ value: Any) -> StorableValue? {
+        let number: Decimal?
+        switch value {
+        case let exact as Decimal: number = exact
+        case let whole as Int: number = Decimal(whole)
+        case let whole as any BinaryInteger: number = Decimal(string: String(whole))
+        case let real as Double: number = Decimal(real)
+        case let boxed as NSNumber: number = boxed.decimalValue
+        default: number = nil
+        }
+        return number.flatMap { $0.isNaN ? nil : .box(Box($0)) }
+    }
+}
+
+/// An optional, whatever it wraps.
+private protocol OptionalValue {
+    var anyValue: Any? { get }
+}
+
+extension Optional: OptionalValue {
+    fileprivate var anyValue: Any? { self.map { $0 as Any } }
+}

@@ -1,0 +1,76 @@
+internal import Foundation
+internal import Predicates
+
+extension NSManagedObject {
+    /// What a compiled predicate looks at: the object with its values, fetched if need be.
+    func subject() throws -> PredicateSubject {
+        if slots == nil { try fulfillFault() }
+        return PredicateSubject(slots: slots ?? owningEntity.frozen!.layout.nilRow.slots, object: self)
+    }
+}
+
+/// Shows the objects of an entity to compiled predicates: attributes where they lie, relationships by walking them.
+// Immutable; what it is asked about belongs to the asking context's queue.
+final class EntitySchema: PredicateSchema, @unchecked Sendable {
+    private unowned let entity: NSEntityDescription
+    init(entity: NSEntityDescription) { self.entity = entity }
+
+    var schemaName: String { entity.name ?? "?" }
+
+    func predicateProperty(named name: String) -> PredicateProperty? {
+        guard let frozen = entity.frozen, let property = frozen.byName[name] else { return nil }
+        guard let relationship = property as? NSRelationshipDescription else {
+            let slot = frozen.layout.slots[property.slotIndex]
+            if let kind = slot.kind.slotKind { return .slot(slot.location, kind) }
+            return .computed { try PropertyValue(any: Self.object($0).anyAttribute(property)) }
+        }
+        let destination = relationship.destinationEntity!.frozen!.schema
+        if relationship.isToMany {
+            return .toMany(
+                destination: destination, count: { try Self.related($0, relationship).count },
+                forEach: { subject, visit in
+                    for object in try Self.related(subject, relationship) {
+                        if try !visit(try object.subject()) { return }
+                    }
+                })
+        }
+        return .toOne(
+            destination: destination,
+            identity: { try Self.target($0, relationship).map { .object(ObjectReference($0.objectID)) } ?? .null },
+            follow: { try Self.target($0, relationship)?.subject() })
+    }
+
+    func identity(of subject: PredicateSubject) -> PropertyValue { .object(ObjectReference(Self.object(subject).objectID)) }
+
+    func constant(for object: AnyObject) -> PropertyValue? { Self.identifier(of: object) }
+
+    func publicObject(of subject: PredicateSubject) -> Any { Self.object(subject) }
+
+    /// An object or ID given as an argument, as the ID that rows and objects are compared by.
+    static func identifier(of object: AnyObject) -> PropertyValue? {
+        switch object {
+        case let object as NSManagedObject: .object(ObjectReference(object.objectID.current))
+        case let id as NSManagedObjectID: .object(ObjectReference(id.current))
+        default: nil
+        }
+    }
+
+    private static func object(_ subject: PredicateSubject) -> NSManagedObject {
+        unsafeDowncast(subject.object, to: NSManagedObject.self)
+    }
+
+    private static func target(_ subject: PredicateSubject, _ relationship: NSRelationshipDescription) throws -> NSManagedObject? {
+        try checked(object(subject)) { $0.toOne(relationship) }
+    }
+
+    private static func related(_ subject: PredicateSubject, _ relationship: NSRelationshipDescription) throws -> [NSManagedObject] {
+        try checked(object(subject)) { $0.toMany(relationship).objects }
+    }
+
+    /// Walks a relationship; a store that fails in this makes the fetch fail.
+    private static func checked<Result>(_ object: NSManagedObject, _ read: (NSManagedObject) -> Result) throws -> Result {
+        let result = read(object)
+        try object.registry?.context?.throwPendingFaultError()
+        return result
+    }
+}

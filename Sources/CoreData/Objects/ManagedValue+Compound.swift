@@ -1,0 +1,172 @@
+public import Foundation
+
+// Optionals, enumerations, values that need a box, and relationships.
+
+/// For optional properties.
+extension Optional: ManagedValue where Wrapped: ManagedValue {
+    /// See ``ManagedValue``.
+    @inlinable @inline(__always)
+    public static func get(from object: NSManagedObject, at place: PropertyPlace, named name: String) -> Wrapped? {
+        Wrapped.getOptional(from: object, at: place, named: name)
+    }
+
+    /// See ``ManagedValue``.
+    @inlinable public static func getOptional(from object: NSManagedObject, at place: PropertyPlace, named name: String) -> Wrapped?? {
+        .some(Wrapped.getOptional(from: object, at: place, named: name))
+    }
+
+    /// See ``ManagedValue``.
+    @inlinable @inline(__always)
+    public static func set(_ value: Wrapped?, in object: NSManagedObject, at place: PropertyPlace, named name: String) {
+        Wrapped.setOptional(value, in: object, at: place, named: name)
+    }
+
+    /// See ``ManagedValue``.
+    @inlinable
+    public static func setOptional(_ value: Wrapped??, in object: NSManagedObject, at place: PropertyPlace, named name: String) {
+        Wrapped.setOptional(value ?? nil, in: object, at: place, named: name)
+    }
+
+    /// See ``ManagedValue``.
+    public static func fits(_ property: NSPropertyDescription) -> Bool { Wrapped.fits(property) }
+}
+
+/// For enumerations with a raw value.
+extension ManagedValue where Self: RawRepresentable, RawValue: ManagedValue {
+    /// See ``ManagedValue``. A stored value that is no case stops the program with a message; declare the property optional to read nil.
+    public static func get(from object: NSManagedObject, at place: PropertyPlace, named name: String) -> Self {
+        let raw = RawValue.get(from: object, at: place, named: name)
+        guard let value = Self(rawValue: raw) else {
+            preconditionFailure("“\(object.entity).\(name)” holds \(raw), which is no \(Self.self). Declare the property optional.")
+        }
+        return value
+    }
+
+    /// See ``ManagedValue``.
+    public static func getOptional(from object: NSManagedObject, at place: PropertyPlace, named name: String) -> Self? {
+        RawValue.getOptional(from: object, at: place, named: name).flatMap(Self.init(rawValue:))
+    }
+
+    /// See ``ManagedValue``.
+    public static func set(_ value: Self, in object: NSManagedObject, at place: PropertyPlace, named name: String) {
+        RawValue.set(value.rawValue, in: object, at: place, named: name)
+    }
+
+    /// See ``ManagedValue``.
+    public static func setOptional(_ value: Self?, in object: NSManagedObject, at place: PropertyPlace, named name: String) {
+        RawValue.setOptional(value?.rawValue, in: object, at: place, named: name)
+    }
+
+    /// See ``ManagedValue``.
+    public static func fits(_ property: NSPropertyDescription) -> Bool { RawValue.fits(property) }
+}
+
+/// A type whose values are kept by key, through ``NSManagedObject/value(forKey:)``: those that need a box, and relationships.
+public protocol KeyedManagedValue: ManagedValue {
+    /// What a property that is not optional reads as while it is nil; nil for types that have no such value.
+    static var valueForNil: Self? { get }
+}
+
+extension KeyedManagedValue {
+    /// See ``ManagedValue``. Nil in a property whose type has no value for it stops the program with a message.
+    public static func get(from object: NSManagedObject, at place: PropertyPlace, named name: String) -> Self {
+        guard let value = getOptional(from: object, at: place, named: name) ?? valueForNil else {
+            preconditionFailure("“\(object.entity).\(name)” is nil, and \(Self.self) has no value for nil. Declare the property optional.")
+        }
+        return value
+    }
+
+    /// See ``ManagedValue``.
+    public static func getOptional(from object: NSManagedObject, at place: PropertyPlace, named name: String) -> Self? {
+        object.currentValue(of: object.entity.frozen!.properties[place.index]) as? Self
+    }
+
+    /// See ``ManagedValue``.
+    public static func set(_ value: Self, in object: NSManagedObject, at place: PropertyPlace, named name: String) {
+        setOptional(value, in: object, at: place, named: name)
+    }
+
+    /// See ``ManagedValue``.
+    public static func setOptional(_ value: Self?, in object: NSManagedObject, at place: PropertyPlace, named name: String) {
+        object.setCurrentValue(value, of: object.entity.frozen!.properties[place.index])
+    }
+
+    static func isAttribute(_ property: NSPropertyDescription, _ types: NSAttributeType...) -> Bool {
+        (property as? NSAttributeDescription).map { types.contains($0.attributeType) } ?? false
+    }
+}
+
+/// For decimal attributes.
+extension Decimal: KeyedManagedValue {
+    /// Zero.
+    public static var valueForNil: Decimal? { 0 }
+    /// See ``ManagedValue``.
+    public static func fits(_ property: NSPropertyDescription) -> Bool { isAttribute(property, .decimalAttributeType) }
+}
+
+/// For URI attributes.
+extension URL: KeyedManagedValue {
+    /// There is none: declare the property optional.
+    public static var valueForNil: URL? { nil }
+    /// See ``ManagedValue``.
+    public static func fits(_ property: NSPropertyDescription) -> Bool { isAttribute(property, .URIAttributeType) }
+}
+
+/// For transformable attributes that hold arrays.
+extension Array: KeyedManagedValue, ManagedValue {
+    /// The empty array.
+    public static var valueForNil: [Element]? { [] }
+    /// See ``ManagedValue``.
+    public static func fits(_ property: NSPropertyDescription) -> Bool {
+        isAttribute(property, .transformableAttributeType, .undefinedAttributeType)
+    }
+}
+
+/// For transformable attributes that hold dictionaries.
+extension Dictionary: KeyedManagedValue, ManagedValue {
+    /// The empty dictionary.
+    public static var valueForNil: [Key: Value]? { [:] }
+    /// See ``ManagedValue``.
+    public static func fits(_ property: NSPropertyDescription) -> Bool {
+        isAttribute(property, .transformableAttributeType, .undefinedAttributeType)
+    }
+}
+
+/// For to-one relationships.
+extension KeyedManagedValue where Self: NSManagedObject {
+    /// There is none: declare the property optional unless the relationship is never empty.
+    public static var valueForNil: Self? { nil }
+    /// See ``ManagedValue``.
+    public static func fits(_ property: NSPropertyDescription) -> Bool {
+        (property as? NSRelationshipDescription).map { !$0.isToMany } ?? false
+    }
+}
+
+extension NSManagedObject: KeyedManagedValue {}
+
+/// For to-many relationships.
+extension Set: KeyedManagedValue, ManagedValue where Element: NSManagedObject {
+    /// The empty set.
+    public static var valueForNil: Set<Element>? { [] }
+
+    /// See ``ManagedValue``.
+    public static func getOptional(from object: NSManagedObject, at place: PropertyPlace, named name: String) -> Set<Element>? {
+        guard let relationship = object.entity.frozen!.properties[place.index] as? NSRelationshipDescription else { return nil }
+        return Set(object.toMany(relationship).objects.lazy.compactMap { $0 as? Element })
+    }
+
+    /// See ``ManagedValue``.
+    public static func fits(_ property: NSPropertyDescription) -> Bool {
+        (property as? NSRelationshipDescription).map { $0.isToMany && !$0.isOrdered } ?? false
+    }
+}
+
+/// For ordered to-many relationships.
+extension NSOrderedSet: KeyedManagedValue {
+    /// There is none: declare the property optional.
+    public static var valueForNil: Self? { nil }
+    /// See ``ManagedValue``.
+    public static func fits(_ property: NSPropertyDescription) -> Bool {
+        (property as? NSRelationshipDescription).map { $0.isToMany && $0.isOrdered } ?? false
+    }
+}

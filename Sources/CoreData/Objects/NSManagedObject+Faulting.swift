@@ -1,0 +1,108 @@
+internal import Foundation
+
+extension NSManagedObject {
+    /// Takes the object's values from the store if they are not here.
+    ///
+    /// Reading a property does this by itself; call it where a failing store is to be noticed at once.
+    ///
+    /// - Throws: the store's error, or code 133000 when the store has no row for the object and the context's
+    ///   ``NSManagedObjectContext/shouldDeleteInaccessibleFaults`` is false. Call it on the context's queue.
+    public func fulfillFault() throws {
+        if slots != nil { return }
+        guard let context = registry?.context else {
+            throw CoreDataError.make(
+                NSCoreDataError, "The values of \(objectID) cannot be read.", reason: "Its context no longer exists.",
+                next: "Keep the context for as long as its objects are used.")
+        }
+        if let row = try context.source.row(for: objectID, in: context) {
+            adopt(row)
+            awakeFromFetch()
+        } else if context.shouldDeleteInaccessibleFaults {
+            context.treatAsDeleted(self)
+        } else {
+            throw Self.missingRow(objectID)
+        }
+    }
+
+    static func missingRow(_ id: NSManagedObjectID) -> NSError {
+        CoreDataError.make(
+            NSManagedObjectReferentialIntegrityError, "The values of \(id) cannot be read.",
+            reason: "The store has no row for it: it was deleted, or never saved.",
+            next: "Refresh the object that refers to it, or fetch again.", info: [NSAffectedObjectsErrorKey: [id]])
+    }
+
+    /// Makes `row` the object's values, as the store has them.
+    final func adopt(_ row: Row) {
+        self.row = row
+        snapshot = row
+        slots = row.slots
+        flags.remove(.ownsRow)
+    }
+
+    /// The slots to read from: the object's own, or those of a row of nils when the store failed. The error is kept by the context.
+    @usableFromInline @inline(never) final func slotsAfterFault() -> UnsafeMutableRawPointer {
+        if slots == nil {
+            do {
+                try fulfillFault()
+            } catch {
+                registry?.context?.noteFaultError(error, of: self)
+            }
+        }
+        return slots ?? owningEntity.frozen!.layout.nilRow.slots
+    }
+
+    /// The row to read from, as ``slotsAfterFault()``.
+    final var readableRow: Row {
+        if slots == nil { _ = slotsAfterFault() }
+        return row ?? owningEntity.frozen!.layout.nilRow
+    }
+
+    /// Prepares the property at `index` for a new value and answers the slots to write it to.
+    @usableFromInline @inline(never) final func slotsForWriting(_ index: Int) -> UnsafeMutableRawPointer {
+        guard prepareRowForWriting() else { return registry?.context?.discardedSlots(of: owningEntity) ?? slotsOfOwnBlankRow() }
+        noteChange(at: index)
+        return slots.unsafelyUnwrapped
+    }
+
+    /// Makes the row the object's own. False when its values cannot be had.
+    final func prepareRowForWriting() -> Bool {
+        if flags.contains(.ownsRow) { return true }
+        if slots == nil { _ = slotsAfterFault() }
+        guard let shared = row else { return false }
+        let own = shared.copy()
+        row = own
+        slots = own.slots
+        flags.insert(.ownsRow)
+        return true
+    }
+
+    private func slotsOfOwnBlankRow() -> UnsafeMutableRawPointer {
+        let blank = Row.blank(owningEntity.frozen!.layout)
+        row = blank
+        slots = blank.slots
+        flags.insert(.ownsRow)
+        return blank.slots
+    }
+
+    /// Marks the property at `index` as changed and tells the context.
+    final func noteChange(at index: Int) {
+        changed.insert(index)
+        if !flags.contains(.noted) {
+            flags.insert(.noted)
+            registry?.context?.noteChange(of: self)
+        }
+    }
+
+    /// Drops the values, so that the next read takes them from the store again. Changes are lost.
+    final func turnIntoFault() {
+        willTurnIntoFault()
+        row = nil
+        slots = nil
+        snapshot = nil
+        relationships = []
+        refusedValues = nil
+        changed.removeAll()
+        flags.subtract([.ownsRow, .noted])
+        didTurnIntoFault()
+    }
+}

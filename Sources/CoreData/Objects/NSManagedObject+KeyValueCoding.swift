@@ -1,0 +1,169 @@
+internal import Foundation
+public import Predicates
+
+extension NSManagedObject: KeyValueReadable {
+    /// The values of `keys`, nil as `NSNull`.
+    public func dictionaryWithValues(forKeys keys: [String]) -> [String: Any] {
+        Dictionary(keys.map { ($0, value(forKey: $0) ?? NSNull()) }, uniquingKeysWith: { $1 })
+    }
+
+    /// Sets several properties; `NSNull` stands for nil.
+    public func setValuesForKeys(_ keyedValues: [String: Any]) {
+        for (key, value) in keyedValues { setValue(value is NSNull ? nil : value, forKey: key) }
+    }
+
+    /// The values of the properties that were changed since the last save, under their names; nil as `NSNull`.
+    public func changedValues() -> [String: Any] {
+        values(of: changes) { $0.currentValue(of: $1) }
+    }
+
+    /// The values that the store had when the object was last read or saved; nil as `NSNull`.
+    ///
+    /// - Parameter keys: the properties wanted, nil for all.
+    public func committedValues(forKeys keys: [String]?) -> [String: Any] {
+        let properties = owningEntity.frozen!.properties.filter { keys?.contains($0.name) ?? true }
+        if slots == nil { _ = slotsAfterFault() }
+        return values(of: properties) { $0.committedValue(of: $1) }
+    }
+
+    private func values(
+        of properties: some Sequence<NSPropertyDescription>, _ read: (NSManagedObject, NSPropertyDescription) -> Any?
+    ) -> [String: Any] {
+        Dictionary(properties.map { ($0.name, read(self, $0) ?? NSNull()) }, uniquingKeysWith: { $1 })
+    }
+
+    /// The properties marked as changed.
+    var changes: [NSPropertyDescription] {
+        changed.isEmpty ? [] : owningEntity.frozen!.properties.filter { changed.contains($0.slotIndex) }
+    }
+
+    var persistentChanges: [NSPropertyDescription] { changes.filter { !$0.isTransient } }
+
+    func property(named key: String) -> NSPropertyDescription? { owningEntity.frozen!.byName[key] }
+
+    func undefinedKeyMessage(_ key: String) -> String {
+        "The entity “\(owningEntity)” has no property “\(key)”. Its properties: "
+            + owningEntity.frozen!.properties.map(\.name).joined(separator: ", ") + "."
+    }
+
+    // MARK: One property
+
+    /// The value of a property at the public edge.
+    func currentValue(of property: NSPropertyDescription) -> Any? {
+        guard let relationship = property as? NSRelationshipDescription else { return anyAttribute(property) }
+        if !relationship.isToMany { return toOne(relationship) }
+        let objects = toMany(relationship).objects
+        return relationship.isOrdered ? NSOrderedSet(array: objects) : Set(objects)
+    }
+
+    /// The value of an attribute at the public edge.
+    func anyAttribute(_ property: NSPropertyDescription) -> Any? {
+        readableRow.any(at: slot(of: property), of: property as? NSAttributeDescription)
+    }
+
+    private func committedValue(of property: NSPropertyDescription) -> Any? {
+        guard let row = snapshot else { return nil }
+        let slot = slot(of: property)
+        guard let relationship = property as? NSRelationshipDescription else {
+            return row.any(at: slot, of: property as? NSAttributeDescription)
+        }
+        guard let context = registry?.context else { return nil }
+        if relationship.isToMany {
+            let ids =
+                row.objectIDs(at: slot)?.ids
+                ?? ((try? context.source.relatedIDs(of: relationship, for: objectID, in: context)) ?? [])
+            let objects = context.objects(with: ids)
+            return relationship.isOrdered ? NSOrderedSet(array: objects) : Set(objects)
+        }
+        guard let id = row.objectID(at: slot) else { return nil }
+        if id === NSManagedObjectID.unresolved { return changed.contains(property.slotIndex) ? nil : toOne(relationship) }
+        return context.object(with: id)
+    }
+
+    /// Sets a property of any kind, as ``setValue(_:forKey:)``.
+    func setCurrentValue(_ value: Any?, of property: NSPropertyDescription) {
+        guard let relationship = property as? NSRelationshipDescription else {
+            guard storePrimitive(value, of: property) else { return }
+            return noteChange(at: property.slotIndex)
+        }
+        guard let objects = Self.objects(in: value) else {
+            return refuse(value, for: relationship, because: "it is of \(Swift.type(of: value as Any)), not managed objects")
+        }
+        if relationship.isToMany { setToMany(objects, relationship) } else { setToOne(objects.first, relationship) }
+    }
+
+    /// Stores a property of any kind without telling the context.
+    func setPrimitive(_ value: Any?, of property: NSPropertyDescription) {
+        guard let relationship = property as? NSRelationshipDescription else {
+            _ = storePrimitive(value, of: property)
+            return
+        }
+        guard let objects = Self.objects(in: value) else {
+            return refuse(value, for: relationship, because: "it is of \(Swift.type(of: value as Any)), not managed objects")
+        }
+        if relationship.isToMany {
+            toManyWithoutLoading(relationship).replace(by: objects)
+        } else {
+            setState(.toOne(objects.first), of: relationship)
+        }
+    }
+
+    private func storePrimitive(_ value: Any?, of property: NSPropertyDescription) -> Bool {
+        guard let attribute = property as? NSAttributeDescription, let stored = AttributeCheck.conform(value, to: attribute) else {
+            refuse(value, for: property, because: "it is of \(Swift.type(of: value as Any)) or out of range")
+            return false
+        }
+        guard prepareRowForWriting() else { return false }
+        row.unsafelyUnwrapped.store(stored, in: slot(of: property))
+        refusedValues?[property.name] = nil
+        return true
+    }
+
+    /// The managed objects in a value given for a relationship; nil when there is anything else in it.
+    private static func objects(in value: Any?) -> [NSManagedObject]? {
+        switch AttributeCheck.unwrapped(value) {
+        case nil: return []
+        case let object as NSManagedObject: return [object]
+        case let set as Set<NSManagedObject>: return Array(set)
+        case let array as [NSManagedObject]: return array
+        case let ordered as NSOrderedSet: return ordered.array as? [NSManagedObject]
+        case let set as NSSet: return set.allObjects as? [NSManagedObject]
+        default: return nil
+        }
+    }
+
+    /// Keeps what is wrong with a value that a property cannot hold, for validation to report.
+    func refuse(_ value: Any?, for property: NSPropertyDescription, because reason: String) {
+        let error = CoreDataError.make(
+            NSManagedObjectValidationError, "“\(property)” cannot hold the value that was set.",
+            reason: "Unacceptable value \(value.map { "\($0)" } ?? "nil"): \(reason).", next: "Set a value of the property's type.",
+            info: [
+                NSValidationObjectErrorKey: self, NSValidationKeyErrorKey: property.name, NSValidationValueErrorKey: value ?? NSNull(),
+            ])
+        refusedValues = refusedValues ?? [:]
+        refusedValues![property.name] = error
+        noteChange(at: property.slotIndex)
+    }
+}
+
+extension Row {
+    /// The value in an attribute's slot as Foundation has it.
+    func any(at slot: RowLayout.Slot, of attribute: NSAttributeDescription?) -> Any? {
+        if isNil(at: slot) { return nil }
+        let place = slots + slot.location.offset
+        switch slot.kind {
+        case .integer: return NSNumber(value: place.load(as: Int64.self))
+        case .boolean: return NSNumber(value: place.load(as: Int64.self) != 0)
+        case .double:
+            let number = place.load(as: Double.self)
+            return attribute?.attributeType == .floatAttributeType ? NSNumber(value: Float(number)) : NSNumber(value: number)
+        case .date: return Date(timeIntervalSinceReferenceDate: place.load(as: Double.self))
+        case .string: return text(at: slot)
+        case .data: return place.assumingMemoryBound(to: Data.self).pointee
+        case .uuid: return place.load(as: UUID.self)
+        case .box: return box(at: slot)?.value
+        case .objectID: return objectID(at: slot)
+        case .objectIDs: return objectIDs(at: slot)?.ids
+        }
+    }
+}

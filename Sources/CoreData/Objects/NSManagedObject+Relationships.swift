@@ -1,0 +1,218 @@
+internal import Foundation
+
+extension NSManagedObject {
+    /// Whether the objects of a relationship have not been asked for yet. Asking this fires no fault.
+    public func hasFault(forRelationshipNamed key: String) -> Bool {
+        guard let relationship = relationship(named: key) else { return false }
+        switch state(of: relationship) {
+        case .fault: break
+        case .toOne: return false
+        case .toMany(let storage): return !storage.isLoaded
+        }
+        if snapshot == nil, slots != nil { return false }
+        guard let row else { return true }
+        let slot = slot(of: relationship)
+        return relationship.isToMany ? true : row.objectID(at: slot) === NSManagedObjectID.unresolved
+    }
+
+    /// The IDs of the objects of a relationship, without making faults for them where the store's answer is enough.
+    ///
+    /// - Returns: the IDs; an empty array where there are none. A failing store is reported as for every read, see ``NSManagedObject``.
+    public func objectIDs(forRelationshipNamed key: String) -> [NSManagedObjectID] {
+        guard let relationship = relationship(named: key) else { return [] }
+        if !relationship.isToMany { return toOne(relationship).map { [$0.objectID] } ?? [] }
+        if case .toMany = state(of: relationship) { return toMany(relationship).objects.map(\.objectID) }
+        if snapshot == nil, slots != nil { return [] }
+        return storedIDs(of: relationship)
+    }
+
+    func relationship(named key: String) -> NSRelationshipDescription? {
+        owningEntity.frozen!.byName[key] as? NSRelationshipDescription
+    }
+
+    func slot(of property: NSPropertyDescription) -> RowLayout.Slot { owningEntity.frozen!.layout.slots[property.slotIndex] }
+
+    func state(of relationship: NSRelationshipDescription) -> RelationshipState {
+        relationships.isEmpty ? .fault : relationships[relationship.relationshipIndex]
+    }
+
+    func setState(_ state: RelationshipState, of relationship: NSRelationshipDescription) {
+        if relationships.isEmpty {
+            relationships = Array(repeating: .fault, count: owningEntity.frozen!.relationships.count)
+        }
+        relationships[relationship.relationshipIndex] = state
+    }
+
+    // MARK: Reading
+
+    /// The object of a to-one relationship.
+    func toOne(_ relationship: NSRelationshipDescription) -> NSManagedObject? {
+        if case .toOne(let object) = state(of: relationship) { return object }
+        let object = storedToOne(relationship)
+        // A read that failed is repeated the next time.
+        if slots != nil { setState(.toOne(object), of: relationship) }
+        return object
+    }
+
+    private func storedToOne(_ relationship: NSRelationshipDescription) -> NSManagedObject? {
+        guard let id = readableRow.objectID(at: slot(of: relationship)), let context = registry?.context else { return nil }
+        if id !== NSManagedObjectID.unresolved { return context.object(with: id) }
+        do {
+            return try context.source.relatedIDs(of: relationship, for: objectID, in: context).first.map { context.object(with: $0) }
+        } catch {
+            context.noteFaultError(error, of: self)
+            return nil
+        }
+    }
+
+    /// The objects of a to-many relationship, loaded.
+    func toMany(_ relationship: NSRelationshipDescription) -> ToManyStorage {
+        let storage = toManyWithoutLoading(relationship)
+        if storage.isLoaded { return storage }
+        guard let context = registry?.context else { return storage }
+        do {
+            storage.load(context.objects(with: try idsFromStore(relationship, in: context)))
+        } catch {
+            context.noteFaultError(error, of: self)
+        }
+        return storage
+    }
+
+    /// The storage of a to-many relationship, which may know no more than what was added and removed.
+    func toManyWithoutLoading(_ relationship: NSRelationshipDescription) -> ToManyStorage {
+        if case .toMany(let storage) = state(of: relationship) { return storage }
+        let isNew = slots != nil && snapshot == nil
+        let storage = ToManyStorage(isOrdered: relationship.isOrdered, isLoaded: isNew)
+        setState(.toMany(storage), of: relationship)
+        return storage
+    }
+
+    private func storedIDs(of relationship: NSRelationshipDescription) -> [NSManagedObjectID] {
+        guard let context = registry?.context else { return [] }
+        do {
+            return try idsFromStore(relationship, in: context)
+        } catch {
+            context.noteFaultError(error, of: self)
+            return []
+        }
+    }
+
+    private func idsFromStore(_ relationship: NSRelationshipDescription, in context: NSManagedObjectContext) throws -> [NSManagedObjectID] {
+        if let list = (snapshot ?? row)?.objectIDs(at: slot(of: relationship)) { return list.ids }
+        return try context.source.relatedIDs(of: relationship, for: objectID, in: context)
+    }
+
+    // MARK: Writing, both ends
+
+    /// Sets a to-one relationship and its inverse.
+    func setToOne(_ new: NSManagedObject?, _ relationship: NSRelationshipDescription) {
+        guard accepts(new.map { [$0] } ?? [], for: relationship) else { return }
+        let old = toOne(relationship)
+        if old === new { return }
+        putToOne(new, relationship)
+        guard let inverse = relationship.inverseRelationship else { return }
+        if inverse.isToMany {
+            old?.take(self, outOf: inverse)
+            new?.put(self, into: inverse)
+        } else {
+            old?.putToOne(nil, inverse)
+            if let new {
+                let rival = new.toOne(inverse)
+                if rival !== self { rival?.putToOne(nil, relationship) }
+                new.putToOne(self, inverse)
+            }
+        }
+    }
+
+    /// Replaces the objects of a to-many relationship, and keeps their inverses.
+    func setToMany(_ new: [NSManagedObject], _ relationship: NSRelationshipDescription) {
+        guard accepts(new, for: relationship) else { return }
+        let storage = toMany(relationship)
+        let old = storage.objects
+        if old.count == new.count, zip(old, new).allSatisfy({ $0 === $1 }) { return }
+        let kept = Set(new.map(ObjectIdentifier.init))
+        let before = Set(old.map(ObjectIdentifier.init))
+        storage.replace(by: new)
+        noteRelationshipChange(relationship)
+        for object in old where !kept.contains(ObjectIdentifier(object)) { object.forget(self, at: relationship.inverseRelationship) }
+        for object in new where !before.contains(ObjectIdentifier(object)) { object.remember(self, at: relationship) }
+    }
+
+    /// Adds an object to a to-many relationship, and keeps its inverse.
+    func add(_ object: NSManagedObject, to relationship: NSRelationshipDescription) {
+        guard accepts([object], for: relationship), toManyWithoutLoading(relationship).insert(object) else { return }
+        noteRelationshipChange(relationship)
+        object.remember(self, at: relationship)
+    }
+
+    /// Takes an object out of a to-many relationship, and keeps its inverse.
+    func remove(_ object: NSManagedObject, from relationship: NSRelationshipDescription) {
+        guard toManyWithoutLoading(relationship).remove(object) else { return }
+        noteRelationshipChange(relationship)
+        object.forget(self, at: relationship.inverseRelationship)
+    }
+
+    /// The far end of `relationship` from `owner` is now this object: keep the inverse.
+    private func remember(_ owner: NSManagedObject, at relationship: NSRelationshipDescription) {
+        guard let inverse = relationship.inverseRelationship else { return }
+        if inverse.isToMany {
+            put(owner, into: inverse)
+        } else {
+            let rival = toOne(inverse)
+            if rival !== owner { rival?.take(self, outOf: relationship) }
+            putToOne(owner, inverse)
+        }
+    }
+
+    private func forget(_ owner: NSManagedObject, at inverse: NSRelationshipDescription?) {
+        guard let inverse else { return }
+        if inverse.isToMany { take(owner, outOf: inverse) } else { putToOne(nil, inverse) }
+    }
+
+    // MARK: Writing, this end only
+
+    /// Sets this end of a to-one relationship.
+    func putToOne(_ new: NSManagedObject?, _ relationship: NSRelationshipDescription) {
+        setState(.toOne(new), of: relationship)
+        noteRelationshipChange(relationship)
+    }
+
+    private func put(_ object: NSManagedObject, into relationship: NSRelationshipDescription) {
+        if toManyWithoutLoading(relationship).insert(object) { noteRelationshipChange(relationship) }
+    }
+
+    /// Takes `object` out of this end of a to-many relationship.
+    func take(_ object: NSManagedObject, outOf relationship: NSRelationshipDescription) {
+        if toManyWithoutLoading(relationship).remove(object) { noteRelationshipChange(relationship) }
+    }
+
+    /// Undoes this end of `relationship` because `object`, at the other end, is being deleted.
+    func nullify(_ object: NSManagedObject, at relationship: NSRelationshipDescription) {
+        if relationship.isToMany {
+            take(object, outOf: relationship)
+        } else if toOne(relationship) === object {
+            putToOne(nil, relationship)
+        }
+    }
+
+    private func noteRelationshipChange(_ relationship: NSRelationshipDescription) { noteChange(at: relationship.slotIndex) }
+
+    /// Whether the objects may stand in the relationship: of its destination entity, and in the same context.
+    ///
+    /// What may not is refused: the relationship stays as it was, and validation reports it at save.
+    private func accepts(_ objects: [NSManagedObject], for relationship: NSRelationshipDescription) -> Bool {
+        guard let destination = relationship.destinationEntity else { return false }
+        for object in objects {
+            if !object.owningEntity.isKindOf(entity: destination) {
+                refuse(object, for: relationship, because: "its entity is “\(object.owningEntity)”, not “\(destination)”")
+                return false
+            }
+            if let context = registry?.context, let other = object.registry?.context, context !== other {
+                refuse(object, for: relationship, because: "it lives in another context; use object(with:) to get it into this one")
+                return false
+            }
+        }
+        refusedValues?[relationship.name] = nil
+        return true
+    }
+}

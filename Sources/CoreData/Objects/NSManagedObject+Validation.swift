@@ -1,0 +1,71 @@
+internal import Foundation
+
+extension NSManagedObject {
+    /// Checks what every saved object must obey: values of the right type, nothing missing, to-many counts.
+    func validateProperties() throws {
+        var errors = refusedValues.map { refused in refused.keys.sorted().map { refused[$0]! } } ?? []
+        for property in owningEntity.frozen!.properties where !property.isTransient {
+            if let relationship = property as? NSRelationshipDescription {
+                errors += relationshipErrors(relationship)
+            } else if !property.isOptional, let row, row.isNil(at: slot(of: property)) {
+                errors.append(missing(property))
+            }
+        }
+        if !errors.isEmpty { throw CoreDataError.combined(errors) }
+    }
+
+    private func relationshipErrors(_ relationship: NSRelationshipDescription) -> [NSError] {
+        let isNew = snapshot == nil
+        guard isNew || changed.contains(relationship.slotIndex) else { return [] }
+        if !relationship.isToMany {
+            return relationship.isOptional || toOne(relationship) != nil ? [] : [missing(relationship)]
+        }
+        if relationship.isOptional, relationship.minCount == 0, relationship.maxCount == 0 { return [] }
+        let count = toMany(relationship).objects.count
+        if count == 0, relationship.isOptional { return [] }
+        if count == 0, relationship.minCount <= 1 { return relationship.isOptional ? [] : [missing(relationship)] }
+        if count < relationship.minCount {
+            return [
+                failure(
+                    NSValidationRelationshipLacksMinimumCountError, relationship,
+                    "“\(relationship)” has \(count) objects; it needs \(relationship.minCount) at least.")
+            ]
+        }
+        if relationship.maxCount > 0, count > relationship.maxCount {
+            return [
+                failure(
+                    NSValidationRelationshipExceedsMaximumCountError, relationship,
+                    "“\(relationship)” has \(count) objects; it may have \(relationship.maxCount) at most.")
+            ]
+        }
+        return []
+    }
+
+    private func missing(_ property: NSPropertyDescription) -> NSError {
+        failure(
+            NSValidationMissingMandatoryPropertyError, property, "“\(property)” has no value, and is not optional.")
+    }
+
+    private func failure(_ code: Int, _ property: NSPropertyDescription, _ what: String) -> NSError {
+        CoreDataError.make(
+            code, what, next: "Set it before saving \(objectID).",
+            info: [NSValidationObjectErrorKey: self, NSValidationKeyErrorKey: property.name])
+    }
+
+    /// Checks that the relationships with the deny rule lead to nothing that stays.
+    func validateDenyRules() throws {
+        var errors: [NSError] = []
+        for relationship in owningEntity.frozen!.relationships where relationship.deleteRule == .denyDeleteRule {
+            let objects = relationship.isToMany ? toMany(relationship).objects : toOne(relationship).map { [$0] } ?? []
+            let staying = objects.filter { !$0.isDeleted }
+            guard !staying.isEmpty else { continue }
+            errors.append(
+                CoreDataError.make(
+                    NSValidationRelationshipDeniedDeleteError, "\(objectID) cannot be deleted.",
+                    reason: "“\(relationship)” denies it while it leads to \(staying.count) objects.",
+                    next: "Delete or move those first.",
+                    info: [NSValidationObjectErrorKey: self, NSValidationKeyErrorKey: relationship.name]))
+        }
+        if !errors.isEmpty { throw CoreDataError.combined(errors) }
+    }
+}

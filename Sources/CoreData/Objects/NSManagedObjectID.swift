@@ -1,0 +1,99 @@
+public import Foundation
+internal import Synchronization
+
+/// The identity of an object: its entity, its store, and the key under which the store knows it.
+///
+/// An object that was never saved has a temporary ID; saving gives it a permanent one. IDs are values: compare them, use them as
+/// keys, and pass them between threads and contexts.
+///
+/// Source: [NSManagedObjectID](https://developer.apple.com/documentation/coredata/nsmanagedobjectid).
+// Immutable but for `promotion`, which is an atomic reference that is set once.
+open class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult, @unchecked Sendable {
+    /// The key under which a store knows an object.
+    enum Reference: Hashable, Sendable {
+        case integer(Int64)
+        case string(String)
+        case uuid(UUID)
+        case temporary(UUID)
+    }
+
+    /// The entity of the object.
+    open var entity: NSEntityDescription { owningEntity }
+    /// The store of the object; nil for a temporary ID and when the store has been removed.
+    open var persistentStore: NSPersistentStore? { token?.store }
+    /// Whether the object has not been saved yet.
+    open var isTemporaryID: Bool { if case .temporary = reference { true } else { false } }
+
+    final let owningEntity: NSEntityDescription
+    final let token: StoreToken?
+    final let reference: Reference
+    /// The integer under which identity maps file the object; equal IDs have equal keys.
+    final let key: Int64
+    private let promotion = AtomicLazyReference<NSManagedObjectID>()
+
+    init(entity: NSEntityDescription, token: StoreToken?, reference: Reference) {
+        owningEntity = entity
+        self.token = token
+        self.reference = reference
+        let family = Int64(entity.rootEntity.frozen?.layout.identifier ?? 0) << 44
+        switch reference {
+        case .integer(let value): key = value &+ family
+        default: key = Int64(truncatingIfNeeded: reference.hashValue) &+ family
+        }
+        super.init()
+    }
+
+    /// A new temporary ID.
+    convenience init(temporaryFor entity: NSEntityDescription) {
+        self.init(entity: entity, token: nil, reference: .temporary(UUID()))
+    }
+
+    /// What stands in a to-one slot whose value the store has not been asked for yet.
+    static let unresolved = NSManagedObjectID(entity: NSEntityDescription(), token: nil, reference: .integer(-1))
+
+    /// The permanent ID of the object if a save has given it one, this one otherwise.
+    final var current: NSManagedObjectID { promotion.load()?.current ?? self }
+
+    final func promote(to permanent: NSManagedObjectID) { _ = promotion.storeIfNil(permanent) }
+
+    final func isSame(as other: NSManagedObjectID) -> Bool {
+        self === other
+            || (key == other.key && token === other.token && reference == other.reference
+                && owningEntity.rootEntity === other.owningEntity.rootEntity)
+    }
+
+    /// IDs are equal when they name the same object of the same store.
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSManagedObjectID else { return false }
+        return isSame(as: other)
+    }
+
+    /// Equal IDs have equal hashes.
+    open override var hash: Int { Int(truncatingIfNeeded: key) }
+
+    /// IDs are immutable: a copy is the ID itself.
+    open func copy(with zone: NSZone? = nil) -> Any { self }
+
+    /// The URI of the object and its entity.
+    open override var description: String { "<\(owningEntity.name ?? "?") \(uriRepresentation().absoluteString)>" }
+}
+
+/// Ties the IDs of a store to it without keeping it alive.
+// `store` is weak and `identifier` guarded by `lock`.
+final class StoreToken: @unchecked Sendable {
+    private let lock = NSLock()
+    private weak var owner: NSPersistentStore?
+    private var uuid: String
+
+    init(identifier: String) { uuid = identifier }
+
+    var store: NSPersistentStore? {
+        get { lock.withLock { owner } }
+        set { lock.withLock { owner = newValue } }
+    }
+
+    var identifier: String {
+        get { lock.withLock { uuid } }
+        set { lock.withLock { uuid = newValue } }
+    }
+}

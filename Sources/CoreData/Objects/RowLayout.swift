@@ -1,0 +1,125 @@
+internal import Foundation
+internal import Predicates
+internal import Synchronization
+
+/// How a value lies in a row's slot.
+enum StorageKind: UInt8, Sendable {
+    /// `Int64`, for the integer types.
+    case integer
+    /// `Int64`, 0 or 1.
+    case boolean
+    /// `Double`, for both floating-point types.
+    case double
+    /// `Double`, seconds since 2001.
+    case date
+    /// `String`.
+    case string
+    /// `Data`.
+    case data
+    /// `UUID`.
+    case uuid
+    /// A `Box` around a value of another type.
+    case box
+    /// An optional `NSManagedObjectID`: the object of a to-one relationship.
+    case objectID
+    /// An optional `ObjectIDList`: the objects of a to-many relationship.
+    case objectIDs
+
+    var size: Int {
+        switch self {
+        case .string, .data, .uuid: 16
+        default: 8
+        }
+    }
+
+    init(_ property: NSPropertyDescription) {
+        if let relationship = property as? NSRelationshipDescription {
+            self = relationship.isToMany ? .objectIDs : .objectID
+            return
+        }
+        switch (property as? NSAttributeDescription)?.attributeType ?? .undefinedAttributeType {
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: self = .integer
+        case .booleanAttributeType: self = .boolean
+        case .doubleAttributeType, .floatAttributeType: self = .double
+        case .dateAttributeType: self = .date
+        case .stringAttributeType: self = .string
+        case .binaryDataAttributeType: self = .data
+        case .UUIDAttributeType: self = .uuid
+        case .undefinedAttributeType, .decimalAttributeType, .URIAttributeType, .transformableAttributeType, .objectIDAttributeType:
+            self = .box
+        }
+    }
+
+    /// The kind as a compiled predicate reads it directly; nil where it must ask.
+    var slotKind: SlotKind? {
+        switch self {
+        case .integer: .int64
+        case .boolean: .bool
+        case .double: .double
+        case .date: .date
+        case .string: .string
+        case .data: .data
+        case .uuid: .uuid
+        case .box, .objectID, .objectIDs: nil
+        }
+    }
+}
+
+/// Where the values of an entity's properties lie in its rows.
+///
+/// The layout of a subentity begins with that of its superentity, so a place found for the one holds for the other. Each level brings
+/// its own words of nil bits (bit set = nil) before its own slots.
+// Immutable after `init`.
+final class RowLayout: @unchecked Sendable {
+    struct Slot {
+        let location: SlotLocation
+        let kind: StorageKind
+    }
+
+    /// A number no other layout of the process has; 0 is not used.
+    let identifier: UInt32
+    /// The identifiers of this layout and of those it extends.
+    let ancestry: [UInt32]
+    let slots: [Slot]
+    /// The length of a row, in 8-byte words.
+    let wordCount: Int
+    /// The slots that hold references or text, which a row must release.
+    let managed: [Slot]
+    /// The row of a new object: every attribute at its default value.
+    private(set) var defaultRow: Row!
+    /// A row of nothing but nil, for reads that found no row.
+    private(set) var nilRow: Row!
+    /// Whether `defaultRow` may be copied bit by bit.
+    private(set) var defaultIsPlain = true
+
+    private static let counter = Atomic<UInt32>(1)
+
+    init(extending base: RowLayout?, by properties: [NSPropertyDescription]) {
+        identifier = Self.counter.add(1, ordering: .relaxed).oldValue
+        ancestry = (base?.ancestry ?? []) + [identifier]
+        var slots = base?.slots ?? []
+        var offset = (base?.wordCount ?? 0) * 8
+        let nullBase = offset
+        offset += (properties.count + 63) / 64 * 8
+        for (index, property) in properties.enumerated() {
+            let kind = StorageKind(property)
+            slots.append(
+                Slot(
+                    location: SlotLocation(offset: offset, nullOffset: nullBase + index / 64 * 8, nullMask: 1 << UInt64(index % 64)),
+                    kind: kind))
+            offset += kind.size
+        }
+        self.slots = slots
+        wordCount = offset / 8
+        managed = slots.filter { [.string, .data, .box, .objectID, .objectIDs].contains($0.kind) }
+        nilRow = Row.blank(self)
+        let row = Row.blank(self)
+        if let base { row.copyValues(from: base.defaultRow, count: base.slots.count) }
+        for (property, slot) in zip(properties, slots.suffix(properties.count)) {
+            guard let attribute = property as? NSAttributeDescription, let value = attribute.defaultValue else { continue }
+            if let value = AttributeCheck.conform(value, to: attribute) { row.store(value, in: slot) }
+        }
+        defaultRow = row
+        defaultIsPlain = managed.allSatisfy { $0.kind == .string ? row.text(at: $0).utf8.count < 16 : row.isNil(at: $0) }
+    }
+}

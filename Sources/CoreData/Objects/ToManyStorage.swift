@@ -1,0 +1,92 @@
+internal import Foundation
+
+/// What an object knows about one of its relationships.
+enum RelationshipState {
+    /// Nothing yet.
+    case fault
+    /// The object at the other end.
+    case toOne(NSManagedObject?)
+    /// The objects at the other end, or what was added and removed before the store was asked for them.
+    case toMany(ToManyStorage)
+}
+
+/// The objects of a to-many relationship: an array with an index by identity.
+///
+/// Until ``isLoaded`` is true it holds only what was added and removed, so that an inverse can be kept without asking the store.
+final class ToManyStorage {
+    let isOrdered: Bool
+    private(set) var isLoaded: Bool
+    private(set) var objects: [NSManagedObject] = []
+    private var removed: [ObjectIdentifier: NSManagedObject] = [:]
+    /// Where each object stands; built when there are more than a few.
+    private var positions: [ObjectIdentifier: Int]?
+
+    init(isOrdered: Bool, isLoaded: Bool) {
+        self.isOrdered = isOrdered
+        self.isLoaded = isLoaded
+    }
+
+    /// Completes the storage with what the store has.
+    func load(_ stored: [NSManagedObject]) {
+        let added = objects
+        objects = removed.isEmpty ? stored : stored.filter { removed[ObjectIdentifier($0)] == nil }
+        positions = nil
+        removed = [:]
+        isLoaded = true
+        for object in added where index(of: object) == nil { append(object) }
+    }
+
+    func contains(_ object: NSManagedObject) -> Bool { index(of: object) != nil }
+
+    func index(of object: NSManagedObject) -> Int? {
+        if objects.count <= 8 { return objects.firstIndex { $0 === object } }
+        if positions == nil {
+            positions = Dictionary(uniqueKeysWithValues: objects.enumerated().map { (ObjectIdentifier($1), $0) })
+        }
+        return positions![ObjectIdentifier(object)]
+    }
+
+    /// Adds `object` at the end. False when it is there already.
+    func insert(_ object: NSManagedObject) -> Bool {
+        if !isLoaded { removed[ObjectIdentifier(object)] = nil }
+        if index(of: object) != nil { return false }
+        append(object)
+        return true
+    }
+
+    private func append(_ object: NSManagedObject) {
+        positions?[ObjectIdentifier(object)] = objects.count
+        objects.append(object)
+    }
+
+    /// Takes `object` out. False when it is known not to be there.
+    func remove(_ object: NSManagedObject) -> Bool {
+        let known = index(of: object)
+        if let known {
+            if isOrdered {
+                objects.remove(at: known)
+                positions = nil
+            } else {
+                let last = objects.removeLast()
+                if last !== object {
+                    objects[known] = last
+                    positions?[ObjectIdentifier(last)] = known
+                }
+                positions?[ObjectIdentifier(object)] = nil
+            }
+        }
+        if !isLoaded {
+            removed[ObjectIdentifier(object)] = object
+            return true
+        }
+        return known != nil
+    }
+
+    /// Replaces everything.
+    func replace(by new: [NSManagedObject]) {
+        objects = new
+        removed = [:]
+        positions = nil
+        isLoaded = true
+    }
+}

@@ -1,0 +1,162 @@
+public import Foundation
+
+/// A store that reads and writes object by object: the base for stores over a web service, a database or a large file.
+///
+/// Override ``loadMetadata()``, ``execute(_:with:)``, ``newValuesForObject(with:with:)``,
+/// ``newValue(forRelationship:forObjectWith:with:)`` and, to save new objects, ``obtainPermanentIDs(for:)``. The framework calls them on
+/// the queue of the context that asks, one request at a time. What a store answers is checked; an answer that breaks the contract is an
+/// error (code 134070) that names the method and the mistake.
+///
+/// The framework keeps the nodes of objects that live in a context: a second context is answered without asking the store again.
+/// ``NSManagedObjectContext/refresh(_:mergeChanges:)`` makes it ask again.
+///
+/// Source: [NSIncrementalStore](https://developer.apple.com/documentation/coredata/nsincrementalstore) and the
+/// Incremental Store Programming Guide.
+open class NSIncrementalStore: NSPersistentStore {
+    private let cache = RowCache()
+
+    /// Executes a request.
+    ///
+    /// - Parameters:
+    ///   - request: an `NSFetchRequest<NSFetchRequestResult>`, or an ``NSSaveChangesRequest``.
+    ///   - context: the context that asks. Its queue is the current one.
+    /// - Returns: for a fetch, an array of what its `resultType` says: objects got by `context.object(with:)` (or their IDs), IDs,
+    ///   dictionaries, or one `NSNumber` for a count (the number itself does too). For a save, an empty array.
+    /// - Throws: any error; it reaches the caller of fetch or save as it is.
+    open func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
+        throw unsupported(request)
+    }
+
+    /// The values of an object whose fault fires.
+    ///
+    /// - Returns: a node for `objectID`.
+    /// - Throws: any error; code 133000 (or 134070 with no row) says that there is no such object.
+    open func newValuesForObject(with objectID: NSManagedObjectID, with context: NSManagedObjectContext) throws -> NSIncrementalStoreNode {
+        throw CoreDataError.contract(
+            self, "newValuesForObject(with:with:)", "It is not overridden, so no object of the store can be read.",
+            next: "Override it and answer with a node.")
+    }
+
+    /// The objects of a relationship whose fault fires.
+    ///
+    /// - Returns: an array of IDs for a to-many relationship; an ID or `NSNull` for a to-one.
+    /// - Throws: any error.
+    open func newValue(
+        forRelationship relationship: NSRelationshipDescription, forObjectWith objectID: NSManagedObjectID,
+        with context: NSManagedObjectContext?
+    ) throws -> Any {
+        throw CoreDataError.contract(
+            self, "newValue(forRelationship:forObjectWith:with:)", "It is not overridden, so “\(relationship)” cannot be read.",
+            next: "Override it and answer with IDs.")
+    }
+
+    /// A UUID for a new store at a place.
+    open class func identifierForNewStore(at storeURL: URL) -> Any { UUID().uuidString }
+
+    /// Permanent IDs for new objects, made by ``newObjectID(for:referenceObject:)``. Called before the save request.
+    ///
+    /// - Returns: one ID for each object, in the same order.
+    /// - Throws: any error; nothing is saved then.
+    open func obtainPermanentIDs(for array: [NSManagedObject]) throws -> [NSManagedObjectID] {
+        throw CoreDataError.contract(
+            self, "obtainPermanentIDs(for:)", "It is not overridden, so the store cannot take new objects.",
+            next: "Override it and answer with an ID for each object.")
+    }
+
+    /// Called when objects of the store come to live in a context.
+    open func managedObjectContextDidRegisterObjects(with objectIDs: [NSManagedObjectID]) {}
+    /// Called when objects of the store no longer live in a context.
+    open func managedObjectContextDidUnregisterObjects(with objectIDs: [NSManagedObjectID]) {}
+
+    /// The ID of the object that the store knows under a key.
+    ///
+    /// - Parameters:
+    ///   - entity: the entity of the object.
+    ///   - data: the key: text, a whole number or a UUID. Anything else stops the program with a message.
+    open func newObjectID(for entity: NSEntityDescription, referenceObject data: Any) -> NSManagedObjectID {
+        NSManagedObjectID(entity: entity, token: token, referenceObject: data)
+    }
+
+    /// The key under which the store knows an object: a `String`, an `NSNumber` or a `UUID`.
+    open func referenceObject(for objectID: NSManagedObjectID) -> Any { objectID.reference.object }
+
+    // MARK: What the coordinator asks
+
+    override var keepsLists: Bool { false }
+
+    override func performFetch(
+        _ request: NSFetchRequest<any NSFetchRequestResult>, for context: NSManagedObjectContext
+    ) throws -> FetchAnswer {
+        try IncrementalContract(self).fetchAnswer(try execute(request, with: context), to: request, in: context)
+    }
+
+    override func row(for id: NSManagedObjectID, in context: NSManagedObjectContext) throws -> Row? {
+        let contract = IncrementalContract(self)
+        if let node = cache.node(for: id) { return try contract.row(of: node, for: id) }
+        let node: NSIncrementalStoreNode
+        do {
+            node = try newValuesForObject(with: id, with: context)
+        } catch let error as NSError where error.domain == NSCocoaErrorDomain && error.code == NSManagedObjectReferentialIntegrityError {
+            return nil
+        }
+        let row = try contract.row(of: node, for: id)
+        cache.setNode(node)
+        return row
+    }
+
+    override func relatedIDs(
+        of relationship: NSRelationshipDescription, for id: NSManagedObjectID, in context: NSManagedObjectContext
+    ) throws -> [NSManagedObjectID] {
+        if let known = cache.related(relationship.name, of: id) { return known }
+        let answer = try newValue(forRelationship: relationship, forObjectWith: id, with: context)
+        let ids = try IncrementalContract(self).relatedIDs(answer, of: relationship, for: id)
+        cache.setRelated(ids, relationship.name, of: id)
+        return ids
+    }
+
+    override func permanentIDs(for objects: [NSManagedObject]) throws -> [NSManagedObjectID] {
+        try IncrementalContract(self).permanentIDs(try obtainPermanentIDs(for: objects), for: objects)
+    }
+
+    override func latestRow(for id: NSManagedObjectID) -> LatestRow {
+        if let row = try? cache.node(for: id)?.makeRow() { .row(row) } else { .unknown }
+    }
+
+    override func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws {
+        let written = changes.inserted + changes.updated + changes.locked
+        let rows = try written.map { try $0.rowForSaving(keepsLists: false) }
+        func set(_ objects: [NSManagedObject]) -> Set<NSManagedObject>? { objects.isEmpty ? nil : Set(objects) }
+        let request = NSSaveChangesRequest(
+            inserted: set(changes.inserted), updated: set(changes.updated), deleted: set(changes.deleted), locked: set(changes.locked))
+        try IncrementalContract(self).saveAnswer(try execute(request, with: context))
+        for (object, row) in zip(written, rows) {
+            let related = object.changes.compactMap { ($0 as? NSRelationshipDescription)?.name }
+            cache.didSave(row, of: object.objectID, changed: object.isInserted ? [] : related)
+        }
+        for object in changes.deleted { cache.remove(object.objectID) }
+    }
+
+    override func forgetRow(of id: NSManagedObjectID) { cache.forget(id) }
+
+    override func didRegister(_ ids: [NSManagedObjectID]) {
+        cache.retain(ids)
+        managedObjectContextDidRegisterObjects(with: ids)
+    }
+
+    override func didUnregister(_ ids: [NSManagedObjectID]) {
+        cache.release(ids)
+        managedObjectContextDidUnregisterObjects(with: ids)
+    }
+}
+
+extension NSManagedObjectID {
+    /// The ID of the object that a store knows under a key.
+    convenience init(entity: NSEntityDescription, token: StoreToken, referenceObject: Any) {
+        guard let reference = Reference(referenceObject) else {
+            preconditionFailure(
+                "\(referenceObject) (\(Swift.type(of: referenceObject))) cannot be the reference object of an ID of “\(entity)”: "
+                    + "use text, a whole number or a UUID.")
+        }
+        self.init(entity: entity, token: token, reference: reference)
+    }
+}

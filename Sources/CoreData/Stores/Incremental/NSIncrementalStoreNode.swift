@@ -1,0 +1,117 @@
+public import Foundation
+
+/// The values of one object as an incremental store has them: attributes, and where they are at hand, the IDs of to-one relationships.
+///
+/// Values by property name; a to-one relationship is an ``NSManagedObjectID`` or `NSNull`, and may be left out to be asked for by
+/// ``NSIncrementalStore/newValue(forRelationship:forObjectWith:with:)``. An attribute that is left out is nil.
+///
+/// Source: [NSIncrementalStoreNode](https://developer.apple.com/documentation/coredata/nsincrementalstorenode).
+// `lock` guards `values` and the version.
+open class NSIncrementalStoreNode: NSObject, @unchecked Sendable {
+    /// The object.
+    public let objectID: NSManagedObjectID
+
+    private let lock = NSLock()
+    private var values: [String: Any]
+    private var versionNumber: UInt64
+    private var row: Row?
+
+    /// Makes a node.
+    ///
+    /// - Parameters:
+    ///   - objectID: the object.
+    ///   - values: its values by property name.
+    ///   - version: the number that the store counts up at each save of the object.
+    public init(objectID: NSManagedObjectID, withValues values: [String: Any], version: UInt64) {
+        self.objectID = objectID
+        self.values = values
+        versionNumber = version
+    }
+
+    /// The version of the values.
+    open var version: UInt64 { lock.withLock { versionNumber } }
+
+    /// Replaces the values, after the object was saved or read anew. Objects that have their values keep them until refreshed.
+    open func update(withValues values: [String: Any], version: UInt64) {
+        lock.withLock {
+            self.values = values
+            versionNumber = version
+            row = nil
+        }
+    }
+
+    /// The value of a property; nil where the node has none.
+    open func value(for prop: NSPropertyDescription) -> Any? { lock.withLock { values[prop.name] } }
+
+    /// The node as a row.
+    ///
+    /// - Throws: a sentence that says which value the entity cannot hold.
+    func makeRow() throws -> Row {
+        try lock.withLock {
+            if let row { return row }
+            let row = try Row.make(values, entity: objectID.owningEntity, objectID: objectID, version: Int64(clamping: versionNumber))
+            self.row = row
+            return row
+        }
+    }
+
+    /// Takes the row that a save has made.
+    func adopt(_ saved: Row) {
+        lock.withLock {
+            row = saved
+            versionNumber = UInt64(clamping: saved.version)
+            values = saved.dictionary(of: objectID.owningEntity)
+        }
+    }
+}
+
+/// Values that do not fit an entity.
+struct NodeMistake: Error, CustomStringConvertible {
+    let description: String
+}
+
+extension Row {
+    /// A row of values by property name.
+    ///
+    /// - Throws: ``NodeMistake`` for a key that is no property and for a value that the property cannot hold.
+    static func make(
+        _ values: [String: Any], entity: NSEntityDescription, objectID: NSManagedObjectID, version: Int64
+    ) throws -> Row {
+        let frozen = entity.frozen!
+        let row = Row.blank(frozen.layout, objectID: objectID, version: version)
+        for relationship in frozen.relationships where !relationship.isToMany && values[relationship.name] == nil {
+            row.setObjectID(.unresolved, at: frozen.layout.slots[relationship.slotIndex])
+        }
+        for (key, value) in values {
+            guard let property = frozen.byName[key] else {
+                throw NodeMistake(description: "The key “\(key)” is no property of “\(entity)”.")
+            }
+            let slot = frozen.layout.slots[property.slotIndex]
+            if let relationship = property as? NSRelationshipDescription {
+                try row.store(value, of: relationship, at: slot)
+            } else if let stored = AttributeCheck.conform(value, to: property as! NSAttributeDescription) {
+                row.store(stored, in: slot)
+            } else {
+                throw NodeMistake(description: "“\(property)” cannot hold the \(Swift.type(of: value)) \(value).")
+            }
+        }
+        return row
+    }
+
+    private func store(_ value: Any, of relationship: NSRelationshipDescription, at slot: RowLayout.Slot) throws {
+        if relationship.isToMany {
+            guard let ids = value as? [NSManagedObjectID] else {
+                throw NodeMistake(
+                    description: "“\(relationship)” is to-many; leave it out of the node, or give an array of NSManagedObjectID.")
+            }
+            setObjectIDs(ObjectIDList(ids), at: slot)
+        } else if value is NSNull {
+            setObjectID(nil, at: slot)
+        } else if let id = value as? NSManagedObjectID {
+            setObjectID(id, at: slot)
+        } else {
+            throw NodeMistake(
+                description: "“\(relationship)” holds a \(Swift.type(of: value)); a node has the NSManagedObjectID of a related object, or NSNull.")
+        }
+    }
+}

@@ -1,0 +1,1 @@
+// The module holds only the declarations of its header.

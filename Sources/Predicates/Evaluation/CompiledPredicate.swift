@@ -1,0 +1,92 @@
+public import Foundation
+
+/// What comparing with nil means.
+public enum NilLogic: Hashable, Sendable {
+    /// As in SQL, and so in Core Data's SQLite store: comparing nil with a value is neither true nor false, and neither is its negation;
+    /// what is not true does not match. `x != 5` and `NOT x == 5` leave out the rows in which `x` is nil.
+    case threeValued
+    /// As Foundation does in memory: nil differs from every value and equals nil; every other comparison with it is false.
+    case twoValued
+}
+
+/// A predicate made ready for the subjects of one schema.
+///
+/// Compiling finds every error that can be found without a subject. A compiled predicate serves one thread at a time.
+public struct CompiledPredicate {
+    let test: (PredicateSubject) throws -> Bool
+
+    /// Answers whether a subject matches.
+    ///
+    /// - Parameter subject: A subject of the schema that the predicate was compiled for.
+    /// - Returns: Whether it matches; an unknown answer is no.
+    /// - Throws: What the schema's closures throw, and ``InvalidPredicateError`` where types that are known only now do not fit a clause.
+    @inline(__always) public func matches(_ subject: PredicateSubject) throws -> Bool {
+        try test(subject)
+    }
+}
+
+extension PredicateTree {
+    /// Makes the predicate ready for the subjects of a schema.
+    ///
+    /// - Parameters:
+    ///   - schema: What the predicate will look at.
+    ///   - logic: What comparing with nil means.
+    /// - Returns: The compiled predicate.
+    /// - Throws: ``InvalidPredicateError`` naming the clause: for an unknown key, a variable without a value, an invalid regular expression, or a
+    ///   clause that cannot be evaluated.
+    public func compiled(for schema: any PredicateSchema, logic: NilLogic = .threeValued) throws -> CompiledPredicate {
+        let compiler = PredicateCompiler(schema: schema, logic: logic)
+        return CompiledPredicate(test: try compiler.test(self, expecting: true))
+    }
+}
+
+extension NSPredicate {
+    /// Makes the predicate ready for the subjects of a schema.
+    ///
+    /// - Parameters:
+    ///   - schema: What the predicate will look at.
+    ///   - logic: What comparing with nil means.
+    /// - Returns: The compiled predicate.
+    /// - Throws: ``InvalidPredicateError``, also that of a format that could not be read.
+    public func compiled(for schema: any PredicateSchema, logic: NilLogic = .threeValued) throws -> CompiledPredicate {
+        try tree().compiled(for: schema, logic: logic)
+    }
+}
+
+/// An expression made ready for the subjects of one schema: a key path such as `band.name` or `tracks.@count`, or any calculation.
+///
+/// A compiled key path serves one thread at a time.
+public struct CompiledKeyPath {
+    private let read: (PredicateSubject) throws -> PropertyValue
+
+    /// Makes a key path ready.
+    ///
+    /// - Parameters:
+    ///   - keyPath: Keys joined by dots, collection operators among them.
+    ///   - schema: What it will be read from.
+    /// - Throws: ``InvalidPredicateError`` when a key is unknown.
+    public init(_ keyPath: String, for schema: any PredicateSchema) throws {
+        try self.init(.path(keyPath), for: schema)
+    }
+
+    /// Makes an expression ready.
+    ///
+    /// - Parameters:
+    ///   - expression: The expression.
+    ///   - schema: What it will be read from.
+    ///   - logic: What comparing with nil means in predicates within the expression.
+    /// - Throws: ``InvalidPredicateError`` when a key is unknown or a part cannot be evaluated.
+    public init(_ expression: ExpressionTree, for schema: any PredicateSchema, logic: NilLogic = .threeValued) throws {
+        let compiler = PredicateCompiler(schema: schema, logic: logic)
+        read = try compiler.operand(expression, clause: expression.description).scalar()
+    }
+
+    /// Reads the value.
+    ///
+    /// - Parameter subject: A subject of the schema.
+    /// - Returns: The value; of a path over a to-many relationship, an array.
+    /// - Throws: What the schema's closures throw.
+    public func value(of subject: PredicateSubject) throws -> PropertyValue {
+        try read(subject)
+    }
+}

@@ -1,0 +1,57 @@
+import Foundation
+
+/// The constants on the right of IN, made ready so that membership is a look into a hash table.
+struct ConstantCollection {
+    let isEmpty: Bool
+    let hasNull: Bool
+    /// Whole numbers, whatever they were written as.
+    private(set) var integers: Set<Int64> = []
+    /// Values whose equality is that of their hash: text, dates, identifiers, objects.
+    private(set) var hashed: Set<PropertyValue> = []
+    /// Everything else, compared one by one: fractions and collections.
+    private(set) var others: [PropertyValue] = []
+
+    init(_ elements: [PropertyValue]) {
+        isEmpty = elements.isEmpty
+        hasNull = elements.contains(.null)
+        for element in elements {
+            switch element.hashedByWorth {
+            case .null: break
+            case .int64(let value): integers.insert(value)
+            case .double, .decimal, .bool, .array, .set: others.append(element)
+            case let value: hashed.insert(value)
+            }
+        }
+    }
+
+    /// Whether all elements are whole numbers.
+    var isIntegers: Bool { hashed.isEmpty && others.isEmpty && !hasNull && !isEmpty }
+
+    /// All elements as text, when they are all text.
+    var strings: Set<String>? {
+        guard integers.isEmpty, others.isEmpty, !hasNull, !isEmpty else { return nil }
+        var strings: Set<String> = []
+        for value in hashed {
+            guard case .string(let text) = value else { return nil }
+            strings.insert(text)
+        }
+        return strings
+    }
+
+    /// Whether a value is an element.
+    func contains(_ value: PropertyValue) -> Bool {
+        switch value.hashedByWorth {
+        case .null: false
+        case .int64(let number): integers.contains(number)
+        case .double, .decimal, .bool, .array, .set: others.contains { $0.isWorth(value) }
+        case let value: hashed.contains(value)
+        }
+    }
+
+    /// The answer of `value IN collection`, as ``ValueTest`` gives it.
+    func truth(of value: PropertyValue, logic: NilLogic) -> Truth {
+        if value.isNull { return logic == .twoValued ? Truth(hasNull) : isEmpty ? .no : .unknown }
+        if contains(value) { return .yes }
+        return hasNull && logic == .threeValued ? .unknown : .no
+    }
+}

@@ -1,0 +1,188 @@
+import Foundation
+
+extension PredicateCompiler {
+    /// Follows a key path from an operand.
+    func path(_ keys: ArraySlice<String>, from base: Operand, clause: String) throws -> Operand {
+        var current = base
+        var rest = keys
+        while let key = rest.popFirst() {
+            if key.hasPrefix("@") { return try collectionOperator(key, rest, of: current, clause: clause) }
+            switch current {
+            case .subject(let schema, let follow):
+                current = try step(key, of: schema, follow: follow, clause: clause)
+            case .reference(let schema, _, let follow):
+                current = try step(key, of: schema, follow: follow, clause: clause)
+            case .subjects(let schema, let visit, _):
+                current = try step(key, of: schema, over: visit, clause: clause)
+            case .values(let visit):
+                current = .values { subject, body in
+                    try visit(subject) { value in
+                        try value.value(forKey: key, clause: clause).visitLeaves { $0.isNull ? true : try body($0) }
+                    }
+                }
+            case .constant, .dynamic, .value, .slot:
+                let read = current.scalar()
+                current = .dynamic { try read($0).value(forKey: key, clause: clause) }
+            }
+        }
+        return current
+    }
+
+    private func property(_ key: String, of schema: any PredicateSchema, clause: String) throws -> PredicateProperty {
+        if let property = schema.predicateProperty(named: key) { return property }
+        throw InvalidPredicateError(
+            kind: .unknownKeyPath, message: "\(schema.schemaName) has no property named \"\(key)\", in the clause \(clause)")
+    }
+
+    /// One step from one subject.
+    private func step(_ key: String, of schema: any PredicateSchema, follow: SubjectFollower?, clause: String) throws -> Operand {
+        if key.uppercased() == "SELF" { return .subject(schema, follow: follow) }
+        let property = try property(key, of: schema, clause: clause)
+        guard let follow else {
+            switch property {
+            case .slot(let location, let kind): return .slot(location, kind)
+            case .computed(let read): return .dynamic(read)
+            case .toOne(let destination, let identity, let next):
+                return .reference(destination, identity: identity, follow: next)
+            case .toMany(let destination, let count, let visit):
+                return .subjects(destination, visit, count: { .int64(Int64(try count($0))) })
+            }
+        }
+        switch property {
+        case .slot(let location, let kind): return .value { try follow($0).map { location.read($0, kind) } ?? .null }
+        case .computed(let read): return .dynamic { try follow($0).map(read) ?? .null }
+        case .toOne(let destination, let identity, let next):
+            return .reference(
+                destination, identity: { try follow($0).map(identity) ?? .null }, follow: { try follow($0).flatMap(next) })
+        case .toMany(let destination, let count, let visit):
+            let visitor: SubjectVisitor = { subject, body in
+                if let subject = try follow(subject) { try visit(subject, body) }
+            }
+            return .subjects(destination, visitor, count: { .int64(Int64(try follow($0).map(count) ?? 0)) })
+        }
+    }
+
+    /// One step from many subjects.
+    private func step(_ key: String, of schema: any PredicateSchema, over visit: @escaping SubjectVisitor, clause: String) throws -> Operand
+    {
+        if key.uppercased() == "SELF" { return .subjects(schema, visit) }
+        switch try property(key, of: schema, clause: clause) {
+        case .slot(let location, let kind):
+            return .values { subject, body in try visit(subject) { try body(location.read($0, kind)) } }
+        case .computed(let read):
+            return .values { subject, body in try visit(subject) { try read($0).visitLeaves(body) } }
+        case .toOne(let destination, _, let next):
+            let visitor: SubjectVisitor = { subject, body in
+                try visit(subject) { try next($0).map(body) ?? true }
+            }
+            return .subjects(destination, visitor)
+        case .toMany(let destination, _, let inner):
+            let visitor: SubjectVisitor = { subject, body in
+                try visit(subject) { middle in
+                    var goesOn = true
+                    try inner(middle) {
+                        goesOn = try body($0)
+                        return goesOn
+                    }
+                    return goesOn
+                }
+            }
+            return .subjects(destination, visitor)
+        }
+    }
+
+    // MARK: Collection operators
+
+    private func collectionOperator(
+        _ name: String, _ rest: ArraySlice<String>, of collection: Operand, clause: String
+    ) throws -> Operand {
+        if name == "@count" {
+            guard rest.isEmpty else { throw unsupported("Nothing can follow @count", clause) }
+            return .value(try counter(collection, clause: clause))
+        }
+        guard let aggregate = Aggregate(rawValue: name) else { throw unsupported("The collection operator \(name) is unknown", clause) }
+        let values = try path(rest, from: collection.asMany(clause: clause), clause: clause).elements(clause: clause)
+        if aggregate.isCollection {
+            return .values { subject, body in
+                var seen: Set<PropertyValue> = []
+                try values(subject) { value in
+                    if value.isNull { return true }
+                    if aggregate.isDistinct, !seen.insert(value.hashedByWorth).inserted { return true }
+                    return try body(value)
+                }
+            }
+        }
+        return .value { subject in
+            var all: [PropertyValue] = []
+            try values(subject) {
+                all.append($0)
+                return true
+            }
+            return try aggregate.value(of: all, clause: clause)
+        }
+    }
+
+    private func counter(_ collection: Operand, clause: String) throws -> ValueReader {
+        switch collection {
+        case .slot, .value, .subject, .reference: throw unsupported("@count needs a collection", clause)
+        case .subjects(_, _, .some(let count)): return count
+        case .subjects(_, let visit, nil):
+            return { subject in
+                var count: Int64 = 0
+                try visit(subject) { _ in
+                    count += 1
+                    return true
+                }
+                return .int64(count)
+            }
+        case .values(let visit):
+            return { subject in
+                var count: Int64 = 0
+                try visit(subject) { _ in
+                    count += 1
+                    return true
+                }
+                return .int64(count)
+            }
+        case .constant, .dynamic:
+            let read = collection.scalar()
+            return { subject in
+                let value = try read(subject)
+                if value.isNull { return .int64(0) }
+                if case .object(let reference) = value, let count = reference.count { return .int64(Int64(count)) }
+                guard let elements = value.elements else {
+                    throw InvalidPredicateError(
+                        kind: .unsupported, message: "\(value.typeName) is not a collection, in the clause \(clause)")
+                }
+                return .int64(Int64(elements.count))
+            }
+        }
+    }
+
+    private func unsupported(_ message: String, _ clause: String) -> InvalidPredicateError {
+        InvalidPredicateError(kind: .unsupported, message: "\(message), in the clause \(clause)")
+    }
+}
+
+extension ObjectReference {
+    /// The number of entries of a dictionary.
+    fileprivate var count: Int? {
+        switch object {
+        case let values as KeyedValues: values.values.count
+        case let dictionary as NSDictionary: dictionary.count
+        default: nil
+        }
+    }
+}
+
+extension Operand {
+    /// The operand as many, for an operator that goes on with each element.
+    fileprivate func asMany(clause: String) throws -> Operand {
+        switch self {
+        case .subjects, .values: return self
+        case .slot, .value, .subject, .reference:
+            throw InvalidPredicateError(kind: .unsupported, message: "A collection operator needs a collection, in the clause \(clause)")
+        case .constant, .dynamic: return .values(elements(clause: clause))
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+
+/// The first sort key of each subject, abridged to one integer that is compared instead of the values as long as it differs.
+///
+/// Text gives its next eight bytes after whatever all texts begin with; numbers and dates give all of their value.
+struct SortDecoration {
+    /// A subject's abridged value and its place.
+    struct Entry {
+        var key: UInt64
+        var index: Int
+    }
+
+    private let location: SlotLocation
+    private let kind: SlotKind
+    private let ascending: Bool
+
+    init?(_ location: SlotLocation, _ kind: SlotKind, _ descriptor: KeySortDescriptor) {
+        switch kind {
+        case .bool, .int64, .double, .date: break
+        case .string where descriptor.order == .binary: break
+        default: return nil
+        }
+        self.location = location
+        self.kind = kind
+        ascending = descriptor.ascending
+    }
+
+    /// Whether different values always have different keys, save that nil shares its key with the smallest.
+    var isWhole: Bool {
+        switch kind {
+        case .bool, .int64: true
+        default: false
+        }
+    }
+
+    /// The key of nil.
+    var nilKey: UInt64 { ascending ? 0 : .max }
+
+    /// Decorates subjects; a smaller key means further ahead, and equal keys mean nothing.
+    func entries(of subjects: [PredicateSubject]) -> [Entry] {
+        switch kind {
+        case .bool, .int64:
+            return decorated(subjects) { subject in
+                UInt64(bitPattern: subject.slots.load(fromByteOffset: location.offset, as: Int64.self)) ^ (1 << 63)
+            }
+        case .double, .date:
+            return decorated(subjects) { subject in
+                let value = subject.slots.load(fromByteOffset: location.offset, as: Double.self)
+                // The bits of a number order like integers once the sign is turned; the two zeros are one value.
+                let bits = (value == 0 ? 0 : value).bitPattern
+                return bits >> 63 == 1 ? ~bits : bits | (1 << 63)
+            }
+        default:
+            let shared = sharedPrefix(subjects)
+            return decorated(subjects) { subject in
+                SortDecoration.text(subject, location) { SortDecoration.key($0, from: shared) }
+            }
+        }
+    }
+
+    private func decorated(_ subjects: [PredicateSubject], _ key: (PredicateSubject) -> UInt64) -> [Entry] {
+        var entries: [Entry] = []
+        entries.reserveCapacity(subjects.count)
+        for (index, subject) in subjects.enumerated() {
+            let key = location.isNull(in: subject) ? 0 : key(subject)
+            entries.append(Entry(key: ascending ? key : ~key, index: index))
+        }
+        return entries
+    }
+
+    // MARK: Text
+
+    /// Calls with the bytes of the composed text.
+    @inline(__always) private static func text<Result>(
+        _ subject: PredicateSubject, _ location: SlotLocation, _ body: (UnsafeBufferPointer<UInt8>) -> Result
+    ) -> Result {
+        var text = subject.slots.load(fromByteOffset: location.offset, as: String.self)
+        if !TextMatching.isComposed(text) { text = TextMatching.composed(text) }
+        return text.withUTF8(body)
+    }
+
+    /// Eight bytes, the first the most significant; zeros after the end.
+    @inline(__always) private static func key(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> UInt64 {
+        guard bytes.count > start, let base = bytes.baseAddress else { return 0 }
+        let count = bytes.count - start
+        if count >= 8 { return UInt64(bigEndian: UnsafeRawPointer(base + start).loadUnaligned(as: UInt64.self)) }
+        var key: UInt64 = 0
+        for offset in 0..<count { key |= UInt64(bytes[start + offset]) << UInt64(56 - 8 * offset) }
+        return key
+    }
+
+    /// How many bytes all texts have in common at their beginning; a nil shares any.
+    private func sharedPrefix(_ subjects: [PredicateSubject]) -> Int {
+        guard let first = subjects.first(where: { !location.isNull(in: $0) }) else { return 0 }
+        let reference = SortDecoration.text(first, location) { Array($0) }
+        var shared = reference.count
+        for subject in subjects where !location.isNull(in: subject) {
+            if shared == 0 { return 0 }
+            SortDecoration.text(subject, location) { bytes in
+                shared = min(shared, bytes.count)
+                var index = 0
+                while index < shared, bytes[index] == reference[index] { index += 1 }
+                shared = index
+            }
+        }
+        return shared
+    }
+}

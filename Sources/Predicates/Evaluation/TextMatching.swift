@@ -1,0 +1,156 @@
+import Foundation
+
+/// How text operators look at text: canonically equivalent spellings are the same, and `[c]` and `[d]` fold as Foundation does.
+enum TextMatching {
+    /// Folds case and marks as the options ask.
+    static func folded(_ text: String, _ options: PredicateComparison.Options) -> String {
+        let folds = options.intersection([.caseInsensitive, .diacriticInsensitive])
+        if folds.isEmpty { return text }
+        if text.utf8.allSatisfy({ $0 < 0x80 }) {
+            return folds.contains(.caseInsensitive) ? text.lowercased() : text
+        }
+        var comparing: String.CompareOptions = []
+        if folds.contains(.caseInsensitive) { comparing.insert(.caseInsensitive) }
+        if folds.contains(.diacriticInsensitive) { comparing.insert(.diacriticInsensitive) }
+        return text.folding(options: comparing, locale: options.contains(.localeSensitive) ? .current : nil)
+    }
+
+    /// Text in composed form, which is what the operators compare byte by byte.
+    static func composed(_ text: String) -> String {
+        isComposed(text) ? text : text.precomposedStringWithCanonicalMapping
+    }
+
+    /// Whether text is certainly in composed form already: whether every character comes from a block in which composing changes nothing.
+    static func isComposed(_ text: String) -> Bool {
+        text.utf8.allSatisfy { byte in
+            // Below 0xC0: ASCII and the later bytes of a character. Then by first byte: Latin, Cyrillic, ideographs, Korean syllables.
+            byte < 0xCC || byte == 0xD0 || byte == 0xD1 || (byte >= 0xE4 && byte <= 0xE9) || byte == 0xEB || byte == 0xEC
+        }
+    }
+
+    /// Whether a match that ends here ends with a whole character: the next one is no mark that belongs to it.
+    static func isBoundary(_ bytes: ArraySlice<UInt8>) -> Bool {
+        guard let first = bytes.first, first >= 0xCC else { return true }
+        guard let scalar = String(decoding: bytes.prefix(4), as: UTF8.self).unicodeScalars.first else { return true }
+        switch scalar.properties.generalCategory {
+        case .nonspacingMark, .enclosingMark: return false
+        default: return true
+        }
+    }
+
+    static func hasPrefix(_ text: [UInt8], _ prefix: [UInt8]) -> Bool {
+        prefix.isEmpty || (text.starts(with: prefix) && isBoundary(text[prefix.count...]))
+    }
+
+    static func hasSuffix(_ text: [UInt8], _ suffix: [UInt8]) -> Bool {
+        guard text.count >= suffix.count else { return false }
+        let start = text.count - suffix.count
+        return text[start...].elementsEqual(suffix) && (suffix.isEmpty || isBoundary(suffix[...]))
+    }
+
+    static func contains(_ text: [UInt8], _ part: [UInt8]) -> Bool {
+        guard let first = part.first else { return true }
+        guard text.count >= part.count else { return false }
+        for start in 0...(text.count - part.count)
+        where text[start] == first && text[start..<start + part.count].elementsEqual(part) && isBoundary(text[(start + part.count)...]) {
+            return true
+        }
+        return false
+    }
+}
+
+/// One side of a text operator, made ready to be compared.
+struct TextOperand {
+    let bytes: [UInt8]
+
+    init(_ text: String, _ options: PredicateComparison.Options) {
+        bytes = Array(TextMatching.composed(TextMatching.folded(text, options)).utf8)
+    }
+}
+
+/// A LIKE pattern. Matching remembers only the last `*`, so no pattern makes it explode.
+struct LikePattern {
+    private enum Element {
+        case character(Character)
+        case any
+        case anyNumber
+    }
+
+    private let elements: [Element]
+    private let options: PredicateComparison.Options
+
+    init(_ pattern: String, _ options: PredicateComparison.Options) {
+        self.options = options
+        var elements: [Element] = []
+        var isEscaped = false
+        // Characters that fold together with the pattern's signs do not exist, so that the pattern is folded as a whole.
+        for character in TextMatching.folded(pattern, options) {
+            switch character {
+            case _ where isEscaped:
+                elements.append(.character(character))
+                isEscaped = false
+            case "\\": isEscaped = true
+            case "?": elements.append(.any)
+            case "*": if case .anyNumber = elements.last {} else { elements.append(.anyNumber) }
+            default: elements.append(.character(character))
+            }
+        }
+        if isEscaped { elements.append(.character("\\")) }
+        self.elements = elements
+    }
+
+    func matches(_ text: String) -> Bool {
+        let text = Array(TextMatching.folded(text, options))
+        var position = 0
+        var element = 0
+        var retry: (element: Int, position: Int)?
+        while position < text.count {
+            if element < elements.count {
+                switch elements[element] {
+                case .anyNumber:
+                    element += 1
+                    retry = (element, position)
+                    continue
+                case .any:
+                    element += 1
+                    position += 1
+                    continue
+                case .character(let character) where character == text[position]:
+                    element += 1
+                    position += 1
+                    continue
+                case .character: break
+                }
+            }
+            guard let last = retry else { return false }
+            retry = (last.element, last.position + 1)
+            element = last.element
+            position = last.position + 1
+        }
+        return elements[element...].allSatisfy { if case .anyNumber = $0 { true } else { false } }
+    }
+}
+
+/// A MATCHES pattern: a regular expression that must match the whole text.
+struct MatchPattern {
+    private let expression: NSRegularExpression
+    private let options: PredicateComparison.Options
+
+    init(_ pattern: String, _ options: PredicateComparison.Options, clause: String) throws {
+        // Case is left to the expression, since folding would turn `\S` into `\s`.
+        self.options = options.subtracting(.caseInsensitive)
+        do {
+            expression = try NSRegularExpression(
+                pattern: "\\A(?:" + TextMatching.folded(pattern, self.options) + ")\\z",
+                options: options.contains(.caseInsensitive) ? .caseInsensitive : [])
+        } catch {
+            throw InvalidPredicateError(
+                kind: .invalidPattern, message: "\(PropertyValue.quoted(pattern)) is not a regular expression, in the clause \(clause)")
+        }
+    }
+
+    func matches(_ text: String) -> Bool {
+        let text = TextMatching.folded(text, options)
+        return expression.firstMatch(in: text, range: NSRange(location: 0, length: text.utf16.count)) != nil
+    }
+}

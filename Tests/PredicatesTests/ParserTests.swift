@@ -1,0 +1,193 @@
+import Foundation
+import Predicates
+import Testing
+
+@Suite struct ParserTests {
+    private func key(_ path: String) -> ExpressionTree { .path(path) }
+
+    @Test(
+        "Every comparison operator and each of its spellings is read",
+        arguments: [
+            ("=", PredicateComparison.Operator.equal), ("==", .equal), ("!=", .notEqual), ("<>", .notEqual), ("<", .lessThan),
+            ("<=", .lessThanOrEqual), ("=<", .lessThanOrEqual), (">", .greaterThan), (">=", .greaterThanOrEqual),
+            ("=>", .greaterThanOrEqual), ("BEGINSWITH", .beginsWith), ("endswith", .endsWith), ("Contains", .contains), ("LIKE", .like),
+            ("MATCHES", .matches), ("IN", .isIn),
+        ])
+    func operators(spelling: String, operation: PredicateComparison.Operator) throws {
+        let tree = try PredicateTree(parsing: "name \(spelling) 'x'")
+        #expect(tree == .compare(key("name"), operation, .constant(.string("x"))))
+    }
+
+    @Test func optionsAreReadInAnyOrderAndCase() throws {
+        for (text, options) in [
+            ("[c]", PredicateComparison.Options.caseInsensitive), ("[d]", .diacriticInsensitive), ("[dC]", [.caseInsensitive, .diacriticInsensitive]),
+            ("[n]", .normalized), ("[cdl]", [.caseInsensitive, .diacriticInsensitive, .localeSensitive]),
+        ] {
+            #expect(try PredicateTree(parsing: "a CONTAINS\(text) 'b'") == .compare(key("a"), .contains, .constant(.string("b")), options: options))
+            #expect(try PredicateTree(parsing: "a ==\(text) 'b'") == .compare(key("a"), .equal, .constant(.string("b")), options: options))
+        }
+        #expect(throws: InvalidPredicateError.self) { try PredicateTree(parsing: "a CONTAINS[x] 'b'") }
+        #expect(throws: InvalidPredicateError.self) { try PredicateTree(parsing: "a CONTAINS[] 'b'") }
+    }
+
+    @Test func andBindsTighterThanOrAndNotTighterThanAnd() throws {
+        let a = PredicateTree.compare(key("a"), .equal, .constant(.int64(1)))
+        let b = PredicateTree.compare(key("b"), .equal, .constant(.int64(2)))
+        let c = PredicateTree.compare(key("c"), .equal, .constant(.int64(3)))
+        #expect(try PredicateTree(parsing: "a == 1 OR b == 2 AND c == 3") == .or([a, .and([b, c])]))
+        #expect(try PredicateTree(parsing: "(a == 1 || b == 2) && c == 3") == .and([.or([a, b]), c]))
+        #expect(try PredicateTree(parsing: "NOT a == 1 AND b == 2") == .and([.not(a), b]))
+        #expect(try PredicateTree(parsing: "!(a == 1 and b == 2)") == .not(.and([a, b])))
+        #expect(try PredicateTree(parsing: "a == 1 AND b == 2 AND c == 3") == .and([a, b, c]))
+        #expect(try PredicateTree(parsing: "TRUEPREDICATE OR falsepredicate") == .or([.true, .false]))
+    }
+
+    @Test func literalsOfEveryKindAreRead() throws {
+        let cases: [(String, PropertyValue)] = [
+            ("1", .int64(1)), ("-1", .int64(-1)), ("0x1F", .int64(31)), ("0b101", .int64(5)), ("0o17", .int64(15)), ("1.5", .double(1.5)),
+            ("-2.5e3", .double(-2500)), ("1e2", .double(100)), (".5", .double(0.5)), ("TRUE", .bool(true)), ("no", .bool(false)), ("nil", .null),
+            ("NULL", .null), ("'it\\'s'", .string("it's")), ("\"a\\\"b\\n\"", .string("a\"b\n")), ("'\\\\'", .string("\\")),
+            ("'\\d*'", .string("\\d*")), ("'\\u0105'", .string("ą")), ("{1, 'a'}", .array([.int64(1), .string("a")])), ("{}", .array([])),
+            ("-9223372036854775808", .int64(.min)), ("9223372036854775807", .int64(.max)), ("'%@'", .string("%@")),
+        ]
+        for (text, value) in cases {
+            #expect(try ExpressionTree(parsing: text) == .constant(value), "\(text)")
+        }
+    }
+
+    @Test func argumentsStandWhereTheirPlaceholdersAre() throws {
+        let date = Date(timeIntervalSinceReferenceDate: 1)
+        let tree = try PredicateTree(
+            parsing: "%K == %@ AND age > %d AND score < %f AND b IN %@ AND c == %@ AND d >= %@ AND e = %ld AND f = %i AND g = %lu", "band.name", "x", 5,
+            1.5, [1, 2], nil, date, Int64(7), Int32(8), UInt(9))
+        #expect(
+            tree.description
+                == "band.name == \"x\" AND age > 5 AND score < 1.5 AND b IN {1, 2} AND c == nil AND d >= CAST(1.0, \"NSDate\") AND e == 7 AND f == 8 AND g == 9"
+        )
+        #expect(try PredicateTree(parsing: "%K.%K == %@", "a", "b", true) == .compare(key("a.b"), .equal, .constant(.bool(true))))
+        #expect(try PredicateTree(parsing: "$x.%K == 1", "a") == .compare(.navigation(.variable("x"), ["a"]), .equal, .constant(.int64(1))))
+    }
+
+    @Test func tooFewTooManyAndWrongArgumentsAreErrors() {
+        for (format, arguments) in [
+            ("a == %@", []), ("a == %@", [1, 2]), ("a == 1", [1]), ("a == %d", ["x"]), ("a == %f", ["x"]), ("%K == 1", [5]), ("%K == 1", ["a..b"]),
+        ] as [(String, [Any?])] {
+            let error = #expect(throws: InvalidPredicateError.self, "\(format)") { try PredicateTree(parsing: format, argumentArray: arguments) }
+            #expect(error?.kind == .arguments)
+        }
+    }
+
+    @Test func quantifiersCollectionsAndFunctionsAreRead() throws {
+        #expect(try PredicateTree(parsing: "ANY x.y == 1") == .compare(key("x.y"), .equal, .constant(.int64(1)), modifier: .any))
+        #expect(try PredicateTree(parsing: "some x.y == 1") == .compare(key("x.y"), .equal, .constant(.int64(1)), modifier: .any))
+        #expect(try PredicateTree(parsing: "ALL x > 1") == .compare(key("x"), .greaterThan, .constant(.int64(1)), modifier: .all))
+        #expect(try PredicateTree(parsing: "NONE x > 1") == .not(.compare(key("x"), .greaterThan, .constant(.int64(1)), modifier: .any)))
+        #expect(
+            try ExpressionTree(parsing: "SUBQUERY(tracks, $t, $t.length > 5).@count")
+                == .navigation(
+                    .subquery(key("tracks"), variable: "t", .compare(.navigation(.variable("t"), ["length"]), .greaterThan, .constant(.int64(5)))),
+                    ["@count"]))
+        #expect(try ExpressionTree(parsing: "a[FIRST]") == .element(key("a"), .first))
+        #expect(try ExpressionTree(parsing: "a[1].b") == .navigation(.element(key("a"), .at(.constant(.int64(1)))), ["b"]))
+        #expect(try ExpressionTree(parsing: "size") == key("size"))
+        #expect(try ExpressionTree(parsing: "#in.#size") == .keyPath(["in", "size"]))
+        #expect(try ExpressionTree(parsing: "SELF.name") == key("name"))
+        #expect(try ExpressionTree(parsing: "add:to:(1, 2)") == .function("add:to:", [.constant(.int64(1)), .constant(.int64(2))]))
+        #expect(try ExpressionTree(parsing: "a UNION b") == .setOperation(.union, key("a"), key("b")))
+    }
+
+    @Test func arithmeticBindsAsInMathematics() throws {
+        let one = ExpressionTree.constant(.int64(1))
+        #expect(try ExpressionTree(parsing: "a + b * 1") == .arithmetic(.add, key("a"), .arithmetic(.multiply, key("b"), one)))
+        #expect(try ExpressionTree(parsing: "(a + b) * 1") == .arithmetic(.multiply, .arithmetic(.add, key("a"), key("b")), one))
+        #expect(try ExpressionTree(parsing: "a - b - 1") == .arithmetic(.subtract, .arithmetic(.subtract, key("a"), key("b")), one))
+        #expect(try PredicateTree(parsing: "a | 1 == 1") == .compare(.arithmetic(.bitOr, key("a"), one), .equal, one))
+        #expect(try PredicateTree(parsing: "(a + 1) == 1") == .compare(.arithmetic(.add, key("a"), one), .equal, one))
+    }
+
+    @Test(
+        "A format that does not parse says where and what was expected",
+        arguments: [
+            ("name ==", 7), ("name", 4), ("== 1", 0), ("a == 1 AND", 10), ("(a == 1", 7), ("a == 1 b", 7), ("a == 'x", 5), ("a BETWEEN {1}", 10),
+            ("a IN {1, 2", 10), ("a ~= 1", 2), ("", 0), ("a == 1 OR OR b == 2", 10), ("ANY (a == 1 AND b == 2)", 0), ("a == %y", 5), ("5a == 1", 0),
+            ("ą == ;", 5), ("a NOT IN {1}", 2), ("SUBQUERY(a, b, c == 1)", 12), ("a == 1)", 6),
+        ])
+    func errorsHaveAPosition(format: String, position: Int) throws {
+        let error = try #require(throws: InvalidPredicateError.self) { try PredicateTree(parsing: format) }
+        #expect(error.position == position, "\(error)")
+        #expect(error.format == format)
+        let lines = error.description.split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines.last == "  " + String(repeating: " ", count: position) + "^")
+    }
+
+    @Test func nestingIsLimitedAndLengthIsNot() throws {
+        for deep in [
+            String(repeating: "(", count: 100_000) + "a == 1", String(repeating: "NOT ", count: 100_000) + "a == 1",
+            "a == " + String(repeating: "-", count: 100_000) + "b", "a == 1" + String(repeating: " + 1", count: 100_000),
+            "a" + String(repeating: "[0]", count: 100_000) + " == 1", "a == " + String(repeating: "{", count: 100_000),
+        ] {
+            let error = #expect(throws: InvalidPredicateError.self) { try PredicateTree(parsing: deep) }
+            #expect(error?.kind == .tooDeep)
+        }
+        let allowed = String(repeating: "(", count: 60) + "a == 1" + String(repeating: ")", count: 60)
+        #expect(try PredicateTree(parsing: allowed) == .compare(key("a"), .equal, .constant(.int64(1))))
+        let long = (0..<50_000).map { "a == \($0)" }.joined(separator: " OR ")
+        guard case .or(let parts) = try PredicateTree(parsing: long) else {
+            Issue.record("a long OR is not one OR")
+            return
+        }
+        #expect(parts.count == 50_000)
+    }
+
+    @Test(.enabled(if: ProcessInfo.processInfo.environment["COREDATA_MATERIAL"] != nil))
+    func formatsFoundInTheWildAreRead() throws {
+        let folder = ProcessInfo.processInfo.environment["COREDATA_MATERIAL"] ?? ""
+        let lines = try String(contentsOfFile: folder + "/predicates.tsv", encoding: .utf8).split(separator: "\n").dropFirst()
+        var read = 0
+        var refused: [String] = []
+        for line in lines {
+            let columns = line.split(separator: "\t", omittingEmptySubsequences: false)
+            let format = String(columns[0])
+            let isExpression = columns[1].hasPrefix("expr")
+            do {
+                let arguments = PlaceholderArguments.make(for: format)
+                if isExpression {
+                    _ = try ExpressionTree(parsing: format, argumentArray: arguments)
+                } else {
+                    let tree = try PredicateTree(parsing: format, argumentArray: arguments)
+                    #expect(try PredicateTree(parsing: tree.description) == tree, "\(format) is printed as \(tree)")
+                }
+                read += 1
+            } catch {
+                refused.append("\(format)\n\(error)")
+            }
+        }
+        print("Formats read: \(read) of \(lines.count); refused:\n\(refused.joined(separator: "\n\n"))")
+        #expect(Double(read) >= Double(lines.count) * 0.95)
+    }
+}
+
+/// Arguments that fit the placeholders of a format.
+enum PlaceholderArguments {
+    static func make(for format: String) -> [Any?] {
+        var arguments: [Any?] = []
+        var quote: Character?
+        var characters = format.makeIterator()
+        while let character = characters.next() {
+            if character == "\\" { _ = characters.next() } else if character == quote { quote = nil } else if quote == nil, "'\"".contains(character) { quote = character }
+            guard character == "%", quote == nil else { continue }
+            while let next = characters.next() {
+                if "0123456789.lqhzt".contains(next) { continue }
+                switch next {
+                case "K": arguments.append("someKey")
+                case "@": arguments.append(format.uppercased().contains("BETWEEN %@") ? [1, 2] : "value" as Any)
+                case "f", "g", "e": arguments.append(1.5)
+                case "s": arguments.append("text")
+                default: arguments.append(1)
+                }
+                break
+            }
+        }
+        return arguments
+    }
+}
