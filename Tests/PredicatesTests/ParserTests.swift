@@ -20,10 +20,13 @@ import Testing
 
     @Test func optionsAreReadInAnyOrderAndCase() throws {
         for (text, options) in [
-            ("[c]", PredicateComparison.Options.caseInsensitive), ("[d]", .diacriticInsensitive), ("[dC]", [.caseInsensitive, .diacriticInsensitive]),
+            ("[c]", PredicateComparison.Options.caseInsensitive), ("[d]", .diacriticInsensitive),
+            ("[dC]", [.caseInsensitive, .diacriticInsensitive]),
             ("[n]", .normalized), ("[cdl]", [.caseInsensitive, .diacriticInsensitive, .localeSensitive]),
         ] {
-            #expect(try PredicateTree(parsing: "a CONTAINS\(text) 'b'") == .compare(key("a"), .contains, .constant(.string("b")), options: options))
+            #expect(
+                try PredicateTree(parsing: "a CONTAINS\(text) 'b'")
+                    == .compare(key("a"), .contains, .constant(.string("b")), options: options))
             #expect(try PredicateTree(parsing: "a ==\(text) 'b'") == .compare(key("a"), .equal, .constant(.string("b")), options: options))
         }
         #expect(throws: InvalidPredicateError.self) { try PredicateTree(parsing: "a CONTAINS[x] 'b'") }
@@ -45,7 +48,8 @@ import Testing
     @Test func literalsOfEveryKindAreRead() throws {
         let cases: [(String, PropertyValue)] = [
             ("1", .int64(1)), ("-1", .int64(-1)), ("0x1F", .int64(31)), ("0b101", .int64(5)), ("0o17", .int64(15)), ("1.5", .double(1.5)),
-            ("-2.5e3", .double(-2500)), ("1e2", .double(100)), (".5", .double(0.5)), ("TRUE", .bool(true)), ("no", .bool(false)), ("nil", .null),
+            ("-2.5e3", .double(-2500)), ("1e2", .double(100)), (".5", .double(0.5)), ("TRUE", .bool(true)), ("no", .bool(false)),
+            ("nil", .null),
             ("NULL", .null), ("'it\\'s'", .string("it's")), ("\"a\\\"b\\n\"", .string("a\"b\n")), ("'\\\\'", .string("\\")),
             ("'\\d*'", .string("\\d*")), ("'\\u0105'", .string("ą")), ("{1, 'a'}", .array([.int64(1), .string("a")])), ("{}", .array([])),
             ("-9223372036854775808", .int64(.min)), ("9223372036854775807", .int64(.max)), ("'%@'", .string("%@")),
@@ -58,7 +62,8 @@ import Testing
     @Test func argumentsStandWhereTheirPlaceholdersAre() throws {
         let date = Date(timeIntervalSinceReferenceDate: 1)
         let tree = try PredicateTree(
-            parsing: "%K == %@ AND age > %d AND score < %f AND b IN %@ AND c == %@ AND d >= %@ AND e = %ld AND f = %i AND g = %lu", "band.name", "x", 5,
+            parsing: "%K == %@ AND age > %d AND score < %f AND b IN %@ AND c == %@ AND d >= %@ AND e = %ld AND f = %i AND g = %lu",
+            "band.name", "x", 5,
             1.5, [1, 2], nil, date, Int64(7), Int32(8), UInt(9))
         #expect(
             tree.description
@@ -70,9 +75,12 @@ import Testing
 
     @Test func tooFewTooManyAndWrongArgumentsAreErrors() {
         for (format, arguments) in [
-            ("a == %@", []), ("a == %@", [1, 2]), ("a == 1", [1]), ("a == %d", ["x"]), ("a == %f", ["x"]), ("%K == 1", [5]), ("%K == 1", ["a..b"]),
+            ("a == %@", []), ("a == %@", [1, 2]), ("a == 1", [1]), ("a == %d", ["x"]), ("a == %f", ["x"]), ("%K == 1", [5]),
+            ("%K == 1", ["a..b"]),
         ] as [(String, [Any?])] {
-            let error = #expect(throws: InvalidPredicateError.self, "\(format)") { try PredicateTree(parsing: format, argumentArray: arguments) }
+            let error = #expect(throws: InvalidPredicateError.self, "\(format)") {
+                try PredicateTree(parsing: format, argumentArray: arguments)
+            }
             #expect(error?.kind == .arguments)
         }
     }
@@ -85,7 +93,8 @@ import Testing
         #expect(
             try ExpressionTree(parsing: "SUBQUERY(tracks, $t, $t.length > 5).@count")
                 == .navigation(
-                    .subquery(key("tracks"), variable: "t", .compare(.navigation(.variable("t"), ["length"]), .greaterThan, .constant(.int64(5)))),
+                    .subquery(
+                        key("tracks"), variable: "t", .compare(.navigation(.variable("t"), ["length"]), .greaterThan, .constant(.int64(5)))),
                     ["@count"]))
         #expect(try ExpressionTree(parsing: "a[FIRST]") == .element(key("a"), .first))
         #expect(try ExpressionTree(parsing: "a[1].b") == .navigation(.element(key("a"), .at(.constant(.int64(1)))), ["b"]))
@@ -108,16 +117,18 @@ import Testing
     @Test(
         "A format that does not parse says where and what was expected",
         arguments: [
-            ("name ==", 7), ("name", 4), ("== 1", 0), ("a == 1 AND", 10), ("(a == 1", 7), ("a == 1 b", 7), ("a == 'x", 5), ("a BETWEEN {1}", 10),
-            ("a IN {1, 2", 10), ("a ~= 1", 2), ("", 0), ("a == 1 OR OR b == 2", 10), ("ANY (a == 1 AND b == 2)", 0), ("a == %y", 5), ("5a == 1", 0),
-            ("ą == ;", 5), ("a NOT IN {1}", 2), ("SUBQUERY(a, b, c == 1)", 12), ("a == 1)", 6),
+            ("name ==", 7), ("name", 4), ("== 1", 0), ("a == 1 AND", 10), ("(a == 1", 7), ("a == 1 b", 7), ("a == 'x", 5),
+            ("a BETWEEN {1}", 10),
+            ("a IN {1, 2", 10), ("a ~= 1", 2), ("", 0), ("a == 1 OR OR b == 2", 10), ("ANY (a == 1 AND b == 2)", 0), ("a == %y", 5),
+            ("5a == 1", 0),
+            ("ą == ;", 5), ("a NOT == {1}", 2), ("SUBQUERY(a, b, c == 1)", 12), ("a == 1)", 6),
         ])
     func errorsHaveAPosition(format: String, position: Int) throws {
         let error = try #require(throws: InvalidPredicateError.self) { try PredicateTree(parsing: format) }
         #expect(error.position == position, "\(error)")
         #expect(error.format == format)
         let lines = error.description.split(separator: "\n", omittingEmptySubsequences: false)
-        #expect(lines.last == "  " + String(repeating: " ", count: position) + "^")
+        #expect(lines.last.map(String.init) == "  " + String(repeating: " ", count: position) + "^")
     }
 
     @Test func nestingIsLimitedAndLengthIsNot() throws {
@@ -129,7 +140,7 @@ import Testing
             let error = #expect(throws: InvalidPredicateError.self) { try PredicateTree(parsing: deep) }
             #expect(error?.kind == .tooDeep)
         }
-        let allowed = String(repeating: "(", count: 60) + "a == 1" + String(repeating: ")", count: 60)
+        let allowed = String(repeating: "(", count: 99) + "a == 1" + String(repeating: ")", count: 99)
         #expect(try PredicateTree(parsing: allowed) == .compare(key("a"), .equal, .constant(.int64(1))))
         let long = (0..<50_000).map { "a == \($0)" }.joined(separator: " OR ")
         guard case .or(let parts) = try PredicateTree(parsing: long) else {
@@ -174,7 +185,13 @@ enum PlaceholderArguments {
         var quote: Character?
         var characters = format.makeIterator()
         while let character = characters.next() {
-            if character == "\\" { _ = characters.next() } else if character == quote { quote = nil } else if quote == nil, "'\"".contains(character) { quote = character }
+            if character == "\\" {
+                _ = characters.next()
+            } else if character == quote {
+                quote = nil
+            } else if quote == nil, "'\"".contains(character) {
+                quote = character
+            }
             guard character == "%", quote == nil else { continue }
             while let next = characters.next() {
                 if "0123456789.lqhzt".contains(next) { continue }

@@ -8,14 +8,19 @@ import Testing
         arguments: [
             ("name='x' && age>5", "name == \"x\" AND age > 5"), ("any x.y in {1,2}", "ANY x.y IN {1, 2}"),
             ("name beginswith[dc] 'a'", "name BEGINSWITH[cd] \"a\""), ("(a = 1 or b = 2) and c = 3", "(a == 1 OR b == 2) AND c == 3"),
-            ("a = 1 or b = 2 and c = 3", "a == 1 OR (b == 2 AND c == 3)"), ("not a = 1", "NOT a == 1"), ("! (a = 1 or b = 2)", "NOT (a == 1 OR b == 2)"),
-            ("NONE a.b = 1", "NOT ANY a.b == 1"), ("a between {1,b}", "a BETWEEN {1, b}"), ("a <> nil", "a != nil"), ("a == YES", "a == TRUE"),
+            ("a = 1 or b = 2 and c = 3", "a == 1 OR (b == 2 AND c == 3)"), ("not a = 1", "NOT a == 1"),
+            ("! (a = 1 or b = 2)", "NOT (a == 1 OR b == 2)"),
+            ("NONE a.b = 1", "NOT ANY a.b == 1"), ("a between {1,b}", "a BETWEEN {1, b}"), ("a <> nil", "a != nil"),
+            ("a == YES", "a == TRUE"),
             ("a + b * 2 > 1", "a + (b * 2) > 1"), ("SUBQUERY(a, $x, $x.b == 1).@count > 0", "SUBQUERY(a, $x, $x.b == 1).@count > 0"),
             ("TERNARY(a == 1, 'x', 'y') == 'x'", "TERNARY(a == 1, \"x\", \"y\") == \"x\""), ("a[first] == b[1]", "a[FIRST] == b[1]"),
-            ("#in == 'a\"b\\\\c\\n'", "#in == \"a\\\"b\\\\c\\n\""), ("TRUEPREDICATE", "TRUEPREDICATE"), ("a.@sum.b > 1.0", "a.@sum.b > 1.0"),
-            ("CAST(5, 'NSDate') > b", "CAST(5.0, \"NSDate\") > b"), ("FUNCTION(a, 'substringFromIndex:', 2) == 'b'", "FUNCTION(a, \"substringFromIndex:\", 2) == \"b\""),
-            ("SELF in {1}", "SELF IN {1}"), ("a == -5 - -b", "a == -5 - -b"), ("not not a == 1", "NOT NOT a == 1"), ("a == $VALUE", "a == $VALUE"),
-            ("a UNION {1} == b", "(a UNION {1}) == b"),
+            ("#in == 'a\"b\\\\c\\n'", "#in == \"a\\\"b\\\\c\\n\""), ("TRUEPREDICATE", "TRUEPREDICATE"),
+            ("a.@sum.b > 1.0", "a.@sum.b > 1.0"),
+            ("CAST(5, 'NSDate') > b", "CAST(5.0, \"NSDate\") > b"),
+            ("FUNCTION(a, 'substringFromIndex:', 2) == 'b'", "FUNCTION(a, \"substringFromIndex:\", 2) == \"b\""),
+            ("SELF in {1}", "SELF IN {1}"), ("a == -5 - -b", "a == -5 - -b"), ("not not a == 1", "NOT NOT a == 1"),
+            ("a == $VALUE", "a == $VALUE"),
+            ("a UNION {1} == b", "a UNION {1} == b"), ("a not in {1}", "NOT a IN {1}"),
         ])
     func canonicalForm(format: String, canonical: String) throws {
         let tree = try PredicateTree(parsing: format)
@@ -26,7 +31,8 @@ import Testing
     @Test func constantsWithoutALiteralReadBackAsThemselves() throws {
         let values: [PropertyValue] = [
             .date(Date(timeIntervalSinceReferenceDate: 694_224_000.123456)), .uuid(UUID()), .data(Data([0, 1, 255])),
-            .url(try #require(URL(string: "https://example.org/a?b=c"))), .decimal(try #require(Decimal(string: "12.340001"))), .double(.infinity),
+            .url(try #require(URL(string: "https://example.org/a?b=c"))), .decimal(try #require(Decimal(string: "12.340001"))),
+            .double(.infinity),
             .double(1e300), .double(-0.0), .string("'\"\\%@\t\r\n\u{301}😀"), .array([.null, .bool(true), .array([])]),
         ]
         for value in values {
@@ -59,7 +65,8 @@ struct RandomTrees {
         case 0...3:
             return .comparison(
                 PredicateComparison(
-                    left: expression(depth: depth), operator: [.equal, .notEqual, .lessThan, .like, .isIn, .contains, .beginsWith].randomElement(using: &random) ?? .equal,
+                    left: expression(depth: depth),
+                    operator: [.equal, .notEqual, .lessThan, .like, .isIn, .contains, .beginsWith].randomElement(using: &random) ?? .equal,
                     right: expression(depth: depth), modifier: [.direct, .direct, .any, .all].randomElement(using: &random) ?? .direct,
                     options: PredicateComparison.Options(rawValue: Int.random(in: 0..<16, using: &random))))
         case 4: return .and((0..<Int.random(in: 2...4, using: &random)).map { _ in predicate(depth: depth - 1) })
@@ -76,7 +83,8 @@ struct RandomTrees {
         case 4: return Bool.random(using: &random) ? .evaluatedObject : .variable("v")
         case 5:
             return .arithmetic(
-                ExpressionTree.ArithmeticOperator.allCases.randomElement(using: &random) ?? .add, expression(depth: depth - 1), expression(depth: depth - 1))
+                ExpressionTree.ArithmeticOperator.allCases.randomElement(using: &random) ?? .add, expression(depth: depth - 1),
+                expression(depth: depth - 1))
         case 6: return .function("sum", [expression(depth: depth - 1), expression(depth: depth - 1)])
         case 7: return .subquery(expression(depth: depth - 1), variable: "x", predicate(depth: depth - 1))
         case 8: return .conditional(predicate(depth: depth - 1), expression(depth: depth - 1), expression(depth: depth - 1))
@@ -96,7 +104,9 @@ struct RandomTrees {
         switch Int.random(in: 0..<6, using: &random) {
         case 0: return .int64(Int64.random(in: -100...100, using: &random))
         case 1: return .double(Double.random(in: -1e6...1e6, using: &random))
-        case 2: return .string(String((0..<Int.random(in: 0...5, using: &random)).compactMap { _ in "a'\"\\%ą\n*?".randomElement(using: &random) }))
+        case 2:
+            return .string(
+                String((0..<Int.random(in: 0...5, using: &random)).compactMap { _ in "a'\"\\%ą\n*?".randomElement(using: &random) }))
         case 3: return .null
         case 4: return .array([constant(), constant()])
         default: return .bool(Bool.random(using: &random))

@@ -10,6 +10,8 @@ struct IdentityMap: ~Copyable {
     struct Entry {
         var key: Int64
         var object: UnsafeMutableRawPointer?
+        /// The address of the object's ID, which mostly tells whether it is the one wanted.
+        var id: UnsafeMutableRawPointer?
     }
 
     private var entries: UnsafeMutablePointer<Entry>
@@ -25,7 +27,7 @@ struct IdentityMap: ~Copyable {
 
     private static func allocate(_ capacity: Int) -> UnsafeMutablePointer<Entry> {
         let entries = UnsafeMutablePointer<Entry>.allocate(capacity: capacity)
-        entries.initialize(repeating: Entry(key: 0, object: nil), count: capacity)
+        entries.initialize(repeating: Entry(key: 0, object: nil, id: nil), count: capacity)
         return entries
     }
 
@@ -34,20 +36,22 @@ struct IdentityMap: ~Copyable {
         return ((group << 3) | Int(truncatingIfNeeded: key & 7)) & mask
     }
 
-    /// The first object filed under `key` for which `isWanted` is true.
-    @inline(__always) func find(_ key: Int64, where isWanted: (UnsafeMutableRawPointer) -> Bool) -> UnsafeMutableRawPointer? {
+    /// The first object filed under `key` whose ID lies at `id` or is found equal.
+    @inline(__always) func find(
+        _ key: Int64, _ id: UnsafeMutableRawPointer, isEqual: (UnsafeMutableRawPointer) -> Bool
+    ) -> UnsafeMutableRawPointer? {
         var index = Self.home(key, mask)
         while let object = entries[index].object {
-            if entries[index].key == key, isWanted(object) { return object }
+            if entries[index].key == key, entries[index].id == id || isEqual(object) { return object }
             index = (index &+ 1) & mask
         }
         return nil
     }
 
     /// Files an object that is not in the table.
-    mutating func insert(_ object: UnsafeMutableRawPointer, for key: Int64) {
+    mutating func insert(_ object: UnsafeMutableRawPointer, for key: Int64, id: UnsafeMutableRawPointer) {
         if (count &+ 1) &* 2 > mask { grow(to: (mask + 1) * 2) }
-        place(object, key)
+        place(Entry(key: key, object: object, id: id))
         count &+= 1
     }
 
@@ -58,10 +62,10 @@ struct IdentityMap: ~Copyable {
         if capacity > mask + 1 { grow(to: capacity) }
     }
 
-    @inline(__always) private func place(_ object: UnsafeMutableRawPointer, _ key: Int64) {
-        var index = Self.home(key, mask)
+    @inline(__always) private func place(_ entry: Entry) {
+        var index = Self.home(entry.key, mask)
         while entries[index].object != nil { index = (index &+ 1) & mask }
-        entries[index] = Entry(key: key, object: object)
+        entries[index] = entry
     }
 
     private mutating func grow(to capacity: Int) {
@@ -70,7 +74,7 @@ struct IdentityMap: ~Copyable {
         entries = Self.allocate(capacity)
         mask = capacity - 1
         for index in 0..<oldCapacity {
-            if let object = old[index].object { place(object, old[index].key) }
+            if old[index].object != nil { place(old[index]) }
         }
         old.deallocate()
     }

@@ -71,14 +71,14 @@ extension NSManagedObjectContext {
             if object.flags.contains(.deleted) {
                 if object.flags.contains(.inserted) {
                     forget(object)
-                    if !isNew { changes.deleted.insert(object) }
+                    if !isNew { changes.deleted.append(object) }
                 } else {
-                    changes.deleted.insert(object)
+                    changes.deleted.append(object)
                 }
             } else if object.flags.contains(.inserted), isNew {
-                changes.inserted.insert(object)
+                changes.inserted.append(object)
             } else {
-                changes.updated.insert(object)
+                changes.updated.append(object)
             }
         }
         if !changes.isEmpty { post(Self.didChangeObjectsNotification, changes) }
@@ -124,12 +124,12 @@ extension NSManagedObjectContext {
     }
 }
 
-/// The sets of a change or save notification.
+/// What a change or save notification tells; each object stands in it once.
 struct ObjectChanges {
-    var inserted: Set<NSManagedObject> = []
-    var updated: Set<NSManagedObject> = []
-    var deleted: Set<NSManagedObject> = []
-    var refreshed: Set<NSManagedObject> = []
+    var inserted: [NSManagedObject] = []
+    var updated: [NSManagedObject] = []
+    var deleted: [NSManagedObject] = []
+    var refreshed: [NSManagedObject] = []
     var invalidatedAll = false
 
     var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty && !invalidatedAll }

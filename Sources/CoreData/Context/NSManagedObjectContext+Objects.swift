@@ -10,7 +10,8 @@ extension NSManagedObjectContext {
 
     /// The object of an identity if it lives in the context already, nil otherwise. Call it on the context's queue.
     public func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
-        registry.object(with: objectID.current) ?? (objectID.current === objectID ? nil : registry.object(with: objectID))
+        if !objectID.isTemporary { return registry.object(with: objectID) }
+        return registry.object(with: objectID.current) ?? registry.object(with: objectID)
     }
 
     /// The object of an identity, its values fetched if need be. Call it on the context's queue.
@@ -37,8 +38,7 @@ extension NSManagedObjectContext {
     func materialize<Element>(_ elements: [Element], _ id: (Element) -> NSManagedObjectID) -> [NSManagedObject] {
         reportGone()
         let known = registry.objects(with: elements.map(id))
-        var new: [NSManagedObject] = []
-        var newByID: [NSManagedObjectID: NSManagedObject] = [:]
+        var new: [NSManagedObjectID] = []
         var objects: [NSManagedObject] = []
         objects.reserveCapacity(elements.count)
         for (element, object) in zip(elements, known) {
@@ -46,19 +46,18 @@ extension NSManagedObjectContext {
                 objects.append(object)
                 continue
             }
+            // An ID may stand in the list twice; the first one has made the object.
             let id = id(element)
-            if let repeated = newByID[id] {
+            if !new.isEmpty, let repeated = registry.object(with: id) {
                 objects.append(repeated)
                 continue
             }
             let object = bareFault(id)
-            new.append(object)
-            newByID[id] = object
+            registry.register(object)
             objects.append(object)
+            new.append(id)
         }
-        guard !new.isEmpty else { return objects }
-        registry.register(new)
-        source.didRegister(new.map(\.identifier.unsafelyUnwrapped))
+        if !new.isEmpty { announce(new) }
         return objects
     }
 
@@ -66,7 +65,7 @@ extension NSManagedObjectContext {
         reportGone()
         let object = bareFault(id)
         registry.register(object)
-        if !id.isTemporaryID { source.didRegister([id]) }
+        announce([id])
         return object
     }
 
@@ -81,6 +80,13 @@ extension NSManagedObjectContext {
         object.identifier = id
         object.registry = registry
         return object
+    }
+
+    /// Tells the source of objects that have come to live here, if it wants to know.
+    func announce(_ ids: @autoclosure () -> [NSManagedObjectID]) {
+        guard source.wantsRegistrations else { return }
+        registry.rememberReleases()
+        source.didRegister(ids().filter { !$0.isTemporary })
     }
 
     /// Tells the source of the objects that have been released.

@@ -40,22 +40,22 @@ extension NSManagedObjectContext {
         discardedRows = []
         var changes = ObjectChanges()
         for object in insertedList.elements {
-            changes.deleted.insert(object)
+            changes.deleted.append(object)
             forget(object)
         }
         for object in deletedList.removeAll() {
             object.flags.subtract([.deleted, .preparedForDeletion])
             if object.flags.contains(.inserted) {
-                changes.deleted.insert(object)
+                changes.deleted.append(object)
                 forget(object)
             } else {
                 object.restoreSnapshot()
-                changes.inserted.insert(object)
+                changes.inserted.append(object)
             }
         }
         for object in updatedList.removeAll() {
             object.restoreSnapshot()
-            changes.updated.insert(object)
+            changes.updated.append(object)
         }
         eventObjects = []
         eventDeletions = []

@@ -75,29 +75,17 @@ extension NSManagedObjectContext {
             updated: updatedList.elements.filter { $0.hasPersistentChangedValues },
             deleted: deletedList.elements)
         guard !changes.isEmpty else { return changes }
-        let new = changes.inserted.filter { $0.identifier?.isTemporaryID ?? true }
+        let new = changes.inserted.filter { $0.identifier?.isTemporary ?? true }
         let ids = try source.permanentIDs(for: new, in: self)
-        var temporary: [(NSManagedObject, NSManagedObjectID?)] = []
-        for (object, id) in zip(new, ids) {
-            temporary.append((object, object.identifier))
-            registry.unregister(object)
-            object.identifier = id
-        }
-        registry.register(new)
+        let temporary = registry.exchangeIDs(of: new, for: ids)
         do {
             try source.save(changes, in: self)
         } catch {
-            for (object, id) in temporary {
-                registry.unregister(object)
-                object.identifier = id
-                registry.register([object])
-            }
+            _ = registry.exchangeIDs(of: new, for: temporary)
             throw error
         }
-        for (object, id) in temporary {
-            if let id, let permanent = object.identifier, id.isTemporaryID, !permanent.isTemporaryID { id.promote(to: permanent) }
-        }
-        source.didRegister(new.compactMap(\.identifier).filter { !$0.isTemporaryID })
+        for (old, id) in zip(temporary, ids) where !id.isTemporary { old?.promote(to: id) }
+        announce(ids)
         return changes
     }
 
@@ -110,7 +98,7 @@ extension NSManagedObjectContext {
         assignedStores = [:]
         for object in saved { object.didBecomeSaved() }
         for object in deleted { object.flags.subtract([.noted, .insertedInEvent]) }
-        let sets = ObjectChanges(inserted: Set(changes.inserted), updated: Set(changes.updated), deleted: Set(changes.deleted))
+        let sets = ObjectChanges(inserted: changes.inserted, updated: changes.updated, deleted: changes.deleted)
         for object in saved { object.didSave() }
         for object in deleted { object.didSave() }
         if !sets.isEmpty {

@@ -66,6 +66,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final var isSaving = false
     final var assignedStores: [ObjectIdentifier: NSPersistentStore] = [:]
     final var faultError: (any Error)?
+    private var lastEntity: (NSManagedObject.Type, NSEntityDescription)?
     final var discardedRows: [Row] = []
 
     /// Makes a context that works on a queue of the given kind.
@@ -84,7 +85,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     public convenience init(_ type: ConcurrencyType) { self.init(concurrencyType: type.type) }
 
     deinit {
-        source.didUnregister(registry.takeGone() + registry.all.compactMap(\.identifier).filter { !$0.isTemporaryID })
+        registry.contextWillDeallocate()
+        guard source.wantsRegistrations else { return }
+        source.didUnregister(registry.takeGone() + registry.all.compactMap(\.identifier).filter { !$0.isTemporary })
     }
 
     static let queueKey = DispatchSpecificKey<QueueOwner>()
@@ -99,6 +102,14 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
 
     var model: NSManagedObjectModel? { source.sourceModel }
+
+    /// The entity of a class; the last answer is kept, for objects are mostly made in rows.
+    func entity(for objectClass: NSManagedObject.Type) -> NSEntityDescription? {
+        if let (known, entity) = lastEntity, known == objectClass { return entity }
+        guard let entity = model?.entity(for: objectClass) else { return nil }
+        lastEntity = (objectClass, entity)
+        return entity
+    }
 
     // MARK: What is pending
 

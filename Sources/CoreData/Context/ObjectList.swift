@@ -39,5 +39,8 @@ struct ObjectList {
         return all
     }
 
-    var elements: [NSManagedObject] { objects.compactMap { $0 } }
+    var elements: [NSManagedObject] {
+        // Without gaps the array is one of objects already: an optional reference looks like the reference itself.
+        count == objects.count ? unsafeBitCast(objects, to: [NSManagedObject].self) : objects.compactMap { $0 }
+    }
 }

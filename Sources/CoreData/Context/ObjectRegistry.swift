@@ -7,16 +7,21 @@ internal import Foundation
 /// each other; a lookup that meets an object whose deinitialization has begun does not see it.
 // `lock` guards `map`, `gone` and `owner`.
 final class ObjectRegistry: @unchecked Sendable {
-    private let lock = NSLock()
-    private var map = IdentityMap()
+    private let lock = Mutex()
+    @exclusivity(unchecked) private var map = IdentityMap()
     /// The IDs of objects that were released since the context last looked.
-    private var gone: [NSManagedObjectID] = []
-    private weak var owner: NSManagedObjectContext?
+    @exclusivity(unchecked) private var gone: [NSManagedObjectID] = []
+    @exclusivity(unchecked) private var remembersReleases = false
+    /// Read on the context's queue only; the context clears it when it goes.
+    private unowned(unsafe) var owner: NSManagedObjectContext?
 
     init(_ context: NSManagedObjectContext) { owner = context }
 
     /// The context; nil once it is gone or the registry has been given up by a reset.
     var context: NSManagedObjectContext? { owner }
+
+    /// The context goes: its objects are on their own.
+    func contextWillDeallocate() { owner = nil }
 
     /// The registered object of an identity.
     func object(with id: NSManagedObjectID) -> NSManagedObject? {
@@ -26,9 +31,8 @@ final class ObjectRegistry: @unchecked Sendable {
     }
 
     private func find(_ id: NSManagedObjectID) -> NSManagedObject? {
-        let found = map.find(id.key) { pointer in
-            let object = Unmanaged<NSManagedObject>.fromOpaque(pointer)
-            return object._withUnsafeGuaranteedRef { $0.identifier.unsafelyUnwrapped.isSame(as: id) }
+        let found = map.find(id.key, Unmanaged.passUnretained(id).toOpaque()) { pointer in
+            Unmanaged<NSManagedObject>.fromOpaque(pointer)._withUnsafeGuaranteedRef { $0.identifier.unsafelyUnwrapped.isSame(as: id) }
         }
         guard let found, swift_tryRetain(found) != nil else { return nil }
         return Unmanaged<NSManagedObject>.fromOpaque(found).takeRetainedValue()
@@ -58,7 +62,7 @@ final class ObjectRegistry: @unchecked Sendable {
     private func insert(_ object: NSManagedObject) {
         guard let id = object.identifier else { return }
         object.flags.insert(.registered)
-        map.insert(Unmanaged.passUnretained(object).toOpaque(), for: id.key)
+        map.insert(Unmanaged.passUnretained(object).toOpaque(), for: id.key, id: Unmanaged.passUnretained(id).toOpaque())
     }
 
     /// Takes an object out.
@@ -67,7 +71,33 @@ final class ObjectRegistry: @unchecked Sendable {
         object.flags.remove(.registered)
         lock.lock()
         map.remove(Unmanaged.passUnretained(object).toOpaque(), for: id.key)
-        if !id.isTemporaryID { gone.append(id) }
+        if remembersReleases, !id.isTemporary { gone.append(id) }
+        lock.unlock()
+    }
+
+    /// Gives objects other IDs and files them anew. Answers those they had, nil for objects whose ID no one has asked for.
+    func exchangeIDs(of objects: [NSManagedObject], for ids: [NSManagedObjectID?]) -> [NSManagedObjectID?] {
+        lock.lock()
+        defer { lock.unlock() }
+        map.reserve(objects.count)
+        var former: [NSManagedObjectID?] = []
+        former.reserveCapacity(objects.count)
+        for (object, id) in zip(objects, ids) {
+            if let old = object.identifier, object.flags.contains(.registered) {
+                map.remove(Unmanaged.passUnretained(object).toOpaque(), for: old.key)
+                object.flags.remove(.registered)
+            }
+            former.append(object.identifier)
+            object.identifier = id
+            insert(object)
+        }
+        return former
+    }
+
+    /// From now on ``takeGone()`` answers.
+    func rememberReleases() {
+        lock.lock()
+        remembersReleases = true
         lock.unlock()
     }
 

@@ -17,9 +17,11 @@ protocol ObjectSource: AnyObject {
     func permanentIDs(for objects: [NSManagedObject], in context: NSManagedObjectContext) throws -> [NSManagedObjectID]
     /// Saves. Answers with the row of each inserted and updated object as it is from now on.
     func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws
-    /// Objects came to live in `context`, or went.
+    /// Whether it is to be told which objects come and go.
+    var wantsRegistrations: Bool { get }
     /// The row of an object is to be taken from the store itself the next time.
     func forgetRow(of id: NSManagedObjectID)
+    /// Objects came to live in a context.
     func didRegister(_ ids: [NSManagedObjectID])
     /// Objects no longer live in a context.
     func didUnregister(_ ids: [NSManagedObjectID])

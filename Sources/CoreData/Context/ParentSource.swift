@@ -60,6 +60,7 @@ final class ParentSource: ObjectSource {
         try parent.performAndWait { try parent.receive(written, deleted: deleted) }
     }
 
+    var wantsRegistrations: Bool { false }
     func forgetRow(of id: NSManagedObjectID) {}
     func didRegister(_ ids: [NSManagedObjectID]) {}
     func didUnregister(_ ids: [NSManagedObjectID]) {}
@@ -145,6 +146,7 @@ final class NoSource: ObjectSource, Sendable {
     ) throws -> [NSManagedObjectID] { throw error }
     func permanentIDs(for objects: [NSManagedObject], in context: NSManagedObjectContext) throws -> [NSManagedObjectID] { throw error }
     func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws { throw error }
+    var wantsRegistrations: Bool { false }
     func forgetRow(of id: NSManagedObjectID) {}
     func didRegister(_ ids: [NSManagedObjectID]) {}
     func didUnregister(_ ids: [NSManagedObjectID]) {}

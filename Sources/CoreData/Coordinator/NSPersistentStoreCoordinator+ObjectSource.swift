@@ -96,6 +96,8 @@ extension NSPersistentStoreCoordinator: ObjectSource {
         return try store.requestLock.withLock { try store.relatedIDs(of: relationship, for: id, in: context) }
     }
 
+    var wantsRegistrations: Bool { persistentStores.contains(where: \.wantsRegistrations) }
+
     func forgetRow(of id: NSManagedObjectID) { id.persistentStore?.forgetRow(of: id) }
 
     func didRegister(_ ids: [NSManagedObjectID]) { forEachStore(of: ids) { $0.didRegister($1) } }

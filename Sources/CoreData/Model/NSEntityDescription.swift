@@ -26,7 +26,12 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     open var renamingIdentifier: String? { willSet { requireMutable() } }
 
     /// The entity this one inherits from.
-    open internal(set) weak var superentity: NSEntityDescription?
+    open internal(set) var superentity: NSEntityDescription? {
+        get { parent }
+        set { parent = newValue }
+    }
+    /// Cleared by the superentity when it goes or gives this entity up.
+    @exclusivity(unchecked) private final unowned(unsafe) var parent: NSEntityDescription?
 
     /// The entities that inherit from this one directly. Setting it makes this entity their superentity.
     open var subentities: [NSEntityDescription] = [] {
@@ -43,6 +48,7 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
         set {
             requireMutable()
             let inherited = Set((superentity?.properties ?? []).map(ObjectIdentifier.init))
+            for property in declaredProperties { property.entity = nil }
             declaredProperties = newValue.filter { !inherited.contains(ObjectIdentifier($0)) }
             for property in declaredProperties { property.entity = self }
         }
@@ -51,21 +57,16 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     final var declaredProperties: [NSPropertyDescription] = []
     final var boundClass: NSManagedObject.Type?
 
-    /// What freezing computes, so that lookups on the way to a value cost a dictionary access at most.
-    struct Frozen {
-        var properties: [NSPropertyDescription]
-        var byName: [String: NSPropertyDescription]
-        var relationships: [NSRelationshipDescription]
-        var layout: RowLayout
-        var root: NSEntityDescription
-        var descendants: Set<ObjectIdentifier>
-        var objectClass: NSManagedObject.Type
-        var schema: EntitySchema
-    }
-    final var frozen: Frozen?
+    /// What freezing the model computes; nil before.
+    @exclusivity(unchecked) final var frozen: FrozenEntity?
 
     /// Makes an entity without a name and properties.
     public required override init() { super.init() }
+
+    deinit {
+        for property in declaredProperties where property.entity === self { property.entity = nil }
+        for entity in subentities where entity.superentity === self { entity.superentity = nil }
+    }
 
     final func requireMutable() {
         precondition(
@@ -88,6 +89,50 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
 
     /// The name of the entity.
     open override var description: String { name ?? "entity without a name" }
+}
+
+/// What is computed once when a model is frozen, so that lookups on the way to a value cost a dictionary access at most.
+// Immutable once `NSManagedObjectModel.freeze()` is done.
+final class FrozenEntity: @unchecked Sendable {
+    let properties: [NSPropertyDescription]
+    let byName: [String: NSPropertyDescription]
+    let relationships: [NSRelationshipDescription]
+    /// The attributes that must not be nil when saved, and their slots.
+    let mandatory: [(attribute: NSAttributeDescription, slot: RowLayout.Slot)]
+    /// Whether there are properties that no store keeps.
+    let hasTransients: Bool
+    /// The relationships that a save must check.
+    let restricted: [NSRelationshipDescription]
+    let layout: RowLayout
+    /// The entity at the top of the inheritance. The model keeps it alive.
+    unowned(unsafe) let root: NSEntityDescription
+    /// The entity and all that inherit from it.
+    fileprivate(set) var descendants: Set<ObjectIdentifier> = []
+    let objectClass: NSManagedObject.Type
+    let schema: EntitySchema
+
+    init(
+        properties: [NSPropertyDescription], relationships: [NSRelationshipDescription], layout: RowLayout, root: NSEntityDescription,
+        objectClass: NSManagedObject.Type, schema: EntitySchema
+    ) {
+        self.properties = properties
+        byName = Dictionary(properties.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
+        self.relationships = relationships
+        hasTransients = properties.contains(where: \.isTransient)
+        restricted = relationships.filter {
+            !$0.isTransient && (!$0.isOptional || ($0.isToMany && ($0.minCount > 0 || $0.maxCount > 0)))
+        }
+        mandatory = properties.compactMap { property in
+            guard let attribute = property as? NSAttributeDescription, !attribute.isOptional, !attribute.isTransient else { return nil }
+            return (attribute, layout.slots[attribute.slotIndex])
+        }
+        self.layout = layout
+        self.root = root
+        self.objectClass = objectClass
+        self.schema = schema
+    }
+
+    func setDescendants(_ entities: [NSEntityDescription]) { descendants = Set(entities.map(ObjectIdentifier.init)) }
 }
 
 extension NSEntityDescription {

@@ -32,6 +32,12 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
         self.entities = entities
     }
 
+    deinit {
+        for entity in entities {
+            for case let relationship as NSRelationshipDescription in entity.declaredProperties { relationship.cutCircle() }
+        }
+    }
+
     /// The entities by their names.
     open var entitiesByName: [String: NSEntityDescription] {
         frozenByName
@@ -107,7 +113,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
                 next: "Mend the model before a coordinator is made of it.")
         }
         for entity in entities where entity.superentity == nil { entity.freeze(below: nil) }
-        for entity in entities { entity.frozen?.descendants = Set(entity.allKinds.map(ObjectIdentifier.init)) }
+        for entity in entities { entity.frozen?.setDescendants(entity.allKinds) }
         for entity in entities {
             let objectClass = entity.frozen!.objectClass
             if objectClass != NSManagedObject.self, frozenByClass[ObjectIdentifier(objectClass)] == nil {
@@ -145,11 +151,10 @@ extension NSEntityDescription {
             Log.model.warning(
                 "Entity “\(name ?? "?")”: there is no class “\(managedObjectClassName ?? "?")”; its objects are of NSManagedObject.")
         }
-        frozen = Frozen(
-            properties: properties, byName: Dictionary(properties.map { ($0.name, $0) }, uniquingKeysWith: { $1 }),
-            relationships: relationships, layout: RowLayout(extending: superentity?.frozen?.layout, by: declared),
-            root: superentity?.frozen?.root ?? self, descendants: [], objectClass: objectClass ?? NSManagedObject.self,
-            schema: EntitySchema(entity: self))
+        frozen = FrozenEntity(
+            properties: properties, relationships: relationships,
+            layout: RowLayout(extending: superentity?.frozen?.layout, by: declared), root: superentity?.frozen?.root ?? self,
+            objectClass: objectClass ?? NSManagedObject.self, schema: EntitySchema(entity: self))
         for entity in subentities { entity.freeze(below: self) }
     }
 }

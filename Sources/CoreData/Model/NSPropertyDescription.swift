@@ -9,7 +9,12 @@ public import Foundation
 // Unsynchronized while being built; immutable from `freeze()` on, which happens before a model is shared.
 open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
     /// The entity that declares the property, nil while it belongs to none.
-    open internal(set) weak var entity: NSEntityDescription?
+    open internal(set) var entity: NSEntityDescription? {
+        get { owner }
+        set { owner = newValue }
+    }
+    /// Cleared by the entity when it goes or gives the property up. A weak reference would make every retain of the entity slow.
+    @exclusivity(unchecked) private final unowned(unsafe) var owner: NSEntityDescription?
 
     /// The name of the property, the key under which its value is read and written.
     open var name: String = "" { willSet { requireMutable() } }

@@ -20,9 +20,30 @@ public enum NSDeleteRule: UInt, Sendable {
 // See NSPropertyDescription: immutable once its model is in use.
 open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable {
     /// The entity of the objects at the other end.
-    open weak var destinationEntity: NSEntityDescription? { willSet { requireMutable() } }
+    open var destinationEntity: NSEntityDescription? {
+        get { destination }
+        set {
+            requireMutable()
+            destination = newValue
+        }
+    }
     /// The relationship back; nil where there is none.
-    open weak var inverseRelationship: NSRelationshipDescription? { willSet { requireMutable() } }
+    open var inverseRelationship: NSRelationshipDescription? {
+        get { inverse }
+        set {
+            requireMutable()
+            inverse = newValue
+        }
+    }
+    // Entities and relationships refer to each other in circles; the model cuts them when it goes.
+    private var destination: NSEntityDescription?
+    private var inverse: NSRelationshipDescription?
+
+    /// Cuts the references to the other end.
+    final func cutCircle() {
+        destination = nil
+        inverse = nil
+    }
     /// What deleting the object at this end does to those at the other.
     open var deleteRule: NSDeleteRule = .nullifyDeleteRule { willSet { requireMutable() } }
     /// The smallest number of objects that a save accepts, where there are any or the relationship is not optional.

@@ -3,8 +3,9 @@ internal import Predicates
 
 extension NSManagedObject {
     /// What a compiled predicate looks at: the object with its values, fetched if need be.
-    func subject() throws -> PredicateSubject {
-        if slots == nil { try fulfillFault() }
+    @inline(__always) func subject() throws -> PredicateSubject {
+        if let slots { return PredicateSubject(slots: slots, object: self) }
+        try fulfillFault()
         return PredicateSubject(slots: slots ?? owningEntity.frozen!.layout.nilRow.slots, object: self)
     }
 }

@@ -6,25 +6,25 @@ public import Foundation
 extension Optional: ManagedValue where Wrapped: ManagedValue {
     /// See ``ManagedValue``.
     @inlinable @inline(__always)
-    public static func get(from object: NSManagedObject, at place: PropertyPlace, named name: String) -> Wrapped? {
-        Wrapped.getOptional(from: object, at: place, named: name)
+    public static func get(from object: NSManagedObject, at place: PropertyPlace) -> Wrapped? {
+        Wrapped.getOptional(from: object, at: place)
     }
 
     /// See ``ManagedValue``.
-    @inlinable public static func getOptional(from object: NSManagedObject, at place: PropertyPlace, named name: String) -> Wrapped?? {
-        .some(Wrapped.getOptional(from: object, at: place, named: name))
+    @inlinable public static func getOptional(from object: NSManagedObject, at place: PropertyPlace) -> Wrapped?? {
+        .some(Wrapped.getOptional(from: object, at: place))
     }
 
     /// See ``ManagedValue``.
     @inlinable @inline(__always)
-    public static func set(_ value: Wrapped?, in object: NSManagedObject, at place: PropertyPlace, named name: String) {
-        Wrapped.setOptional(value, in: object, at: place, named: name)
+    public static func set(_ value: Wrapped?, in object: NSManagedObject, at place: PropertyPlace) {
+        Wrapped.setOptional(value, in: object, at: place)
     }
 
     /// See ``ManagedValue``.
     @inlinable
-    public static func setOptional(_ value: Wrapped??, in object: NSManagedObject, at place: PropertyPlace, named name: String) {
-        Wrapped.setOptional(value ?? nil, in: object, at: place, named: name)
+    public static func setOptional(_ value: Wrapped??, in object: NSManagedObject, at place: PropertyPlace) {
+        Wrapped.setOptional(value ?? nil, in: object, at: place)
     }
 
     /// See ``ManagedValue``.
@@ -34,27 +34,27 @@ extension Optional: ManagedValue where Wrapped: ManagedValue {
 /// For enumerations with a raw value.
 extension ManagedValue where Self: RawRepresentable, RawValue: ManagedValue {
     /// See ``ManagedValue``. A stored value that is no case stops the program with a message; declare the property optional to read nil.
-    public static func get(from object: NSManagedObject, at place: PropertyPlace, named name: String) -> Self {
-        let raw = RawValue.get(from: object, at: place, named: name)
+    public static func get(from object: NSManagedObject, at place: PropertyPlace) -> Self {
+        let raw = RawValue.get(from: object, at: place)
         guard let value = Self(rawValue: raw) else {
-            preconditionFailure("“\(object.entity).\(name)” holds \(raw), which is no \(Self.self). Declare the property optional.")
+            preconditionFailure("“\(place.property(of: object))” holds \(raw), which is no \(Self.self). Declare the property optional.")
         }
         return value
     }
 
     /// See ``ManagedValue``.
-    public static func getOptional(from object: NSManagedObject, at place: PropertyPlace, named name: String) -> Self? {
-        RawValue.getOptional(from: object, at: place, named: name).flatMap(Self.init(rawValue:))
+    public static func getOptional(from object: NSManagedObject, at place: PropertyPlace) -> Self? {
+        RawValue.getOptional(from: object, at: place).flatMap(Self.init(rawValue:))
     }
 
     /// See ``ManagedValue``.
-    public static func set(_ value: Self, in object: NSManagedObject, at place: PropertyPlace, named name: String) {
-        RawValue.set(value.rawValue, in: object, at: place, named: name)
+    public static func set(_ value: Self, in object: NSManagedObject, at place: PropertyPlace) {
+        RawValue.set(value.rawValue, in: object, at: place)
     }
 
     /// See ``ManagedValue``.
-    public static func setOptional(_ value: Self?, in object: NSManagedObject, at place: PropertyPlace, named name: String) {
-        RawValue.setOptional(value?.rawValue, in: object, at: place, named: name)
+    public static func setOptional(_ value: Self?, in object: NSManagedObject, at place: PropertyPlace) {
+        RawValue.setOptional(value?.rawValue, in: object, at: place)
     }
 
     /// See ``ManagedValue``.
@@ -69,26 +69,26 @@ public protocol KeyedManagedValue: ManagedValue {
 
 extension KeyedManagedValue {
     /// See ``ManagedValue``. Nil in a property whose type has no value for it stops the program with a message.
-    public static func get(from object: NSManagedObject, at place: PropertyPlace, named name: String) -> Self {
-        guard let value = getOptional(from: object, at: place, named: name) ?? valueForNil else {
-            preconditionFailure("“\(object.entity).\(name)” is nil, and \(Self.self) has no value for nil. Declare the property optional.")
+    public static func get(from object: NSManagedObject, at place: PropertyPlace) -> Self {
+        guard let value = getOptional(from: object, at: place) ?? valueForNil else {
+            preconditionFailure("“\(place.property(of: object))” is nil, and \(Self.self) has no value for nil. Declare the property optional.")
         }
         return value
     }
 
     /// See ``ManagedValue``.
-    public static func getOptional(from object: NSManagedObject, at place: PropertyPlace, named name: String) -> Self? {
-        object.currentValue(of: object.entity.frozen!.properties[place.index]) as? Self
+    public static func getOptional(from object: NSManagedObject, at place: PropertyPlace) -> Self? {
+        object.currentValue(of: place.property(of: object)) as? Self
     }
 
     /// See ``ManagedValue``.
-    public static func set(_ value: Self, in object: NSManagedObject, at place: PropertyPlace, named name: String) {
-        setOptional(value, in: object, at: place, named: name)
+    public static func set(_ value: Self, in object: NSManagedObject, at place: PropertyPlace) {
+        setOptional(value, in: object, at: place)
     }
 
     /// See ``ManagedValue``.
-    public static func setOptional(_ value: Self?, in object: NSManagedObject, at place: PropertyPlace, named name: String) {
-        object.setCurrentValue(value, of: object.entity.frozen!.properties[place.index])
+    public static func setOptional(_ value: Self?, in object: NSManagedObject, at place: PropertyPlace) {
+        object.setCurrentValue(value, of: place.property(of: object))
     }
 
     static func isAttribute(_ property: NSPropertyDescription, _ types: NSAttributeType...) -> Bool {
@@ -150,8 +150,8 @@ extension Set: KeyedManagedValue, ManagedValue where Element: NSManagedObject {
     public static var valueForNil: Set<Element>? { [] }
 
     /// See ``ManagedValue``.
-    public static func getOptional(from object: NSManagedObject, at place: PropertyPlace, named name: String) -> Set<Element>? {
-        guard let relationship = object.entity.frozen!.properties[place.index] as? NSRelationshipDescription else { return nil }
+    public static func getOptional(from object: NSManagedObject, at place: PropertyPlace) -> Set<Element>? {
+        guard let relationship = place.property(of: object) as? NSRelationshipDescription else { return nil }
         return Set(object.toMany(relationship).objects.lazy.compactMap { $0 as? Element })
     }
 

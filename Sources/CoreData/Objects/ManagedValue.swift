@@ -6,19 +6,15 @@ internal import Foundation
 /// of one of these (declare the conformance: `extension Genre: ManagedValue {}`).
 public protocol ManagedValue {
     /// The value at `place`; the type's stand-in where it is nil.
-    static func get(from object: NSManagedObject, at place: PropertyPlace, named name: String) -> Self
+    static func get(from object: NSManagedObject, at place: PropertyPlace) -> Self
     /// The value at `place`, nil where it is nil.
-    static func getOptional(from object: NSManagedObject, at place: PropertyPlace, named name: String) -> Self?
+    static func getOptional(from object: NSManagedObject, at place: PropertyPlace) -> Self?
     /// Stores a value at `place`.
-    static func set(_ value: Self, in object: NSManagedObject, at place: PropertyPlace, named name: String)
+    static func set(_ value: Self, in object: NSManagedObject, at place: PropertyPlace)
     /// Stores a value or nil at `place`.
-    static func setOptional(_ value: Self?, in object: NSManagedObject, at place: PropertyPlace, named name: String)
+    static func setOptional(_ value: Self?, in object: NSManagedObject, at place: PropertyPlace)
     /// Whether a property of the model can be read as this type.
     static func fits(_ property: NSPropertyDescription) -> Bool
-}
-
-extension ManagedValue {
-    static func fits(_ property: NSPropertyDescription, _ kind: StorageKind) -> Bool { fits(property) }
 }
 
 extension PropertyPlace {
@@ -49,20 +45,20 @@ public protocol ManagedScalar: ManagedValue {
 extension ManagedScalar {
     /// See ``ManagedValue``.
     @inlinable @inline(__always)
-    public static func get(from object: NSManagedObject, at place: PropertyPlace, named name: String) -> Self {
+    public static func get(from object: NSManagedObject, at place: PropertyPlace) -> Self {
         fromStored((object.readableSlots + place.offset).assumingMemoryBound(to: Stored.self).pointee)
     }
 
     /// See ``ManagedValue``.
     @inlinable @inline(__always)
-    public static func getOptional(from object: NSManagedObject, at place: PropertyPlace, named name: String) -> Self? {
+    public static func getOptional(from object: NSManagedObject, at place: PropertyPlace) -> Self? {
         let slots = object.readableSlots
         return place.isNil(slots) ? nil : fromStored((slots + place.offset).assumingMemoryBound(to: Stored.self).pointee)
     }
 
     /// See ``ManagedValue``.
     @inlinable @inline(__always)
-    public static func set(_ value: Self, in object: NSManagedObject, at place: PropertyPlace, named name: String) {
+    public static func set(_ value: Self, in object: NSManagedObject, at place: PropertyPlace) {
         let slots = object.writableSlots(place.index)
         (slots + place.offset).assumingMemoryBound(to: Stored.self).pointee = toStored(value)
         place.setNil(false, slots)
@@ -70,8 +66,8 @@ extension ManagedScalar {
 
     /// See ``ManagedValue``.
     @inlinable @inline(__always)
-    public static func setOptional(_ value: Self?, in object: NSManagedObject, at place: PropertyPlace, named name: String) {
-        if let value { return set(value, in: object, at: place, named: name) }
+    public static func setOptional(_ value: Self?, in object: NSManagedObject, at place: PropertyPlace) {
+        if let value { return set(value, in: object, at: place) }
         let slots = object.writableSlots(place.index)
         (slots + place.offset).assumingMemoryBound(to: Stored.self).pointee = storedNil
         place.setNil(true, slots)

@@ -4,13 +4,11 @@ extension NSManagedObject {
     /// Checks what every saved object must obey: values of the right type, nothing missing, to-many counts.
     func validateProperties() throws {
         var errors = refusedValues.map { refused in refused.keys.sorted().map { refused[$0]! } } ?? []
-        for property in owningEntity.frozen!.properties where !property.isTransient {
-            if let relationship = property as? NSRelationshipDescription {
-                errors += relationshipErrors(relationship)
-            } else if !property.isOptional, let row, row.isNil(at: slot(of: property)) {
-                errors.append(missing(property))
-            }
+        let frozen = owningEntity.frozen!
+        if let row {
+            for (attribute, slot) in frozen.mandatory where row.isNil(at: slot) { errors.append(missing(attribute)) }
         }
+        for relationship in frozen.restricted { errors += relationshipErrors(relationship) }
         if !errors.isEmpty { throw CoreDataError.combined(errors) }
     }
 

@@ -1,4 +1,5 @@
 public import Foundation
+public import Synchronization
 
 /// An object of the graph: an instance of an entity, living in one context.
 ///
@@ -11,23 +12,27 @@ public import Foundation
 ///
 /// Source: [NSManagedObject](https://developer.apple.com/documentation/coredata/nsmanagedobject).
 open class NSManagedObject: NSObject, NSFetchRequestResult {
+    // Fields are read and written in single steps, never across a call, so that no access can overlap another: the dynamic exclusivity
+    // check, which costs more than the access, is left out.
+    //
     // The values. `slots` are those of `row`; nil makes the object a fault. A row is written only while `.ownsRow` says that no one
     // else has it. `snapshot` holds the values as the store had them: nil for an object that was never saved.
-    @usableFromInline final var slots: UnsafeMutableRawPointer?
-    @usableFromInline final let layoutIdentifier: UInt32
-    @usableFromInline final var flags: ObjectFlags = []
+    @exclusivity(unchecked) @usableFromInline final var slots: UnsafeMutableRawPointer?
+    /// The places of the entity's properties; the entity keeps them alive.
+    @usableFromInline final let places: UnsafeMutablePointer<Atomic<UInt>>
+    @exclusivity(unchecked) @usableFromInline final var flags: ObjectFlags = []
     /// The properties set since the last save, by slot index.
-    @usableFromInline final var changed = PropertySet()
-    final var row: Row?
-    final var snapshot: Row?
+    @exclusivity(unchecked) @usableFromInline final var changed = PropertySet()
+    @exclusivity(unchecked) final var row: Row?
+    @exclusivity(unchecked) final var snapshot: Row?
     final let owningEntity: NSEntityDescription
 
     // The place in the context.
-    final var registry: ObjectRegistry?
-    final var identifier: NSManagedObjectID?
-    final var listIndex: Int = -1
+    @exclusivity(unchecked) final var registry: ObjectRegistry?
+    @exclusivity(unchecked) final var identifier: NSManagedObjectID?
+    @exclusivity(unchecked) final var listIndex: Int = -1
     /// The relationships that have been touched, by relationship index; empty until the first is.
-    final var relationships: [RelationshipState] = []
+    @exclusivity(unchecked) final var relationships: [RelationshipState] = []
     /// Values that a property could not hold, by key; validation reports them.
     final var refusedValues: [String: NSError]?
 
@@ -49,7 +54,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
             preconditionFailure("The entity “\(entity)” belongs to no model; add it to one before objects of it are made.")
         }
         owningEntity = entity
-        layoutIdentifier = frozen.layout.identifier
+        places = frozen.layout.places.current
         row = frozen.layout.defaultRow
         slots = row.unsafelyUnwrapped.slots
         super.init()
@@ -63,7 +68,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     ///
     /// A class that no entity of the context's model names stops the program with a message.
     public convenience init(context moc: NSManagedObjectContext) {
-        guard let entity = moc.model?.entity(for: Self.self) else {
+        guard let entity = moc.entity(for: Self.self) else {
             preconditionFailure(
                 moc.model == nil
                     ? "The context has no coordinator, so there is no entity for \(Self.self)."
@@ -113,7 +118,9 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     /// Whether the next save has something to do for the object.
     open var hasChanges: Bool { !flags.isDisjoint(with: [.inserted, .updated, .deleted]) }
     /// Whether a property that stores keep differs from what the store has.
-    open var hasPersistentChangedValues: Bool { persistentChanges.contains { _ in true } }
+    open var hasPersistentChangedValues: Bool {
+        owningEntity.frozen!.hasTransients ? !persistentChanges.isEmpty : !changed.isEmpty
+    }
     /// Whether the object's values have not been taken from the store yet.
     open var isFault: Bool { slots == nil }
     /// 0 when the values are here, another number while the object is a fault.
@@ -227,7 +234,7 @@ extension NSManagedObject: @unchecked Sendable {}
 /// What a context knows about an object.
 @usableFromInline struct ObjectFlags: OptionSet, Sendable {
     @usableFromInline let rawValue: UInt32
-    @usableFromInline @inline(__always) init(rawValue: UInt32) { self.rawValue = rawValue }
+    @inlinable @inline(__always) init(rawValue: UInt32) { self.rawValue = rawValue }
 
     static let inserted = ObjectFlags(rawValue: 1)
     static let updated = ObjectFlags(rawValue: 2)
@@ -257,7 +264,7 @@ extension NSManagedObject: @unchecked Sendable {}
 
     var isEmpty: Bool { low == 0 && high.allSatisfy { $0 == 0 } }
 
-    @usableFromInline @inline(__always) func contains(_ index: Int) -> Bool {
+    @inlinable @inline(__always) func contains(_ index: Int) -> Bool {
         index < 64 ? low & (1 << UInt64(truncatingIfNeeded: index)) != 0 : containsHigh(index)
     }
 

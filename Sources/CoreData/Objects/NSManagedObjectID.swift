@@ -22,7 +22,8 @@ open class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult, @unchec
     /// The store of the object; nil for a temporary ID and when the store has been removed.
     open var persistentStore: NSPersistentStore? { token?.store }
     /// Whether the object has not been saved yet.
-    open var isTemporaryID: Bool { if case .temporary = reference { true } else { false } }
+    open var isTemporaryID: Bool { isTemporary }
+    final let isTemporary: Bool
 
     final let owningEntity: NSEntityDescription
     final let token: StoreToken?
@@ -35,6 +36,7 @@ open class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult, @unchec
         owningEntity = entity
         self.token = token
         self.reference = reference
+        if case .temporary = reference { isTemporary = true } else { isTemporary = false }
         let family = Int64(entity.rootEntity.frozen?.layout.identifier ?? 0) << 44
         switch reference {
         case .integer(let value): key = value &+ family
@@ -52,7 +54,7 @@ open class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult, @unchec
     static let unresolved = NSManagedObjectID(entity: NSEntityDescription(), token: nil, reference: .integer(-1))
 
     /// The permanent ID of the object if a save has given it one, this one otherwise.
-    final var current: NSManagedObjectID { promotion.load()?.current ?? self }
+    final var current: NSManagedObjectID { isTemporary ? promotion.load()?.current ?? self : self }
 
     final func promote(to permanent: NSManagedObjectID) { _ = promotion.storeIfNil(permanent) }
 

@@ -78,8 +78,8 @@ final class RowLayout: @unchecked Sendable {
 
     /// A number no other layout of the process has; 0 is not used.
     let identifier: UInt32
-    /// The identifiers of this layout and of those it extends.
-    let ancestry: [UInt32]
+    /// The places of typed accessors.
+    let places = PlaceTable()
     let slots: [Slot]
     /// The length of a row, in 8-byte words.
     let wordCount: Int
@@ -96,7 +96,6 @@ final class RowLayout: @unchecked Sendable {
 
     init(extending base: RowLayout?, by properties: [NSPropertyDescription]) {
         identifier = Self.counter.add(1, ordering: .relaxed).oldValue
-        ancestry = (base?.ancestry ?? []) + [identifier]
         var slots = base?.slots ?? []
         var offset = (base?.wordCount ?? 0) * 8
         let nullBase = offset

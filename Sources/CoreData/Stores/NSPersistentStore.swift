@@ -116,6 +116,8 @@ open class NSPersistentStore: NSObject {
     func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws {}
     /// Whether rows hold the IDs of to-many relationships.
     var keepsLists: Bool { true }
+    /// Whether the store is to be told which objects come to live in contexts, and go.
+    var wantsRegistrations: Bool { false }
     func forgetRow(of id: NSManagedObjectID) {}
     func didRegister(_ ids: [NSManagedObjectID]) {}
     func didUnregister(_ ids: [NSManagedObjectID]) {}

@@ -13,14 +13,18 @@ public enum NilLogic: Hashable, Sendable {
 ///
 /// Compiling finds every error that can be found without a subject. A compiled predicate serves one thread at a time.
 public struct CompiledPredicate {
-    let test: (PredicateSubject) throws -> Bool
+    @usableFromInline let test: (PredicateSubject) throws -> Bool
+
+    init(test: @escaping (PredicateSubject) throws -> Bool) {
+        self.test = test
+    }
 
     /// Answers whether a subject matches.
     ///
     /// - Parameter subject: A subject of the schema that the predicate was compiled for.
     /// - Returns: Whether it matches; an unknown answer is no.
     /// - Throws: What the schema's closures throw, and ``InvalidPredicateError`` where types that are known only now do not fit a clause.
-    @inline(__always) public func matches(_ subject: PredicateSubject) throws -> Bool {
+    @inlinable public func matches(_ subject: PredicateSubject) throws -> Bool {
         try test(subject)
     }
 }

@@ -2,12 +2,20 @@ public import Foundation
 
 /// Sort descriptors made ready for the subjects of one schema.
 ///
-/// Nil comes first, then values in ascending order, or all of it the other way round. Text is ordered by its composed code points, which is
-/// the order of Swift's `<`. A compiled sort serves one thread at a time.
+/// Nil comes first, then values in ascending order, or all of it the other way round. Text is ordered by the code points of its
+/// composed form, the order of Swift's `<`. A compiled sort serves one thread at a time.
 public struct CompiledSort {
     private typealias SubjectOrder = (PredicateSubject, PredicateSubject) throws -> ComparisonResult
 
-    private var orders: [SubjectOrder] = []
+    /// One descriptor, made ready.
+    private enum Key {
+        /// Compares two subjects directly.
+        case subjects(SubjectOrder)
+        /// Compares values that cost something to read, perhaps a fault: each is read once a sort.
+        case values(ValueReader, KeySortDescriptor)
+    }
+
+    private var keys: [Key] = []
     /// What decorates subjects by the first descriptor, when its values can be abridged.
     private var decoration: SortDecoration?
 
@@ -30,7 +38,7 @@ public struct CompiledSort {
             } else if let name = keyName(descriptor.keyPath) {
                 named = KeySortDescriptor(keyText: name, ascending: descriptor.ascending)
             } else {
-                orders.append { descriptor.compare(schema.publicObject(of: $0), to: schema.publicObject(of: $1)) }
+                keys.append(.subjects { descriptor.compare(schema.publicObject(of: $0), to: schema.publicObject(of: $1)) })
                 continue
             }
             let clause = "sorted by \(named.keyText ?? "self")"
@@ -40,19 +48,18 @@ public struct CompiledSort {
                     kind: .unsupported, message: "Nothing can be sorted by a path over a to-many relationship: \(named.keyText ?? "self")")
             }
             if named.givenComparator == nil, case .slot(let location, let kind) = operand {
-                if orders.isEmpty { decoration = SortDecoration(location, kind, named) }
+                if keys.isEmpty { decoration = SortDecoration(location, kind, named) }
                 if let order = CompiledSort.slotOrder(location, kind, named) {
-                    orders.append(order)
+                    keys.append(.subjects(order))
                     continue
                 }
             }
             if named.givenComparator != nil, case .subject(_, follow: nil) = operand {
                 // A comparator without a key is shown the objects, not what stands for them.
-                orders.append { named.compareObjects(schema.publicObject(of: $0), schema.publicObject(of: $1)) }
+                keys.append(.subjects { named.compareObjects(schema.publicObject(of: $0), schema.publicObject(of: $1)) })
                 continue
             }
-            let read = operand.scalar()
-            orders.append { named.ordered(try read($0), try read($1)) }
+            keys.append(.values(operand.scalar(), named))
         }
     }
 
@@ -64,8 +71,12 @@ public struct CompiledSort {
     /// - Returns: How they lie to each other by the first descriptor that tells them apart.
     /// - Throws: What the schema's closures throw.
     public func compare(_ left: PredicateSubject, _ right: PredicateSubject) throws -> ComparisonResult {
-        for order in orders {
-            let result = try order(left, right)
+        for key in keys {
+            let result: ComparisonResult
+            switch key {
+            case .subjects(let order): result = try order(left, right)
+            case .values(let read, let descriptor): result = descriptor.ordered(try read(left), try read(right))
+            }
             if result != .orderedSame { return result }
         }
         return .orderedSame
@@ -79,22 +90,37 @@ public struct CompiledSort {
     /// - Returns: The indices in sorted order; subjects that compare as equal keep their order.
     /// - Throws: What the schema's closures throw.
     public func sortedIndices(count: Int, subject: (Int) -> PredicateSubject) throws -> [Int] {
-        if orders.isEmpty || count < 2 { return Array(0..<count) }
+        if keys.isEmpty || count < 2 { return Array(0..<count) }
         let subjects = (0..<count).map(subject)
-        guard let decoration else {
-            return try (0..<count).sorted { left, right in
-                let result = try compare(subjects[left], subjects[right])
-                return result == .orderedSame ? left < right : result == .orderedAscending
-            }
+        var known: [[PropertyValue?]] = keys.map { key in
+            if case .values = key { Array(repeating: nil, count: count) } else { [] }
         }
+        func value(_ key: Int, _ index: Int, _ read: ValueReader) throws -> PropertyValue {
+            if let value = known[key][index] { return value }
+            let value = try read(subjects[index])
+            known[key][index] = value
+            return value
+        }
+        func precedes(_ left: Int, _ right: Int) throws -> Bool {
+            for (number, key) in keys.enumerated() {
+                let result: ComparisonResult
+                switch key {
+                case .subjects(let order): result = try order(subjects[left], subjects[right])
+                case .values(let read, let descriptor):
+                    result = descriptor.ordered(try value(number, left, read), try value(number, right, read))
+                }
+                if result != .orderedSame { return result == .orderedAscending }
+            }
+            return left < right
+        }
+        guard let decoration else { return try (0..<count).sorted(by: precedes) }
         var entries = decoration.entries(of: subjects)
         // When the abridged values are the whole values and nothing else is asked, equal means equal.
-        let isDone = decoration.isWhole && orders.count == 1
+        let isDone = decoration.isWhole && keys.count == 1
         try entries.sort { left, right in
             if left.key != right.key { return left.key < right.key }
             if isDone, left.key != decoration.nilKey { return left.index < right.index }
-            let result = try compare(subjects[left.index], subjects[right.index])
-            return result == .orderedSame ? left.index < right.index : result == .orderedAscending
+            return try precedes(left.index, right.index)
         }
         return entries.map(\.index)
     }
@@ -102,14 +128,22 @@ public struct CompiledSort {
     /// Compares slots without values in between.
     private static func slotOrder(_ location: SlotLocation, _ kind: SlotKind, _ descriptor: KeySortDescriptor) -> SubjectOrder? {
         switch kind {
-        case .bool, .int64: slotOrder(location, Int64.self, ascending: descriptor.ascending)
-        case .string where descriptor.order == .binary: slotOrder(location, String.self, ascending: descriptor.ascending)
+        case .bool, .int64:
+            slotOrder(location, ascending: descriptor.ascending) { left, right in
+                let first = location.load(left, Int64.self)
+                let second = location.load(right, Int64.self)
+                return first < second ? .orderedAscending : first == second ? .orderedSame : .orderedDescending
+            }
+        case .string where descriptor.order == .binary:
+            slotOrder(location, ascending: descriptor.ascending) { left, right in
+                TextMatching.order(location.load(left, String.self), location.load(right, String.self))
+            }
         default: nil
         }
     }
 
-    private static func slotOrder<Value: Comparable>(
-        _ location: SlotLocation, _ type: Value.Type, ascending: Bool
+    @inline(__always) private static func slotOrder(
+        _ location: SlotLocation, ascending: Bool, _ order: @escaping (PredicateSubject, PredicateSubject) -> ComparisonResult
     ) -> SubjectOrder {
         { left, right in
             let result: ComparisonResult
@@ -117,10 +151,7 @@ public struct CompiledSort {
             case (true, true): return .orderedSame
             case (true, false): result = .orderedAscending
             case (false, true): result = .orderedDescending
-            case (false, false):
-                let first = left.slots.load(fromByteOffset: location.offset, as: Value.self)
-                let second = right.slots.load(fromByteOffset: location.offset, as: Value.self)
-                result = first < second ? .orderedAscending : first == second ? .orderedSame : .orderedDescending
+            case (false, false): result = order(left, right)
             }
             return ascending ? result : result.reversed
         }

@@ -27,6 +27,7 @@ extension PropertyValue {
     ///   - clause: What is being evaluated, for the message.
     /// - Returns: The value; for a collection, an array of the values of its elements.
     func value(forKey key: String, clause: String) throws -> PropertyValue {
+        if key.lowercased() == "self" { return self }
         switch self {
         case .null:
             return .null
@@ -68,7 +69,7 @@ extension PropertyValue {
         case "uppercaseString": .string(text.uppercased())
         case "lowercaseString": .string(text.lowercased())
         case "capitalizedString": .string(text.capitalized)
-        case "description", "self": .string(text)
+        case "description": .string(text)
         case "intValue", "integerValue", "longLongValue": .int64(NSString(string: text).longLongValue)
         case "doubleValue", "floatValue": .double(NSString(string: text).doubleValue)
         case "boolValue": .bool(NSString(string: text).boolValue)

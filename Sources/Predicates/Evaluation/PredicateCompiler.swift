@@ -33,6 +33,10 @@ final class PredicateCompiler {
     ///   - expected: The answer that the test looks for.
     /// - Returns: A test that answers whether the tree's answer is the expected one.
     func test(_ tree: PredicateTree, expecting expected: Bool) throws -> SubjectTest {
+        try compiled(tree, expecting: expected).closure
+    }
+
+    private func compiled(_ tree: PredicateTree, expecting expected: Bool) throws -> CompiledTest {
         try deeper { try unlimitedTest(tree, expecting: expected) }
     }
 
@@ -40,23 +44,23 @@ final class PredicateCompiler {
     func deeper<Result>(_ body: () throws -> Result) throws -> Result {
         depth += 1
         defer { depth -= 1 }
-        // The parser's limit counts parentheses, of which one can bring a few levels of tree.
-        guard depth <= PredicateLimits.nesting * 4 else {
-            throw InvalidPredicateError(kind: .tooDeep, message: "The predicate nests deeper than \(PredicateLimits.nesting * 4) levels")
+        // The parser counts what it nests; a chain of operators within it makes the tree deeper once more.
+        guard depth <= PredicateLimits.nesting * 2 else {
+            throw InvalidPredicateError(kind: .tooDeep, message: "The predicate nests deeper than \(PredicateLimits.nesting * 2) levels")
         }
         return try body()
     }
 
-    private func unlimitedTest(_ tree: PredicateTree, expecting expected: Bool) throws -> SubjectTest {
+    private func unlimitedTest(_ tree: PredicateTree, expecting expected: Bool) throws -> CompiledTest {
         switch tree {
-        case .true: return { _ in expected }
-        case .false: return { _ in !expected }
-        case .not(let part): return try test(part, expecting: !expected)
+        case .true: return .closure { _ in expected }
+        case .false: return .closure { _ in !expected }
+        case .not(let part): return try compiled(part, expecting: !expected)
         case .and(let parts): return try junction(parts, expecting: expected, sufficesOne: !expected)
         case .or(let parts): return try junction(parts, expecting: expected, sufficesOne: expected)
         case .block(let block):
             let schema = schema
-            return { block.predicate.evaluate(with: schema.publicObject(of: $0)) == expected }
+            return .closure { block.predicate.evaluate(with: schema.publicObject(of: $0)) == expected }
         case .comparison(let comparison):
             return try test(comparison, expecting: expected)
         }
@@ -64,23 +68,22 @@ final class PredicateCompiler {
 
     /// Several tests in one. All parts are asked for the same answer: either one that gives it
     /// suffices, or all must.
-    private func junction(_ parts: [PredicateTree], expecting expected: Bool, sufficesOne: Bool) throws -> SubjectTest {
-        let tests = try parts.map { try test($0, expecting: expected) }
+    private func junction(_ parts: [PredicateTree], expecting expected: Bool, sufficesOne: Bool) throws -> CompiledTest {
+        var tests = try parts.map { try compiled($0, expecting: expected) }
         switch tests.count {
-        case 0: return { _ in !sufficesOne }
+        case 0: return .closure { _ in !sufficesOne }
         case 1: return tests[0]
-        case 2:
-            let first = tests[0]
-            let second = tests[1]
-            return sufficesOne ? { try first($0) || second($0) } : { try first($0) && second($0) }
-        case 3:
-            let first = tests[0]
-            let second = tests[1]
-            let third = tests[2]
-            return sufficesOne ? { try first($0) || second($0) || third($0) } : { try first($0) && second($0) && third($0) }
+        case 2...4:
+            // Few tests are joined pairwise, from the end, so that the first is asked first.
+            while tests.count > 1 {
+                let last = tests.removeLast()
+                tests.append(.closure(CompiledTest.joined(tests.removeLast(), last, sufficesOne: sufficesOne)))
+            }
+            return tests[0]
         default:
-            return { subject in
-                for test in tests where try test(subject) == sufficesOne { return sufficesOne }
+            let closures = tests.map(\.closure)
+            return .closure { subject in
+                for test in closures where try test(subject) == sufficesOne { return sufficesOne }
                 return !sufficesOne
             }
         }
@@ -88,27 +91,31 @@ final class PredicateCompiler {
 
     // MARK: Comparisons
 
-    private func test(_ comparison: PredicateComparison, expecting expected: Bool) throws -> SubjectTest {
-        let clause = comparison.description
+    private func test(_ comparison: PredicateComparison, expecting expected: Bool) throws -> CompiledTest {
+        let clause = comparison.clause
         if case .custom(let name) = comparison.operator {
             throw InvalidPredicateError(kind: .unsupported, message: "The method \(name) cannot be called, in the clause \(clause)")
         }
         let left = try operand(comparison.left, clause: clause)
         let right = try operand(comparison.right, clause: clause)
         let constantRight: PropertyValue? = if case .constant(let value) = right { value } else { nil }
-        try checkConstants(comparison, left: left, right: constantRight, clause: clause)
+        try checkKinds(comparison, left: left, right: constantRight, clause: clause)
         let compare = try ValueTest(comparison, logic: logic, constantRight: constantRight)
         if comparison.modifier != .direct {
-            return try modifiedTest(comparison, left: left, right: right, compare: compare, expecting: expected)
+            return .closure(try modifiedTest(comparison, left: left, right: right, compare: compare, expecting: expected))
         }
         if let shortcut = ShortcutTests.make(comparison, left: left, right: right, logic: logic, expecting: expected) { return shortcut }
-        if comparison.operator == .contains, left.isMany { return membership(of: right, in: left, compare: compare, expecting: expected) }
-        if comparison.operator == .isIn, right.isMany { return membership(of: left, in: right, compare: compare, expecting: expected) }
+        if comparison.operator == .contains, left.isMany {
+            return .closure(membership(of: right, in: left, compare: compare, expecting: expected))
+        }
+        if comparison.operator == .isIn, right.isMany {
+            return .closure(membership(of: left, in: right, compare: compare, expecting: expected))
+        }
         if left.isMany || right.isMany {
             throw InvalidPredicateError(
                 kind: .unsupported, message: "A path over a to-many relationship needs ANY, ALL, NONE or @count, in the clause \(clause)")
         }
-        return valueTest(left.scalar(), right.scalar(), compare, expecting: expected)
+        return .closure(valueTest(left.scalar(), right.scalar(), compare, expecting: expected))
     }
 
     private func valueTest(
@@ -126,10 +133,10 @@ final class PredicateCompiler {
         case .slot, .value, .subject, .reference:
             let keyword = comparison.modifier == .all ? "ALL" : "ANY"
             throw InvalidPredicateError(
-                kind: .unsupported, message: "\(keyword) needs a collection on its left side, in the clause \(comparison)")
+                kind: .unsupported, message: "\(keyword) needs a collection on its left side, in the clause \(comparison.clause)")
         default: break
         }
-        let visit = left.elements(clause: comparison.description)
+        let visit = left.elements(clause: comparison.clause)
         let read = right.scalar()
         let isAll = comparison.modifier == .all
         return { subject in
@@ -166,7 +173,14 @@ final class PredicateCompiler {
     }
 
     /// Finds what can never be evaluated, before there is anything to evaluate.
-    private func checkConstants(_ comparison: PredicateComparison, left: Operand, right: PropertyValue?, clause: String) throws {
+    private func checkKinds(_ comparison: PredicateComparison, left: Operand, right: PropertyValue?, clause: String) throws {
+        if case .slot(_, let kind) = left, kind != .string,
+            [.beginsWith, .endsWith, .like, .matches, .contains].contains(comparison.operator)
+        {
+            throw InvalidPredicateError(
+                kind: .unsupported,
+                message: "\(comparison.operator.keyword) looks into text, and \(comparison.left) holds none, in the clause \(clause)")
+        }
         guard let right, !right.isNull else { return }
         switch comparison.operator {
         case .between:

@@ -7,7 +7,7 @@ enum ShortcutTests {
     /// - Returns: A test, or nil when the general way must be taken.
     static func make(
         _ comparison: PredicateComparison, left: Operand, right: Operand, logic: NilLogic, expecting expected: Bool
-    ) -> SubjectTest? {
+    ) -> CompiledTest? {
         var comparison = comparison
         let operands: (Operand, PropertyValue)
         switch (left, right) {
@@ -20,27 +20,26 @@ enum ShortcutTests {
         }
         let (operand, constant) = operands
         if comparison.operator == .isIn, comparison.options.isEmpty, let elements = constant.elements {
-            return membership(of: operand, in: ConstantCollection(elements), logic, expected)
+            return membership(of: operand, in: ConstantCollection(elements), logic, expected).map(CompiledTest.closure)
         }
         guard case .slot(let location, let kind) = operand else { return nil }
-        if constant.isNull { return null(comparison.operator, location, expected) }
+        if constant.isNull { return null(comparison.operator, location, expected).map(CompiledTest.closure) }
         // What a nil slot answers: unknown is not the expected answer, whichever that is.
         let onNull = logic == .threeValued ? false : (comparison.operator == .notEqual) == expected
         let slot = SlotComparison(location: location, onNull: onNull, expected: expected)
         switch (kind, constant) {
         case (.int64, _) where constant.isNumber, (.bool, _) where constant.isNumber:
             guard case .int64(let value) = constant.hashedByWorth else { return nil }
-            return slot.test(comparison.operator, value)
+            return SlotTest.integer(slot, comparison.operator, value).map(CompiledTest.slot)
         case (.double, _) where constant.isNumber:
             guard let value = exactDouble(constant) else { return nil }
-            return slot.test(comparison.operator, value)
+            return SlotTest.double(slot, comparison.operator, value).map(CompiledTest.slot)
         case (.date, .date(let date)):
-            return slot.test(comparison.operator, date.timeIntervalSinceReferenceDate)
+            return SlotTest.double(slot, comparison.operator, date.timeIntervalSinceReferenceDate).map(CompiledTest.slot)
         case (.string, .string(let text)):
-            if comparison.options.isEmpty, let test = slot.test(comparison.operator, text) { return test }
             return slot.textTest(comparison, text)
         case (_, .array(let bounds)) where comparison.operator == .between && bounds.count == 2:
-            return between(slot, kind, bounds[0], bounds[1])
+            return between(slot, kind, bounds[0], bounds[1]).map(CompiledTest.slot)
         default: return nil
         }
     }
@@ -87,18 +86,20 @@ enum ShortcutTests {
         return { collection.truth(of: try read($0), logic: logic) == wanted }
     }
 
-    private static func between(_ slot: SlotComparison, _ kind: SlotKind, _ low: PropertyValue, _ high: PropertyValue) -> SubjectTest? {
+    private static func between(_ slot: SlotComparison, _ kind: SlotKind, _ low: PropertyValue, _ high: PropertyValue) -> SlotTest? {
+        let check: SlotTest.Check
         switch (kind, low, high) {
         case (.int64, _, _) where low.isNumber && high.isNumber:
             guard case .int64(let first) = low.hashedByWorth, case .int64(let last) = high.hashedByWorth else { return nil }
-            return slot.between(first, last)
+            check = .integer(first, last)
         case (.double, _, _) where low.isNumber && high.isNumber:
             guard let first = exactDouble(low), let last = exactDouble(high) else { return nil }
-            return slot.between(first, last)
+            check = .double(first, last)
         case (.date, .date(let first), .date(let last)):
-            return slot.between(first.timeIntervalSinceReferenceDate, last.timeIntervalSinceReferenceDate)
+            check = .double(first.timeIntervalSinceReferenceDate, last.timeIntervalSinceReferenceDate)
         default: return nil
         }
+        return SlotTest(location: slot.location, check: check, onNull: slot.onNull, expected: slot.expected)
     }
 }
 

@@ -28,6 +28,16 @@ enum TextMatching {
         }
     }
 
+    /// How two texts lie to each other by the code points of their composed form.
+    ///
+    /// Swift's `<` is not asked where composing matters: it finds a decomposed "e" with an accent neither less than, nor greater than, nor
+    /// equal to a composed one with a letter after it.
+    static func order(_ left: String, _ right: String) -> ComparisonResult {
+        let left = composed(left)
+        let right = composed(right)
+        return left == right ? .orderedSame : left.utf8.lexicographicallyPrecedes(right.utf8) ? .orderedAscending : .orderedDescending
+    }
+
     /// Whether a match that ends here ends with a whole character: the next one is no mark that belongs to it.
     static func isBoundary(_ bytes: ArraySlice<UInt8>) -> Bool {
         guard let first = bytes.first, first >= 0xCC else { return true }

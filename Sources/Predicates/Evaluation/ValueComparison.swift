@@ -42,7 +42,7 @@ extension PropertyValue {
         switch (self, other) {
         case (.int64(let left), .int64(let right)): return ordered(left, right)
         case (.double(let left), .double(let right)): return left.isNaN || right.isNaN ? nil : ordered(left, right)
-        case (.string(let left), .string(let right)): return ordered(left, right)
+        case (.string(let left), .string(let right)): return TextMatching.order(left, right)
         case (.date(let left), .date(let right)):
             return ordered(left.timeIntervalSinceReferenceDate, right.timeIntervalSinceReferenceDate)
         case (.data(let left), .data(let right)):

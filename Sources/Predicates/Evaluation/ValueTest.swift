@@ -17,7 +17,7 @@ struct ValueTest {
         operation = comparison.operator
         options = comparison.options
         self.logic = logic
-        clause = comparison.description
+        clause = comparison.clause
         asksForNil = comparison.left == .constant(.null) || comparison.right == .constant(.null)
         if case .string(let pattern)? = constantRight {
             if operation == .like { likePattern = LikePattern(pattern, options) }

@@ -32,7 +32,7 @@ extension FormatParser {
     /// Operators with two operands, from this precedence up, grouped from the left.
     mutating func binary(_ minimum: Int) throws -> Node {
         let start = token
-        var node = try nested { try $0.unary() }
+        var node = try unary()
         var length = 0
         while let operation = binaryOperator(), operation.precedence >= minimum {
             // A long chain becomes a deep tree, as deep as if it had been written with parentheses.
@@ -41,7 +41,7 @@ extension FormatParser {
             let left = try expression(node, from: start)
             advance()
             let rightStart = token
-            let rightNode = try binary(operation.precedence + 1)
+            let rightNode = try nested { try $0.binary(operation.precedence + 1) }
             let right = try expression(rightNode, from: rightStart)
             switch operation {
             case .set(let operation): node = .expression(.setOperation(operation, left, right))
@@ -116,7 +116,7 @@ extension FormatParser {
 
     private mutating func nestedExpression() throws -> ExpressionTree {
         let start = token
-        let node = try binary(0)
+        let node = try nested { try $0.binary(0) }
         return try expression(node, from: start)
     }
 
@@ -247,9 +247,10 @@ extension FormatParser {
 /// The words that a key must not be mistaken for.
 enum PredicateKeywords {
     /// Words that can never begin an expression.
-    static let operators: Set<String> = [
-        "AND", "OR", "NOT", "IN", "ANY", "ALL", "SOME", "NONE", "LIKE", "MATCHES", "CONTAINS", "BEGINSWITH", "ENDSWITH", "BETWEEN",
-    ]
+    static let operators: Set<String> = comparisons.union(["AND", "OR", "NOT", "ANY", "ALL", "SOME", "NONE"])
+
+    /// Words that compare two expressions.
+    static let comparisons: Set<String> = ["IN", "LIKE", "MATCHES", "CONTAINS", "BEGINSWITH", "ENDSWITH", "BETWEEN"]
 
     /// Every word that the printer must mark with a number sign when it is a key.
     static let reserved: Set<String> = operators.union([

@@ -85,7 +85,9 @@ struct FormatParser {
         failure(.syntax, "Expected \(expected), found \(token.name)", at: token, expected: expected)
     }
 
-    func failure(_ kind: InvalidPredicateError.Kind, _ message: String, at token: FormatToken, expected: String? = nil) -> InvalidPredicateError {
+    func failure(_ kind: InvalidPredicateError.Kind, _ message: String, at token: FormatToken, expected: String? = nil)
+        -> InvalidPredicateError
+    {
         InvalidPredicateError(
             kind: kind, message: message, format: format, position: FormatLexer.position(ofByte: token.start, in: format),
             expected: expected)
@@ -163,8 +165,17 @@ struct FormatParser {
         }
         let start = token
         let node = try binary(0)
-        guard let operation = comparisonOperator() else { return node }
-        let left = try expression(node, from: start)
+        // `a NOT IN b` says what `NOT a IN b` says.
+        let isNegated = keyword == "NOT" && PredicateKeywords.comparisons.contains(following.uppercasedName)
+        let left: ExpressionTree
+        if isNegated {
+            left = try expression(node, from: start)
+            advance()
+        } else {
+            guard comparisonOperator() != nil else { return node }
+            left = try expression(node, from: start)
+        }
+        guard let operation = comparisonOperator() else { throw unexpected(token, expected: "a comparison operator") }
         advance()
         let options = try comparisonOptions()
         let rightStart = token
@@ -172,7 +183,7 @@ struct FormatParser {
         let comparison = PredicateComparison(
             left: left, operator: operation, right: try expression(rightNode, from: rightStart), options: options)
         if operation == .between { try checkBounds(comparison.right, at: rightStart) }
-        return .predicate(.comparison(comparison))
+        return .predicate(isNegated ? .not(.comparison(comparison)) : .comparison(comparison))
     }
 
     private func modified(_ node: Node, by keyword: String, from start: FormatToken) throws -> PredicateTree {

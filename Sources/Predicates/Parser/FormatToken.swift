@@ -40,6 +40,12 @@ struct FormatToken {
     /// The distance from the beginning of the format, in UTF-8 bytes.
     let start: Int
 
+    /// The name in upper case, as keywords are compared; nothing for any other word.
+    var uppercasedName: String {
+        if case .identifier(let name) = kind { return name.uppercased() }
+        return ""
+    }
+
     /// The token in words for messages.
     var name: String {
         switch kind {

@@ -35,8 +35,14 @@ extension ExpressionTree: CustomStringConvertible {
         }.joined(separator: ".")
     }
 
+    /// The expression as a side of a comparison, which binds less than any operator but an assignment.
+    var asSide: String {
+        if case .assignment = self { return "(\(description))" }
+        return description
+    }
+
     /// The expression as a side of an operator: in parentheses when it has an operator of its own.
-    var asOperand: String {
+    private var asOperand: String {
         switch self {
         case .arithmetic, .setOperation, .assignment: "(\(description))"
         default: description

@@ -40,7 +40,31 @@ extension PredicateComparison: CustomStringConvertible {
             case .any: "ANY "
             case .all: "ALL "
             }
-        return "\(prefix)\(left.asOperand) \(`operator`.keyword)\(options.suffix) \(right.asOperand)"
+        return "\(prefix)\(left.asSide) \(`operator`.keyword)\(options.suffix) \(right.asSide)"
+    }
+}
+
+extension PredicateComparison {
+    /// The comparison for error messages: long collections are cut, so that compiling does not print ten thousand identifiers.
+    var clause: String {
+        var short = self
+        short.left = left.abbreviated
+        short.right = right.abbreviated
+        return short.description
+    }
+}
+
+extension ExpressionTree {
+    /// The constant with only its first elements, if it is a long collection.
+    fileprivate var abbreviated: ExpressionTree {
+        let limit = 10
+        switch self {
+        case .constant(.array(let values)) where values.count > limit:
+            return .aggregate(values.prefix(limit).map(ExpressionTree.constant) + [.keyPath(["…"])])
+        case .constant(.set(let values)) where values.count > limit:
+            return .aggregate(values.prefix(limit).map(ExpressionTree.constant) + [.keyPath(["…"])])
+        default: return self
+        }
     }
 }
 

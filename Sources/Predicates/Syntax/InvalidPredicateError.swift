@@ -90,5 +90,5 @@ public struct InvalidPredicateError: Error, Hashable, Sendable, CustomStringConv
 /// The bounds that keep a predicate from a stranger harmless.
 public enum PredicateLimits {
     /// How deeply predicates and expressions may nest; beyond it reading and compiling throw ``InvalidPredicateError/Kind/tooDeep``.
-    public static let nesting = 200
+    public static let nesting = 100
 }

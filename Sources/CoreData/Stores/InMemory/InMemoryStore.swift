@@ -1,42 +1,14 @@
 internal import Foundation
 
-/// The store that lives in memory: a table of rows for each entity, shared by every context of its coordinator.
+/// The store that lives in memory: rows by entity and number, shared by every context of its coordinator.
 ///
-/// A saved object's row goes into the table as it is, and contexts that read the object take a reference to the same row: nothing is
+/// A saved object's row goes into the store as it is, and contexts that read the object take a reference to the same row: nothing is
 /// copied until someone changes a value.
 // Used under `requestLock`, which the coordinator holds.
 final class InMemoryStore: NSPersistentStore, RowTable {
-    /// The rows of one entity, in the order in which they were first saved.
-    private struct Table {
-        var rows: [Row?] = []
-        var places: [Int64: Int] = [:]
-
-        mutating func put(_ row: Row, at key: Int64) {
-            if let place = places[key] {
-                rows[place] = row
-            } else {
-                places[key] = rows.count
-                rows.append(row)
-            }
-        }
-
-        mutating func remove(_ key: Int64) {
-            guard let place = places.removeValue(forKey: key) else { return }
-            rows[place] = nil
-            if rows.count > 32, places.count < rows.count / 2 { compact() }
-        }
-
-        private mutating func compact() {
-            rows = rows.filter { $0 != nil }
-            for (place, row) in rows.enumerated() {
-                if case .integer(let key)? = row?.objectID?.reference { places[key] = place }
-            }
-        }
-    }
-
-    private var tables: [ObjectIdentifier: Table] = [:]
+    /// The rows, by the entity at the top of the inheritance.
+    private var tables: [ObjectIdentifier: RowPages] = [:]
     private var schemas: [ObjectIdentifier: RowSchema] = [:]
-    private var lastKey: Int64 = 0
 
     override func loadMetadata() throws {
         metadata = [NSStoreUUIDKey: UUID().uuidString, NSStoreTypeKey: NSInMemoryStoreType]
@@ -63,13 +35,16 @@ final class InMemoryStore: NSPersistentStore, RowTable {
     }
 
     func row(with id: NSManagedObjectID) -> Row? {
-        guard case .integer(let key) = id.reference, let table = tables[ObjectIdentifier(id.owningEntity)] else { return nil }
-        return table.places[key].flatMap { table.rows[$0] }
+        guard case .integer(let number) = id.reference else { return nil }
+        return tables[ObjectIdentifier(id.owningEntity.rootEntity)]?[number]
     }
 
     func forEachRow(of entity: NSEntityDescription, includingSubentities: Bool, _ body: (Row) throws -> Void) throws {
-        for kind in includingSubentities ? entity.allKinds : [entity] {
-            for case let row? in tables[ObjectIdentifier(kind)]?.rows ?? [] { try body(row) }
+        guard let table = tables[ObjectIdentifier(entity.rootEntity)] else { return }
+        if entity === entity.rootEntity, includingSubentities { return try table.forEach(body) }
+        let kinds = Set((includingSubentities ? entity.allKinds : [entity]).map { ObjectIdentifier($0.frozen!.layout) })
+        try table.forEach { row in
+            if kinds.contains(ObjectIdentifier(row.layout)) { try body(row) }
         }
     }
 
@@ -84,21 +59,20 @@ final class InMemoryStore: NSPersistentStore, RowTable {
 
     override func permanentIDs(for objects: [NSManagedObject]) throws -> [NSManagedObjectID] {
         objects.map { object in
-            lastKey += 1
-            return NSManagedObjectID(entity: object.owningEntity, token: token, reference: .integer(lastKey))
+            let number = tables[ObjectIdentifier(object.owningEntity.rootEntity), default: RowPages()].nextNumber()
+            return NSManagedObjectID(entity: object.owningEntity, token: token, reference: .integer(number))
         }
     }
 
     override func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws {
         // Every row is made before the first is put in place: a failure leaves the tables as they were.
         let rows = try (changes.inserted + changes.updated + changes.locked).map { try $0.rowForSaving(keepsLists: true) }
-        for row in rows {
-            guard let id = row.objectID, case .integer(let key) = id.reference else { continue }
-            tables[ObjectIdentifier(id.owningEntity), default: Table()].put(row, at: key)
-        }
-        for object in changes.deleted {
-            guard case .integer(let key) = object.objectID.reference else { continue }
-            tables[ObjectIdentifier(object.owningEntity)]?.remove(key)
-        }
+        for row in rows { put(row, at: row.objectID.unsafelyUnwrapped) }
+        for object in changes.deleted { put(nil, at: object.objectID) }
+    }
+
+    private func put(_ row: Row?, at id: NSManagedObjectID) {
+        guard case .integer(let number) = id.reference else { return }
+        tables[ObjectIdentifier(id.owningEntity.rootEntity), default: RowPages()][number] = row
     }
 }

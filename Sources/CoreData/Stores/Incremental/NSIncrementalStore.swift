@@ -80,6 +80,15 @@ open class NSIncrementalStore: NSPersistentStore {
     /// The key under which the store knows an object: a `String`, an `NSNumber` or a `UUID`.
     open func referenceObject(for objectID: NSManagedObjectID) -> Any { objectID.reference.object }
 
+    /// The version of the node that an object's changes start from; nil for an object that is new or whose values were never read.
+    ///
+    /// For stores whose rows others write too: compare it, while saving, with the version that the row has now. Where they differ, throw
+    /// code 133020 with an ``NSMergeConflict`` for each such object under ``NSPersistentStoreSaveConflictsErrorKey``; the context's merge
+    /// policy settles it and the save is repeated. Call it on the context's queue. Not in Apple's API, which has no way to tell.
+    public final func baseVersion(of object: NSManagedObject) -> UInt64? {
+        object.snapshot.map { UInt64(clamping: $0.version) }
+    }
+
     // MARK: What the coordinator asks
 
     override var keepsLists: Bool { false }
@@ -128,13 +137,22 @@ open class NSIncrementalStore: NSPersistentStore {
         func set(_ objects: [NSManagedObject]) -> Set<NSManagedObject>? { objects.isEmpty ? nil : Set(objects) }
         let request = NSSaveChangesRequest(
             inserted: set(changes.inserted), updated: set(changes.updated), deleted: set(changes.deleted), locked: set(changes.locked))
-        try IncrementalContract(self).saveAnswer(try execute(request, with: context))
+        do {
+            try IncrementalContract(self).saveAnswer(try execute(request, with: context))
+        } catch let error as NSError where error.domain == NSCocoaErrorDomain && error.code == NSManagedObjectMergeError {
+            // The store knows newer rows than the cache; a policy settles with those, and the cache must not dispute it afterwards.
+            let conflicts = error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict] ?? []
+            for conflict in conflicts { cache.forget(conflict.sourceObject.objectID) }
+            throw error
+        }
         for (object, row) in zip(written, rows) {
             let related = object.changes.compactMap { ($0 as? NSRelationshipDescription)?.name }
             cache.didSave(row, of: object.objectID, changed: object.isInserted ? [] : related)
         }
         for object in changes.deleted { cache.remove(object.objectID) }
     }
+
+    override var wantsRegistrations: Bool { true }
 
     override func forgetRow(of id: NSManagedObjectID) { cache.forget(id) }
 

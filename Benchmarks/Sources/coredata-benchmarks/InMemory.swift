@@ -1,0 +1,175 @@
+import CoreData
+import PlainItems
+
+/// Managed objects in memory beside the hand-written Swift loop over plain objects.
+enum InMemory {
+    static func benchmarks(count: Int) throws -> [Benchmark] {
+        let values = Values.make(count)
+        let plain = values.map { value in
+            let item = PlainItem()
+            value.fill(item)
+            return item
+        }
+        let context = try Stack.filledContext(values)
+        let all = NSFetchRequest<Item>(entityName: "Item")
+        all.returnsObjectsAsFaults = false
+        let items = try context.fetch(all)
+        return creating(values) + filtering(plain, items, context) + sorting(plain, items, context) + reading(plain, items)
+            + finding(items, context) + fetching(values, context)
+    }
+
+    private static func creating(_ values: [Values]) -> [Benchmark] {
+        let group = "create \(values.count) objects, set ten properties"
+        var coordinator: NSPersistentStoreCoordinator!
+        return [
+            Benchmark(group, "final class") {
+                var items: [PlainItem] = []
+                items.reserveCapacity(values.count)
+                for value in values {
+                    let item = PlainItem()
+                    value.fill(item)
+                    items.append(item)
+                }
+                return (items.count, items)
+            },
+            Benchmark(group, "NSManagedObject, inserted into a context", target: 2.0) {
+                coordinator = try Stack.coordinator()
+            } body: {
+                let context = Stack.context(coordinator)
+                for value in values { value.fill(Item(context: context)) }
+                return (values.count, context)
+            },
+            Benchmark(group, "NSManagedObject, inserted and saved in memory") {
+                coordinator = try Stack.coordinator()
+            } body: {
+                let context = Stack.context(coordinator)
+                for value in values { value.fill(Item(context: context)) }
+                try context.save()
+                return (values.count, context)
+            },
+        ]
+    }
+
+    private static func filtering(_ plain: [PlainItem], _ items: [Item], _ context: NSManagedObjectContext) -> [Benchmark] {
+        let group = "filter \(plain.count) objects by two clauses"
+        let predicate = NSPredicate(format: "i1 > 50 AND t0 BEGINSWITH \"a\"")
+        let request = NSFetchRequest<Item>(entityName: "Item")
+        request.predicate = predicate
+        return [
+            Benchmark(group, "$0.i1 > 50 && $0.t0.hasPrefix(\"a\")") {
+                let found = plain.filter { $0.i1 > 50 && $0.t0.hasPrefix("a") }
+                return (found.count, found)
+            },
+            Benchmark(group, "objects.filtered(using: predicate)", target: 1.0) {
+                let found = try items.filtered(matching: predicate)
+                return (found.count, found)
+            },
+            Benchmark(group, "context.fetch with the predicate") {
+                let found = try context.fetch(request)
+                return (found.count, found)
+            },
+        ]
+    }
+
+    private static func sorting(_ plain: [PlainItem], _ items: [Item], _ context: NSManagedObjectContext) -> [Benchmark] {
+        let group = "sort \(plain.count) objects by a text"
+        let descriptors = [NSSortDescriptor(key: "t0", ascending: true)]
+        let request = NSFetchRequest<Item>(entityName: "Item")
+        request.sortDescriptors = descriptors
+        return [
+            Benchmark(group, "sorted { $0.t0 < $1.t0 }") {
+                let sorted = plain.sorted { $0.t0 < $1.t0 }
+                return (sorted[0].i0, sorted)
+            },
+            Benchmark(group, "objects.sorted(using: descriptors)", target: 0.5) {
+                let sorted = try items.sorted(using: descriptors)
+                return (sorted[0].i0, sorted)
+            },
+            Benchmark(group, "context.fetch with the descriptors") {
+                let sorted = try context.fetch(request)
+                return (sorted[0].i0, sorted)
+            },
+        ]
+    }
+
+    private static func reading(_ plain: [PlainItem], _ items: [Item]) -> [Benchmark] {
+        let group = "read five properties of \(plain.count) objects, ten times"
+        let keys = ["i0", "i1", "i2", "i3", "i4"]
+        return [
+            Benchmark(group, "stored properties of a final class") {
+                var sum = 0
+                for _ in 0..<10 { for item in plain { sum &+= item.i0 &+ item.i1 &+ item.i2 &+ item.i3 &+ item.i4 } }
+                return (sum, nil)
+            },
+            Benchmark(group, "typed properties of a managed object", target: 1.0) {
+                var sum = 0
+                for _ in 0..<10 { for item in items { sum &+= item.i0 &+ item.i1 &+ item.i2 &+ item.i3 &+ item.i4 } }
+                return (sum, nil)
+            },
+            Benchmark(group, "value(forKey:) of a managed object") {
+                var sum = 0
+                for _ in 0..<10 {
+                    for item in items { for key in keys { sum &+= item.value(forKey: key) as? Int ?? 0 } }
+                }
+                return (sum, nil)
+            },
+        ]
+    }
+
+    private static func finding(_ items: [Item], _ context: NSManagedObjectContext) -> [Benchmark] {
+        let group = "find \(items.count) objects by identity"
+        let ids = items.map(\.objectID)
+        let keys = (0..<items.count).map(Int64.init)
+        let dictionary = Dictionary(uniqueKeysWithValues: zip(keys, items.map { $0 as AnyObject }))
+        return [
+            Benchmark(group, "Dictionary<Int64, AnyObject>") {
+                var found = 0
+                for key in keys where dictionary[key] != nil { found += 1 }
+                return (found, nil)
+            },
+            Benchmark(group, "context.registeredObject(for:)", target: 1.0) {
+                var found = 0
+                for id in ids where context.registeredObject(for: id) != nil { found += 1 }
+                return (found, nil)
+            },
+        ]
+    }
+
+    private static func fetching(_ values: [Values], _ context: NSManagedObjectContext) -> [Benchmark] {
+        let group = "fetch \(values.count) objects"
+        let request = NSFetchRequest<Item>(entityName: "Item")
+        let coordinator = context.persistentStoreCoordinator!
+        return [
+            Benchmark(group, "into a new context, and read one property") {
+                let other = Stack.context(coordinator)
+                let found = try other.fetch(request)
+                return (found.reduce(0) { $0 &+ $1.i0 }, (found, other))
+            },
+            Benchmark(group, "all registered already, and read one property") {
+                let found = try context.fetch(request)
+                return (found.reduce(0) { $0 &+ $1.i0 }, found)
+            },
+        ]
+    }
+
+    /// Shows that the cost of a save grows with the number of objects and no faster.
+    static func linearity() throws {
+        print("\ncreate and save in memory: nanoseconds of CPU time an object")
+        var first = 0.0
+        for count in [10_000, 100_000, 1_000_000] {
+            let values = Values.make(count)
+            var best = Double.infinity
+            for _ in 0..<(count > 100_000 ? 2 : 5) {
+                let coordinator = try Stack.coordinator()
+                let start = clock()
+                let context = Stack.context(coordinator)
+                for value in values { value.fill(Item(context: context)) }
+                try context.save()
+                best = min(best, Double(clock() - start) / Double(CLOCKS_PER_SEC) * 1e9 / Double(count))
+                withExtendedLifetime(context) {}
+            }
+            if first == 0 { first = best }
+            print(String(format: "  %9d objects  %8.0f ns  %5.2f times the first", count, best, best / first))
+        }
+    }
+}

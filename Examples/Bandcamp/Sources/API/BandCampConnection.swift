@@ -1,0 +1,76 @@
+internal import Foundation
+internal import Synchronization
+
+#if canImport(FoundationNetworking)
+internal import FoundationNetworking
+#endif
+
+/// Asks a server for JSON and waits for the answer, as `NSURLConnection.sendSynchronousRequest` did.
+///
+/// The calling thread waits on a semaphore that the session signals from a queue of its own, so it may be called on any queue that can
+/// afford to wait: a private context's, not the main one.
+final class BandCampConnection: Sendable {
+    private let session: URLSession
+    private let timeout: TimeInterval
+
+    init(timeout: TimeInterval) {
+        self.timeout = timeout
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.timeoutIntervalForRequest = timeout
+        configuration.timeoutIntervalForResource = timeout
+        // What is kept and for how long is the store's business.
+        configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+        session = URLSession(configuration: configuration)
+    }
+
+    deinit { session.finishTasksAndInvalidate() }
+
+    /// The JSON object at an address.
+    ///
+    /// - Throws: an error of ``BandCampErrorDomain`` that names the address.
+    func object(at url: URL) throws -> [String: Any] {
+        let (body, status) = try answer(of: url)
+        let json = Result { try JSONSerialization.jsonObject(with: body) }
+        let object = (try? json.get()) as? [String: Any]
+        let message = object?["error_message"] as? String
+        guard 200..<300 ~= status else {
+            throw BandCampError.make(
+                .status, asking: url, "The service answered with HTTP status \(status)\(message.map { ": \($0)" } ?? "").")
+        }
+        guard let object else {
+            var cause: (any Error)?
+            if case .failure(let error) = json { cause = error }
+            throw BandCampError.make(.malformedAnswer, asking: url, "The answer is no JSON object.", cause: cause)
+        }
+        // Bandcamp tells of what it does not know with status 200 and an error in the body.
+        guard let failed = object["error"] as? Bool, failed else { return object }
+        let code: BandCampErrorCode = message?.hasPrefix("unknown") ?? false ? .unknownIdentifier : .refused
+        throw BandCampError.make(code, asking: url, "The service answered: \(message ?? "an error without a message").")
+    }
+
+    private typealias Answer = Result<(body: Data, status: Int), any Error>
+
+    private func answer(of url: URL) throws -> (body: Data, status: Int) {
+        let received = Mutex<Answer?>(nil)
+        let arrived = DispatchSemaphore(value: 0)
+        let task = session.dataTask(with: URLRequest(url: url, timeoutInterval: timeout)) { body, response, error in
+            received.withLock { received in
+                if let error {
+                    received = .failure(error)
+                } else if let body, let response = response as? HTTPURLResponse {
+                    received = .success((body, response.statusCode))
+                }
+            }
+            arrived.signal()
+        }
+        task.resume()
+        // The session keeps the time; this wait is longer, and only there so that nothing can block a context for ever.
+        if arrived.wait(timeout: .now() + timeout + 5) == .timedOut { task.cancel() }
+        switch received.withLock({ $0 }) {
+        case .success(let answer): return answer
+        case .failure(let error):
+            throw BandCampError.make(.unreachable, asking: url, "No answer came: \(error.localizedDescription)", cause: error)
+        case nil: throw BandCampError.make(.unreachable, asking: url, "No answer came within \(timeout) seconds.")
+        }
+    }
+}

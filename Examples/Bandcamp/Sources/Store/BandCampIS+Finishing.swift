@@ -1,0 +1,47 @@
+internal import CoreData
+
+extension BandCampIS {
+    /// Does to the objects that the service found what it cannot do itself: the whole predicate, the order, offset and limit.
+    ///
+    /// The predicate is evaluated whole, since the service answers more than was asked for. The values come from the cache; only a
+    /// predicate that follows a relationship costs further requests.
+    func finish(_ request: NSFetchRequest<any NSFetchRequestResult>, _ found: [NSManagedObject]) throws -> [NSManagedObject] {
+        noteObjects()
+        var seen: Set<NSManagedObjectID> = []
+        var objects = found.filter { seen.insert($0.objectID).inserted }
+        if let predicate = request.predicate { objects = try objects.filtered(matching: predicate) }
+        if let descriptors = request.sortDescriptors, !descriptors.isEmpty { objects = try objects.sorted(using: descriptors) }
+        // Equal dictionaries are joined first and counted afterwards.
+        return request.resultType == .dictionaryResultType ? objects : page(objects, request)
+    }
+
+    /// The objects as dictionaries of the attributes that the request names, or of all.
+    func dictionaries(of objects: [NSManagedObject], for request: NSFetchRequest<any NSFetchRequestResult>) throws -> [NSDictionary] {
+        let attributes = request.entity?.attributesByName ?? [:]
+        let names =
+            try request.propertiesToFetch.map { try $0.map { try attributeName($0, among: attributes) } } ?? attributes.keys.sorted()
+        var dictionaries = objects.map { object in
+            let dictionary = NSMutableDictionary()
+            for name in names {
+                if let value = object.value(forKey: name) { dictionary.setObject(value, forKey: name as NSString) }
+            }
+            return dictionary as NSDictionary
+        }
+        if request.returnsDistinctResults {
+            var seen: Set<NSDictionary> = []
+            dictionaries.removeAll { !seen.insert($0).inserted }
+        }
+        return page(dictionaries, request)
+    }
+
+    private func attributeName(_ property: Any, among attributes: [String: NSAttributeDescription]) throws -> String {
+        let name = (property as? NSPropertyDescription)?.name ?? property as? String
+        if let name, attributes[name] != nil { return name }
+        throw BandCampError.make(.unanswerableFetch, "propertiesToFetch has “\(name ?? "\(property)")”; this store gives attributes.")
+    }
+
+    private func page<Element>(_ elements: [Element], _ request: NSFetchRequest<any NSFetchRequestResult>) -> [Element] {
+        let rest = elements.dropFirst(request.fetchOffset)
+        return Array(request.fetchLimit > 0 ? rest.prefix(request.fetchLimit) : rest)
+    }
+}

@@ -1,0 +1,59 @@
+public import Foundation
+internal import Predicates
+
+extension Sequence where Element: NSManagedObject {
+    /// The objects that a predicate matches; their faults fire. Call it on the context's queue.
+    ///
+    /// Stops the program with a message where ``filtered(matching:)`` throws, as the uncaught exception does on Apple's platforms.
+    public func filtered(using predicate: NSPredicate) -> [Element] {
+        do { return try filtered(matching: predicate) } catch { preconditionFailure("\(error)") }
+    }
+
+    /// The objects that a predicate matches; their faults fire. Call it on the context's queue.
+    ///
+    /// - Throws: an error for a format that did not parse and for an unknown key; the error of a failing fault.
+    public func filtered(matching predicate: NSPredicate) throws -> [Element] {
+        let objects = Array(self)
+        guard let first = objects.first else { return [] }
+        var compiled: [UnsafeMutableRawPointer: CompiledPredicate] = [:]
+        // Objects of one entity mostly come in a row.
+        var kind = UnsafeMutableRawPointer(first.places)
+        var test = try predicate.compiled(for: first.owningEntity.frozen!.schema)
+        compiled[kind] = test
+        var found: [Element] = []
+        try objects.withUnsafeBufferPointer { elements in
+            // The array keeps the objects; retaining each would cost more than the test.
+            for index in elements.indices {
+                let object = UnsafeRawPointer(elements.baseAddress.unsafelyUnwrapped + index)
+                    .assumingMemoryBound(to: Unmanaged<NSManagedObject>.self).pointee
+                let own = UnsafeMutableRawPointer(object._withUnsafeGuaranteedRef { $0.places })
+                if own != kind {
+                    kind = own
+                    test = try compiled[kind] ?? predicate.compiled(for: elements[index].owningEntity.frozen!.schema)
+                    compiled[kind] = test
+                }
+                if try test.matches(try object._withUnsafeGuaranteedRef { try $0.subject() }) { found.append(elements[index]) }
+            }
+        }
+        return found
+    }
+
+    /// The objects in the order of sort descriptors; their faults fire. Call it on the context's queue.
+    ///
+    /// The descriptors may name properties of the entity that the objects share.
+    ///
+    /// - Throws: an error for an unknown key; the error of a failing fault.
+    public func sorted(using descriptors: [NSSortDescriptor]) throws -> [Element] {
+        let objects = Array(self)
+        guard let first = objects.first else { return [] }
+        var shared = first.owningEntity
+        for object in objects where !object.owningEntity.isKindOf(entity: shared) {
+            while let above = shared.superentity, !object.owningEntity.isKindOf(entity: shared) { shared = above }
+        }
+        let sort = try CompiledSort(descriptors, for: shared.frozen!.schema)
+        let subjects = try objects.map { try $0.subject() }
+        return try withExtendedLifetime(objects) {
+            try sort.sortedIndices(count: subjects.count) { subjects[$0] }.map { objects[$0] }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+internal import Foundation
+
+/// The rows of an entity and all that inherit from it, by the number that their store gave them.
+///
+/// Numbers count up, so the rows lie in pages of consecutive numbers: a lookup is two array accesses, and the order of the pages is that
+/// in which the objects were first saved. A page whose rows are all gone is given back.
+struct RowPages {
+    private static let pageSize = 1024
+
+    private struct Page {
+        var rows: [Row?] = Array(repeating: nil, count: RowPages.pageSize)
+        var count = 0
+    }
+    private var pages: [Page?] = []
+    private(set) var count = 0
+    /// The number given last.
+    private var lastNumber: Int64 = 0
+
+    /// A number that no row of the entity has had.
+    mutating func nextNumber() -> Int64 {
+        lastNumber += 1
+        return lastNumber
+    }
+
+    subscript(number: Int64) -> Row? {
+        get {
+            let index = Int(number) / Self.pageSize
+            guard number > 0, index < pages.count else { return nil }
+            return pages[index]?.rows[Int(number) % Self.pageSize]
+        }
+        set {
+            let index = Int(number) / Self.pageSize
+            guard number > 0, number <= lastNumber else { return }
+            while pages.count <= index { pages.append(nil) }
+            if pages[index] == nil { pages[index] = Page() }
+            let place = Int(number) % Self.pageSize
+            let change = (newValue == nil ? 0 : 1) - (pages[index]!.rows[place] == nil ? 0 : 1)
+            pages[index]!.rows[place] = newValue
+            pages[index]!.count += change
+            count += change
+            if pages[index]!.count == 0 { pages[index] = nil }
+        }
+    }
+
+    func forEach(_ body: (Row) throws -> Void) rethrows {
+        for case let page? in pages where page.count > 0 {
+            for case let row? in page.rows { try body(row) }
+        }
+    }
+}

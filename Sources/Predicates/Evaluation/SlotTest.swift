@@ -1,0 +1,137 @@
+/// The simplest comparisons of a slot with a constant, as plain data: nothing to retain and nothing to call, so that several of them run as
+/// one closure.
+struct SlotTest {
+    /// What is asked of a value.
+    enum Check {
+        /// An integer within bounds, which also says equal, less and greater.
+        case integer(Int64, Int64)
+        /// A binary number within bounds; what is no number never is.
+        case double(Double, Double)
+        /// Text that begins with up to eight ASCII bytes, here in one word with the first byte lowest.
+        case prefix(UInt64, count: Int)
+    }
+
+    let location: SlotLocation
+    let check: Check
+    /// The answer for a nil slot.
+    let onNull: Bool
+    /// The answer that the test looks for.
+    let expected: Bool
+
+    @inline(__always) func callAsFunction(_ subject: PredicateSubject) -> Bool {
+        if location.isNull(in: subject) { return onNull }
+        switch check {
+        case .integer(let low, let high):
+            let value = location.load(subject, Int64.self)
+            return (low <= value && value <= high) == expected
+        case .double(let low, let high):
+            let value = location.load(subject, Double.self)
+            return (low <= value && value <= high) == expected
+        case .prefix(let word, let count):
+            return SlotTest.hasPrefix(location.load(subject, String.self), word, count) == expected
+        }
+    }
+
+    /// The test for an operator on integers; nil when no bounds can say it.
+    static func integer(_ slot: SlotComparison, _ operation: PredicateComparison.Operator, _ constant: Int64) -> SlotTest? {
+        func bounds(_ low: Int64, _ high: Int64, _ isInside: Bool = true) -> SlotTest {
+            SlotTest(location: slot.location, check: .integer(low, high), onNull: slot.onNull, expected: slot.expected == isInside)
+        }
+        switch operation {
+        case .equal: return bounds(constant, constant)
+        case .notEqual: return bounds(constant, constant, false)
+        case .lessThanOrEqual: return bounds(.min, constant)
+        case .greaterThan: return bounds(.min, constant, false)
+        case .greaterThanOrEqual: return bounds(constant, .max)
+        case .lessThan: return bounds(constant, .max, false)
+        default: return nil
+        }
+    }
+
+    /// The test for an operator on binary numbers; nil when no bounds can say it.
+    static func double(_ slot: SlotComparison, _ operation: PredicateComparison.Operator, _ constant: Double) -> SlotTest? {
+        guard constant.isFinite else { return nil }
+        func bounds(_ low: Double, _ high: Double, _ isInside: Bool = true) -> SlotTest {
+            SlotTest(location: slot.location, check: .double(low, high), onNull: slot.onNull, expected: slot.expected == isInside)
+        }
+        switch operation {
+        case .equal: return bounds(constant, constant)
+        case .notEqual: return bounds(constant, constant, false)
+        // What is no number is outside of any bounds, so these two may not be said by the opposite bounds.
+        case .lessThanOrEqual: return bounds(-.infinity, constant)
+        case .lessThan: return bounds(-.infinity, constant.nextDown)
+        case .greaterThanOrEqual: return bounds(constant, .infinity)
+        case .greaterThan: return bounds(constant.nextUp, .infinity)
+        default: return nil
+        }
+    }
+
+    /// The test for the beginning of text; nil when it is too long or not ASCII.
+    static func prefix(_ slot: SlotComparison, _ bytes: [UInt8]) -> SlotTest? {
+        guard !bytes.isEmpty, bytes.count <= 8, bytes.allSatisfy({ $0 < 0x80 }) else { return nil }
+        var word: UInt64 = 0
+        for (index, byte) in bytes.enumerated() { word |= UInt64(byte) << UInt64(8 * index) }
+        return SlotTest(
+            location: slot.location, check: .prefix(word, count: bytes.count), onNull: slot.onNull, expected: slot.expected)
+    }
+
+    // MARK: Text
+
+    @inline(__always) private static func hasPrefix(_ text: String, _ prefix: UInt64, _ count: Int) -> Bool {
+        let quick = text.utf8.withContiguousStorageIfAvailable { quickPrefix($0, prefix, count) } ?? nil
+        return quick ?? slowPrefix(text, prefix, count)
+    }
+
+    /// Whether bytes begin with an ASCII prefix, or nil when a character beyond Latin could be composed into another.
+    @inline(__always) private static func quickPrefix(_ bytes: UnsafeBufferPointer<UInt8>, _ prefix: UInt64, _ count: Int) -> Bool? {
+        guard let base = bytes.baseAddress else { return false }
+        var word: UInt64 = 0
+        if bytes.count >= 8 {
+            word = UInt64(littleEndian: UnsafeRawPointer(base).loadUnaligned(as: UInt64.self))
+        } else {
+            for index in 0..<min(count, bytes.count) { word |= UInt64(base[index]) << UInt64(8 * index) }
+        }
+        let mask = UInt64.max >> UInt64(64 - 8 * count)
+        let difference = (word ^ prefix) & mask
+        if difference != 0 {
+            let byte = (word >> UInt64(difference.trailingZeroBitCount & ~7)) & 0xFF
+            return byte < 0xCC ? false : nil
+        }
+        if bytes.count <= count { return bytes.count == count }
+        // A mark after the prefix would belong to its last character; all marks begin with 0xCC or a greater byte.
+        return base[count] < 0xCC ? true : nil
+    }
+
+    @inline(never) private static func slowPrefix(_ text: String, _ prefix: UInt64, _ count: Int) -> Bool {
+        let bytes = (0..<count).map { UInt8(truncatingIfNeeded: prefix >> UInt64(8 * $0)) }
+        return TextMatching.hasPrefix(TextOperand(text, []).bytes, bytes)
+    }
+}
+
+/// A test as the compiler makes it: plain data while it can be, so that it can be joined with others, or a closure.
+enum CompiledTest {
+    case slot(SlotTest)
+    case closure(SubjectTest)
+
+    /// The test as a closure.
+    var closure: SubjectTest {
+        switch self {
+        case .slot(let test): return { test($0) }
+        case .closure(let test): return test
+        }
+    }
+
+    /// Two tests in one, asked in this order.
+    static func joined(_ first: CompiledTest, _ second: CompiledTest, sufficesOne: Bool) -> SubjectTest {
+        switch (first, second) {
+        case (.slot(let first), .slot(let second)):
+            return sufficesOne ? { first($0) || second($0) } : { first($0) && second($0) }
+        case (.slot(let first), .closure(let second)):
+            return sufficesOne ? { try first($0) || second($0) } : { try first($0) && second($0) }
+        case (.closure(let first), .slot(let second)):
+            return sufficesOne ? { try first($0) || second($0) } : { try first($0) && second($0) }
+        case (.closure(let first), .closure(let second)):
+            return sufficesOne ? { try first($0) || second($0) } : { try first($0) && second($0) }
+        }
+    }
+}

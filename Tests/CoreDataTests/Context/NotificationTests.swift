@@ -1,0 +1,175 @@
+import CoreData
+import Testing
+
+/// The notifications of one context, in order.
+// Posted synchronously on the context's queue, read by the test on that queue.
+private final class Listener: @unchecked Sendable {
+    private(set) var posts: [Notification] = []
+    private var tokens: [any NSObjectProtocol] = []
+
+    init(_ context: NSManagedObjectContext, _ names: Notification.Name...) {
+        for name in names {
+            tokens.append(NotificationCenter.default.addObserver(forName: name, object: context, queue: nil) { [unowned self] in posts.append($0) })
+        }
+    }
+
+    deinit { tokens.forEach(NotificationCenter.default.removeObserver) }
+
+    func take() -> [Notification] {
+        defer { posts = [] }
+        return posts
+    }
+}
+
+extension Notification {
+    fileprivate func objects(_ key: String) -> Set<NSManagedObject> { userInfo?[key] as? Set<NSManagedObject> ?? [] }
+}
+
+@Suite("A context's notifications") struct NotificationTests {
+    @Test("Changes are told once, in their sets, when they are processed")
+    func didChange() throws {
+        try withMusic { context in
+            let listener = Listener(context, .NSManagedObjectContextObjectsDidChange)
+            let band = Band(context: context)
+            band.name = "Low"
+            context.processPendingChanges()
+            var posts = listener.take()
+            #expect(posts.map { $0.objects(NSInsertedObjectsKey) } == [[band]])
+            #expect(posts.map { $0.objects(NSUpdatedObjectsKey) } == [[]])
+            context.processPendingChanges()
+            #expect(listener.take().isEmpty)
+            try context.save()
+            _ = listener.take()
+
+            band.name = "High"
+            band.name = "Higher"
+            context.processPendingChanges()
+            posts = listener.take()
+            #expect(posts.map { $0.objects(NSUpdatedObjectsKey) } == [[band]])
+            band.name = "Highest"
+            context.processPendingChanges()
+            #expect(listener.take().count == 1)
+
+            context.delete(band)
+            context.processPendingChanges()
+            posts = listener.take()
+            #expect(posts.map { $0.objects(NSDeletedObjectsKey) } == [[band]])
+            #expect(posts.map { $0.objects(NSUpdatedObjectsKey) } == [[]])
+        }
+    }
+
+    @Test("Both ends of a relationship are told")
+    func bothEnds() throws {
+        try withMusic { context in
+            let band = try context.saveBand("Low", albums: ["Trust"])
+            let album = try #require(band.albums.first)
+            let listener = Listener(context, .NSManagedObjectContextObjectsDidChange)
+            album.band = nil
+            context.processPendingChanges()
+            #expect(listener.take().map { $0.objects(NSUpdatedObjectsKey) } == [[album, band]])
+        }
+    }
+
+    @Test("What a delete does to others is told with it")
+    func deletion() throws {
+        try withMusic { context in
+            let band = try context.saveBand("Low", albums: ["Trust"])
+            let album = try #require(band.albums.first)
+            let tag = Tag(context: context)
+            album.tags = [tag]
+            try context.save()
+            let listener = Listener(context, .NSManagedObjectContextObjectsDidChange)
+            context.delete(band)
+            context.processPendingChanges()
+            let posts = listener.take()
+            #expect(posts.map { $0.objects(NSDeletedObjectsKey) } == [[band, album]])
+            #expect(posts.map { $0.objects(NSUpdatedObjectsKey) } == [[tag]])
+        }
+    }
+
+    @Test("An object that was never told of is not told to be deleted")
+    func annihilation() throws {
+        try withMusic { context in
+            let listener = Listener(context, .NSManagedObjectContextObjectsDidChange)
+            context.delete(Tag(context: context))
+            context.processPendingChanges()
+            #expect(listener.take().isEmpty)
+            let tag = Tag(context: context)
+            context.processPendingChanges()
+            context.delete(tag)
+            context.processPendingChanges()
+            let posts = listener.take()
+            #expect(posts.map { $0.objects(NSInsertedObjectsKey) } == [[tag], []])
+            #expect(posts.map { $0.objects(NSDeletedObjectsKey) } == [[], [tag]])
+        }
+    }
+
+    @Test("A save is told before and after, once, with what was saved")
+    func saving() throws {
+        try withMusic { context in
+            let old = try context.saveBand("Low", albums: ["Trust"])
+            let doomed = try #require(old.albums.first)
+            let listener = Listener(
+                context, .NSManagedObjectContextWillSave, .NSManagedObjectContextDidSave, .NSManagedObjectContextDidSaveObjectIDs)
+            let new = Band(context: context)
+            new.name = "Duster"
+            old.founded = Date()
+            context.delete(doomed)
+            try context.save()
+            let posts = listener.take()
+            #expect(
+                posts.map(\.name) == [.NSManagedObjectContextWillSave, .NSManagedObjectContextDidSave, .NSManagedObjectContextDidSaveObjectIDs])
+            #expect(posts.allSatisfy { $0.object as? NSManagedObjectContext === context })
+            let saved = try #require(posts.first { $0.name == .NSManagedObjectContextDidSave })
+            #expect(saved.objects(NSInsertedObjectsKey) == [new])
+            #expect(saved.objects(NSUpdatedObjectsKey) == [old])
+            #expect(saved.objects(NSDeletedObjectsKey) == [doomed])
+            let ids = try #require(posts.last?.userInfo)
+            #expect(ids["inserted_objectIDs"] as? Set<NSManagedObjectID> == [new.objectID])
+            #expect(ids["updated_objectIDs"] as? Set<NSManagedObjectID> == [old.objectID])
+            #expect(ids["deleted_objectIDs"] as? Set<NSManagedObjectID> == [doomed.objectID])
+            #expect(!new.objectID.isTemporaryID)
+            try context.save()
+            #expect(listener.take().isEmpty)
+        }
+    }
+
+    @Test("A failed save is announced, but not told to have happened")
+    func failedSave() throws {
+        try withMusic { context in
+            let listener = Listener(context, .NSManagedObjectContextWillSave, .NSManagedObjectContextDidSave)
+            _ = Band(context: context)
+            #expect(failure { try context.save() } != nil)
+            #expect(listener.take().map(\.name) == [.NSManagedObjectContextWillSave])
+        }
+    }
+
+    @Test("Refresh, rollback and reset are told")
+    func goingBack() throws {
+        try withMusic { context in
+            let band = try context.saveBand("Low")
+            let listener = Listener(context, .NSManagedObjectContextObjectsDidChange)
+            context.refresh(band, mergeChanges: false)
+            #expect(listener.take().map { $0.objects(NSRefreshedObjectsKey) } == [[band]])
+            band.name = "High"
+            context.processPendingChanges()
+            _ = listener.take()
+            context.rollback()
+            #expect(!listener.take().isEmpty)
+            context.reset()
+            #expect(listener.take().last?.userInfo?[NSInvalidatedAllObjectsKey] != nil)
+        }
+    }
+
+    @Test("A perform block processes its changes at its end")
+    func perform() async throws {
+        let context = try Music.context()
+        let listener = Listener(context, .NSManagedObjectContextObjectsDidChange)
+        await context.perform {
+            Tag(context: context).label = "slow"
+            #expect(listener.take().isEmpty)
+        }
+        let count = await context.perform { listener.take().count }
+        #expect(count == 1)
+    }
+}

@@ -1,0 +1,114 @@
+import CoreData
+import Testing
+
+@Suite("A fault") struct FaultTests {
+    private func second(_ body: (NSManagedObjectContext, Band) throws -> Void) throws {
+        try withTwoContexts { first, second in
+            try first.performAndWait { _ = try first.saveBand("Low", albums: ["Trust", "Secret"]) }
+            try second.performAndWait { try body(second, try #require(try second.all(Band.self).first)) }
+        }
+    }
+
+    @Test("Reading an attribute fires the object, not its relationships")
+    func attribute() throws {
+        try second { _, band in
+            #expect(band.isFault)
+            #expect(band.faultingState != 0)
+            #expect(band.hasFault(forRelationshipNamed: "albums"))
+            #expect(band.name == "Low")
+            #expect(!band.isFault)
+            #expect(band.faultingState == 0)
+            #expect(band.hasFault(forRelationshipNamed: "albums"))
+            let album = try #require(band.albums.first)
+            #expect(!band.hasFault(forRelationshipNamed: "albums"))
+            #expect(album.isFault)
+            #expect(["Trust", "Secret"].contains(album.title))
+            #expect(!album.isFault)
+        }
+    }
+
+    @Test("The IDs of a relationship are told without making objects of them")
+    func objectIDs() throws {
+        try second { context, band in
+            let ids = band.objectIDs(forRelationshipNamed: "albums")
+            #expect(ids.count == 2)
+            #expect(context.registeredObjects == [band])
+            #expect(band.hasFault(forRelationshipNamed: "albums"))
+            let album = try #require(try context.existingObject(with: ids[0]) as? Album)
+            #expect(album.objectIDs(forRelationshipNamed: "band") == [band.objectID])
+            #expect(album.objectIDs(forRelationshipNamed: "hit") == [])
+        }
+    }
+
+    @Test("A new object has no relationship faults")
+    func newObject() throws {
+        try withMusic { context in
+            let band = Band(context: context)
+            #expect(!band.isFault)
+            #expect(!band.hasFault(forRelationshipNamed: "albums"))
+            #expect(band.objectIDs(forRelationshipNamed: "albums") == [])
+        }
+    }
+
+    @Test("The fault of a row that is gone reads as deleted, with nil values")
+    func inaccessible() throws {
+        try withTwoContexts { first, second in
+            try first.performAndWait { _ = try first.saveBand("Low", albums: ["Trust"]) }
+            let (album, band) = try second.performAndWait {
+                (try #require(try second.all(Album.self).first), try #require(try second.all(Band.self).first))
+            }
+            try first.performAndWait {
+                for band in try first.all(Band.self) { first.delete(band) }
+                try first.save()
+            }
+            second.performAndWait {
+                #expect(album.isFault)
+                #expect(album.title == "")
+                #expect(album.band == nil)
+                #expect(band.albums.isEmpty)
+                #expect(second.pendingFaultError == nil)
+                #expect(failure { _ = try second.existingObject(with: album.objectID) }?.code == NSManagedObjectReferentialIntegrityError)
+            }
+        }
+    }
+
+    @Test("The fault of a row that is gone is an error that names the object, where the context says so")
+    func inaccessibleAsError() throws {
+        try withTwoContexts { first, second in
+            try first.performAndWait { _ = try first.saveBand("Low") }
+            second.shouldDeleteInaccessibleFaults = false
+            let band = try second.performAndWait { try #require(try second.all(Band.self).first) }
+            try first.performAndWait {
+                for band in try first.all(Band.self) { first.delete(band) }
+                try first.save()
+            }
+            try second.performAndWait {
+                let thrown = try #require(failure { try band.fulfillFault() })
+                #expect(thrown.code == NSManagedObjectReferentialIntegrityError)
+                #expect(thrown.localizedDescription.contains(band.objectID.uriRepresentation().absoluteString))
+                #expect(band.name == "")
+                #expect(band.isFault)
+                #expect(second.pendingFaultError != nil)
+                #expect(failure { _ = try second.all(Band.self) }?.code == NSManagedObjectReferentialIntegrityError)
+                #expect(try second.all(Band.self).isEmpty)
+            }
+        }
+    }
+
+    @Test("A write to a fault that cannot be read is not lost silently: the save tells of it")
+    func writeToUnreadableFault() throws {
+        try withTwoContexts { first, second in
+            try first.performAndWait { _ = try first.saveBand("Low") }
+            second.shouldDeleteInaccessibleFaults = false
+            let band = try second.performAndWait { try #require(try second.all(Band.self).first) }
+            try first.performAndWait {
+                for band in try first.all(Band.self) { first.delete(band) }
+                try first.save()
+            }
+            second.performAndWait {
+                band.name = "High"
+                #expect(failure { try second.save() }?.code == NSManagedObjectReferentialIntegrityError)
+            }
+        }
+    }
+}

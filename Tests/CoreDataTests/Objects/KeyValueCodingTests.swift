@@ -1,0 +1,155 @@
+import CoreData
+import Testing
+
+@Suite("Key-value coding") struct KeyValueCodingTests {
+    private func discography(_ context: NSManagedObjectContext) -> Band {
+        let band = Band(context: context)
+        band.name = "Low"
+        for (title, year, rating) in [("Curtain", 2001, 3.0), ("Secret", 2003, 4.0), ("Trust", 2003, 5.0)] {
+            let album = Album(context: context)
+            album.title = title
+            album.year = Int16(year)
+            album.rating = rating
+            album.band = band
+        }
+        return band
+    }
+
+    @Test("Values are read and written by key, relationships in their public forms")
+    func values() throws {
+        try withMusic { context in
+            let band = discography(context)
+            let album = try #require(band.albums.first { $0.title == "Trust" })
+            let track = context.insert("Track", ["title": "Amazing"])
+            album.setValue(NSOrderedSet(object: track), forKey: "tracks")
+            #expect(album.value(forKey: "title") as? String == "Trust")
+            #expect(album.value(forKey: "year") as? Int16 == 2003)
+            #expect(album.value(forKey: "year") as? Int == 2003)
+            #expect(album.value(forKey: "band") as? Band === band)
+            #expect((album.value(forKey: "tracks") as? NSOrderedSet)?.array.first as? NSManagedObject === track)
+            #expect((band.value(forKey: "albums") as? Set<NSManagedObject>)?.contains(album) == true)
+            #expect(track.value(forKey: "album") as? Album === album)
+        }
+    }
+
+    @Test("A path leads through to-one relationships, and through to-many ones to all values")
+    func paths() throws {
+        try withMusic { context in
+            let band = discography(context)
+            let album = try #require(band.albums.first)
+            #expect(album.value(forKeyPath: "band.name") as? String == "Low")
+            let titles = band.value(forKeyPath: "albums.title") as? [String]
+            #expect(titles?.sorted() == ["Curtain", "Secret", "Trust"])
+            album.setValue("High", forKeyPath: "band.name")
+            #expect(band.name == "High")
+            let lonely = Album(context: context)
+            #expect(lonely.value(forKeyPath: "band.name") == nil)
+            lonely.setValue("nobody", forKeyPath: "band.name")
+            #expect(lonely.band == nil)
+        }
+    }
+
+    @Test("Collection operators count, add, average and compare")
+    func operators() throws {
+        try withMusic { context in
+            let band = discography(context)
+            #expect(band.value(forKeyPath: "albums.@count") as? Int == 3)
+            #expect(band.value(forKeyPath: "albums.@sum.year") as? Int == 6007)
+            #expect(band.value(forKeyPath: "albums.@avg.rating") as? Double == 4)
+            #expect(band.value(forKeyPath: "albums.@min.year") as? Int == 2001)
+            #expect(band.value(forKeyPath: "albums.@max.rating") as? Double == 5)
+            #expect(band.value(forKeyPath: "albums.@max.title") as? String == "Trust")
+            let years = band.value(forKeyPath: "albums.@distinctUnionOfObjects.year") as? [Int]
+            #expect(years?.sorted() == [2001, 2003])
+            #expect((band.value(forKeyPath: "albums.@unionOfObjects.year") as? [Int])?.count == 3)
+        }
+    }
+
+    @Test("Operators on nothing give zero or nil")
+    func operatorsOnNothing() throws {
+        try withMusic { context in
+            let band = Band(context: context)
+            #expect(band.value(forKeyPath: "albums.@count") as? Int == 0)
+            #expect(band.value(forKeyPath: "albums.@sum.year") as? Int == 0)
+            #expect(band.value(forKeyPath: "albums.@max.year") == nil)
+        }
+    }
+
+    @Test("NSNull stands for nil in dictionaries of values")
+    func dictionaries() throws {
+        try withMusic { context in
+            let album = Album(context: context)
+            album.setValuesForKeys(["title": "Trust", "rating": NSNull()])
+            let values = album.dictionaryWithValues(forKeys: ["title", "rating"])
+            #expect(values["title"] as? String == "Trust")
+            #expect(values["rating"] is NSNull)
+        }
+    }
+
+    @Test("A key that is no property goes to the object's own answer")
+    func undefinedKey() throws {
+        try Scraps.run { context in
+            #expect(Scrap(context: context).value(forKey: "colour") as? String == "undefined colour")
+        }
+    }
+
+    @Test("A key that is no property stops the program where the object has no answer")
+    func undefinedKeyTraps() async {
+        await #expect(processExitsWith: .failure) { try withMusic { _ = Band(context: $0).value(forKey: "colour") } }
+        await #expect(processExitsWith: .failure) { try withMusic { Band(context: $0).setValue(1, forKey: "colour") } }
+    }
+
+    @Test("A primitive value is set without a word to the context")
+    func primitiveValues() throws {
+        try withMusic { context in
+            let band = try context.saveBand("Low")
+            band.setPrimitiveValue("High", forKey: "name")
+            #expect(band.primitiveValue(forKey: "name") as? String == "High")
+            #expect(band.name == "High")
+            #expect(!band.hasChanges)
+            #expect(!context.hasChanges)
+            band.willChangeValue(forKey: "name")
+            band.setPrimitiveValue("Higher", forKey: "name")
+            band.didChangeValue(forKey: "name")
+            #expect(band.hasChanges)
+            try context.save()
+            context.refresh(band, mergeChanges: false)
+            #expect(band.name == "Higher")
+        }
+    }
+
+    @Test("Changed values are those since the last save, committed values those the store has")
+    func changedAndCommitted() throws {
+        try withMusic { context in
+            let band = discography(context)
+            try context.save()
+            let album = try #require(band.albums.first { $0.title == "Trust" })
+            #expect(album.changedValues().isEmpty)
+            album.title = "Distrust"
+            album.rating = nil
+            album.band = nil
+            #expect(Set(album.changedValues().keys) == ["title", "rating", "band"])
+            #expect(album.changedValues()["title"] as? String == "Distrust")
+            #expect(album.changedValues()["rating"] is NSNull)
+            #expect(album.changedValues()["band"] is NSNull)
+            let committed = album.committedValues(forKeys: ["title", "rating", "band"])
+            #expect(committed["title"] as? String == "Trust")
+            #expect(committed["rating"] as? Double == 5)
+            #expect(committed["band"] as? Band === band)
+            #expect((band.committedValues(forKeys: ["albums"])["albums"] as? Set<NSManagedObject>)?.count == 3)
+            #expect(band.albums.count == 2)
+            try context.save()
+            #expect(album.changedValues().isEmpty)
+            #expect(album.committedValues(forKeys: ["title"])["title"] as? String == "Distrust")
+        }
+    }
+
+    @Test("Committed values of a new object are its defaults or nil, never its unsaved values")
+    func committedOfNew() throws {
+        try withMusic { context in
+            let album = Album(context: context)
+            album.title = "Trust"
+            #expect(album.committedValues(forKeys: ["title"])["title"] as? String != "Trust")
+        }
+    }
+}

@@ -1,0 +1,167 @@
+import CoreData
+import Testing
+
+@Suite("A typed property") struct ManagedPropertyTests {
+    @Test("Every type reads what was written, by type and by key")
+    func types() throws {
+        try Scraps.run { context in
+            let scrap = Scrap(context: context)
+            let now = Date()
+            let key = UUID()
+            let link = try #require(URL(string: "https://example.com"))
+            scrap[Scrap.tinyProperty] = -5
+            scrap[Scrap.smallProperty] = 70_000
+            scrap[Scrap.bigProperty] = .max
+            scrap[Scrap.realProperty] = 0.1
+            scrap[Scrap.singleProperty] = 0.1
+            scrap[Scrap.textProperty] = "text"
+            scrap[Scrap.flagProperty] = true
+            scrap[Scrap.momentProperty] = now
+            scrap[Scrap.bytesProperty] = Data([1, 2])
+            scrap[Scrap.keyProperty] = key
+            scrap[Scrap.linkProperty] = link
+            scrap[Scrap.amountProperty] = Decimal(string: "1.23")!
+            scrap[Scrap.listProperty] = ["a", "b"]
+            try context.save()
+            context.refresh(scrap, mergeChanges: false)
+            #expect(scrap[Scrap.tinyProperty] == -5)
+            #expect(scrap[Scrap.smallProperty] == 70_000)
+            #expect(scrap[Scrap.smallAsIntProperty] == 70_000)
+            #expect(scrap[Scrap.bigProperty] == .max)
+            #expect(scrap[Scrap.realProperty] == 0.1)
+            #expect(scrap[Scrap.singleProperty] == 0.1)
+            #expect(scrap[Scrap.textProperty] == "text")
+            #expect(scrap[Scrap.flagProperty])
+            #expect(scrap[Scrap.momentProperty] == now)
+            #expect(scrap[Scrap.bytesProperty] == Data([1, 2]))
+            #expect(scrap[Scrap.keyProperty] == key)
+            #expect(scrap[Scrap.linkProperty] == link)
+            #expect(scrap[Scrap.amountProperty] == Decimal(string: "1.23"))
+            #expect(scrap[Scrap.listProperty] == ["a", "b"])
+            #expect(scrap.value(forKey: "big") as? Int64 == .max)
+            #expect(scrap.value(forKey: "key") as? UUID == key)
+        }
+    }
+
+    @Test("Nil reads as nil where the type is optional and as zero where it is not")
+    func nils() throws {
+        try Scraps.run { context in
+            let scrap = Scrap(context: context)
+            #expect(scrap[Scrap.tinyProperty] == nil)
+            #expect(scrap[Scrap.smallProperty] == 0)
+            #expect(scrap[Scrap.textProperty] == nil)
+            #expect(scrap[Scrap.amountProperty] == 0)
+            #expect(scrap[Scrap.listProperty] == [])
+            scrap[Scrap.tinyProperty] = 0
+            #expect(scrap[Scrap.tinyProperty] == 0)
+            scrap[Scrap.tinyProperty] = nil
+            #expect(scrap[Scrap.tinyProperty] == nil)
+            #expect(scrap.value(forKey: "tiny") == nil)
+        }
+    }
+
+    @Test("Enumerations are kept by their raw values; one that is no case reads as nil")
+    func enumerations() throws {
+        try Scraps.run { context in
+            let scrap = Scrap(context: context)
+            #expect(scrap[Scrap.moodProperty] == nil)
+            #expect(scrap[Scrap.gradeProperty] == .low)
+            scrap[Scrap.moodProperty] = .loud
+            scrap[Scrap.gradeProperty] = .high
+            #expect(scrap.value(forKey: "mood") as? String == "loud")
+            #expect(scrap.value(forKey: "grade") as? Int == 2)
+            scrap.setValue("odd", forKey: "mood")
+            #expect(scrap[Scrap.moodProperty] == nil)
+        }
+    }
+
+    @Test("A property of a superentity serves its subentities, whichever is met first")
+    func subentities() throws {
+        for duoFirst in [true, false] {
+            try withMusic { context in
+                // A property of its own for each order, for it remembers what it has resolved.
+                let name = ManagedProperty<String>("name")
+                let second = ManagedProperty<String?>("second")
+                let band = context.insert("Band")
+                let duo = context.insert("Duo")
+                for object in duoFirst ? [duo, band, duo] : [band, duo, band] { object[name] += "x" }
+                duo[second] = "two"
+                #expect(duo.value(forKey: "name") as? String == (duoFirst ? "xx" : "x"))
+                #expect(band.value(forKey: "name") as? String == (duoFirst ? "x" : "xx"))
+                #expect(duo.value(forKey: "second") as? String == "two")
+                #expect(duo is Band)
+            }
+        }
+    }
+
+    @Test("Properties of one name in unrelated entities are told apart")
+    func unrelatedEntities() throws {
+        try withMusic { context in
+            let title = ManagedProperty<String?>("title")
+            let album = context.insert("Album")
+            let track = context.insert("Track")
+            for _ in 0..<2 {
+                album[title] = "album"
+                track[title] = "track"
+                #expect(album[title] == "album")
+                #expect(track[title] == "track")
+            }
+        }
+    }
+
+    @Test("Relationships are read and written as objects and sets, and keep their inverses")
+    func relationships() throws {
+        try withMusic { context in
+            let band = Band(context: context)
+            let album = Album(context: context)
+            band.albums = [album]
+            #expect(album.band === band)
+            album.band = nil
+            #expect(band.albums.isEmpty)
+            let tag = Tag(context: context)
+            album.tags = [tag]
+            #expect((tag.value(forKey: "albums") as? Set<NSManagedObject>) == [album])
+            let track = context.insert("Track")
+            album.tracks = NSOrderedSet(array: [track])
+            #expect(track.value(forKey: "album") as? Album === album)
+        }
+    }
+
+    @Test("A type that the attribute does not have stops the program, and so does an unknown name")
+    func mismatches() async {
+        await #expect(processExitsWith: .failure) { try withMusic { _ = Band(context: $0)[ManagedProperty<Int64>("name")] } }
+        await #expect(processExitsWith: .failure) { try withMusic { _ = Band(context: $0)[ManagedProperty<String>("nothing")] } }
+        await #expect(processExitsWith: .failure) { try withMusic { _ = Album(context: $0)[ManagedProperty<Int16>("rating")] } }
+    }
+
+    @Test("More properties than fit one word of bits are told apart")
+    func manyProperties() throws {
+        let wide = NSEntityDescription(name: "Wide")
+        wide.properties = (0..<150).map { NSAttributeDescription(name: "p\($0)", type: .integer64) }
+        let wider = NSEntityDescription(name: "Wider")
+        wider.properties = (0..<70).map { NSAttributeDescription(name: "q\($0)", type: .string) }
+        wide.subentities = [wider]
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(entities: [wide, wider]))
+        try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+        let context = Music.context(coordinator)
+        try context.performAndWait {
+            let object = context.insert("Wider")
+            for number in stride(from: 0, to: 150, by: 2) { object[ManagedProperty<Int64?>("p\(number)")] = Int64(number) }
+            for number in stride(from: 1, to: 70, by: 2) { object[ManagedProperty<String?>("q\(number)")] = "\(number)" }
+            try context.save()
+            #expect(!object.hasChanges)
+            object[ManagedProperty<Int64?>("p149")] = 149
+            object[ManagedProperty<String?>("q68")] = "68"
+            #expect(Set(object.changedValues().keys) == ["p149", "q68"])
+            context.refresh(object, mergeChanges: true)
+            for number in 0..<150 {
+                let expected = number % 2 == 0 || number == 149 ? Int64(number) : nil
+                #expect(object[ManagedProperty<Int64?>("p\(number)")] == expected)
+            }
+            for number in 0..<70 {
+                let expected = number % 2 == 1 || number == 68 ? "\(number)" : nil
+                #expect(object[ManagedProperty<String?>("q\(number)")] == expected)
+            }
+        }
+    }
+}
