@@ -121,6 +121,8 @@ extension NSManagedObjectContext {
         object.flags = object.flags.intersection(.ownsRow)
         assignedStores[ObjectIdentifier(object)] = nil
         object.registry = nil
+        // Objects that lead to each other would keep each other alive.
+        object.relationships = []
     }
 }
 

@@ -125,7 +125,7 @@ extension NSManagedObjectContext {
             if !request.returnsObjectsAsFaults {
                 for (object, row) in zip(objects, rows) where object.isFault {
                     object.adopt(row)
-                    object.awakeFromFetch()
+                    object.awake()
                 }
             }
             return objects

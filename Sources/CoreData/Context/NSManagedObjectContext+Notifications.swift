@@ -54,19 +54,19 @@ extension NSManagedObjectContext {
 
     func post(_ name: Notification.Name, _ changes: ObjectChanges = ObjectChanges()) {
         var info: [AnyHashable: Any] = [:]
-        if !changes.inserted.isEmpty { info[NSInsertedObjectsKey] = NotifiedSet(changes.inserted) }
-        if !changes.updated.isEmpty { info[NSUpdatedObjectsKey] = NotifiedSet(changes.updated) }
-        if !changes.deleted.isEmpty { info[NSDeletedObjectsKey] = NotifiedSet(changes.deleted) }
-        if !changes.refreshed.isEmpty { info[NSRefreshedObjectsKey] = NotifiedSet(changes.refreshed) }
+        if !changes.inserted.isEmpty { info[NSInsertedObjectsKey] = Set(changes.inserted) }
+        if !changes.updated.isEmpty { info[NSUpdatedObjectsKey] = Set(changes.updated) }
+        if !changes.deleted.isEmpty { info[NSDeletedObjectsKey] = Set(changes.deleted) }
+        if !changes.refreshed.isEmpty { info[NSRefreshedObjectsKey] = Set(changes.refreshed) }
         if changes.invalidatedAll { info[NSInvalidatedAllObjectsKey] = true }
         NotificationCenter.default.post(name: name, object: self, userInfo: info)
     }
 
     func postSavedIDs(_ changes: ObjectChanges) {
         var info: [AnyHashable: Any] = [:]
-        info[NotificationKey.insertedObjectIDs.rawValue] = NotifiedSet(changes.inserted) { $0.objectID }
-        info[NotificationKey.updatedObjectIDs.rawValue] = NotifiedSet(changes.updated) { $0.objectID }
-        info[NotificationKey.deletedObjectIDs.rawValue] = NotifiedSet(changes.deleted) { $0.objectID }
+        info[NotificationKey.insertedObjectIDs.rawValue] = Set(changes.inserted.map(\.objectID))
+        info[NotificationKey.updatedObjectIDs.rawValue] = Set(changes.updated.map(\.objectID))
+        info[NotificationKey.deletedObjectIDs.rawValue] = Set(changes.deleted.map(\.objectID))
         NotificationCenter.default.post(name: Self.didSaveObjectIDsNotification, object: self, userInfo: info)
     }
 }

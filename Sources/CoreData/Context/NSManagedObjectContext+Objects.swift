@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Synchronization
 
 extension NSManagedObjectContext {
     /// The object of an identity, without asking the store: a fault if it is not here yet. Call it on the context's queue.
@@ -10,6 +11,7 @@ extension NSManagedObjectContext {
 
     /// The object of an identity if it lives in the context already, nil otherwise. Call it on the context's queue.
     public func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
+        adoptPermanentIDs()
         if !objectID.isTemporary { return registry.object(with: objectID) }
         return registry.object(with: objectID.current) ?? registry.object(with: objectID)
     }
@@ -23,7 +25,7 @@ extension NSManagedObjectContext {
         if object.isFault {
             guard let row = try source.row(for: object.objectID, in: self) else { throw NSManagedObject.missingRow(objectID) }
             object.adopt(row)
-            object.awakeFromFetch()
+            object.awake()
         }
         if object.flags.contains(.inaccessible) { throw NSManagedObject.missingRow(objectID) }
         return object
@@ -37,6 +39,7 @@ extension NSManagedObjectContext {
     /// The objects of many elements that each have an ID: those that live here, and new faults.
     func materialize<Element>(_ elements: [Element], _ id: (Element) -> NSManagedObjectID) -> [NSManagedObject] {
         reportGone()
+        adoptPermanentIDs()
         let known = registry.objects(with: elements.map(id))
         var new: [NSManagedObjectID] = []
         var objects: [NSManagedObject] = []
@@ -130,6 +133,30 @@ extension NSManagedObjectContext {
         guard !waiting.isEmpty else { return }
         let ids = try source.permanentIDs(for: waiting, in: self)
         for (object, id) in zip(waiting, ids) { give(id, to: object) }
+        announce(ids)
+    }
+
+    /// Only a save above this context can have given permanent IDs.
+    private var ancestorSaves: Int {
+        var sum = 0
+        var ancestor = parent
+        while let context = ancestor {
+            sum += context.saves.load(ordering: .acquiring)
+            ancestor = context.parent
+        }
+        return sum
+    }
+
+    /// Files the objects that a parent has saved since, under the IDs that they have got there.
+    private func adoptPermanentIDs() {
+        if awaitingPermanentIDs.isEmpty || ancestorSavesSeen == ancestorSaves { return }
+        ancestorSavesSeen = ancestorSaves
+        awaitingPermanentIDs.removeAll { waiting in
+            guard let object = waiting.object, object.registry === registry, let id = object.identifier, id.isTemporary else { return true }
+            if id.current === id { return false }
+            give(id.current, to: object)
+            return true
+        }
     }
 
     /// Gives an object another ID and files it anew. Answers the old one.
@@ -142,4 +169,9 @@ extension NSManagedObjectContext {
         if let old, old.isTemporaryID, !id.isTemporaryID { old.promote(to: id) }
         return old
     }
+}
+
+/// An object that a child context has saved, and that has a temporary ID until its parent is saved.
+struct AwaitingPermanentID {
+    weak var object: NSManagedObject?
 }

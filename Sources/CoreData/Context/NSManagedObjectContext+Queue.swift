@@ -17,9 +17,19 @@ extension NSManagedObjectContext {
     }
 
     var isOnQueue: Bool {
-        concurrencyType == .mainQueueConcurrencyType
-            ? Thread.isMainThread : Self.current === self
+        if concurrencyType == .mainQueueConcurrencyType { return Self.isOnMainQueue }
+        guard let current = Self.current else { return false }
+        return current === self || current.waiting.contains { $0 === self }
     }
+
+    /// Whether the caller is on the main queue. Where `main` is asynchronous, as in many a server, the main queue has no thread of its own.
+    private static var isOnMainQueue: Bool { Thread.isMainThread || DispatchQueue.getSpecific(key: mainQueueKey) != nil }
+
+    private static let mainQueueKey: DispatchSpecificKey<Bool> = {
+        let key = DispatchSpecificKey<Bool>()
+        DispatchQueue.main.setSpecific(key: key, value: true)
+        return key
+    }()
 
     /// Runs `block` on the context's queue and returns at once. Afterwards pending changes are processed.
     public func perform(_ block: @escaping () -> Void) {
@@ -30,7 +40,13 @@ extension NSManagedObjectContext {
     /// Runs `block` on the context's queue, waits for it and returns what it returned. It may be called from the queue itself.
     public func performAndWait<T>(_ block: () throws -> T) rethrows -> T {
         if isOnQueue { return try block() }
-        return try queue.sync { try block() }
+        // A parent whose queue waits for its child's must not be waited for by the child: it stands still, and is the block's to use.
+        let waiting = Self.current.map { $0.waiting + [$0] } ?? []
+        return try queue.sync {
+            self.waiting = waiting
+            defer { self.waiting = [] }
+            return try block()
+        }
     }
 
     /// Runs `block` on the context's queue and suspends until it is done; no thread waits.

@@ -9,7 +9,7 @@ extension NSManagedObjectContext {
         guard object.registry === registry, !object.flags.contains(.inserted) else { return }
         source.forgetRow(of: object.objectID)
         guard flag, object.hasChanges else {
-            if object.isFault { return }
+            if object.isFault, !object.hasChanges { return }
             let wasChanged = object.flags.contains(.updated)
             if wasChanged { updatedList.remove(object) }
             object.flags.remove(.updated)
@@ -97,10 +97,22 @@ extension NSManagedObject {
 
     /// Takes `stored` as the new snapshot and keeps the values changed here on top of it.
     ///
-    /// - Parameter keeps: which changed properties stay; the others take the stored value.
+    /// Of a to-many relationship what was added and removed here stays, whatever others have added and removed.
+    ///
+    /// - Parameter keeps: which other changed properties stay; the rest takes the stored value.
     func rebase(onto stored: Row, keeping keeps: (NSPropertyDescription) -> Bool = { _ in true }) {
         let local = row
-        let kept = changes.filter(keeps)
+        let before = snapshot
+        var kept: [NSPropertyDescription] = []
+        for property in changes {
+            let relationship = property as? NSRelationshipDescription
+            if relationship?.isToMany ?? false || keeps(property) {
+                kept.append(property)
+            } else if let relationship, let inverse = relationship.inverseRelationship {
+                // The object at the other end does not lead here any more.
+                toOne(relationship)?.nullify(self, at: inverse)
+            }
+        }
         let states = relationships
         let merged = stored.copy()
         relationships = []
@@ -108,7 +120,7 @@ extension NSManagedObject {
         for property in kept {
             changed.insert(property.slotIndex)
             if let relationship = property as? NSRelationshipDescription {
-                if !states.isEmpty { setState(states[relationship.relationshipIndex], of: relationship) }
+                if !states.isEmpty { rebase(relationship, from: states[relationship.relationshipIndex], before, stored) }
             } else if let local {
                 merged.copyValue(from: local, at: slot(of: property))
             }
@@ -117,5 +129,21 @@ extension NSManagedObject {
         slots = merged.slots
         snapshot = stored
         flags.insert(.ownsRow)
+    }
+
+    private func rebase(_ relationship: NSRelationshipDescription, from state: RelationshipState, _ before: Row?, _ stored: Row) {
+        let slot = slot(of: relationship)
+        guard case .toMany(let storage) = state else {
+            setState(state, of: relationship)
+            // Who others have put at the other end loses this object to the one that was put there here.
+            guard let inverse = relationship.inverseRelationship, let other = stored.objectID(at: slot), let context = registry?.context,
+                other !== NSManagedObjectID.unresolved, before?.objectID(at: slot)?.isSame(as: other) != true
+            else { return }
+            if case .toOne(let target?) = state, target.objectID.isSame(as: other) { return }
+            context.object(with: other).nullify(self, at: inverse)
+            return
+        }
+        if let ids = stored.objectIDs(at: slot)?.ids, storage.hadStored(ids) { return setState(state, of: relationship) }
+        setState(.toMany(storage.changesOnly()), of: relationship)
     }
 }

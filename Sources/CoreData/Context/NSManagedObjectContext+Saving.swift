@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Synchronization
 
 extension NSManagedObjectContext {
     /// The save itself, see ``save()``.
@@ -96,6 +97,12 @@ extension NSManagedObjectContext {
         let deleted = deletedList.removeAll()
         eventObjects = []
         assignedStores = [:]
+        saves.add(1, ordering: .releasing)
+        if parent != nil {
+            awaitingPermanentIDs += changes.inserted.map { AwaitingPermanentID(object: $0) }
+            // The parent may have saved them already.
+            ancestorSavesSeen = -1
+        }
         for object in saved { object.didBecomeSaved() }
         for object in deleted { object.flags.subtract([.noted, .insertedInEvent]) }
         let sets = ObjectChanges(inserted: changes.inserted, updated: changes.updated, deleted: changes.deleted)
@@ -109,6 +116,7 @@ extension NSManagedObjectContext {
             registry.unregister(object)
             object.flags.remove(.deleted)
             object.registry = nil
+            object.relationships = []
         }
         reportGone()
     }
@@ -138,7 +146,16 @@ extension NSManagedObject {
         try registry?.context?.throwPendingFaultError()
         row.objectID = objectID
         row.version = (snapshot?.version ?? 0) + 1
-        return row
+        return owningEntity.frozen!.hasTransients ? withoutTransients(row) : row
+    }
+
+    /// A row for a store: without the values that never leave the context.
+    private func withoutTransients(_ row: Row) -> Row {
+        let stored = row.copy()
+        for attribute in owningEntity.frozen!.properties where attribute.isTransient && attribute is NSAttributeDescription {
+            stored.store(.null, in: slot(of: attribute))
+        }
+        return stored
     }
 
     private func idForReference(from owner: NSManagedObject, _ relationship: NSRelationshipDescription) throws -> NSManagedObjectID {
@@ -157,7 +174,8 @@ extension NSManagedObject {
         snapshot = row
         for (index, state) in relationships.enumerated() {
             // What was added before the list was known is in the store's list from now on.
-            if case .toMany(let storage) = state, !storage.isLoaded { relationships[index] = .fault }
+            guard case .toMany(let storage) = state else { continue }
+            if storage.isLoaded { storage.didSave() } else { relationships[index] = .fault }
         }
     }
 }

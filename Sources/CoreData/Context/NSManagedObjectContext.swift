@@ -1,5 +1,6 @@
 public import Foundation
 internal import Logging
+internal import Synchronization
 
 /// The kinds of queue that a context can work on.
 public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
@@ -64,7 +65,15 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final var isEventEnqueued = false
     final var isInEvent = false
     final var isSaving = false
+    /// The contexts whose queues stand still until the block that runs in this one by `performAndWait` is done.
+    final var waiting: [NSManagedObjectContext] = []
     final var assignedStores: [ObjectIdentifier: NSPersistentStore] = [:]
+    /// What this context has saved into its parent while it was new there.
+    final var awaitingPermanentIDs: [AwaitingPermanentID] = []
+    /// The `ancestorSaves` when these were last looked at.
+    final var ancestorSavesSeen = 0
+    /// How often this context has saved. Its children read it on their queues.
+    final let saves = Atomic<Int>(0)
     final var faultError: (any Error)?
     private var lastEntity: (NSManagedObject.Type, NSEntityDescription)?
     final var discardedRows: [Row] = []
@@ -85,6 +94,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     public convenience init(_ type: ConcurrencyType) { self.init(concurrencyType: type.type) }
 
     deinit {
+        // Objects that lead to each other would keep each other alive.
+        for object in registry.all + insertedList.elements { object.relationships = [] }
         registry.contextWillDeallocate()
         guard source.wantsRegistrations else { return }
         source.didUnregister(registry.takeGone() + registry.all.compactMap(\.identifier).filter { !$0.isTemporary })

@@ -105,11 +105,26 @@ extension NSManagedObject {
     }
 }
 
+extension NSManagedObject {
+    /// The changes of the object's relationships are given up: the objects at the other ends forget what was added here.
+    fileprivate func undoInverses() {
+        for case let relationship as NSRelationshipDescription in changes {
+            guard let inverse = relationship.inverseRelationship else { continue }
+            if relationship.isToMany {
+                for other in toManyWithoutLoading(relationship).changesOnly().objects { other.nullify(self, at: inverse) }
+            } else {
+                toOne(relationship)?.nullify(self, at: inverse)
+            }
+        }
+    }
+}
+
 extension NSManagedObjectContext {
     /// The object is as the store has it; nothing of it is left to save.
     func dropChanges(of object: NSManagedObject, for stored: Row) {
         if object.flags.contains(.deleted) { deletedList.remove(object) } else { updatedList.remove(object) }
         object.flags.subtract([.deleted, .preparedForDeletion])
+        object.undoInverses()
         object.snapshot = stored
         object.restoreSnapshot()
     }
@@ -118,6 +133,7 @@ extension NSManagedObjectContext {
     func acceptDeletion(of object: NSManagedObject) {
         if object.flags.contains(.deleted) { deletedList.remove(object) } else { updatedList.remove(object) }
         object.flags.subtract([.updated, .deleted])
+        object.undoInverses()
         registry.unregister(object)
         object.registry = nil
     }

@@ -11,13 +11,13 @@ struct ObjectList {
     var isEmpty: Bool { count == 0 }
 
     mutating func append(_ object: NSManagedObject) {
-        object.listIndex = objects.count
+        object.listIndex = Int32(truncatingIfNeeded: objects.count)
         objects.append(object)
         count += 1
     }
 
     mutating func remove(_ object: NSManagedObject) {
-        let index = object.listIndex
+        let index = Int(object.listIndex)
         guard index >= 0, index < objects.count, objects[index] === object else { return }
         objects[index] = nil
         object.listIndex = -1
@@ -27,7 +27,7 @@ struct ObjectList {
 
     private mutating func compact() {
         objects = objects.filter { $0 != nil }
-        for (index, object) in objects.enumerated() { object.unsafelyUnwrapped.listIndex = index }
+        for (index, object) in objects.enumerated() { object.unsafelyUnwrapped.listIndex = Int32(truncatingIfNeeded: index) }
     }
 
     /// Empties the list and answers what it held.

@@ -28,7 +28,7 @@ final class ParentSource: ObjectSource {
             if object.isFault {
                 guard let row = try parent.source.row(for: id, in: parent) else { return nil }
                 object.adopt(row)
-                object.awakeFromFetch()
+                object.awake()
             }
             if object.isDeleted || object.flags.contains(.inaccessible) { return nil }
             return object.hasChanges ? try object.rowForChild() : object.row

@@ -53,7 +53,7 @@ struct PendingChanges {
             if let sort, !matching.isEmpty {
                 let subjects = try objects.map { try $0.subject() }
                 objects = try withExtendedLifetime(objects) {
-                    try sort.sortedIndices(count: subjects.count) { subjects[$0] }.map { objects[$0] }
+                    objects.permuted(by: try sort.sortedIndices(count: subjects.count) { subjects[$0] })
                 }
             }
         }

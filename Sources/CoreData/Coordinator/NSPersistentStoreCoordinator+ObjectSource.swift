@@ -77,7 +77,7 @@ extension NSPersistentStoreCoordinator: ObjectSource {
                 let sort = try CompiledSort(descriptors, for: request.entity.unsafelyUnwrapped.frozen!.schema)
                 let subjects = try objects.map { try $0.subject() }
                 objects = try withExtendedLifetime(objects) {
-                    try sort.sortedIndices(count: subjects.count) { subjects[$0] }.map { objects[$0] }
+                    objects.permuted(by: try sort.sortedIndices(count: subjects.count) { subjects[$0] })
                 }
             }
             return .objects(request.page(objects))

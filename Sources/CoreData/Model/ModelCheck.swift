@@ -6,6 +6,9 @@ enum ModelCheck {
         var mistakes: [String] = []
         var names: Set<String> = []
         let entities = Set(model.entities.map(ObjectIdentifier.init))
+        // First of all, for everything else walks up and down the inheritance.
+        let circular = model.entities.filter(inheritsFromItself)
+        if !circular.isEmpty { return circular.map { "“\($0.name ?? "?")” inherits from itself." } }
         for entity in model.entities {
             guard let name = entity.name, !name.isEmpty else {
                 mistakes.append("An entity has no name.")
@@ -21,6 +24,16 @@ enum ModelCheck {
             mistakes += mistakesOfProperties(of: entity, called: name, entities: entities)
         }
         return mistakes
+    }
+
+    private static func inheritsFromItself(_ entity: NSEntityDescription) -> Bool {
+        var seen: Set<ObjectIdentifier> = []
+        var current: NSEntityDescription? = entity
+        while let next = current {
+            if !seen.insert(ObjectIdentifier(next)).inserted { return true }
+            current = next.superentity
+        }
+        return false
     }
 
     private static func mistakesOfProperties(

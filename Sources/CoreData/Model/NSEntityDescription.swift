@@ -99,6 +99,8 @@ final class FrozenEntity: @unchecked Sendable {
     let relationships: [NSRelationshipDescription]
     /// The attributes that must not be nil when saved, and their slots.
     let mandatory: [(attribute: NSAttributeDescription, slot: RowLayout.Slot)]
+    /// The attributes whose slots can take a value that they cannot hold, and their slots.
+    let bounded: [(attribute: NSAttributeDescription, slot: RowLayout.Slot)]
     /// Whether there are properties that no store keeps.
     let hasTransients: Bool
     /// The relationships that a save must check.
@@ -124,6 +126,11 @@ final class FrozenEntity: @unchecked Sendable {
         }
         mandatory = properties.compactMap { property in
             guard let attribute = property as? NSAttributeDescription, !attribute.isOptional, !attribute.isTransient else { return nil }
+            return (attribute, layout.slots[attribute.slotIndex])
+        }
+        bounded = properties.compactMap { property in
+            guard let attribute = property as? NSAttributeDescription, !attribute.isTransient, AttributeCheck.isBounded(attribute)
+            else { return nil }
             return (attribute, layout.slots[attribute.slotIndex])
         }
         self.layout = layout

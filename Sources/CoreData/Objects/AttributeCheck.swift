@@ -13,7 +13,9 @@ enum AttributeCheck {
         case .booleanAttributeType: return integer(value, in: 0...1)
         case .doubleAttributeType: return double(value)
         case .floatAttributeType: return double(value).flatMap(roundedToFloat)
-        case .dateAttributeType: return (value as? Date).map { .double($0.timeIntervalSinceReferenceDate) }
+        case .dateAttributeType:
+            let seconds = (value as? Date)?.timeIntervalSinceReferenceDate
+            return seconds.flatMap { $0.isFinite ? .double($0) : nil }
         case .stringAttributeType: return (value as? String).map { .string($0) }
         case .binaryDataAttributeType: return (value as? Data).map { .data($0) }
         case .UUIDAttributeType: return (value as? UUID).map { .uuid($0) }
@@ -24,11 +26,38 @@ enum AttributeCheck {
         }
     }
 
+    /// A value in words. Foundation stops the program when it is to describe a date that is no number.
+    static func describe(_ value: Any?) -> String {
+        guard let value = unwrapped(value) else { return "nil" }
+        if let date = value as? Date, !date.timeIntervalSinceReferenceDate.isFinite { return "date without a finite time" }
+        return "\(value)"
+    }
+
     /// `value` without the optionals and `NSNull`s around it.
     static func unwrapped(_ value: Any?) -> Any? {
         guard let value, !(value is NSNull) else { return nil }
         if case let nested as (any OptionalValue) = value { return unwrapped(nested.anyValue) }
         return value
+    }
+
+    /// Whether typed accessors can put a value into the attribute's slot that it cannot hold.
+    static func isBounded(_ attribute: NSAttributeDescription) -> Bool {
+        switch attribute.attributeType {
+        case .integer16AttributeType, .integer32AttributeType, .doubleAttributeType, .floatAttributeType, .dateAttributeType: true
+        default: false
+        }
+    }
+
+    /// Whether a value that is in a slot already, put there by a typed accessor, is one that the attribute can hold.
+    static func holds(_ row: Row, _ slot: RowLayout.Slot, _ attribute: NSAttributeDescription) -> Bool {
+        let place = row.slots + slot.location.offset
+        switch attribute.attributeType {
+        case .integer16AttributeType: return Int16(exactly: place.load(as: Int64.self)) != nil
+        case .integer32AttributeType: return Int32(exactly: place.load(as: Int64.self)) != nil
+        case .doubleAttributeType, .floatAttributeType: return !place.load(as: Double.self).isNaN
+        case .dateAttributeType: return place.load(as: Double.self).isFinite
+        default: return true
+        }
     }
 
     private static func integer(_ value: Any, in range: ClosedRange<Int64>) -> StorableValue? {

@@ -22,13 +22,18 @@ public import Synchronization
     public let name: StaticString
 
     /// Makes a property of the name that it has in the model.
-    @inlinable public init(_ name: StaticString) { self.name = name }
+    @inlinable public init(_ name: StaticString) {
+        self.name = name
+        key = UInt(bitPattern: name.utf8Start)
+    }
+
+    /// The address of the name.
+    @usableFromInline let key: UInt
 
     /// Where the value lies in the rows of the object's entity.
     @inlinable @inline(__always) func place(in object: NSManagedObject) -> PropertyPlace {
-        let key = name.hasPointerRepresentation ? UInt(bitPattern: name.utf8Start) : UInt(name.unicodeScalar.value) | 1 << 63
         let type = UInt(bitPattern: ObjectIdentifier(Value.self).hashableBits)
-        return PlaceTable.find(key, type, in: object.places) ?? resolve(in: object, key, type)
+        return PlaceTable.find(key, type, in: object.places, object.placeMask) ?? resolve(in: object, key, type)
     }
 
     @usableFromInline @inline(never) func resolve(in object: NSManagedObject, _ key: UInt, _ type: UInt) -> PropertyPlace {
@@ -38,7 +43,7 @@ public import Synchronization
             preconditionFailure("“\(property)” cannot be read as \(Value.self): the model gives it another type.")
         }
         let place = PropertyPlace(frozen.layout.slots[property.slotIndex].location, index: property.slotIndex)
-        frozen.layout.places.insert(PlaceEntry(name: key, type: type, place: place))
+        frozen.layout.places.insert(key, type, place)
         return place
     }
 }
@@ -69,77 +74,65 @@ extension ObjectIdentifier {
 }
 
 /// One answer of a ``PlaceTable``.
-@frozen @usableFromInline struct PlaceEntry {
-    /// The address of the property's name, 0 in an empty entry.
-    @usableFromInline let name: UInt
+@frozen @usableFromInline struct PlaceEntry: ~Copyable {
+    /// The address of the property's name, 0 in an empty entry. It is written last: who reads it may read the rest.
+    @usableFromInline let name = Atomic<UInt>(0)
     /// The address of the metadata of the type it is read as.
-    @usableFromInline let type: UInt
-    @usableFromInline let place: PropertyPlace
+    @usableFromInline var type: UInt = 0
+    @usableFromInline var place: PropertyPlace
+
+    init(empty place: PropertyPlace) { self.place = place }
 }
 
-/// The places of an entity's properties by the address of their names: a small open-addressed table that is read without a lock.
+/// The places of an entity's properties by the address of their names: an open-addressed table that is read without a lock.
 ///
-/// An insertion makes a new block and publishes it; the old ones stay until the table goes, for a reader may be in one.
-// `current` is atomic; `lock` guards `blocks`.
+/// It has four entries for each property and takes no more than half of them. A property whose name stands at so many addresses that it
+/// finds no entry is resolved anew each time.
+// `lock` guards insertions; an entry never changes once its name is written.
 @usableFromInline final class PlaceTable: @unchecked Sendable {
-    /// Holds the address of the block. The first entry of a block holds, as `name`, the number of the others less one: a mask.
-    let current: UnsafeMutablePointer<Atomic<UInt>>
+    let entries: UnsafeMutablePointer<PlaceEntry>
+    let mask: UInt32
     private let lock = NSLock()
-    private var blocks: [UnsafeMutablePointer<PlaceEntry>] = []
+    private var count = 0
 
-    init() {
-        let block = Self.allocate(mask: 0)
-        current = .allocate(capacity: 1)
-        current.initialize(to: Atomic(UInt(bitPattern: block)))
-        blocks = [block]
+    init(propertyCount: Int) {
+        var capacity = 16
+        while capacity < propertyCount * 4 { capacity *= 2 }
+        mask = UInt32(capacity - 1)
+        entries = .allocate(capacity: capacity)
+        let nowhere = PropertyPlace(SlotLocation(offset: 0, nullOffset: 0, nullMask: 1), index: 0)
+        for index in 0..<capacity { (entries + index).initialize(to: PlaceEntry(empty: nowhere)) }
     }
 
     deinit {
-        for block in blocks { block.deallocate() }
-        current.deinitialize(count: 1)
-        current.deallocate()
+        entries.deinitialize(count: Int(mask) + 1)
+        entries.deallocate()
     }
 
-    private static func allocate(mask: UInt) -> UnsafeMutablePointer<PlaceEntry> {
-        let block = UnsafeMutablePointer<PlaceEntry>.allocate(capacity: Int(mask) + 2)
-        let empty = PlaceEntry(name: 0, type: 0, place: PropertyPlace(SlotLocation(offset: 0, nullOffset: 0, nullMask: 1), index: 0))
-        block.initialize(repeating: empty, count: Int(mask) + 2)
-        block[0] = PlaceEntry(name: mask, type: 0, place: empty.place)
-        return block
-    }
-
-    @inlinable @inline(__always) static func home(_ name: UInt, _ mask: UInt) -> UInt { (name ^ name &>> 6) & mask }
+    @inlinable @inline(__always) static func home(_ name: UInt) -> UInt32 { UInt32(truncatingIfNeeded: name ^ name &>> 6) }
 
     @inlinable @inline(__always) static func find(
-        _ name: UInt, _ type: UInt, in current: UnsafeMutablePointer<Atomic<UInt>>
+        _ name: UInt, _ type: UInt, in entries: UnsafeMutablePointer<PlaceEntry>, _ mask: UInt32
     ) -> PropertyPlace? {
-        let block = UnsafePointer<PlaceEntry>(bitPattern: current.pointee.load(ordering: .acquiring)).unsafelyUnwrapped
-        let mask = block.pointee.name
-        var index = home(name, mask)
+        var index = home(name) & mask
         while true {
-            let entry = block + (1 &+ Int(bitPattern: index))
-            if entry.pointee.name == name, entry.pointee.type == type { return entry.pointee.place }
-            if entry.pointee.name == 0 { return nil }
+            let entry = entries + Int(truncatingIfNeeded: index)
+            let found = entry.pointee.name.load(ordering: .acquiring)
+            if found == name, entry.pointee.type == type { return entry.pointee.place }
+            if found == 0 { return nil }
             index = (index &+ 1) & mask
         }
     }
 
-    func insert(_ entry: PlaceEntry) {
+    func insert(_ name: UInt, _ type: UInt, _ place: PropertyPlace) {
         lock.withLock {
-            guard Self.find(entry.name, entry.type, in: current) == nil else { return }
-            let old = blocks[blocks.count - 1]
-            let entries = (0...Int(old.pointee.name)).map { old[$0 + 1] }.filter { $0.name != 0 } + [entry]
-            // A quarter full at most: a probe rarely meets another name, and always an end.
-            var mask: UInt = 3
-            while Int(mask) < entries.count * 4 { mask = mask * 2 + 1 }
-            let block = Self.allocate(mask: mask)
-            for entry in entries {
-                var index = Self.home(entry.name, mask)
-                while block[Int(index) + 1].name != 0 { index = (index &+ 1) & mask }
-                block[Int(index) + 1] = entry
-            }
-            blocks.append(block)
-            current.pointee.store(UInt(bitPattern: block), ordering: .releasing)
+            guard count <= mask / 2, Self.find(name, type, in: entries, mask) == nil else { return }
+            var index = Self.home(name) & mask
+            while entries[Int(index)].name.load(ordering: .relaxed) != 0 { index = (index &+ 1) & mask }
+            entries[Int(index)].type = type
+            entries[Int(index)].place = place
+            entries[Int(index)].name.store(name, ordering: .releasing)
+            count += 1
         }
     }
 }

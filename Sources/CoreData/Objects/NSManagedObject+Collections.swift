@@ -53,7 +53,7 @@ extension Sequence where Element: NSManagedObject {
         let sort = try CompiledSort(descriptors, for: shared.frozen!.schema)
         let subjects = try objects.map { try $0.subject() }
         return try withExtendedLifetime(objects) {
-            try sort.sortedIndices(count: subjects.count) { subjects[$0] }.map { objects[$0] }
+            objects.permuted(by: try sort.sortedIndices(count: subjects.count) { subjects[$0] })
         }
     }
 }

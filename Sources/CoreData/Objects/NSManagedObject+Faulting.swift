@@ -16,7 +16,7 @@ extension NSManagedObject {
         }
         if let row = try context.source.row(for: objectID, in: context) {
             adopt(row)
-            awakeFromFetch()
+            awake()
         } else if context.shouldDeleteInaccessibleFaults {
             context.treatAsDeleted(self)
         } else {
@@ -60,6 +60,7 @@ extension NSManagedObject {
     /// Prepares the property at `index` for a new value and answers the slots to write it to.
     @usableFromInline @inline(never) final func slotsForWriting(_ index: Int) -> UnsafeMutableRawPointer {
         guard prepareRowForWriting() else { return registry?.context?.discardedSlots(of: owningEntity) ?? slotsOfOwnBlankRow() }
+        if refusedValues != nil { forgetRefusal(of: owningEntity.frozen!.properties[index]) }
         noteChange(at: index)
         return slots.unsafelyUnwrapped
     }
@@ -72,7 +73,8 @@ extension NSManagedObject {
         let own = shared.copy()
         row = own
         slots = own.slots
-        flags.insert(.ownsRow)
+        // See `refuse`: while a value is refused, every write takes the long way.
+        if refusedValues == nil { flags.insert(.ownsRow) }
         return true
     }
 
@@ -84,8 +86,16 @@ extension NSManagedObject {
         return blank.slots
     }
 
+    /// Calls `awakeFromFetch`, with the tracking of changes switched off.
+    final func awake() {
+        flags.insert(.awaking)
+        awakeFromFetch()
+        flags.remove(.awaking)
+    }
+
     /// Marks the property at `index` as changed and tells the context.
     final func noteChange(at index: Int) {
+        if flags.contains(.awaking) { return }
         changed.insert(index)
         if !flags.contains(.noted) {
             flags.insert(.noted)

@@ -86,8 +86,8 @@ extension NSManagedObject: KeyValueReadable {
             guard storePrimitive(value, of: property) else { return }
             return noteChange(at: property.slotIndex)
         }
-        guard let objects = Self.objects(in: value) else {
-            return refuse(value, for: relationship, because: "it is of \(Swift.type(of: value as Any)), not managed objects")
+        guard let objects = Self.objects(in: value, for: relationship) else {
+            return refuse(value, for: relationship, because: Self.misfit(value, relationship))
         }
         if relationship.isToMany { setToMany(objects, relationship) } else { setToOne(objects.first, relationship) }
     }
@@ -98,8 +98,8 @@ extension NSManagedObject: KeyValueReadable {
             _ = storePrimitive(value, of: property)
             return
         }
-        guard let objects = Self.objects(in: value) else {
-            return refuse(value, for: relationship, because: "it is of \(Swift.type(of: value as Any)), not managed objects")
+        guard let objects = Self.objects(in: value, for: relationship) else {
+            return refuse(value, for: relationship, because: Self.misfit(value, relationship))
         }
         if relationship.isToMany {
             toManyWithoutLoading(relationship).replace(by: objects)
@@ -115,15 +115,16 @@ extension NSManagedObject: KeyValueReadable {
         }
         guard prepareRowForWriting() else { return false }
         row.unsafelyUnwrapped.store(stored, in: slot(of: property))
-        refusedValues?[property.name] = nil
+        forgetRefusal(of: property)
         return true
     }
 
     /// The managed objects in a value given for a relationship; nil when there is anything else in it.
-    private static func objects(in value: Any?) -> [NSManagedObject]? {
+    private static func objects(in value: Any?, for relationship: NSRelationshipDescription) -> [NSManagedObject]? {
         switch AttributeCheck.unwrapped(value) {
         case nil: return []
         case let object as NSManagedObject: return [object]
+        case _ where !relationship.isToMany: return nil
         case let set as Set<NSManagedObject>: return Array(set)
         case let array as [NSManagedObject]: return array
         case let ordered as NSOrderedSet: return ordered.array as? [NSManagedObject]
@@ -132,17 +133,29 @@ extension NSManagedObject: KeyValueReadable {
         }
     }
 
+    private static func misfit(_ value: Any?, _ relationship: NSRelationshipDescription) -> String {
+        "it is of \(Swift.type(of: value as Any)), not \(relationship.isToMany ? "managed objects" : "one managed object")"
+    }
+
     /// Keeps what is wrong with a value that a property cannot hold, for validation to report.
     func refuse(_ value: Any?, for property: NSPropertyDescription, because reason: String) {
         let error = CoreDataError.make(
             NSManagedObjectValidationError, "“\(property)” cannot hold the value that was set.",
-            reason: "Unacceptable value \(value.map { "\($0)" } ?? "nil"): \(reason).", next: "Set a value of the property's type.",
+            reason: "Unacceptable value \(AttributeCheck.describe(value)): \(reason).", next: "Set a value of the property's type.",
             info: [
                 NSValidationObjectErrorKey: self, NSValidationKeyErrorKey: property.name, NSValidationValueErrorKey: value ?? NSNull(),
             ])
         refusedValues = refusedValues ?? [:]
         refusedValues![property.name] = error
         noteChange(at: property.slotIndex)
+        // Typed accessors write to an owned row at once; without one they come by `slotsForWriting`, which mends this.
+        flags.remove(.ownsRow)
+    }
+
+    /// A property has been given a value that it can hold.
+    func forgetRefusal(of property: NSPropertyDescription) {
+        guard refusedValues?.removeValue(forKey: property.name) != nil, refusedValues?.isEmpty ?? false else { return }
+        refusedValues = nil
     }
 }
 

@@ -48,21 +48,21 @@ extension NSManagedObject {
     /// The object of a to-one relationship.
     func toOne(_ relationship: NSRelationshipDescription) -> NSManagedObject? {
         if case .toOne(let object) = state(of: relationship) { return object }
-        let object = storedToOne(relationship)
-        // A read that failed is repeated the next time.
-        if slots != nil { setState(.toOne(object), of: relationship) }
-        return object
-    }
-
-    private func storedToOne(_ relationship: NSRelationshipDescription) -> NSManagedObject? {
-        guard let id = readableRow.objectID(at: slot(of: relationship)), let context = registry?.context else { return nil }
-        if id !== NSManagedObjectID.unresolved { return context.object(with: id) }
         do {
-            return try context.source.relatedIDs(of: relationship, for: objectID, in: context).first.map { context.object(with: $0) }
+            let object = try storedToOne(relationship)
+            // A read that failed is repeated the next time.
+            if slots != nil { setState(.toOne(object), of: relationship) }
+            return object
         } catch {
-            context.noteFaultError(error, of: self)
+            registry?.context?.noteFaultError(error, of: self)
             return nil
         }
+    }
+
+    private func storedToOne(_ relationship: NSRelationshipDescription) throws -> NSManagedObject? {
+        guard let id = readableRow.objectID(at: slot(of: relationship)), let context = registry?.context else { return nil }
+        if id !== NSManagedObjectID.unresolved { return context.object(with: id) }
+        return try context.source.relatedIDs(of: relationship, for: objectID, in: context).first.map { context.object(with: $0) }
     }
 
     /// The objects of a to-many relationship, loaded.
@@ -212,7 +212,7 @@ extension NSManagedObject {
                 return false
             }
         }
-        refusedValues?[relationship.name] = nil
+        forgetRefusal(of: relationship)
         return true
     }
 }

@@ -7,6 +7,9 @@ extension NSManagedObject {
         let frozen = owningEntity.frozen!
         if let row {
             for (attribute, slot) in frozen.mandatory where row.isNil(at: slot) { errors.append(missing(attribute)) }
+            for (attribute, slot) in frozen.bounded where changed.contains(attribute.slotIndex) {
+                if !row.isNil(at: slot), !AttributeCheck.holds(row, slot, attribute) { errors.append(unholdable(attribute)) }
+            }
         }
         for relationship in frozen.restricted { errors += relationshipErrors(relationship) }
         if !errors.isEmpty { throw CoreDataError.combined(errors) }
@@ -42,6 +45,18 @@ extension NSManagedObject {
     private func missing(_ property: NSPropertyDescription) -> NSError {
         failure(
             NSValidationMissingMandatoryPropertyError, property, "“\(property)” has no value, and is not optional.")
+    }
+
+    /// A typed accessor has written a number that is out of the attribute's range, or is none.
+    private func unholdable(_ attribute: NSAttributeDescription) -> NSError {
+        let value = attribute.attributeType == .dateAttributeType ? nil : anyAttribute(attribute)
+        return CoreDataError.make(
+            NSManagedObjectValidationError, "“\(attribute)” cannot hold the value that was set.",
+            reason: "Unacceptable value \(AttributeCheck.describe(value ?? "without a finite time")): it is out of range.",
+            next: "Set a value of the property's type.",
+            info: [
+                NSValidationObjectErrorKey: self, NSValidationKeyErrorKey: attribute.name, NSValidationValueErrorKey: value ?? NSNull(),
+            ])
     }
 
     private func failure(_ code: Int, _ property: NSPropertyDescription, _ what: String) -> NSError {

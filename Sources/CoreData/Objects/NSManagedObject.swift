@@ -1,5 +1,4 @@
 public import Foundation
-public import Synchronization
 
 /// An object of the graph: an instance of an entity, living in one context.
 ///
@@ -19,7 +18,8 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     // else has it. `snapshot` holds the values as the store had them: nil for an object that was never saved.
     @exclusivity(unchecked) @usableFromInline final var slots: UnsafeMutableRawPointer?
     /// The places of the entity's properties; the entity keeps them alive.
-    @usableFromInline final let places: UnsafeMutablePointer<Atomic<UInt>>
+    @usableFromInline final let places: UnsafeMutablePointer<PlaceEntry>
+    @usableFromInline final let placeMask: UInt32
     @exclusivity(unchecked) @usableFromInline final var flags: ObjectFlags = []
     /// The properties set since the last save, by slot index.
     @exclusivity(unchecked) @usableFromInline final var changed = PropertySet()
@@ -30,7 +30,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     // The place in the context.
     @exclusivity(unchecked) final var registry: ObjectRegistry?
     @exclusivity(unchecked) final var identifier: NSManagedObjectID?
-    @exclusivity(unchecked) final var listIndex: Int = -1
+    @exclusivity(unchecked) final var listIndex: Int32 = -1
     /// The relationships that have been touched, by relationship index; empty until the first is.
     @exclusivity(unchecked) final var relationships: [RelationshipState] = []
     /// Values that a property could not hold, by key; validation reports them.
@@ -54,7 +54,8 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
             preconditionFailure("The entity “\(entity)” belongs to no model; add it to one before objects of it are made.")
         }
         owningEntity = entity
-        places = frozen.layout.places.current
+        places = frozen.layout.places.entries
+        placeMask = frozen.layout.places.mask
         row = frozen.layout.defaultRow
         slots = row.unsafelyUnwrapped.slots
         super.init()
@@ -131,6 +132,8 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     /// Called once, when a new object is inserted into a context. Overrides call super first.
     open func awakeFromInsert() {}
     /// Called when the values have been taken from the store. Overrides call super first. Relationships may be faults still.
+    ///
+    /// What it sets does not count as a change and keeps no inverse: use it for transient values.
     open func awakeFromFetch() {}
     /// Called before the object is saved. Changing it here is allowed, and calls this again.
     open func willSave() {}
@@ -221,7 +224,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
             if let relationship = property as? NSRelationshipDescription {
                 value = hasFault(forRelationshipNamed: relationship.name) ? "relationship fault" : "relationship"
             } else {
-                value = anyAttribute(property).map { "\($0)" } ?? "nil"
+                value = AttributeCheck.describe(anyAttribute(property))
             }
             return "\(property.name) = \(value)"
         }.joined(separator: "; ")
@@ -251,6 +254,8 @@ extension NSManagedObject: @unchecked Sendable {}
     static let inaccessible = ObjectFlags(rawValue: 128)
     /// The object came to life by `insert`, in the current event.
     static let insertedInEvent = ObjectFlags(rawValue: 256)
+    /// `awakeFromFetch` runs: what it sets does not count as a change.
+    static let awaking = ObjectFlags(rawValue: 512)
 
     /// A property that is marked as changed may be written at once: the row is the object's own and the context has been told.
     @usableFromInline static let writable = ObjectFlags(rawValue: 8 | 16)

@@ -79,7 +79,7 @@ final class RowLayout: @unchecked Sendable {
     /// A number no other layout of the process has; 0 is not used.
     let identifier: UInt32
     /// The places of typed accessors.
-    let places = PlaceTable()
+    let places: PlaceTable
     let slots: [Slot]
     /// The length of a row, in 8-byte words.
     let wordCount: Int
@@ -109,6 +109,7 @@ final class RowLayout: @unchecked Sendable {
             offset += kind.size
         }
         self.slots = slots
+        places = PlaceTable(propertyCount: slots.count)
         wordCount = offset / 8
         managed = slots.filter { [.string, .data, .box, .objectID, .objectIDs].contains($0.kind) }
         nilRow = Row.blank(self)
@@ -120,5 +121,11 @@ final class RowLayout: @unchecked Sendable {
         }
         defaultRow = row
         defaultIsPlain = managed.allSatisfy { $0.kind == .string ? row.text(at: $0).utf8.count < 16 : row.isNil(at: $0) }
+    }
+
+    deinit {
+        // A row reads its layout while it goes: these two must go before `managed` does.
+        defaultRow = nil
+        nilRow = nil
     }
 }

@@ -18,6 +18,8 @@ final class ToManyStorage {
     private(set) var isLoaded: Bool
     private(set) var objects: [NSManagedObject] = []
     private var removed: [ObjectIdentifier: NSManagedObject] = [:]
+    /// What the store had when it was asked, or has since the last save.
+    private var stored: [NSManagedObject] = []
     /// Where each object stands; built when there are more than a few.
     private var positions: [ObjectIdentifier: Int]?
 
@@ -29,11 +31,33 @@ final class ToManyStorage {
     /// Completes the storage with what the store has.
     func load(_ stored: [NSManagedObject]) {
         let added = objects
+        self.stored = stored
         objects = removed.isEmpty ? stored : stored.filter { removed[ObjectIdentifier($0)] == nil }
         positions = nil
         removed = [:]
         isLoaded = true
         for object in added where index(of: object) == nil { append(object) }
+    }
+
+    /// The objects have been saved.
+    func didSave() { stored = objects }
+
+    /// A storage that knows no more than what was added and removed here since the last save.
+    func changesOnly() -> ToManyStorage {
+        if !isLoaded { return self }
+        let changes = ToManyStorage(isOrdered: isOrdered, isLoaded: false)
+        let before = Set(stored.map(ObjectIdentifier.init))
+        let now = Set(objects.map(ObjectIdentifier.init))
+        changes.objects = objects.filter { !before.contains(ObjectIdentifier($0)) }
+        for object in stored where !now.contains(ObjectIdentifier(object)) { changes.removed[ObjectIdentifier(object)] = object }
+        return changes
+    }
+
+    /// Whether the store had these objects, in this order if order counts.
+    func hadStored(_ ids: [NSManagedObjectID]) -> Bool {
+        guard isLoaded, ids.count == stored.count else { return false }
+        let before = stored.map(\.objectID)
+        return isOrdered ? before == ids : Set(before) == Set(ids)
     }
 
     func contains(_ object: NSManagedObject) -> Bool { index(of: object) != nil }
@@ -48,7 +72,8 @@ final class ToManyStorage {
 
     /// Adds `object` at the end. False when it is there already.
     func insert(_ object: NSManagedObject) -> Bool {
-        if !isLoaded { removed[ObjectIdentifier(object)] = nil }
+        // In an order, what comes back comes to the end: it stays taken out of the place that the store has for it.
+        if !isLoaded, !isOrdered { removed[ObjectIdentifier(object)] = nil }
         if index(of: object) != nil { return false }
         append(object)
         return true

@@ -29,7 +29,7 @@ struct RowFetch {
         }
         if let descriptors = request.sortDescriptors, !descriptors.isEmpty {
             let sort = try CompiledSort(descriptors, for: schema)
-            rows = try sort.sortedIndices(count: rows.count) { rows[$0].subject }.map { rows[$0] }
+            rows = rows.permuted(by: try sort.sortedIndices(count: rows.count) { rows[$0].subject })
         }
         if request.resultType == .dictionaryResultType {
             var dictionaries = try self.dictionaries(rows, schema)

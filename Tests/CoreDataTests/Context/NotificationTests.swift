@@ -9,7 +9,8 @@ private final class Listener: @unchecked Sendable {
 
     init(_ context: NSManagedObjectContext, _ names: Notification.Name...) {
         for name in names {
-            tokens.append(NotificationCenter.default.addObserver(forName: name, object: context, queue: nil) { [unowned self] in posts.append($0) })
+            tokens.append(
+                NotificationCenter.default.addObserver(forName: name, object: context, queue: nil) { [unowned self] in posts.append($0) })
         }
     }
 
@@ -118,7 +119,9 @@ extension Notification {
             try context.save()
             let posts = listener.take()
             #expect(
-                posts.map(\.name) == [.NSManagedObjectContextWillSave, .NSManagedObjectContextDidSave, .NSManagedObjectContextDidSaveObjectIDs])
+                posts.map(\.name) == [
+                    .NSManagedObjectContextWillSave, .NSManagedObjectContextDidSave, .NSManagedObjectContextDidSaveObjectIDs,
+                ])
             #expect(posts.allSatisfy { $0.object as? NSManagedObjectContext === context })
             let saved = try #require(posts.first { $0.name == .NSManagedObjectContextDidSave })
             #expect(saved.objects(NSInsertedObjectsKey) == [new])

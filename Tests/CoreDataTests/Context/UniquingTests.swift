@@ -87,6 +87,56 @@ import Testing
         #expect(band?.name == "Low")
     }
 
+    @Test("Objects that lead to each other go with their context, saved or not")
+    func cyclesGoWithTheContext() throws {
+        final class Witness {
+            weak var band: Band?
+            weak var album: Album?
+            weak var new: Album?
+        }
+        let witness = Witness()
+        try withMusic { context in
+            let band = try context.saveBand("Low", albums: ["Trust"])
+            let album = try #require(band.albums.first)
+            let new = Album(context: context)
+            new.band = band
+            #expect(album.band === band)
+            #expect(band.albums == [album, new])
+            (witness.band, witness.album, witness.new) = (band, album, new)
+        }
+        #expect(witness.band == nil)
+        #expect(witness.album == nil)
+        #expect(witness.new == nil)
+    }
+
+    @Test("Objects that lead to each other go once they are deleted or rolled back")
+    func cyclesGoWithTheirObjects() throws {
+        final class Witness {
+            weak var band: Band?
+            weak var album: Album?
+        }
+        let witnesses = [Witness(), Witness(), Witness()]
+        try withMusic { context in
+            for (round, witness) in witnesses.enumerated() {
+                try {
+                    let band = Band(context: context)
+                    band.name = "Low"
+                    let album = Album(context: context)
+                    album.band = band
+                    if round == 0 { try context.save() }
+                    if round < 2 { context.delete(band) } else { context.rollback() }
+                    (witness.band, witness.album) = (band, album)
+                }()
+                try context.save()
+                context.processPendingChanges()
+            }
+            for witness in witnesses {
+                #expect(witness.band == nil)
+                #expect(witness.album == nil)
+            }
+        }
+    }
+
     @Test("An unknown ID gives a fault at once, and an error when it must exist")
     func unknownObject() throws {
         try withTwoContexts { first, second in

@@ -25,7 +25,8 @@ import Testing
         let nameless = NSEntityDescription(name: "Band", properties: [NSAttributeDescription(name: "", type: .string)])
         #expect(try mistakes(nameless).contains("“Band” has no name"))
         let twice = NSEntityDescription(
-            name: "Band", properties: [NSAttributeDescription(name: "name", type: .string), NSAttributeDescription(name: "name", type: .date)])
+            name: "Band",
+            properties: [NSAttributeDescription(name: "name", type: .string), NSAttributeDescription(name: "name", type: .date)])
         #expect(try mistakes(twice).contains("“Band.name” is declared twice"))
     }
 
@@ -108,7 +109,8 @@ import Testing
     @Test("Every mistake of a model is told at once")
     func allAtOnce() throws {
         let band = NSEntityDescription(
-            name: "Band", properties: [NSAttributeDescription(name: "a", type: .undefined), NSAttributeDescription(name: "b", type: .undefined)])
+            name: "Band",
+            properties: [NSAttributeDescription(name: "a", type: .undefined), NSAttributeDescription(name: "b", type: .undefined)])
         let text = try mistakes(band)
         #expect(text.contains("“Band.a”"))
         #expect(text.contains("“Band.b”"))

@@ -52,17 +52,21 @@ import Testing
     @Test("A float comes back as it went in", arguments: [Float.leastNonzeroMagnitude, .greatestFiniteMagnitude, 0.1])
     func float(_ value: Float) throws { try roundTrip("single", value) }
 
-    @Test("A decimal of 38 digits keeps each of them", arguments: ["12345678901234567890123456789012345678", "-0.00000000000000000000000000000000000001", "0.1"])
+    @Test(
+        "A decimal of 38 digits keeps each of them",
+        arguments: ["12345678901234567890123456789012345678", "-0.00000000000000000000000000000000000001", "0.1"])
     func decimal(_ text: String) throws {
         let value = try #require(Decimal(string: text))
         #expect("\(value)" == text)
         try roundTrip("amount", value)
     }
 
-    @Test("A date before 1970, before 2001 or far ahead comes back", arguments: [-10_000_000_000.25, -1_000_000_000, 0, 63_113_904_000.125])
+    @Test(
+        "A date before 1970, before 2001 or far ahead comes back", arguments: [-10_000_000_000.25, -1_000_000_000, 0, 63_113_904_000.125])
     func date(_ seconds: Double) throws { try roundTrip("moment", Date(timeIntervalSinceReferenceDate: seconds)) }
 
-    @Test("Text comes back whatever is in it", arguments: ["", "a", "👩‍👩‍👧‍👦 e\u{301}", "before\u{0}after", String(repeating: "ä", count: 100_000)])
+    @Test(
+        "Text comes back whatever is in it", arguments: ["", "a", "👩‍👩‍👧‍👦 e\u{301}", "before\u{0}after", String(repeating: "ä", count: 100_000)])
     func text(_ value: String) throws {
         try roundTrip("text", value)
         try Scraps.run { context in

@@ -50,6 +50,24 @@ import Testing
         }
     }
 
+    @Test("What an object sets when it awakes makes it no changed one")
+    func awakeSetsValues() throws {
+        try Scraps.run { context in
+            let scrap = Scrap(context: context)
+            try context.save()
+            context.refresh(scrap, mergeChanges: false)
+            Scrap.$onAwake.withValue({ $0.setValue("cached", forKey: "draft") }) {
+                #expect(scrap.value(forKey: "draft") as? String == "cached")
+            }
+            #expect(!scrap.hasChanges)
+            #expect(scrap.changedValues().isEmpty)
+            #expect(!context.hasChanges)
+            scrap.setValue("text", forKey: "text")
+            #expect(context.updatedObjects == [scrap])
+            #expect(scrap.value(forKey: "draft") as? String == "cached")
+        }
+    }
+
     @Test("A save calls willSave before and didSave after")
     func willAndDidSave() throws {
         try Scraps.run { context in

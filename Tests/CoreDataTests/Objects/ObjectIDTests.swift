@@ -125,6 +125,24 @@ import Testing
         }
     }
 
+    @Test("IDs and objects outlive their context, store and model")
+    func outliving() throws {
+        func ids() throws -> (ids: [NSManagedObjectID], objects: [NSManagedObject]) {
+            try withMusic { context in
+                let objects = [context.insert("Duo", ["name": "Low"]), context.insert("Duo", ["name": "High"])]
+                try context.save()
+                return (objects.map(\.objectID) + objects.map(\.objectID), objects)
+            }
+        }
+        let left = try ids()
+        #expect(Set(left.ids).count == 2)
+        #expect(left.ids[0] != left.ids[1])
+        #expect(left.ids[0].entity.name == "Duo")
+        #expect(left.ids[0].persistentStore == nil)
+        #expect(left.objects.map { $0.value(forKey: "name") as? String } == ["Low", "High"])
+        #expect(left.objects[0].entity.superentity == nil)
+    }
+
     @Test("IDs cross to other tasks and find their objects there")
     func sendable() async throws {
         let coordinator = try Music.coordinator()

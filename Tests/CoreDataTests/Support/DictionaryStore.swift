@@ -82,7 +82,9 @@ class DictionaryStore: NSIncrementalStore {
         return values
     }
 
-    override func newValuesForObject(with objectID: NSManagedObjectID, with context: NSManagedObjectContext) throws -> NSIncrementalStoreNode {
+    override func newValuesForObject(with objectID: NSManagedObjectID, with context: NSManagedObjectContext) throws
+        -> NSIncrementalStoreNode
+    {
         calls.append("newValues \(referenceObject(for: objectID))")
         if let nodeAnswer { return try nodeAnswer(objectID) }
         guard let record = records[objectID] else {

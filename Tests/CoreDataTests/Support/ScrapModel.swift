@@ -30,6 +30,8 @@ final class Scrap: NSManagedObject {
     static let listProperty = ManagedProperty<[String]>("anything")
 
     var calls: [String] = []
+    /// What the next objects do when they awake.
+    @TaskLocal static var onAwake: (@Sendable (Scrap) -> Void)?
     var onWillSave: ((Scrap) -> Void)?
     var onPrepareForDeletion: ((Scrap) -> Void)?
 
@@ -42,6 +44,7 @@ final class Scrap: NSManagedObject {
     override func awakeFromFetch() {
         super.awakeFromFetch()
         calls.append("awakeFromFetch")
+        Self.onAwake?(self)
     }
 
     override func willSave() {

@@ -1,4 +1,4 @@
-public import Foundation
+internal import Foundation
 
 /// The domain of the errors that talking to Bandcamp makes: `NSError`s whose user info has the address that was asked under
 /// `NSURLErrorKey`, and a cause below them under `NSUnderlyingErrorKey`.

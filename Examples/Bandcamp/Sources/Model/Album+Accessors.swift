@@ -2,7 +2,7 @@
 // refers to. A symbol that is spelled wrong, or missing, does not link.
 #if !canImport(ObjectiveC)
 internal import CoreData
-internal import Foundation
+public import Foundation
 
 extension Album {
     private static let albumIdProperty = ManagedProperty<Int64>("album_id")

@@ -6,7 +6,6 @@ extension BandCampIS {
     /// The predicate is evaluated whole, since the service answers more than was asked for. The values come from the cache; only a
     /// predicate that follows a relationship costs further requests.
     func finish(_ request: NSFetchRequest<any NSFetchRequestResult>, _ found: [NSManagedObject]) throws -> [NSManagedObject] {
-        noteObjects()
         var seen: Set<NSManagedObjectID> = []
         var objects = found.filter { seen.insert($0.objectID).inserted }
         if let predicate = request.predicate { objects = try objects.filtered(matching: predicate) }

@@ -1,6 +1,8 @@
 public import CoreData
 internal import Synchronization
 
+// The framework calls a store for one thing at a time; only `counters`, which may be read from anywhere meanwhile, is locked.
+
 /// An incremental store whose objects live at Bandcamp: the store of the article *Accessing an API using CoreData's NSIncrementalStore*.
 ///
 /// The address of the service is the URL of the store. Everything is read only, and every question is asked and waited for on the queue
@@ -11,7 +13,6 @@ internal import Synchronization
 /// let coordinator = NSPersistentStoreCoordinator(managedObjectModel: BandcampModel.make())
 /// try coordinator.addPersistentStore(ofType: BandCampIS.storeType, configurationName: nil, at: URL(string: "http://api.bandcamp.com"))
 /// ```
-// The framework calls a store for one thing at a time; only `counters`, which may be read from anywhere meanwhile, is locked.
 public final class BandCampIS: NSIncrementalStore {
     /// The type under which ``register()`` makes the store known.
     public static let storeType = "BandCampIS"
@@ -105,6 +106,7 @@ public final class BandCampIS: NSIncrementalStore {
         }
         let objectId = newObjectID(for: entityDescription, referenceObject: referenceId)
         cache[objectId] = values
+        counters.withLock { [count = cache.count] in $0.objects = count }
         return objectId
     }
 
@@ -194,6 +196,4 @@ public final class BandCampIS: NSIncrementalStore {
                 ])
         }
     }
-
-    func noteObjects() { counters.withLock { [count = cache.count] in $0.objects = count } }
 }

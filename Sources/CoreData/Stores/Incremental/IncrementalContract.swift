@@ -128,6 +128,9 @@ struct IncrementalContract {
                 throw broken(method, "\(id) was given to an object of “\(object.owningEntity)”.", next: "Make each ID with the object's entity.")
             }
         }
+        if let context = objects.first?.managedObjectContext, let known = context.registry.objects(with: ids).lazy.compactMap({ $0 }).first {
+            throw broken(method, "It gave \(known.objectID), which another object has.", next: "Give new objects IDs that are not in use.")
+        }
         if Set(ids).count != ids.count {
             throw broken(method, "It gave one ID to two objects.", next: "Make a reference object of its own for each object.")
         }

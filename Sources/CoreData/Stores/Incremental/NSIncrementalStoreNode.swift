@@ -104,14 +104,21 @@ extension Row {
                 throw NodeMistake(
                     description: "“\(relationship)” is to-many; leave it out of the node, or give an array of NSManagedObjectID.")
             }
+            for id in ids { try Self.check(id, for: relationship) }
             setObjectIDs(ObjectIDList(ids), at: slot)
         } else if value is NSNull {
             setObjectID(nil, at: slot)
         } else if let id = value as? NSManagedObjectID {
+            try Self.check(id, for: relationship)
             setObjectID(id, at: slot)
         } else {
             throw NodeMistake(
                 description: "“\(relationship)” holds a \(Swift.type(of: value)); a node has the NSManagedObjectID of a related object, or NSNull.")
         }
+    }
+
+    private static func check(_ id: NSManagedObjectID, for relationship: NSRelationshipDescription) throws {
+        guard let destination = relationship.destinationEntity, !id.owningEntity.isKindOf(entity: destination) else { return }
+        throw NodeMistake(description: "“\(relationship)” leads to “\(destination)”, but \(id) is none.")
     }
 }

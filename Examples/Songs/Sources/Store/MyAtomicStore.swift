@@ -1,0 +1,127 @@
+public import CoreData
+
+/// An atomic store over a CSV file: the first store of the article *Diving into Core Data with Incremental and Atomic Stores*.
+///
+/// It reads the whole file when it is added and writes the whole file at each save. A save that fails leaves the file as it was, and so
+/// does one that would overwrite what another program has written since.
+///
+/// ```swift
+/// NSPersistentStoreCoordinator.registerStoreClass(MyAtomicStore.self, type: MyAtomicStore.storeType)
+/// container.persistentStoreDescriptions = [MyAtomicStore.storeDescription(at: url)]
+/// ```
+public final class MyAtomicStore: NSAtomicStore {
+    // The framework calls a store for one thing at a time.
+
+    /// The type under which the store is registered.
+    public static let storeType = NSPersistentStore.StoreType(rawValue: "MyAtomicStore")
+
+    /// Describes the store of a file, for a container.
+    public static func storeDescription(at url: URL) -> NSPersistentStoreDescription {
+        let description = NSPersistentStoreDescription(url: url)
+        description.type = storeType.rawValue
+        return description
+    }
+
+    /// The type of the store.
+    public override var type: String { Self.storeType.rawValue }
+
+    /// The objects by what the file knows them by. Not the objects themselves: those are the contexts'.
+    var objectMapping = [UUID: NSManagedObjectID]()
+
+    var file: SongFile!
+    var format: SongFileFormat!
+    /// The file as it was last read or written.
+    var index: SongIndex!
+    /// The objects that have come since, in order.
+    var newIdentifiers: [UUID] = []
+    /// The objects that have changed since.
+    var changedIdentifiers: Set<UUID> = []
+
+    /// Checks the file, begins one where there is none, and sets the metadata.
+    ///
+    /// - Throws: ``SongFileError`` for a file that cannot be reached, read or (unless the store is read-only) written.
+    public override func loadMetadata() throws {
+        file = try SongFile(url)
+        format = SongFileFormat(persistentStoreCoordinator!.managedObjectModel, url: file.url)
+        try file.prepare(isReadOnly: isReadOnly, contents: CSVWriter().line(format.newColumns))
+        metadata = [NSStoreTypeKey: Self.storeType.rawValue, NSStoreUUIDKey: file.storeIdentifier]
+    }
+
+    /// Reads the file: a cache node for each row, and the relationships between the nodes.
+    ///
+    /// - Throws: ``SongFileError`` with the line and column of the first mistake in the file.
+    public override func load() throws {
+        index = try SongIndex(scanning: file, format) { record, header, columns in
+            // The row's own identifier is the reference.
+            let referenceID = header.id
+            let objectID = self.objectID(for: header.entity, withReferenceObject: referenceID)
+            let cacheNode = NSAtomicStoreCacheNode(objectID: objectID)
+            for (key, value) in try format.values(record, columns, of: header) { cacheNode.setValue(value, forKey: key) }
+            objectMapping[referenceID] = objectID
+            addCacheNodes([cacheNode])
+        }
+        connectNodes()
+    }
+
+    /// Connects the nodes as the rows' references say, in both directions.
+    private func connectNodes() {
+        for id in index.order {
+            guard let node = node(id) else { continue }
+            for (name, relationship) in node.objectID.entity.relationshipsByName {
+                let others = index.related(name, of: id).compactMap { self.node($0) }
+                node.setValue(relationship.isToMany ? Set(others) : others.first, forKey: name)
+            }
+        }
+    }
+
+    func node(_ id: UUID) -> NSAtomicStoreCacheNode? { objectMapping[id].flatMap { cacheNode(for: $0) } }
+
+    // MARK: Saving (see MyAtomicStore+Saving.swift)
+
+    /// The reference of a new object: its own identifier, which is unique and follows from its values.
+    public override func newReferenceObject(for managedObject: NSManagedObject) -> Any {
+        managedObject.value(forKey: "id") ?? UUID()
+    }
+
+    /// The node of a new object.
+    public override func newCacheNode(for managedObject: NSManagedObject) -> NSAtomicStoreCacheNode {
+        let node = node(for: managedObject)
+        if let id = reference(of: managedObject.objectID) { newIdentifiers.append(id) }
+        fill(node, from: managedObject)
+        return node
+    }
+
+    /// Brings the node of a changed object up to date.
+    public override func updateCacheNode(_ node: NSAtomicStoreCacheNode, from managedObject: NSManagedObject) {
+        if let id = reference(of: managedObject.objectID) { changedIdentifiers.insert(id) }
+        fill(node, from: managedObject)
+    }
+
+    /// Takes the nodes of deleted objects out of the mapping. The relationships that led to them are changes of the objects at their
+    /// other ends, and come by ``updateCacheNode(_:from:)``.
+    public override func willRemoveCacheNodes(_ cacheNodes: Set<NSAtomicStoreCacheNode>) {
+        for node in cacheNodes {
+            if let id = reference(of: node.objectID) { objectMapping[id] = nil }
+        }
+    }
+
+    /// Writes the file anew from the nodes.
+    ///
+    /// - Throws: ``SongFileError`` when the file cannot be written, and when another program has written it since it was read.
+    public override func save() throws {
+        do {
+            try write()
+        } catch {
+            mapRows()
+            throw error
+        }
+        mapRows()
+    }
+
+    /// Takes the nodes apart: they hold each other, and would outlive the store.
+    public override func willRemove(from coordinator: NSPersistentStoreCoordinator?) {
+        for node in cacheNodes() {
+            for name in node.objectID.entity.relationshipsByName.keys { node.setValue(nil, forKey: name) }
+        }
+    }
+}

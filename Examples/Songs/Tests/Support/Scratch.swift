@@ -1,0 +1,65 @@
+import CoreData
+import Songs
+
+/// A directory that lives as long as this.
+final class Scratch {
+    let directory: URL
+    /// The file of songs that the test works on.
+    var csv: URL { directory.appendingPathComponent("Songs.csv") }
+
+    /// Makes a directory with a copy of the sample, with `text`, or, if that is nil, without a file.
+    init(_ text: String? = "") throws {
+        directory = FileManager.default.temporaryDirectory.appendingPathComponent("Songs-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        if text == "" {
+            try FileManager.default.copyItem(at: SongLibrary.sampleFile, to: csv)
+        } else if let text {
+            try Data(text.utf8).write(to: csv)
+        }
+    }
+
+    deinit { try? FileManager.default.removeItem(at: directory) }
+
+    /// What the file says.
+    func text() throws -> String { String(decoding: try Data(contentsOf: csv), as: UTF8.self) }
+
+    /// Opens the file in a coordinator of its own, as another process would.
+    func open(_ kind: SongLibrary.Kind) throws -> NSPersistentContainer { try SongLibrary.open(csv: csv, kind: kind) }
+
+    /// Opens the file and runs `body` in a context.
+    func run<Result>(_ kind: SongLibrary.Kind, _ body: (NSManagedObjectContext) throws -> Result) throws -> Result {
+        let container = try open(kind)
+        let context = container.newBackgroundContext()
+        return try withExtendedLifetime((self, container)) { try context.performAndWait { try body(context) } }
+    }
+
+    func setPermissions(_ mode: Int) throws {
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: csv.path)
+    }
+}
+
+extension NSPersistentContainer {
+    var incrementalStore: MyIncrementalStore { persistentStoreCoordinator.persistentStores[0] as! MyIncrementalStore }
+}
+
+extension NSManagedObjectContext {
+    /// The objects of a class that a predicate matches, by a key.
+    func all<Object: NSManagedObject>(_ type: Object.Type, _ predicate: NSPredicate? = nil, by key: String? = nil) throws -> [Object] {
+        let request = NSFetchRequest<Object>()
+        request.predicate = predicate
+        request.sortDescriptors = key.map { [NSSortDescriptor(key: $0, ascending: true)] }
+        return try fetch(request)
+    }
+
+    func song(_ name: String) throws -> Song { try all(Song.self, NSPredicate(format: "name == %@", name))[0] }
+}
+
+/// The error that `body` throws; nil when it throws none.
+func failure(_ body: () throws -> Void) -> (any Error)? {
+    do {
+        try body()
+        return nil
+    } catch {
+        return error
+    }
+}

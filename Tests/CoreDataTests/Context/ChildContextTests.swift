@@ -1,0 +1,241 @@
+import CoreData
+import Testing
+
+@Suite("A child context") struct ChildContextTests {
+    /// A parent over a new store, and a child of it.
+    private func family(_ body: (_ parent: NSManagedObjectContext, _ child: NSManagedObjectContext) throws -> Void) throws {
+        let parent = try Music.context()
+        let child = NSManagedObjectContext(.privateQueue)
+        child.parent = parent
+        try body(parent, child)
+    }
+
+    private func stored(_ parent: NSManagedObjectContext, _ entity: String) throws -> Int {
+        let other = Music.context(parent.persistentStoreCoordinator!)
+        return try other.performAndWait { try other.all(entity).count }
+    }
+
+    @Test("Its save reaches the parent and not the store; the parent's save reaches the store")
+    func save() throws {
+        try family { parent, child in
+            try child.performAndWait {
+                Tag(context: child).label = "slow"
+                try child.save()
+                #expect(!child.hasChanges)
+            }
+            try parent.performAndWait {
+                #expect(parent.insertedObjects.count == 1)
+                #expect(try parent.all(Tag.self).map(\.label) == ["slow"])
+                #expect(try stored(parent, "Tag") == 0)
+                try parent.save()
+                #expect(try stored(parent, "Tag") == 1)
+            }
+            try child.performAndWait {
+                let tags = try child.all(Tag.self)
+                #expect(tags.map(\.label) == ["slow"])
+            }
+        }
+    }
+
+    @Test("It sees what is unsaved in the parent, and the parent does not see what is unsaved in it")
+    func visibility() throws {
+        try family { parent, child in
+            let band = try parent.performAndWait { () -> Band in
+                let band = try parent.saveBand("Low", albums: ["Trust"])
+                band.name = "High"
+                band.albums.first?.title = "Distrust"
+                let new = Album(context: parent)
+                new.title = "New"
+                new.band = band
+                return band
+            }
+            try child.performAndWait {
+                let copy = try #require(try child.existingObject(with: band.objectID) as? Band)
+                #expect(copy !== band)
+                #expect(copy.name == "High")
+                #expect(Set(copy.albums.map(\.title)) == ["Distrust", "New"])
+                #expect(copy.albums.allSatisfy { $0.band === copy })
+                #expect(try child.all(Album.self, "title == 'New'").count == 1)
+                #expect(try child.count(for: NSFetchRequest<Album>(entityName: "Album")) == 2)
+                copy.name = "Lower"
+                #expect(try child.all(Band.self, "name == 'Lower'") == [copy])
+            }
+            try parent.performAndWait {
+                let lower = try parent.all(Band.self, "name == 'Lower'")
+                #expect(lower.isEmpty)
+                #expect(band.name == "High")
+            }
+        }
+    }
+
+    @Test("New objects that are related to each other arrive related, and stay so in the store")
+    func relatedNewObjects() throws {
+        try family { parent, child in
+            try child.performAndWait {
+                let band = Band(context: child)
+                band.name = "Low"
+                for title in ["A", "B"] {
+                    let album = Album(context: child)
+                    album.title = title
+                    album.band = band
+                    album.tracks = NSOrderedSet(array: [child.insert("Track", ["title": "1"]), child.insert("Track", ["title": "2"])])
+                }
+                try child.save()
+            }
+            try parent.performAndWait {
+                let band = try #require(try parent.all(Band.self).first)
+                #expect(Set(band.albums.map(\.title)) == ["A", "B"])
+                #expect(band.isInserted)
+                try parent.save()
+                #expect(!band.objectID.isTemporaryID)
+                parent.refreshAllObjects()
+                for album in band.albums {
+                    #expect(album.band === band)
+                    #expect(album.tracks?.array.map { ($0 as? NSManagedObject)?.value(forKey: "title") as? String } == ["1", "2"])
+                }
+            }
+        }
+    }
+
+    @Test("Edits, moves and deletes arrive as changes of the parent's objects")
+    func edits() throws {
+        try family { parent, child in
+            let (band, album) = try parent.performAndWait {
+                let band = try parent.saveBand("Low", albums: ["Trust"])
+                return (band, try #require(band.albums.first))
+            }
+            try child.performAndWait {
+                let copy = try #require(try child.existingObject(with: album.objectID) as? Album)
+                copy.title = "Distrust"
+                let other = Band(context: child)
+                other.name = "Duster"
+                copy.band = other
+                child.delete(child.object(with: band.objectID))
+                try child.save()
+            }
+            try parent.performAndWait {
+                #expect(album.title == "Distrust")
+                #expect(album.band?.name == "Duster")
+                #expect(band.isDeleted)
+                #expect(parent.updatedObjects == [album])
+                try parent.save()
+                #expect(try parent.all(Band.self).map(\.name) == ["Duster"])
+                #expect(try parent.all(Album.self) == [album])
+            }
+        }
+    }
+
+    @Test("Only what the child has changed overwrites the parent's unsaved values")
+    func partialEdits() throws {
+        try family { parent, child in
+            let album = try parent.performAndWait { () -> Album in
+                let album = try #require(try parent.saveBand("Low", albums: ["Trust"]).albums.first)
+                return album
+            }
+            let copy = try child.performAndWait { () -> Album in
+                let copy = try #require(try child.existingObject(with: album.objectID) as? Album)
+                copy.title = "child"
+                return copy
+            }
+            parent.performAndWait { album.year = 1980 }
+            try child.performAndWait { try child.save() }
+            parent.performAndWait {
+                #expect(album.title == "child")
+                #expect(album.year == 1980)
+            }
+            child.performAndWait {
+                child.refresh(copy, mergeChanges: true)
+                #expect(copy.year == 1980)
+            }
+        }
+    }
+
+    @Test("An object keeps its identity for the child after the parent has saved it")
+    func identityAfterParentSave() throws {
+        try family { parent, child in
+            let tag = try child.performAndWait { () -> Tag in
+                let tag = Tag(context: child)
+                tag.label = "slow"
+                try child.save()
+                return tag
+            }
+            try parent.performAndWait { try parent.save() }
+            try child.performAndWait {
+                #expect(try child.all(Tag.self) == [tag])
+                tag.label = "slower"
+                try child.save()
+            }
+            try parent.performAndWait {
+                #expect(try parent.all(Tag.self).map(\.label) == ["slower"])
+                try parent.save()
+            }
+            #expect(try stored(parent, "Tag") == 1)
+        }
+    }
+
+    @Test("An object that the parent has deleted is none for the child")
+    func deletedInParent() throws {
+        try family { parent, child in
+            let id = try parent.performAndWait { () -> NSManagedObjectID in
+                let band = try parent.saveBand("Low")
+                parent.delete(band)
+                return band.objectID
+            }
+            try child.performAndWait {
+                let bands = try child.all(Band.self)
+                #expect(bands.isEmpty)
+                #expect(failure { _ = try child.existingObject(with: id) }?.code == NSManagedObjectReferentialIntegrityError)
+            }
+        }
+    }
+
+    @Test("A failed validation keeps everything in the child")
+    func failedSave() throws {
+        try family { parent, child in
+            child.performAndWait {
+                let band = Band(context: child)
+                #expect(failure { try child.save() }?.key == "name")
+                #expect(child.insertedObjects == [band])
+            }
+            parent.performAndWait { #expect(!parent.hasChanges) }
+        }
+    }
+
+    @Test("Rollback in the child leaves the parent alone")
+    func rollback() throws {
+        try family { parent, child in
+            let band = try parent.performAndWait { () -> Band in
+                let band = try parent.saveBand("Low")
+                band.name = "High"
+                return band
+            }
+            try child.performAndWait {
+                let copy = try #require(try child.existingObject(with: band.objectID) as? Band)
+                copy.name = "Lower"
+                child.rollback()
+                #expect(copy.name == "High")
+            }
+            parent.performAndWait {
+                #expect(band.name == "High")
+                #expect(band.isUpdated)
+            }
+        }
+    }
+
+    @Test("Three generations save step by step")
+    func grandchild() throws {
+        try family { parent, child in
+            let grandchild = NSManagedObjectContext(.privateQueue)
+            grandchild.parent = child
+            #expect(grandchild.persistentStoreCoordinator === parent.persistentStoreCoordinator)
+            try grandchild.performAndWait {
+                Tag(context: grandchild).label = "slow"
+                try grandchild.save()
+            }
+            parent.performAndWait { #expect(!parent.hasChanges) }
+            try child.performAndWait { try child.save() }
+            try parent.performAndWait { try parent.save() }
+            #expect(try stored(parent, "Tag") == 1)
+        }
+    }
+}

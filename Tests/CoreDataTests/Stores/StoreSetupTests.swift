@@ -1,0 +1,156 @@
+import CoreData
+import Testing
+
+/// A store that loads no metadata of its own.
+private final class SilentStore: NSIncrementalStore {
+    override func loadMetadata() throws {}
+}
+
+private final class UnwritableStore: NSIncrementalStore {
+    override func loadMetadata() throws { throw NSError(domain: "place", code: 13) }
+}
+
+@Suite("Adding a store") struct StoreSetupTests {
+    private func failureOfAdding(_ options: [AnyHashable: Any]) throws -> NSError {
+        try #require(failure { _ = try DictionaryStore.make(options: options) })
+    }
+
+    @Test("A store without metadata is an error that names the method")
+    func noMetadata() throws {
+        NSPersistentStoreCoordinator.registerStoreClass(SilentStore.self, forStoreType: "SilentStore")
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Music.model())
+        let error = try #require(
+            failure { try coordinator.addPersistentStore(ofType: "SilentStore", configurationName: nil, at: nil) })
+        #expect(error.code == NSPersistentStoreOperationError)
+        #expect(error.localizedDescription.contains("loadMetadata()"))
+        #expect(error.localizedDescription.contains("no metadata"))
+        #expect(coordinator.persistentStores.isEmpty)
+    }
+
+    @Test("Metadata without a UUID are an error that names the key")
+    func noUUID() throws {
+        for metadata in [[NSStoreTypeKey: DictionaryStore.typeName], [NSStoreTypeKey: DictionaryStore.typeName, NSStoreUUIDKey: ""]] {
+            let error = try failureOfAdding(["metadata": metadata])
+            #expect(error.code == NSPersistentStoreOperationError)
+            #expect(error.localizedDescription.contains("loadMetadata()"))
+            #expect(error.localizedDescription.contains("NSStoreUUIDKey"))
+        }
+    }
+
+    @Test("Metadata without a type are an error that names the key")
+    func noType() throws {
+        let error = try failureOfAdding(["metadata": [NSStoreUUIDKey: "1"]])
+        #expect(error.code == NSPersistentStoreOperationError)
+        #expect(error.localizedDescription.contains("NSStoreTypeKey"))
+    }
+
+    @Test("Metadata of another type are an error that names both")
+    func wrongType() throws {
+        let error = try failureOfAdding(["metadata": [NSStoreUUIDKey: "1", NSStoreTypeKey: "Other"]])
+        #expect(error.code == NSPersistentStoreTypeMismatchError)
+        #expect(error.localizedDescription.contains("Other"))
+        #expect(error.localizedDescription.contains(DictionaryStore.typeName))
+    }
+
+    @Test("An unknown type is an error that names it")
+    func unknownType() throws {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Music.model())
+        let error = try #require(failure { try coordinator.addPersistentStore(ofType: "Nowhere", configurationName: nil, at: nil) })
+        #expect(error.code == NSPersistentStoreInvalidTypeError)
+        #expect(error.localizedDescription.contains("Nowhere"))
+    }
+
+    @Test("The store's own error reaches the caller as it is")
+    func ownError() throws {
+        NSPersistentStoreCoordinator.registerStoreClass(UnwritableStore.self, forStoreType: "UnwritableStore")
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Music.model())
+        let error = try #require(
+            failure { try coordinator.addPersistentStore(ofType: "UnwritableStore", configurationName: nil, at: nil) })
+        #expect(error.domain == "place")
+        #expect(error.code == 13)
+    }
+
+    @Test("A class that is no store stops the program when it is registered")
+    func noStoreClass() async {
+        await #expect(processExitsWith: .failure) {
+            NSPersistentStoreCoordinator.registerStoreClass(NSManagedObject.self, forStoreType: "Wrong")
+        }
+    }
+
+    @Test("A type that is taken away is unknown again")
+    func unregister() throws {
+        NSPersistentStoreCoordinator.registerStoreClass(DictionaryStore.self, forStoreType: "Passing")
+        #expect(NSPersistentStoreCoordinator.registeredStoreTypes["Passing"] == DictionaryStore.self)
+        NSPersistentStoreCoordinator.registerStoreClass(nil, forStoreType: "Passing")
+        #expect(NSPersistentStoreCoordinator.registeredStoreTypes["Passing"] == nil)
+    }
+
+    @Test("Metadata are loaded once, and known by the coordinator")
+    func metadata() throws {
+        let (store, coordinator) = try DictionaryStore.make()
+        #expect(store.calls == ["loadMetadata"])
+        #expect(coordinator.metadata(for: store)[NSStoreUUIDKey] as? String == store.identifier)
+        #expect(store.type == DictionaryStore.typeName)
+        #expect(store.persistentStoreCoordinator === coordinator)
+    }
+
+    @Test("One place or one UUID cannot be open twice")
+    func twice() throws {
+        let coordinator = try Music.coordinator()
+        let url = URL(fileURLWithPath: "/nowhere/music")
+        let store = try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: url)
+        #expect(coordinator.persistentStore(for: url) === store)
+        #expect(failure { try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: url) } != nil)
+        let metadata: [AnyHashable: Any] = ["metadata": [NSStoreUUIDKey: "one", NSStoreTypeKey: DictionaryStore.typeName]]
+        let (_, other) = try DictionaryStore.make(options: metadata)
+        let again = failure {
+            try other.addPersistentStore(ofType: DictionaryStore.typeName, configurationName: nil, at: nil, options: metadata)
+        }
+        #expect(again?.localizedDescription.contains("one") == true)
+    }
+
+    @Test("A store that is removed answers no more, and says so")
+    func remove() throws {
+        let coordinator = try Music.coordinator()
+        let context = Music.context(coordinator)
+        let store = try #require(coordinator.persistentStores.first)
+        let band = try context.performAndWait { try context.saveBand("Low") }
+        try coordinator.remove(store)
+        #expect(coordinator.persistentStores.isEmpty)
+        #expect(failure { try coordinator.remove(store) }?.code == NSPersistentStoreOperationError)
+        context.performAndWait {
+            #expect(failure { _ = try context.all(Band.self) } != nil)
+            band.name = "High"
+            #expect(failure { try context.save() } != nil)
+            #expect(context.updatedObjects == [band])
+        }
+    }
+
+    @Test("A container opens its stores and hands out contexts")
+    func container() async throws {
+        let container = NSPersistentContainer(name: "Music", managedObjectModel: Music.model())
+        var failures: [(any Error)?] = []
+        container.loadPersistentStores { failures.append($1) }
+        #expect(failures.count == 1)
+        #expect(failures.allSatisfy { $0 == nil })
+        try await container.performBackgroundTask { context in
+            Tag(context: context).label = "slow"
+            try context.save()
+        }
+        let context = container.newBackgroundContext()
+        let labels = try await context.perform { try context.all(Tag.self).map(\.label) }
+        #expect(labels == ["slow"])
+        #expect(container.viewContext.persistentStoreCoordinator === container.persistentStoreCoordinator)
+    }
+
+    @Test("A container tells of a store that cannot be opened")
+    func containerFailure() throws {
+        let container = NSPersistentContainer(name: "Music", managedObjectModel: Music.model())
+        let description = NSPersistentStoreDescription()
+        description.type = "Nowhere"
+        container.persistentStoreDescriptions = [description]
+        var codes: [Int?] = []
+        container.loadPersistentStores { codes.append(($1 as NSError?)?.code) }
+        #expect(codes == [NSPersistentStoreInvalidTypeError])
+    }
+}
