@@ -113,7 +113,11 @@ extension NSManagedObjectContext {
                 if let relationship = property as? NSRelationshipDescription {
                     let ids = relationship.isToMany ? push.row.objectIDs(at: slot)?.ids : push.row.objectID(at: slot).map { [$0] }
                     let objects = objects(with: ids ?? [])
-                    if relationship.isToMany { object.setToMany(objects, relationship) } else { object.setToOne(objects.first, relationship) }
+                    if relationship.isToMany {
+                        object.setToMany(objects, relationship)
+                    } else {
+                        object.setToOne(objects.first, relationship)
+                    }
                 } else if object.prepareRowForWriting() {
                     object.row?.copyValue(from: push.row, at: slot)
                     object.noteChange(at: property.slotIndex)

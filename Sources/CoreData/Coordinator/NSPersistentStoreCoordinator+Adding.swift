@@ -104,7 +104,8 @@ extension NSPersistentStoreCoordinator {
     ///   - storeDescription: which store, and whether to open it in the background.
     ///   - block: called with nil, or with the error that adding it met; on the calling thread unless the description says otherwise.
     public func addPersistentStore(
-        with storeDescription: NSPersistentStoreDescription, completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
+        with storeDescription: NSPersistentStoreDescription,
+        completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
     ) {
         let work = Handover { [self] in
             do {

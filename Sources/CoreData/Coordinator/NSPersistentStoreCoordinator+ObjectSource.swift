@@ -183,7 +183,7 @@ extension NSPersistentStoreCoordinator: ObjectSource {
                     try store.save(part, in: context)
                 }
                 saved.append(store)
-            } catch where !saved.isEmpty {
+            } catch  where !saved.isEmpty {
                 throw CoreDataError.make(
                     NSPersistentStoreIncompleteSaveError, "Some stores were saved and others were not.",
                     reason: "\(saved.count) of \(perStore.count) stores were written before one failed.",

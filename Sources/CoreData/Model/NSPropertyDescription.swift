@@ -39,7 +39,8 @@ open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
     final func requireMutable() {
         precondition(
             !isFrozen,
-            "The property “\(name)” of “\(entity?.name ?? "?")” cannot be changed: its model is in use by a coordinator. Change a copy of the model.")
+            "The property “\(name)” of “\(entity?.name ?? "?")” cannot be changed: its model is in use by a coordinator. Change a copy of the model."
+        )
     }
 
     /// A property like this one that belongs to no entity and may be changed.

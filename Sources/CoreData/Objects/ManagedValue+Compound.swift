@@ -71,7 +71,8 @@ extension KeyedManagedValue {
     /// See ``ManagedValue``. Nil in a property whose type has no value for it stops the program with a message.
     public static func get(from object: NSManagedObject, at place: PropertyPlace) -> Self {
         guard let value = getOptional(from: object, at: place) ?? valueForNil else {
-            preconditionFailure("“\(place.property(of: object))” is nil, and \(Self.self) has no value for nil. Declare the property optional.")
+            preconditionFailure(
+                "“\(place.property(of: object))” is nil, and \(Self.self) has no value for nil. Declare the property optional.")
         }
         return value
     }

@@ -136,7 +136,8 @@ extension NSManagedObjectContext {
                 queue.async {
                     let request = NSAsynchronousFetchRequest(fetchRequest: handover.value) { result in
                         continuation.resume(
-                            returning: Handover(Result { try result.finalResult ?? { throw result.operationError ?? CancellationError() }() }))
+                            returning: Handover(
+                                Result { try result.finalResult ?? { throw result.operationError ?? CancellationError() }() }))
                     }
                     do {
                         let running = try request.start(in: self) as! NSAsynchronousFetchResult<ResultType>
@@ -167,7 +168,8 @@ extension NSAsynchronousFetchRequest: StartableRequest {
         let result = NSAsynchronousFetchResult(self, context: context)
         // What the stores cannot know is settled first, so that mistakes are thrown here.
         let prepared = try context.prepared(fetchRequest)
-        guard fetchRequest.resultType == .managedObjectResultType, let coordinator = context.persistentStoreCoordinator, context.parent == nil
+        guard fetchRequest.resultType == .managedObjectResultType, let coordinator = context.persistentStoreCoordinator,
+            context.parent == nil
         else {
             let handover = Handover((self, result))
             context.queue.async {

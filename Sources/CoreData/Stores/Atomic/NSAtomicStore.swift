@@ -29,7 +29,8 @@ open class NSAtomicStore: NSPersistentStore {
     ///
     /// - Throws: why the file cannot be written; the context stays as it was.
     open func save() throws {
-        throw CoreDataError.contract(self, "save()", "It is not overridden, so nothing can be saved.", next: "Override it and write the file.")
+        throw CoreDataError.contract(
+            self, "save()", "It is not overridden, so nothing can be saved.", next: "Override it and write the file.")
     }
 
     /// The key of a new object: text, a whole number or a UUID that no other object of its entity has.
@@ -119,7 +120,8 @@ open class NSAtomicStore: NSPersistentStore {
             let key = newReferenceObject(for: object)
             guard let reference = NSManagedObjectID.Reference(key) else {
                 throw CoreDataError.contract(
-                    self, "newReferenceObject(for:)", "It gave \(key) for \(object.objectID).", next: "Return text, a whole number or a UUID.")
+                    self, "newReferenceObject(for:)", "It gave \(key) for \(object.objectID).",
+                    next: "Return text, a whole number or a UUID.")
             }
             let id = NSManagedObjectID(entity: object.owningEntity, token: token, reference: reference)
             guard nodes[id] == nil, given.insert(id).inserted else {

@@ -68,7 +68,8 @@ struct IncrementalContract {
             return try node.makeRow()
         } catch let mistake as NodeMistake {
             throw broken(
-                method, "The node of \(id) is wrong: \(mistake)", next: "Give the node values of the entity's properties, under their names.")
+                method, "The node of \(id) is wrong: \(mistake)",
+                next: "Give the node values of the entity's properties, under their names.")
         }
     }
 
@@ -94,7 +95,9 @@ struct IncrementalContract {
         if let destination = relationship.destinationEntity,
             let stranger = ids.first(where: { !$0.owningEntity.isKindOf(entity: destination) })
         {
-            throw broken(method, "“\(relationship)” leads to “\(destination)”, but \(stranger) is none.", next: "Make IDs of the destination entity.")
+            throw broken(
+                method, "“\(relationship)” leads to “\(destination)”, but \(stranger) is none.", next: "Make IDs of the destination entity."
+            )
         }
         return ids
     }
@@ -125,10 +128,12 @@ struct IncrementalContract {
                 throw broken(method, "\(id) is no ID of this store.", next: "Make IDs with newObjectID(for:referenceObject:).")
             }
             if id.owningEntity !== object.owningEntity {
-                throw broken(method, "\(id) was given to an object of “\(object.owningEntity)”.", next: "Make each ID with the object's entity.")
+                throw broken(
+                    method, "\(id) was given to an object of “\(object.owningEntity)”.", next: "Make each ID with the object's entity.")
             }
         }
-        if let context = objects.first?.managedObjectContext, let known = context.registry.objects(with: ids).lazy.compactMap({ $0 }).first {
+        if let context = objects.first?.managedObjectContext, let known = context.registry.objects(with: ids).lazy.compactMap({ $0 }).first
+        {
             throw broken(method, "It gave \(known.objectID), which another object has.", next: "Give new objects IDs that are not in use.")
         }
         if Set(ids).count != ids.count {
@@ -139,7 +144,8 @@ struct IncrementalContract {
 
     func saveAnswer(_ answer: Any) throws {
         if AttributeCheck.unwrapped(answer) == nil {
-            throw broken("execute(_:with:)", "It answered a save with nil.", next: "Return an empty array once everything is saved, or throw.")
+            throw broken(
+                "execute(_:with:)", "It answered a save with nil.", next: "Return an empty array once everything is saved, or throw.")
         }
     }
 }

@@ -113,7 +113,8 @@ extension Row {
             setObjectID(id, at: slot)
         } else {
             throw NodeMistake(
-                description: "“\(relationship)” holds a \(Swift.type(of: value)); a node has the NSManagedObjectID of a related object, or NSNull.")
+                description:
+                    "“\(relationship)” holds a \(Swift.type(of: value)); a node has the NSManagedObjectID of a related object, or NSNull.")
         }
     }
 
