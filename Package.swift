@@ -47,6 +47,12 @@ let package = Package(
             name: "SampleServiceTests", dependencies: ["SampleService"], path: "Examples/SampleService/Tests", swiftSettings: strict),
     ]
         + example("Bandcamp")
+        + example("Palettes", resources: [.copy("Resources")])
         + example("Songs", resources: [.copy("Resources")])
         + example("Guide")
+        + [
+            .executableTarget(
+                name: "coredata-demo", dependencies: ["Bandcamp", "Palettes", "Songs", "SampleService"], path: "Examples/Demo",
+                swiftSettings: strict)
+        ]
 )

@@ -1,0 +1,19 @@
+/// What a store has had to do, counted by the store itself.
+struct Count {
+    let store: String
+    let objects: Int
+    let faults: Int
+    let requests: String
+    let cacheHits: String
+}
+
+/// The counts of all chapters, for the table at the end.
+struct Tally {
+    static let header = ["store", "objects", "faults fired", "requests", "cache hits"]
+
+    private(set) var rows: [[String]] = []
+
+    mutating func add(_ count: Count) {
+        rows.append([count.store, "\(count.objects)", "\(count.faults)", count.requests, count.cacheHits])
+    }
+}

@@ -1,0 +1,164 @@
+public import CoreData
+internal import Synchronization
+
+// What changes after `loadMetadata` is used on the queue of `backingManagedObjectContext` only, and `counters` under its lock.
+
+/// The article's third store: it answers from a cache at once, asks the service in the background, and brings what has changed into the
+/// context that asked.
+///
+/// The cache is a second, private coordinator over an augmented copy of the model. A refresh begins with each fetch; when it has
+/// finished or failed, ``didRefreshNotification`` is posted. Objects that the context has are refreshed and keep their unsaved edits;
+/// new ones are in the answer to the next fetch. The URL of the store is the address of the service; the store is read-only.
+public final class CachingIncrementalStore: NSIncrementalStore, @unchecked Sendable {
+    /// Posted on the queue of the context that fetched, once a refresh has finished or failed. See ``Refresh/init(_:)``.
+    public static let didRefreshNotification = Notification.Name("CachingIncrementalStoreDidRefresh")
+
+    private(set) var backingPersistentStoreCoordinator: NSPersistentStoreCoordinator!
+    private(set) var backingManagedObjectContext: NSManagedObjectContext!
+    var reader: PaletteReader!
+
+    /// The cached palettes by the identifiers that the service gave them.
+    var backingObjectIDs: [String: NSManagedObjectID] = [:]
+
+    let counters = Mutex(Statistics())
+
+    /// What the store has had to do. May be read from any thread.
+    public var statistics: Statistics { counters.withLock { $0 } }
+
+    /// What a store has had to do.
+    public struct Statistics: Sendable, Hashable {
+        /// How many fetches it answered from the cache.
+        public internal(set) var fetches = 0
+        /// How many faults of objects it fulfilled, all of them from the cache.
+        public internal(set) var cacheHits = 0
+        /// How many refreshes have finished or failed.
+        public internal(set) var refreshes = 0
+        /// How many palettes it knows.
+        public internal(set) var objects = 0
+    }
+
+    /// The type under which ``register()`` makes the store known.
+    public class var storeType: String {
+        return NSStringFromClass(CachingIncrementalStore.self)
+    }
+
+    /// Makes the store known to coordinators.
+    public static func register() {
+        NSPersistentStoreCoordinator.registerStoreClass(CachingIncrementalStore.self, forStoreType: storeType)
+    }
+
+    /// Sets the metadata, and up the private coordinator and context of the cache.
+    public override func loadMetadata() throws {
+        guard let url else { throw PaletteError.make(.noPlace, "The store has no address. Add it with the URL of the service.") }
+        let uuid = UUID(derivedFrom: "\(CachingIncrementalStore.storeType) \(url.absoluteString)").uuidString
+        self.metadata = [NSStoreTypeKey: CachingIncrementalStore.storeType, NSStoreUUIDKey: uuid]
+        reader = PaletteReader(baseURL: url)
+        isReadOnly = true
+
+        backingPersistentStoreCoordinator = try NSPersistentStoreCoordinator(checking: augmentedModel)
+        try backingPersistentStoreCoordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+        backingManagedObjectContext = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        backingManagedObjectContext.persistentStoreCoordinator = backingPersistentStoreCoordinator
+    }
+
+    /// Answers a fetch, in whichever form it asks for. Saves do not get here: the store is read-only.
+    public override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
+        if request.requestType == .fetchRequestType, let context {
+            return try self.executeFetchRequest(request as! NSFetchRequest<any NSFetchRequestResult>, withContext: context)
+        }
+        return try super.execute(request, with: context)
+    }
+
+    private func executeFetchRequest(
+        _ fetchRequest: NSFetchRequest<any NSFetchRequestResult>, withContext context: NSManagedObjectContext
+    ) throws -> Any {
+        let backingContext = self.backingManagedObjectContext!
+
+        // create new fetch request for cached resources
+        let cacheFetchRequest = fetchRequest.copy() as! NSFetchRequest<any NSFetchRequestResult>
+        cacheFetchRequest.entity = NSEntityDescription.entity(forEntityName: fetchRequest.entityName!, in: backingContext)
+        cacheFetchRequest.predicate = try backingPredicate(fetchRequest.predicate)
+
+        // asynchronously request remote objects
+        try self.fetchRemoteObjectsWithRequest(fetchRequest, context: context)
+        counters.withLock { $0.fetches += 1 }
+
+        switch fetchRequest.resultType {
+        case .countResultType:
+            return try backingContext.performAndWait { [NSNumber(value: try backingContext.count(for: cacheFetchRequest))] }
+        case .dictionaryResultType:
+            // The attributes of the application's own model, without those that the cache adds.
+            cacheFetchRequest.propertiesToFetch = try fetchRequest.attributeNames()
+            return try backingContext.performAndWait { try backingContext.fetch(cacheFetchRequest).compactMap { $0 as? NSDictionary } }
+        default: break
+        }
+
+        // immediately return cached objects, if possible
+        cacheFetchRequest.resultType = .managedObjectResultType
+        let resourceIds = try backingContext.performAndWait {
+            let results = try backingContext.fetch(cacheFetchRequest)
+            return results.compactMap { ($0 as? NSManagedObject)?.value(forKey: kPALResourceIdentifierAttributeName) as? String }
+        }
+
+        let managedObjs = resourceIds.map({ (resourceId: String) -> NSManagedObject in
+            let objectId = self.objectIDForEntity(fetchRequest.entity!, withResourceIdentifier: resourceId)
+            let managedObject = context.object(with: objectId)
+            return managedObject
+        })
+
+        return fetchRequest.resultType == .managedObjectIDResultType ? managedObjs.map(\.objectID) as Any : managedObjs
+    }
+
+    func objectIDForEntity(_ entity: NSEntityDescription, withResourceIdentifier resourceId: String) -> NSManagedObjectID {
+        newObjectID(for: entity, referenceObject: resourceId)
+    }
+
+    /// The values of an object, from the cache. This is where a cached object is manifested in the application's model.
+    public override func newValuesForObject(
+        with objectID: NSManagedObjectID, with context: NSManagedObjectContext
+    ) throws -> NSIncrementalStoreNode {
+        let names = Array(objectID.entity.attributesByName.keys)
+        let backingContext = self.backingManagedObjectContext!
+        let values = try backingContext.performAndWait { () throws -> [String: Any]? in
+            guard let resourceId = referenceObject(for: objectID) as? String, let backingID = backingObjectIDs[resourceId] else {
+                return nil
+            }
+            return try backingContext.existingObject(with: backingID).dictionaryWithValues(forKeys: names)
+        }
+        guard let values else { throw CocoaError.noPalette(objectID) }
+        counters.withLock { $0.cacheHits += 1 }
+        return NSIncrementalStoreNode(objectID: objectID, withValues: values.filter { !($0.value is NSNull) }, version: 1)
+    }
+
+    /// The application's model, with an identifier of the server's and a date in each entity.
+    private lazy var augmentedModel: NSManagedObjectModel = {
+        let augmentedModel = self.persistentStoreCoordinator?.managedObjectModel.copy() as! NSManagedObjectModel
+        for entity in augmentedModel.entities {
+            if entity.superentity != nil {
+                continue
+            }
+
+            let resourceIdProperty = NSAttributeDescription()
+            resourceIdProperty.name = kPALResourceIdentifierAttributeName
+            resourceIdProperty.attributeType = NSAttributeType.stringAttributeType
+
+            let lastModifiedProperty = NSAttributeDescription()
+            lastModifiedProperty.name = kPALLastModifiedAttributeName
+            lastModifiedProperty.attributeType = NSAttributeType.dateAttributeType
+
+            var properties = entity.properties
+            properties.append(resourceIdProperty)
+            properties.append(lastModifiedProperty)
+
+            entity.properties = properties
+        }
+
+        return augmentedModel
+    }()
+}
+
+/// The attribute of the cache that holds the server's identifier of an object.
+let kPALResourceIdentifierAttributeName = "__pal__resourceIdentifier_"
+
+/// The attribute of the cache that holds the moment at which the values of an object were last seen to differ.
+let kPALLastModifiedAttributeName = "__pal__lastModified_"

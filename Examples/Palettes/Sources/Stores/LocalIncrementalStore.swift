@@ -1,0 +1,101 @@
+public import CoreData
+
+// Used for one thing at a time, as the framework calls a store.
+
+/// The article's basic incremental store: it reads palettes from a JSON file, which is the URL of the store.
+///
+/// The whole file is read at every fetch. The store is read-only.
+public final class LocalIncrementalStore: NSIncrementalStore {
+    private var cache: [NSManagedObjectID: [String: Any]] = [:]
+
+    /// The type under which ``register()`` makes the store known.
+    public class var storeType: String {
+        return NSStringFromClass(LocalIncrementalStore.self)
+    }
+
+    /// Makes the store known to coordinators.
+    public static func register() {
+        NSPersistentStoreCoordinator.registerStoreClass(LocalIncrementalStore.self, forStoreType: storeType)
+    }
+
+    /// A file with palettes that comes with the example.
+    public static var samplePalettes: URL? {
+        Bundle.module.url(forResource: "palettes", withExtension: "json", subdirectory: "Resources")
+    }
+
+    /// Sets the metadata. The UUID follows from the file, so that the URI of an object is the same in every process.
+    public override func loadMetadata() throws {
+        guard let url, url.isFileURL else {
+            throw PaletteError.make(.noPlace, "The store has no file. Add it with the URL of a JSON file.")
+        }
+        let uuid = UUID(derivedFrom: url.absoluteString).uuidString
+        self.metadata = [NSStoreTypeKey: LocalIncrementalStore.storeType, NSStoreUUIDKey: uuid]
+        isReadOnly = true
+    }
+
+    /// Answers a fetch, in whichever form it asks for. Saves do not get here: the store is read-only.
+    public override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
+        if request.requestType == .fetchRequestType, let context {
+            let fetchRequest = request as! NSFetchRequest<any NSFetchRequestResult>
+            return try fetchRequest.answer(from: self.entitiesForFetchRequest(fetchRequest, inContext: context))
+        }
+
+        return try super.execute(request, with: context)
+    }
+
+    private func entitiesForFetchRequest(
+        _ request: NSFetchRequest<any NSFetchRequestResult>, inContext context: NSManagedObjectContext
+    ) throws -> [NSManagedObject] {
+        var entities: [NSManagedObject] = []
+        let items = try self.loadPalettesFromJSON()
+
+        for item in items {
+            if let objectId = self.objectIdForNewObjectOfEntity(request.entity!, cacheValues: item) {
+                let palette = context.object(with: objectId)
+                entities.append(palette)
+            }
+        }
+
+        return entities
+    }
+
+    private func loadPalettesFromJSON() throws -> [[String: Any]] {
+        guard let url else { return [] }
+        return try PaletteItems(json: Data(contentsOf: url), from: url).dictionaries
+    }
+
+    private func objectIdForNewObjectOfEntity(_ entityDescription: NSEntityDescription, cacheValues values: [String: Any])
+        -> NSManagedObjectID?
+    {
+        if let referenceId = Palette.identifier(in: values) {
+            let objectId = self.newObjectID(for: entityDescription, referenceObject: referenceId)
+            cache[objectId] = values
+            return objectId
+        }
+
+        return nil
+    }
+
+    /// The values of an object, which a fetch has left in the cache; for an ID from elsewhere the file is read.
+    public override func newValuesForObject(
+        with objectID: NSManagedObjectID, with context: NSManagedObjectContext
+    ) throws -> NSIncrementalStoreNode {
+        if cache[objectID] == nil {
+            for item in try loadPalettesFromJSON() { _ = objectIdForNewObjectOfEntity(objectID.entity, cacheValues: item) }
+        }
+        if let values = cache[objectID] {
+            return NSIncrementalStoreNode(objectID: objectID, withValues: Palette.values(dictionary: values), version: 1)
+        }
+
+        throw CocoaError.noPalette(objectID)
+    }
+}
+
+extension CocoaError {
+    /// The error by which the framework knows that an object does not exist.
+    static func noPalette(_ objectID: NSManagedObjectID) -> NSError {
+        NSError(
+            domain: NSCocoaErrorDomain, code: NSManagedObjectReferentialIntegrityError,
+            userInfo: [NSLocalizedDescriptionKey: "\(objectID) does not exist."])
+    }
+}
