@@ -69,6 +69,6 @@ struct WalkChapter {
 
     private static func time(_ seconds: Int) -> String {
         let rest = seconds % 60
-        return "\(seconds / 60):\(rest < 10 ? "0" : "")\(rest)"
+        return "\(seconds < 600 ? " " : "")\(seconds / 60):\(rest < 10 ? "0" : "")\(rest)"
     }
 }

@@ -48,8 +48,9 @@ import Testing
                 asked.resume(returning: #expect(throws: NSError.self) { _ = try api.apiDiscographyForBand(withId: 2_721_182_224) })
             }
         }
+        // On a busy machine the time may be over before the service has seen the request, so its log tells nothing.
         #expect(error?.code == BandCampErrorCode.unreachable.rawValue)
-        #expect(service.requestCount() == 1)
+        #expect(error?.localizedDescription.contains("/api/band/3/discography") == true)
         await service.stop()
     }
 

@@ -98,7 +98,9 @@ extension CachingIncrementalStore {
                 throw error
             }
         }
-        try completion((refresh.inserted + refresh.updated).map { context.object(with: $0) })
+        let managedObjects = (refresh.inserted + refresh.updated).map { context.object(with: $0) }
+        // A context does not hold its objects; these are looked for among those that it has.
+        try withExtendedLifetime(managedObjects) { try completion(managedObjects) }
         return refresh
     }
 
