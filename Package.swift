@@ -52,7 +52,7 @@ let package = Package(
         + example("Guide")
         + [
             .executableTarget(
-                name: "coredata-demo", dependencies: ["Bandcamp", "Palettes", "Songs", "SampleService"], path: "Examples/Demo", exclude: ["README.md"],
-                swiftSettings: strict)
+                name: "coredata-demo", dependencies: ["Bandcamp", "Palettes", "Songs", "SampleService"], path: "Examples/Demo",
+                exclude: ["README.md"], swiftSettings: strict)
         ]
 )

@@ -7,7 +7,7 @@ struct SongsChapter {
 
     func run() async throws -> Count {
         terminal.chapter("Editing a CSV file")
-        terminal.text("MyIncrementalStore reads a row of the file when somebody looks at it. A save leaves the rows that have not changed as they are.")
+        terminal.text("MyIncrementalStore reads a row of the file when somebody looks at it; a save leaves the other rows as they are.")
 
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("coredata-demo-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
