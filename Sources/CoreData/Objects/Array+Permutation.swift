@@ -8,7 +8,9 @@ extension Array where Element: AnyObject {
     ///
     /// - Parameter indices: every index of the array, once.
     func permuted(by indices: [Int]) -> [Element] {
-        [Element](unsafeUninitializedCapacity: count) { target, initialized in
+        // The standard library writes the count of what it builds, also into the storage that all empty arrays of all threads share.
+        guard count > 1 else { return self }
+        return [Element](unsafeUninitializedCapacity: count) { target, initialized in
             withUnsafeBufferPointer { source in
                 for element in source { _ = Unmanaged.passRetained(element) }
                 guard let from = source.baseAddress, let to = target.baseAddress else { return }
