@@ -104,14 +104,10 @@ extension NSManagedObjectContext {
         case .nullifyDeleteRule, .denyDeleteRule:
             // Denied deletes fail in validation; until then nothing is torn.
             guard let inverse, relationship.deleteRule == .nullifyDeleteRule else { return }
-            for other in related(object, relationship) where !other.flags.contains(.deleted) { other.nullify(object, at: inverse) }
+            for other in object.related(relationship) where !other.flags.contains(.deleted) { other.nullify(object, at: inverse) }
         case .cascadeDeleteRule:
-            for other in related(object, relationship) where !other.flags.contains(.deleted) { delete(other) }
+            for other in object.related(relationship) where !other.flags.contains(.deleted) { delete(other) }
         }
-    }
-
-    private func related(_ object: NSManagedObject, _ relationship: NSRelationshipDescription) -> [NSManagedObject] {
-        relationship.isToMany ? object.toMany(relationship).objects : object.toOne(relationship).map { [$0] } ?? []
     }
 
     /// Takes an object out of the context: it was deleted before it was ever saved, or its insertion was rolled back.

@@ -123,10 +123,7 @@ extension NSManagedObjectContext {
         case .rows(let rows):
             let objects = materialize(rows) { $0.objectID.unsafelyUnwrapped }
             if !request.returnsObjectsAsFaults {
-                for (object, row) in zip(objects, rows) where object.isFault {
-                    object.adopt(row)
-                    object.awake()
-                }
+                for (object, row) in zip(objects, rows) { object.fulfillFault(with: row) }
             }
             return objects
         case .dictionaries, .count: throw unexpectedAnswer(request, wanted: "managed objects")

@@ -24,8 +24,7 @@ extension NSManagedObjectContext {
         let object = object(with: objectID)
         if object.isFault {
             guard let row = try source.row(for: object.objectID, in: self) else { throw NSManagedObject.missingRow(objectID) }
-            object.adopt(row)
-            object.awake()
+            object.fulfillFault(with: row)
         }
         if object.flags.contains(.inaccessible) { throw NSManagedObject.missingRow(objectID) }
         return object
@@ -55,9 +54,7 @@ extension NSManagedObjectContext {
                 objects.append(repeated)
                 continue
             }
-            let object = bareFault(id)
-            registry.register(object)
-            objects.append(object)
+            objects.append(registeredFault(id))
             new.append(id)
         }
         if !new.isEmpty { announce(new) }
@@ -66,14 +63,13 @@ extension NSManagedObjectContext {
 
     private func makeFault(_ id: NSManagedObjectID) -> NSManagedObject {
         reportGone()
-        let object = bareFault(id)
-        registry.register(object)
+        let object = registeredFault(id)
         announce([id])
         return object
     }
 
-    /// An object without values, not yet in the identity map.
-    private func bareFault(_ id: NSManagedObjectID) -> NSManagedObject {
+    /// An object without values, in the identity map.
+    private func registeredFault(_ id: NSManagedObjectID) -> NSManagedObject {
         let object = id.owningEntity.managedObjectClass.init(entity: id.owningEntity, insertInto: nil)
         object.row = nil
         object.slots = nil
@@ -82,6 +78,7 @@ extension NSManagedObjectContext {
         object.relationships = []
         object.identifier = id
         object.registry = registry
+        registry.register(object)
         return object
     }
 

@@ -16,20 +16,7 @@ extension NSManagedObjectContext {
         case enqueued
     }
 
-    var isOnQueue: Bool {
-        if concurrencyType == .mainQueueConcurrencyType { return Self.isOnMainQueue }
-        guard let current = Self.current else { return false }
-        return current === self || current.waiting.contains { $0 === self }
-    }
-
-    /// Whether the caller is on the main queue. Where `main` is asynchronous, as in many a server, the main queue has no thread of its own.
-    private static var isOnMainQueue: Bool { Thread.isMainThread || DispatchQueue.getSpecific(key: mainQueueKey) != nil }
-
-    private static let mainQueueKey: DispatchSpecificKey<Bool> = {
-        let key = DispatchSpecificKey<Bool>()
-        DispatchQueue.main.setSpecific(key: key, value: true)
-        return key
-    }()
+    var queue: DispatchQueue { contextQueue.queue }
 
     /// Runs `block` on the context's queue and returns at once. Afterwards pending changes are processed.
     public func perform(_ block: @escaping () -> Void) {
@@ -37,17 +24,10 @@ extension NSManagedObjectContext {
         queue.async { self.runEvent { block.value() } }
     }
 
-    /// Runs `block` on the context's queue, waits for it and returns what it returned. It may be called from the queue itself.
-    public func performAndWait<T>(_ block: () throws -> T) rethrows -> T {
-        if isOnQueue { return try block() }
-        // A parent whose queue waits for its child's must not be waited for by the child: it stands still, and is the block's to use.
-        let waiting = Self.current.map { $0.waiting + [$0] } ?? []
-        return try queue.sync {
-            self.waiting = waiting
-            defer { self.waiting = [] }
-            return try block()
-        }
-    }
+    /// Runs `block` on the context's queue, waits for it and returns what it returned.
+    ///
+    /// It may be called from the queue itself, and from a block for which the queue waits, over however many contexts.
+    public func performAndWait<T>(_ block: () throws -> T) rethrows -> T { try contextQueue.sync(block) }
 
     /// Runs `block` on the context's queue and suspends until it is done; no thread waits.
     ///
@@ -64,7 +44,7 @@ extension NSManagedObjectContext {
                 let result = self.runEvent { Result { () throws(Failure) -> T in try block.value() } }
                 continuation.resume(returning: Handover(result))
             }
-            if schedule == .immediate, isOnQueue { run() } else { queue.async(execute: run) }
+            if schedule == .immediate, contextQueue.isCurrent { run() } else { queue.async(execute: run) }
         }
         return try result.value.get()
     }

@@ -16,7 +16,7 @@ public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
 /// `perform(_:)`; a main-queue context may also be used on the main thread directly. See the article *Contexts and threads*.
 ///
 /// Source: [NSManagedObjectContext](https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext).
-// Everything but `registry` and the immutable properties is used on `queue` only.
+// Everything but `registry` and the immutable properties is used on the queue of `contextQueue` only.
 open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// The kinds of queue, in the spelling of current SDKs.
     public struct ConcurrencyType: Hashable, Sendable {
@@ -29,7 +29,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// The kind of queue.
     public let concurrencyType: NSManagedObjectContextConcurrencyType
-    let queue: DispatchQueue
+    let contextQueue: ContextQueue
 
     /// The coordinator whose stores the context works on; that of its parent for a child. Set it before the first object comes.
     open var persistentStoreCoordinator: NSPersistentStoreCoordinator? {
@@ -65,8 +65,6 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final var isEventEnqueued = false
     final var isInEvent = false
     final var isSaving = false
-    /// The contexts whose queues stand still until the block that runs in this one by `performAndWait` is done.
-    final var waiting: [NSManagedObjectContext] = []
     final var assignedStores: [ObjectIdentifier: NSPersistentStore] = [:]
     /// What this context has saved into its parent while it was new there.
     final var awaitingPermanentIDs: [AwaitingPermanentID] = []
@@ -82,12 +80,12 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     public init(concurrencyType ct: NSManagedObjectContextConcurrencyType) {
         concurrencyType = ct
         switch ct {
-        case .mainQueueConcurrencyType: queue = .main
-        case .privateQueueConcurrencyType: queue = DispatchQueue(label: "NSManagedObjectContext")
+        case .mainQueueConcurrencyType: contextQueue = .main
+        case .privateQueueConcurrencyType: contextQueue = .makePrivate()
         }
         super.init()
         registry = ObjectRegistry(self)
-        if ct == .privateQueueConcurrencyType { queue.setSpecific(key: Self.queueKey, value: QueueOwner(self)) }
+        if ct == .privateQueueConcurrencyType { contextQueue.context = self }
     }
 
     /// Makes a context that works on a queue of the given kind.
@@ -100,11 +98,6 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         guard source.wantsRegistrations else { return }
         source.didUnregister(registry.takeGone() + registry.all.compactMap(\.identifier).filter { !$0.isTemporary })
     }
-
-    static let queueKey = DispatchSpecificKey<QueueOwner>()
-
-    /// The private-queue context on whose queue the caller is.
-    static var current: NSManagedObjectContext? { DispatchQueue.getSpecific(key: queueKey)?.context }
 
     /// Where objects come from and go to.
     var source: any ObjectSource {
@@ -121,6 +114,13 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         lastEntity = (objectClass, entity)
         return entity
     }
+
+    /// The context for which this one asks the stores: another one while it serves an ``NSAsynchronousFetchRequest``, itself otherwise.
+    ///
+    /// For a store that answers at once and refreshes later: what comes later belongs into this context, by its `perform`. Call it on
+    /// either's queue. Not in Apple's API.
+    public var requestingContext: NSManagedObjectContext { requester ?? self }
+    final var requester: NSManagedObjectContext?
 
     // MARK: What is pending
 
@@ -174,11 +174,4 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         discardedRows.append(row)
         return row.slots
     }
-}
-
-/// The context that a private queue belongs to.
-// Set once, weak.
-final class QueueOwner: @unchecked Sendable {
-    private(set) weak var context: NSManagedObjectContext?
-    init(_ context: NSManagedObjectContext) { self.context = context }
 }

@@ -27,8 +27,7 @@ final class ParentSource: ObjectSource {
             let object = parent.object(with: id)
             if object.isFault {
                 guard let row = try parent.source.row(for: id, in: parent) else { return nil }
-                object.adopt(row)
-                object.awake()
+                object.fulfillFault(with: row)
             }
             if object.isDeleted || object.flags.contains(.inaccessible) { return nil }
             return object.hasChanges ? try object.rowForChild() : object.row
@@ -97,7 +96,10 @@ extension NSManagedObject {
 
 extension NSManagedObjectContext {
     /// Takes over what a child context saves.
+    ///
+    /// - Throws: the error of a store that does not deliver what the change touches; nothing is changed then.
     fileprivate func receive(_ pushed: [ParentSource.Push], deleted: [NSManagedObjectID]) throws {
+        try prepare(for: pushed, deleted: deleted)
         // New objects first, so that every reference finds its object.
         for push in pushed where push.changed == nil && registeredObject(for: push.id) == nil {
             let object = push.entity.managedObjectClass.init(entity: push.entity, insertInto: nil)
@@ -111,8 +113,7 @@ extension NSManagedObjectContext {
             for property in push.changed ?? push.entity.frozen!.properties {
                 let slot = object.slot(of: property)
                 if let relationship = property as? NSRelationshipDescription {
-                    let ids = relationship.isToMany ? push.row.objectIDs(at: slot)?.ids : push.row.objectID(at: slot).map { [$0] }
-                    let objects = objects(with: ids ?? [])
+                    let objects = objects(with: push.row.relatedIDs(relationship, at: slot))
                     if relationship.isToMany {
                         object.setToMany(objects, relationship)
                     } else {
@@ -127,6 +128,40 @@ extension NSManagedObjectContext {
         for id in deleted { delete(object(with: id)) }
         processPendingChanges()
         try throwPendingFaultError()
+    }
+
+    /// Asks the stores for everything that the push will touch, so that none can fail half-way.
+    private func prepare(for pushed: [ParentSource.Push], deleted: [NSManagedObjectID]) throws {
+        try throwPendingFaultError()
+        processPendingChanges()
+        let new = Set(pushed.filter { $0.changed == nil }.map(\.id))
+        /// Both ends of a relationship that is about to change.
+        func fire(_ relationship: NSRelationshipDescription, of object: NSManagedObject?, to ids: [NSManagedObjectID]) {
+            let before = object.map { $0.related(relationship) } ?? []
+            guard let inverse = relationship.inverseRelationship, !inverse.isToMany else { return }
+            for other in before + objects(with: ids.filter { !new.contains($0) }) { _ = other.toOne(inverse) }
+        }
+        for push in pushed {
+            let object = new.contains(push.id) ? registeredObject(for: push.id) : self.object(with: push.id)
+            try object?.fulfillFault()
+            for property in push.changed ?? push.entity.frozen!.properties {
+                guard let relationship = property as? NSRelationshipDescription else { continue }
+                let slot = push.entity.frozen!.layout.slots[property.slotIndex]
+                fire(relationship, of: object, to: push.row.relatedIDs(relationship, at: slot))
+            }
+        }
+        for id in deleted {
+            let object = object(with: id)
+            for relationship in object.owningEntity.frozen!.relationships { fire(relationship, of: object, to: []) }
+        }
+        try throwPendingFaultError()
+    }
+}
+
+extension Row {
+    /// The IDs at `slot`, that of `relationship`: none or one for a to-one.
+    fileprivate func relatedIDs(_ relationship: NSRelationshipDescription, at slot: RowLayout.Slot) -> [NSManagedObjectID] {
+        relationship.isToMany ? objectIDs(at: slot)?.ids ?? [] : objectID(at: slot).map { [$0] } ?? []
     }
 }
 

@@ -15,13 +15,21 @@ extension NSManagedObject {
                 next: "Keep the context for as long as its objects are used.")
         }
         if let row = try context.source.row(for: objectID, in: context) {
-            adopt(row)
-            awake()
+            fulfillFault(with: row)
         } else if context.shouldDeleteInaccessibleFaults {
             context.treatAsDeleted(self)
         } else {
             throw Self.missingRow(objectID)
         }
+    }
+
+    /// Takes the object's values from `row` if they are not here, and calls `awakeFromFetch`.
+    final func fulfillFault(with row: Row) {
+        guard isFault else { return }
+        adopt(row)
+        flags.insert(.awaking)
+        awakeFromFetch()
+        flags.remove(.awaking)
     }
 
     static func missingRow(_ id: NSManagedObjectID) -> NSError {
@@ -84,13 +92,6 @@ extension NSManagedObject {
         slots = blank.slots
         flags.insert(.ownsRow)
         return blank.slots
-    }
-
-    /// Calls `awakeFromFetch`, with the tracking of changes switched off.
-    final func awake() {
-        flags.insert(.awaking)
-        awakeFromFetch()
-        flags.remove(.awaking)
     }
 
     /// Marks the property at `index` as changed and tells the context.

@@ -65,6 +65,11 @@ extension NSManagedObject {
         return try context.source.relatedIDs(of: relationship, for: objectID, in: context).first.map { context.object(with: $0) }
     }
 
+    /// The objects at the other end of a relationship of either kind.
+    func related(_ relationship: NSRelationshipDescription) -> [NSManagedObject] {
+        relationship.isToMany ? toMany(relationship).objects : toOne(relationship).map { [$0] } ?? []
+    }
+
     /// The objects of a to-many relationship, loaded.
     func toMany(_ relationship: NSRelationshipDescription) -> ToManyStorage {
         let storage = toManyWithoutLoading(relationship)

@@ -69,8 +69,7 @@ extension NSManagedObject {
     func validateDenyRules() throws {
         var errors: [NSError] = []
         for relationship in owningEntity.frozen!.relationships where relationship.deleteRule == .denyDeleteRule {
-            let objects = relationship.isToMany ? toMany(relationship).objects : toOne(relationship).map { [$0] } ?? []
-            let staying = objects.filter { !$0.isDeleted }
+            let staying = related(relationship).filter { !$0.isDeleted }
             guard !staying.isEmpty else { continue }
             errors.append(
                 CoreDataError.make(

@@ -10,7 +10,8 @@ public import Foundation
 /// ```
 ///
 /// The stores are asked on a queue of the request's own, with a private context; what they find is then brought into the asking context,
-/// where what is unsaved counts as in every fetch.
+/// where what is unsaved counts as in every fetch. A store that has something to tell the asking context later finds it as
+/// ``NSManagedObjectContext/requestingContext``.
 ///
 /// Source: [NSAsynchronousFetchRequest](https://developer.apple.com/documentation/coredata/nsasynchronousfetchrequest).
 open class NSAsynchronousFetchRequest<ResultType>: NSPersistentStoreRequest {
@@ -180,6 +181,7 @@ extension NSAsynchronousFetchRequest: StartableRequest {
         }
         let background = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         background.persistentStoreCoordinator = coordinator
+        background.requester = context
         let handover = Handover((self, result, prepared, background))
         background.queue.async {
             let (request, result, prepared, background) = handover.value

@@ -115,7 +115,7 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     ///
     /// - Throws: as ``NSManagedObjectContext/fetch(_:)``, and code 134060 outside a context's queue.
     open func execute() throws -> [ResultType] {
-        guard let context = NSManagedObjectContext.current else {
+        guard let context = ContextQueue.current?.context else {
             throw CoreDataError.make(
                 NSCoreDataError, "The fetch request cannot be executed here.", reason: "The caller is on no context's queue.",
                 next: "Call execute() in a perform block, or use context.fetch(_:).")

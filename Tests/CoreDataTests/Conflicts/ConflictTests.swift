@@ -176,6 +176,31 @@ import Testing
         }
     }
 
+    @Test("An object of an incremental store that was deleted there and is edited here is a conflict")
+    func deletedThereInIncrementalStore() throws {
+        let (store, coordinator) = try DictionaryStore.make()
+        let id = store.put("Album", 1, ["title": "Double Negative", "year": 2018])
+        let (there, here) = (Music.context(coordinator), Music.context(coordinator))
+        try here.performAndWait {
+            let album = try here.existingObject(with: id) as! Album
+            try there.performAndWait {
+                there.delete(try there.existingObject(with: id))
+                try there.save()
+            }
+            album.title = "mine"
+            let error = try #require(failure { try here.save() })
+            #expect(error.code == NSManagedObjectMergeError)
+            let conflicts = error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict]
+            #expect(conflicts?.first?.sourceObject === album)
+            #expect(conflicts?.first?.persistedSnapshot == nil)
+            #expect(store.records.isEmpty)
+            here.mergePolicy = NSMergePolicy.mergeByPropertyStoreTrump
+            try here.save()
+            #expect(!here.hasChanges)
+            #expect(store.records.isEmpty)
+        }
+    }
+
     @Test("Deleted there and here is settled by every policy but the error one")
     func deletedTwice() throws {
         for type: NSMergePolicyType in [

@@ -51,6 +51,25 @@ import Testing
         #expect(answer.onQueue)
     }
 
+    @Test("The store can tell the context that asks from the one that it is given")
+    func requestingContext() async throws {
+        let (store, coordinator) = try DictionaryStore.make()
+        store.put("Album", 1, ["title": "A", "year": 2018])
+        let context = Music.context(coordinator)
+        var given: [NSManagedObjectContext] = []
+        store.fetchAnswer = { request, context in
+            given.append(context)
+            return [NSManagedObject]()
+        }
+        _ = try await run(context, request())
+        #expect(given.count == 1)
+        #expect(given.first?.requestingContext === context)
+        #expect(given.first !== context)
+        try await context.perform { _ = try context.fetch(self.request()) }
+        #expect(given.last === context)
+        #expect(given.last?.requestingContext === context)
+    }
+
     @Test("What is unsaved in the context counts")
     func pendingChanges() async throws {
         let context = try await context()

@@ -201,6 +201,38 @@ import Testing
         }
     }
 
+    @Test("A save that fails because the store does not deliver leaves the parent as it was and the child dirty")
+    func failingStore() throws {
+        let (store, coordinator) = try DictionaryStore.make()
+        let low = store.put("Band", 1, ["name": "Low"])
+        let double = store.put("Album", 2, ["title": "Double Negative", "year": 2018, "band": low])
+        let parent = Music.context(coordinator)
+        let child = NSManagedObjectContext(.privateQueue)
+        child.parent = parent
+        struct Unplugged: Error {}
+        try child.performAndWait {
+            let hey = Album(context: child)
+            hey.title = "HEY WHAT"
+            let album = try child.existingObject(with: double) as! Album
+            album.title = "Double"
+            album.band = nil
+            // The parent has let go of what it read for the child.
+            parent.performAndWait { parent.reset() }
+            store.nodeAnswer = { _ in throw Unplugged() }
+            #expect(throws: Unplugged.self) { try child.save() }
+            #expect(child.hasChanges)
+            parent.performAndWait { #expect(!parent.hasChanges) }
+            store.nodeAnswer = nil
+            try child.save()
+            #expect(!child.hasChanges)
+        }
+        try parent.performAndWait {
+            #expect(try parent.all(Album.self).map(\.title).sorted() == ["Double", "HEY WHAT"])
+            try parent.save()
+        }
+        #expect(store.records[double]?.values["title"] as? String == "Double")
+    }
+
     @Test("Rollback in the child leaves the parent alone")
     func rollback() throws {
         try family { parent, child in

@@ -21,6 +21,26 @@ import Testing
         }
     }
 
+    @Test("A block may go back to a context that waits for it, over other private contexts and the main one")
+    func backToWaitingContext() async throws {
+        let coordinator = try Music.coordinator()
+        let (first, second) = (Music.context(coordinator), Music.context(coordinator))
+        let main = NSManagedObjectContext(.mainQueue)
+        main.persistentStoreCoordinator = coordinator
+        let names = try await first.perform {
+            try first.saveBand("Low")
+            return try second.performAndWait {
+                try main.performAndWait {
+                    try first.performAndWait { try second.performAndWait { try main.performAndWait { try first.all(Band.self).map(\.name) } } }
+                }
+            }
+        }
+        #expect(names == ["Low"])
+        // Afterwards nobody waits: each context is entered by its own queue again.
+        let value = await second.perform { first.performAndWait { 1 } }
+        #expect(value == 1)
+    }
+
     @Test("Blocks run in their order")
     func order() async throws {
         let context = try Music.context()

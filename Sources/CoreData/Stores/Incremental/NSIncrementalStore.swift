@@ -128,7 +128,8 @@ open class NSIncrementalStore: NSPersistentStore {
     }
 
     override func latestRow(for id: NSManagedObjectID) -> LatestRow {
-        if let row = try? cache.node(for: id)?.makeRow() { .row(row) } else { .unknown }
+        if let row = try? cache.node(for: id)?.makeRow() { return .row(row) }
+        return cache.isDeleted(id) ? .deleted : .unknown
     }
 
     override func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws {
@@ -149,7 +150,7 @@ open class NSIncrementalStore: NSPersistentStore {
             let related = object.changes.compactMap { ($0 as? NSRelationshipDescription)?.name }
             cache.didSave(row, of: object.objectID, changed: object.isInserted ? [] : related)
         }
-        for object in changes.deleted { cache.remove(object.objectID) }
+        for object in changes.deleted { cache.didDelete(object.objectID) }
     }
 
     override var wantsRegistrations: Bool { true }

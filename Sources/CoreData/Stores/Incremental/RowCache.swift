@@ -11,6 +11,8 @@ final class RowCache: @unchecked Sendable {
         var related: [String: [NSManagedObjectID]] = [:]
         /// How many contexts have the object.
         var holders = 0
+        /// A context has deleted the object; others have it still.
+        var isDeleted = false
     }
 
     private let lock = NSLock()
@@ -18,7 +20,15 @@ final class RowCache: @unchecked Sendable {
 
     func node(for id: NSManagedObjectID) -> NSIncrementalStoreNode? { lock.withLock { entries[id]?.node } }
 
-    func setNode(_ node: NSIncrementalStoreNode) { lock.withLock { entries[node.objectID, default: Entry()].node = node } }
+    func setNode(_ node: NSIncrementalStoreNode) {
+        lock.withLock {
+            entries[node.objectID, default: Entry()].node = node
+            entries[node.objectID]?.isDeleted = false
+        }
+    }
+
+    /// Whether a context has deleted the object.
+    func isDeleted(_ id: NSManagedObjectID) -> Bool { lock.withLock { entries[id]?.isDeleted ?? false } }
 
     func related(_ name: String, of id: NSManagedObjectID) -> [NSManagedObjectID]? { lock.withLock { entries[id]?.related[name] } }
 
@@ -30,6 +40,7 @@ final class RowCache: @unchecked Sendable {
     func didSave(_ row: Row, of id: NSManagedObjectID, changed relationships: [String]) {
         lock.withLock {
             var entry = entries[id] ?? Entry()
+            entry.isDeleted = false
             for name in relationships { entry.related[name] = nil }
             if let node = entry.node {
                 node.adopt(row)
@@ -50,7 +61,10 @@ final class RowCache: @unchecked Sendable {
         }
     }
 
-    func remove(_ id: NSManagedObjectID) { lock.withLock { entries[id] = nil } }
+    /// The object has been deleted: contexts that still have it are to learn so when they save it.
+    func didDelete(_ id: NSManagedObjectID) {
+        lock.withLock { entries[id] = entries[id].map { Entry(holders: $0.holders, isDeleted: true) } }
+    }
 
     func retain(_ ids: [NSManagedObjectID]) {
         lock.withLock { for id in ids { entries[id, default: Entry()].holders += 1 } }
