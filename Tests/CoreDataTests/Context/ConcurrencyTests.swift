@@ -31,7 +31,9 @@ import Testing
             try first.saveBand("Low")
             return try second.performAndWait {
                 try main.performAndWait {
-                    try first.performAndWait { try second.performAndWait { try main.performAndWait { try first.all(Band.self).map(\.name) } } }
+                    try first.performAndWait {
+                        try second.performAndWait { try main.performAndWait { try first.all(Band.self).map(\.name) } }
+                    }
                 }
             }
         }
