@@ -59,30 +59,32 @@ extension NSManagedObjectContext {
         propagateDeletions()
         let objects = eventObjects
         eventObjects = []
-        var changes = ObjectChanges()
-        var processed: [NSManagedObject] = []
-        for object in objects {
+        var (inserted, updated, deleted): ([NSManagedObject], [NSManagedObject], [NSManagedObject]) = ([], [], [])
+        inserted.reserveCapacity(min(objects.count, insertedList.count))
+        objects.forEachUncounted { object in
             // Cleared with the first sighting: an object that was changed and then deleted stands in the list twice.
-            guard object.flags.contains(.noted) else { continue }
+            guard object.flags.contains(.noted) else { return }
             object.flags.remove(.noted)
-            processed.append(object)
             let isNew = object.flags.contains(.insertedInEvent)
             object.flags.remove(.insertedInEvent)
             if object.flags.contains(.deleted) {
                 if object.flags.contains(.inserted) {
                     forget(object)
-                    if !isNew { changes.deleted.append(object) }
+                    if !isNew { deleted.append(object) }
                 } else {
-                    changes.deleted.append(object)
+                    deleted.append(object)
                 }
             } else if object.flags.contains(.inserted), isNew {
-                changes.inserted.append(object)
+                inserted.append(object)
             } else {
-                changes.updated.append(object)
+                updated.append(object)
             }
         }
+        // Where all that is pending for insertion came in this event, the set serves the save too.
+        let changes = ObjectChanges(
+            inserted: inserted.count == insertedList.count ? insertedList.set : Set(inserted), updated: Set(updated), deleted: Set(deleted))
         if !changes.isEmpty { post(Self.didChangeObjectsNotification, changes) }
-        return processed
+        return inserted.followed(by: updated).followed(by: deleted)
     }
 
     /// Applies the delete rules of everything that was deleted, and of what those delete in turn.
@@ -122,12 +124,12 @@ extension NSManagedObjectContext {
     }
 }
 
-/// What a change or save notification tells; each object stands in it once.
+/// What a change or save notification tells.
 struct ObjectChanges {
-    var inserted: [NSManagedObject] = []
-    var updated: [NSManagedObject] = []
-    var deleted: [NSManagedObject] = []
-    var refreshed: [NSManagedObject] = []
+    var inserted: Set<NSManagedObject> = []
+    var updated: Set<NSManagedObject> = []
+    var deleted: Set<NSManagedObject> = []
+    var refreshed: Set<NSManagedObject> = []
     var invalidatedAll = false
 
     var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty && !invalidatedAll }

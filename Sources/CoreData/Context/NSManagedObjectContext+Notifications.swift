@@ -54,19 +54,19 @@ extension NSManagedObjectContext {
 
     func post(_ name: Notification.Name, _ changes: ObjectChanges = ObjectChanges()) {
         var info: [AnyHashable: Any] = [:]
-        if !changes.inserted.isEmpty { info[NSInsertedObjectsKey] = Set(changes.inserted) }
-        if !changes.updated.isEmpty { info[NSUpdatedObjectsKey] = Set(changes.updated) }
-        if !changes.deleted.isEmpty { info[NSDeletedObjectsKey] = Set(changes.deleted) }
-        if !changes.refreshed.isEmpty { info[NSRefreshedObjectsKey] = Set(changes.refreshed) }
+        if !changes.inserted.isEmpty { info[NSInsertedObjectsKey] = changes.inserted }
+        if !changes.updated.isEmpty { info[NSUpdatedObjectsKey] = changes.updated }
+        if !changes.deleted.isEmpty { info[NSDeletedObjectsKey] = changes.deleted }
+        if !changes.refreshed.isEmpty { info[NSRefreshedObjectsKey] = changes.refreshed }
         if changes.invalidatedAll { info[NSInvalidatedAllObjectsKey] = true }
         NotificationCenter.default.post(name: name, object: self, userInfo: info)
     }
 
-    func postSavedIDs(_ changes: ObjectChanges) {
+    func postSavedIDs(_ changes: ChangeSet) {
         var info: [AnyHashable: Any] = [:]
-        info[NotificationKey.insertedObjectIDs.rawValue] = Set(changes.inserted.map(\.objectID))
-        info[NotificationKey.updatedObjectIDs.rawValue] = Set(changes.updated.map(\.objectID))
-        info[NotificationKey.deletedObjectIDs.rawValue] = Set(changes.deleted.map(\.objectID))
+        info[NotificationKey.insertedObjectIDs.rawValue] = Set(changes.inserted.mapUncounted(\.objectID))
+        info[NotificationKey.updatedObjectIDs.rawValue] = Set(changes.updated.mapUncounted(\.objectID))
+        info[NotificationKey.deletedObjectIDs.rawValue] = Set(changes.deleted.mapUncounted(\.objectID))
         NotificationCenter.default.post(name: Self.didSaveObjectIDsNotification, object: self, userInfo: info)
     }
 }

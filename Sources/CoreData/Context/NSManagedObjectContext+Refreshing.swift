@@ -40,22 +40,22 @@ extension NSManagedObjectContext {
         discardedRows = []
         var changes = ObjectChanges()
         for object in insertedList.elements {
-            changes.deleted.append(object)
+            changes.deleted.insert(object)
             forget(object)
         }
         for object in deletedList.removeAll() {
             object.flags.subtract([.deleted, .preparedForDeletion])
             if object.flags.contains(.inserted) {
-                changes.deleted.append(object)
+                changes.deleted.insert(object)
                 forget(object)
             } else {
                 object.restoreSnapshot()
-                changes.inserted.append(object)
+                changes.inserted.insert(object)
             }
         }
         for object in updatedList.removeAll() {
             object.restoreSnapshot()
-            changes.updated.append(object)
+            changes.updated.insert(object)
         }
         eventObjects = []
         eventDeletions = []

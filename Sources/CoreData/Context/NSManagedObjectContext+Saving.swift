@@ -20,10 +20,12 @@ extension NSManagedObjectContext {
 
     /// Calls `willSave` for everything to be saved, then for what that has changed or inserted, until it changes nothing more.
     private func announceSave() throws {
-        var objects = insertedList.elements + updatedList.elements + deletedList.elements
+        var objects = insertedList.elements.followed(by: updatedList.elements).followed(by: deletedList.elements)
         for _ in 0..<1000 {
-            for object in objects { object.willSave() }
-            objects = processEvent().filter { $0.registry === registry }
+            objects.forEachUncounted { $0.willSave() }
+            objects = processEvent()
+            if objects.isEmpty { return }
+            objects.removeAll { $0.registry !== registry }
             if objects.isEmpty { return }
         }
         throw CoreDataError.make(
@@ -35,7 +37,7 @@ extension NSManagedObjectContext {
     private func validate() throws {
         var errors: [NSError] = []
         func check(_ objects: [NSManagedObject], _ validate: (NSManagedObject) throws -> Void) {
-            for object in objects {
+            objects.forEachUncounted { object in
                 do {
                     try validate(object)
                 } catch {
@@ -76,9 +78,11 @@ extension NSManagedObjectContext {
             updated: updatedList.elements.filter { $0.hasPersistentChangedValues },
             deleted: deletedList.elements)
         guard !changes.isEmpty else { return changes }
-        let new = changes.inserted.filter { $0.identifier?.isTemporary ?? true }
+        var new = changes.inserted
+        if new.contains(where: \.hasPermanentID) { new.removeAll(where: \.hasPermanentID) }
         let ids = try source.permanentIDs(for: new, in: self)
-        let temporary = registry.exchangeIDs(of: new, for: ids)
+        // An optional reference looks like the reference itself: the array needs no conversion.
+        let temporary = registry.exchangeIDs(of: new, for: unsafeBitCast(ids, to: [NSManagedObjectID?].self))
         do {
             try source.save(changes, in: self)
         } catch {
@@ -93,7 +97,8 @@ extension NSManagedObjectContext {
     // MARK: After
 
     private func finishSave(_ changes: ChangeSet) {
-        let saved = insertedList.removeAll() + updatedList.removeAll()
+        let sets = ObjectChanges(inserted: insertedList.set, updated: Set(changes.updated), deleted: deletedList.set)
+        let saved = insertedList.removeAll().followed(by: updatedList.removeAll())
         let deleted = deletedList.removeAll()
         eventObjects = []
         assignedStores = [:]
@@ -103,14 +108,13 @@ extension NSManagedObjectContext {
             // The parent may have saved them already.
             ancestorSavesSeen = -1
         }
-        for object in saved { object.didBecomeSaved() }
+        saved.forEachUncounted { $0.didBecomeSaved() }
         for object in deleted { object.flags.subtract([.noted, .insertedInEvent]) }
-        let sets = ObjectChanges(inserted: changes.inserted, updated: changes.updated, deleted: changes.deleted)
-        for object in saved { object.didSave() }
+        saved.forEachUncounted { $0.didSave() }
         for object in deleted { object.didSave() }
         if !sets.isEmpty {
             post(Self.didSaveObjectsNotification, sets)
-            postSavedIDs(sets)
+            postSavedIDs(changes)
         }
         for object in deleted {
             registry.unregister(object)
@@ -123,6 +127,8 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
+    fileprivate var hasPermanentID: Bool { identifier.map { !$0.isTemporary } ?? false }
+
     /// Brings the object's row into the form in which a store keeps it: relationships as IDs, the ID, the version that the save makes.
     ///
     /// - Parameter keepsLists: whether the row is to hold the IDs of to-many relationships.

@@ -127,11 +127,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Whether the next save has anything to do.
     open var hasChanges: Bool { !insertedList.isEmpty || !updatedList.isEmpty || !deletedList.isEmpty }
     /// The objects that the next save will insert.
-    open var insertedObjects: Set<NSManagedObject> { Set(insertedList.elements) }
+    open var insertedObjects: Set<NSManagedObject> { insertedList.set }
     /// The objects that the next save will update.
-    open var updatedObjects: Set<NSManagedObject> { Set(updatedList.elements) }
+    open var updatedObjects: Set<NSManagedObject> { updatedList.set }
     /// The objects that the next save will delete.
-    open var deletedObjects: Set<NSManagedObject> { Set(deletedList.elements) }
+    open var deletedObjects: Set<NSManagedObject> { deletedList.set }
     /// The objects that live in the context.
     open var registeredObjects: Set<NSManagedObject> {
         Set(registry.all).union(insertedList.elements)

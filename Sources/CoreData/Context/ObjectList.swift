@@ -7,6 +7,8 @@ internal import Foundation
 struct ObjectList {
     private var objects: [NSManagedObject?] = []
     private(set) var count = 0
+    /// The objects as a set, once it has been asked for: of large saves it would be built again for each notification.
+    private var knownSet: Set<NSManagedObject>?
 
     var isEmpty: Bool { count == 0 }
 
@@ -14,6 +16,7 @@ struct ObjectList {
         object.listIndex = Int32(truncatingIfNeeded: objects.count)
         objects.append(object)
         count += 1
+        knownSet = nil
     }
 
     mutating func remove(_ object: NSManagedObject) {
@@ -22,6 +25,7 @@ struct ObjectList {
         objects[index] = nil
         object.listIndex = -1
         count -= 1
+        knownSet = nil
         if objects.count > 32, count < objects.count / 2 { compact() }
     }
 
@@ -34,9 +38,18 @@ struct ObjectList {
     mutating func removeAll() -> [NSManagedObject] {
         let all = elements
         for object in all { object.listIndex = -1 }
-        objects = []
-        count = 0
+        self = ObjectList()
         return all
+    }
+
+    /// The objects as a set.
+    var set: Set<NSManagedObject> {
+        mutating get {
+            if let knownSet { return knownSet }
+            let set = Set(elements)
+            knownSet = set
+            return set
+        }
     }
 
     var elements: [NSManagedObject] {

@@ -60,9 +60,9 @@ final class ObjectRegistry: @unchecked Sendable {
     }
 
     private func insert(_ object: NSManagedObject) {
-        guard let id = object.identifier else { return }
+        guard let id = object.identifier.map(Unmanaged.passUnretained) else { return }
         object.flags.insert(.registered)
-        map.insert(Unmanaged.passUnretained(object).toOpaque(), for: id.key, id: Unmanaged.passUnretained(id).toOpaque())
+        map.insert(Unmanaged.passUnretained(object).toOpaque(), for: id._withUnsafeGuaranteedRef(\.key), id: id.toOpaque())
     }
 
     /// Takes an object out.
@@ -82,15 +82,18 @@ final class ObjectRegistry: @unchecked Sendable {
         map.reserve(objects.count)
         var former: [NSManagedObjectID?] = []
         former.reserveCapacity(objects.count)
-        for (object, id) in zip(objects, ids) {
+        var index = 0
+        objects.forEachUncounted { object in
             if let old = object.identifier, object.flags.contains(.registered) {
                 map.remove(Unmanaged.passUnretained(object).toOpaque(), for: old.key)
                 object.flags.remove(.registered)
             }
             former.append(object.identifier)
-            object.identifier = id
-            insert(object)
+            object.identifier = ids[index]
+            index += 1
         }
+        // Apart from the references counted above: each count waits for the write before it, which here goes to a place of its own.
+        objects.forEachUncounted { insert($0) }
         return former
     }
 

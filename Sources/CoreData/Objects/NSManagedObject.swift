@@ -212,6 +212,9 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     /// Checks an object before it is deleted: relationships with the deny rule must be empty. Overrides call super.
     open func validateForDelete() throws { try validateDenyRules() }
 
+    /// The object's address: an object is equal to itself alone. Apple's rule that subclasses leave this and `isEqual(_:)` as they are holds.
+    open override var hash: Int { Int(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
+
     /// The entity, the ID and the values that are here.
     open override var description: String {
         let state = isFault ? "fault" : valuesForDescription()

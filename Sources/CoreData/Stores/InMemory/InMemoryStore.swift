@@ -7,7 +7,8 @@ internal import Foundation
 // Used under `requestLock`, which the coordinator holds.
 final class InMemoryStore: NSPersistentStore, RowTable {
     /// The rows, by the entity at the top of the inheritance.
-    private var tables: [ObjectIdentifier: RowPages] = [:]
+    private var tables: [ObjectIdentifier: Table] = [:]
+    private var lastTable: (entity: NSEntityDescription, table: Table)?
     private var schemas: [ObjectIdentifier: RowSchema] = [:]
 
     override func loadMetadata() throws {
@@ -36,11 +37,11 @@ final class InMemoryStore: NSPersistentStore, RowTable {
 
     func row(with id: NSManagedObjectID) -> Row? {
         guard case .integer(let number) = id.reference else { return nil }
-        return tables[ObjectIdentifier(id.owningEntity.rootEntity)]?[number]
+        return tables[ObjectIdentifier(id.owningEntity.rootEntity)]?.pages[number]
     }
 
     func forEachRow(of entity: NSEntityDescription, includingSubentities: Bool, _ body: (Row) throws -> Void) throws {
-        guard let table = tables[ObjectIdentifier(entity.rootEntity)] else { return }
+        guard let table = tables[ObjectIdentifier(entity.rootEntity)]?.pages else { return }
         if entity === entity.rootEntity, includingSubentities { return try table.forEach(body) }
         let kinds = Set((includingSubentities ? entity.allKinds : [entity]).map { ObjectIdentifier($0.frozen!.layout) })
         try table.forEach { row in
@@ -58,21 +59,37 @@ final class InMemoryStore: NSPersistentStore, RowTable {
     // MARK: Writing
 
     override func permanentIDs(for objects: [NSManagedObject]) throws -> [NSManagedObjectID] {
-        objects.map { object in
-            let number = tables[ObjectIdentifier(object.owningEntity.rootEntity), default: RowPages()].nextNumber()
-            return NSManagedObjectID(entity: object.owningEntity, token: token, reference: .integer(number))
+        objects.mapUncounted { object in
+            NSManagedObjectID(
+                entity: object.owningEntity, token: token, reference: .integer(table(of: object.owningEntity).pages.nextNumber()))
         }
     }
 
     override func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws {
         // Every row is made before the first is put in place: a failure leaves the tables as they were.
-        let rows = try (changes.inserted + changes.updated + changes.locked).map { try $0.rowForSaving(keepsLists: true) }
-        for row in rows { put(row, at: row.objectID.unsafelyUnwrapped) }
+        let written = changes.inserted.followed(by: changes.updated).followed(by: changes.locked)
+        let rows = try written.mapUncounted { try $0.rowForSaving(keepsLists: true) }
+        rows.forEachUncounted { put($0, at: $0.objectID.unsafelyUnwrapped) }
         for object in changes.deleted { put(nil, at: object.objectID) }
     }
 
     private func put(_ row: Row?, at id: NSManagedObjectID) {
         guard case .integer(let number) = id.reference else { return }
-        tables[ObjectIdentifier(id.owningEntity.rootEntity), default: RowPages()][number] = row
+        table(of: id.owningEntity).pages[number] = row
+    }
+
+    private func table(of entity: NSEntityDescription) -> Table {
+        // Objects mostly come entity by entity.
+        if let lastTable, lastTable.entity === entity { return lastTable.table }
+        let root = ObjectIdentifier(entity.rootEntity)
+        let table = tables[root] ?? Table()
+        tables[root] = table
+        lastTable = (entity, table)
+        return table
+    }
+
+    /// The rows of an entity and of those that inherit from it.
+    private final class Table {
+        var pages = RowPages()
     }
 }

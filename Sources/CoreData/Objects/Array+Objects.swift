@@ -1,6 +1,30 @@
 internal import Foundation
 
+extension Array {
+    /// The elements of both, these first; a new array only where both hold something.
+    func followed(by others: [Element]) -> [Element] { others.isEmpty ? self : isEmpty ? others : self + others }
+}
+
 extension Array where Element: AnyObject {
+    /// Calls `body` with each element, which the array keeps alive: for long lists, where counting references costs more than the work.
+    @inline(__always) func forEachUncounted(_ body: (Element) throws -> Void) rethrows {
+        for index in indices {
+            // Read as bits, so that no reference is made on the way.
+            let element = withUnsafeBytes {
+                $0.load(fromByteOffset: index * MemoryLayout<Element>.stride, as: Unmanaged<Element>.self)
+            }
+            try element._withUnsafeGuaranteedRef(body)
+        }
+    }
+
+    /// The results of `body` for each element, as ``forEachUncounted(_:)``.
+    @inline(__always) func mapUncounted<Result>(_ body: (Element) throws -> Result) rethrows -> [Result] {
+        var results: [Result] = []
+        results.reserveCapacity(count)
+        try forEachUncounted { results.append(try body($0)) }
+        return results
+    }
+
     /// The elements in another order.
     ///
     /// The references are retained in the order in which they lie, which mostly is that of memory, and then placed: retaining them in the
