@@ -13,7 +13,7 @@ let strict: [SwiftSetting] = [
 func example(_ name: String, dependencies: [Target.Dependency] = [], resources: [Resource]? = nil) -> [Target] {
     [
         .target(
-            name: name, dependencies: ["CoreData"] + dependencies, path: "Examples/\(name)/Sources", resources: resources,
+            name: name, dependencies: ["CoreData", "ExampleSupport"] + dependencies, path: "Examples/\(name)/Sources", resources: resources,
             swiftSettings: strict),
         .testTarget(
             name: "\(name)Tests", dependencies: [.byName(name: name), "SampleService"], path: "Examples/\(name)/Tests",
@@ -40,6 +40,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(name: "PredicatesTests", dependencies: ["Predicates"], swiftSettings: strict),
         .testTarget(name: "CoreDataTests", dependencies: ["CoreData"], swiftSettings: strict),
+        .target(name: "ExampleSupport", dependencies: ["CoreData"], path: "Examples/Support/Sources", swiftSettings: strict),
+        .testTarget(
+            name: "ExampleSupportTests", dependencies: ["ExampleSupport"], path: "Examples/Support/Tests", swiftSettings: strict),
         .target(
             name: "SampleService", dependencies: [.product(name: "FlyingFox", package: "FlyingFox")],
             path: "Examples/SampleService/Sources", swiftSettings: strict),

@@ -1,3 +1,4 @@
+internal import ExampleSupport
 public import Foundation
 internal import Synchronization
 
@@ -60,7 +61,7 @@ public final class BandCampAPI: Sendable {
         case "Band": try get("/api/band/3/info", "band_id", String(id))
         case "Album": try get("/api/album/2/info", "album_id", String(id))
         case "Track": try get("/api/track/3/info", "track_id", String(id))
-        default: throw BandCampError.make(.unanswerableFetch, "Bandcamp has no entity “\(name)”.")
+        default: throw NSError.failure(BandCampErrorCode.unanswerableFetch, "Bandcamp has no entity “\(name)”.")
         }
     }
 
@@ -90,8 +91,8 @@ public final class BandCampAPI: Sendable {
     private func list(_ key: String, at path: String, _ parameter: String, _ value: String) throws -> [[String: Any]] {
         let answer = try get(path, parameter, value)
         guard let list = answer[key] as? [[String: Any]] else {
-            throw BandCampError.make(
-                .malformedAnswer, asking: address(path, parameter, value), "The answer has no list “\(key)”.")
+            throw NSError.failure(
+                BandCampErrorCode.malformedAnswer, asking: address(path, parameter, value), "The answer has no list “\(key)”.")
         }
         return list
     }

@@ -47,6 +47,7 @@ public final class XYZMyIncrementalStore: NSIncrementalStore {
         guard let storeURL = self.url else {
             throw IncrementalStoreError.noStoreURL
         }
+        // Metadata validation: the URL must be this store's.
         guard storeURL.scheme == "xyz" else {
             throw IncrementalStoreError.unsupportedURL(storeURL)
         }
