@@ -56,6 +56,8 @@ let package = Package(
         + [
             .executableTarget(
                 name: "coredata-demo", dependencies: ["Bandcamp", "Palettes", "Songs", "SampleService"], path: "Examples/Demo",
-                exclude: ["README.md"], swiftSettings: strict)
+                exclude: ["README.md", "Tests"], swiftSettings: strict),
+            .testTarget(
+                name: "DemoTests", dependencies: ["coredata-demo", "SampleService"], path: "Examples/Demo/Tests", swiftSettings: strict),
         ]
 )

@@ -14,9 +14,14 @@ final class Terminal: Sendable {
         case cyan = "36"
     }
 
-    private let isColoured = isatty(STDOUT_FILENO) == 1
+    private let isColoured: Bool
     private let chapters = Mutex(0)
-    private let output = Mutex(FileHandle.standardOutput)
+    private let output: Mutex<FileHandle>
+
+    init(output: sending FileHandle = .standardOutput) {
+        isColoured = isatty(output.fileDescriptor) == 1
+        self.output = Mutex(output)
+    }
 
     // MARK: Pieces
 
