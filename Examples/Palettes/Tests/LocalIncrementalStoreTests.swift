@@ -54,6 +54,10 @@ import Testing
             let again = try stack.context.fetch(palettes(limit: 1))
             #expect(again == [best])
             #expect(best.name == "Mine")
+            let saved = palettes(NSPredicate(format: "name == 'Harbour at Five'"))
+            saved.includesPendingChanges = false
+            let found = try stack.context.fetch(saved)
+            #expect(found == [best])
             stack.context.rollback()
             #expect(best.name == "Harbour at Five")
         }
