@@ -44,7 +44,7 @@ let package = Package(
         .testTarget(
             name: "ExampleSupportTests", dependencies: ["ExampleSupport"], path: "Examples/Support/Tests", swiftSettings: strict),
         .target(
-            name: "SampleService", dependencies: [.product(name: "FlyingFox", package: "FlyingFox")],
+            name: "SampleService", dependencies: ["ExampleSupport", .product(name: "FlyingFox", package: "FlyingFox")],
             path: "Examples/SampleService/Sources", swiftSettings: strict),
         .testTarget(
             name: "SampleServiceTests", dependencies: ["SampleService"], path: "Examples/SampleService/Tests", swiftSettings: strict),
@@ -55,7 +55,8 @@ let package = Package(
         + example("Guide")
         + [
             .executableTarget(
-                name: "coredata-demo", dependencies: ["Bandcamp", "Palettes", "Songs", "SampleService"], path: "Examples/Demo",
+                name: "coredata-demo", dependencies: ["Bandcamp", "Palettes", "Songs", "SampleService", "ExampleSupport"],
+                path: "Examples/Demo",
                 exclude: ["README.md", "Tests"], swiftSettings: strict),
             .testTarget(
                 name: "DemoTests", dependencies: ["coredata-demo", "SampleService"], path: "Examples/Demo/Tests", swiftSettings: strict),

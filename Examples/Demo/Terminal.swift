@@ -1,6 +1,6 @@
+import ExampleSupport
 import Foundation
 import SampleService
-import Synchronization
 
 /// Writes the demo: text, tables and the requests of the service, with colours where somebody is watching.
 ///
@@ -15,12 +15,12 @@ final class Terminal: Sendable {
     }
 
     private let isColoured: Bool
-    private let chapters = Mutex(0)
-    private let output: Mutex<FileHandle>
+    private let chapters = Locked(0)
+    private let output: Locked<FileHandle>
 
-    init(output: sending FileHandle = .standardOutput) {
+    init(output: FileHandle = .standardOutput) {
         isColoured = isatty(output.fileDescriptor) == 1
-        self.output = Mutex(output)
+        self.output = Locked(output)
     }
 
     // MARK: Pieces

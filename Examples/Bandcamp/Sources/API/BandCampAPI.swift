@@ -1,6 +1,5 @@
 internal import ExampleSupport
 public import Foundation
-internal import Synchronization
 
 /// Bandcamp's API, version 3, as a class: every method is one question over HTTP, and answers with the JSON as dictionaries.
 ///
@@ -10,7 +9,7 @@ public final class BandCampAPI: Sendable {
     public let baseURL: URL
 
     private let connection: BandCampConnection
-    private let count = Mutex(0)
+    private let count = Locked(0)
 
     /// Makes an API.
     ///

@@ -1,6 +1,5 @@
 internal import ExampleSupport
 internal import Foundation
-internal import Synchronization
 
 #if canImport(FoundationNetworking)
 internal import FoundationNetworking
@@ -52,7 +51,7 @@ final class BandCampConnection: Sendable {
     private typealias Answer = Result<(body: Data, status: Int), any Error>
 
     private func answer(of url: URL) throws -> (body: Data, status: Int) {
-        let received = Mutex<Answer?>(nil)
+        let received = Locked<Answer?>(nil)
         let arrived = DispatchSemaphore(value: 0)
         let task = session.dataTask(with: URLRequest(url: url, timeoutInterval: timeout)) { body, response, error in
             received.withLock { received in

@@ -1,6 +1,5 @@
 public import CoreData
 internal import ExampleSupport
-internal import Synchronization
 
 // The framework calls a store for one thing at a time; only `counters`, which may be read from anywhere meanwhile, is locked.
 
@@ -30,7 +29,7 @@ public final class BandCampIS: NSIncrementalStore {
     private var cache: [NSManagedObjectID: [String: Any]] = [:]
 
     private var api: BandCampAPI!
-    private let counters = Mutex(Statistics())
+    private let counters = Locked(Statistics())
 
     /// How often the store was asked, and how often that cost a request.
     public var statistics: Statistics {

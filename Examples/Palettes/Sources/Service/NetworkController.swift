@@ -1,6 +1,5 @@
 internal import ExampleSupport
 internal import Foundation
-internal import Synchronization
 
 #if canImport(FoundationNetworking)
 internal import FoundationNetworking
@@ -44,7 +43,7 @@ struct NetworkController: Sendable {
 
     /// Asks, and waits for the answer on a semaphore that the session signals from a queue of its own.
     func sendSynchronousRequest(_ request: PaletteRequest) throws -> [[String: Any]] {
-        let received = Mutex<(palettes: PaletteItems?, error: (any Error)?)>((nil, nil))
+        let received = Locked<(palettes: PaletteItems?, error: (any Error)?)>((nil, nil))
         let arrived = DispatchSemaphore(value: 0)
         task(request) { palettes, error in
             received.withLock { $0 = (palettes, error) }

@@ -1,5 +1,5 @@
 public import CoreData
-internal import Synchronization
+internal import ExampleSupport
 
 extension CachingIncrementalStore {
     /// How the refresh that a fetch began has ended.

@@ -1,6 +1,5 @@
 public import CoreData
 internal import ExampleSupport
-internal import Synchronization
 
 // What changes after `loadMetadata` is used on the queue of `backingManagedObjectContext` only, and `counters` under its lock.
 
@@ -21,7 +20,7 @@ public final class CachingIncrementalStore: NSIncrementalStore, @unchecked Senda
     /// The cached palettes by the identifiers that the service gave them.
     var backingObjectIDs: [String: NSManagedObjectID] = [:]
 
-    let counters = Mutex(Statistics())
+    let counters = Locked(Statistics())
 
     /// What the store has had to do. May be read from any thread.
     public var statistics: Statistics { counters.withLock { $0 } }

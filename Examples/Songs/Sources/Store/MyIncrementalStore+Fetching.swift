@@ -1,6 +1,5 @@
 internal import CoreData
 internal import ExampleSupport
-internal import Synchronization
 
 extension MyIncrementalStore {
     /// Answers a fetch in the form that it asks for.
