@@ -13,7 +13,7 @@ let strict: [SwiftSetting] = [
 func example(_ name: String, dependencies: [Target.Dependency] = [], resources: [Resource]? = nil) -> [Target] {
     [
         .target(
-            name: name, dependencies: ["CoreData"] + dependencies, path: "Examples/\(name)/Sources", resources: resources,
+            name: name, dependencies: ["CoreData", "ExampleSupport"] + dependencies, path: "Examples/\(name)/Sources", resources: resources,
             swiftSettings: strict),
         .testTarget(
             name: "\(name)Tests", dependencies: [.byName(name: name), "SampleService"], path: "Examples/\(name)/Tests",
@@ -40,8 +40,11 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(name: "PredicatesTests", dependencies: ["Predicates"], swiftSettings: strict),
         .testTarget(name: "CoreDataTests", dependencies: ["CoreData"], swiftSettings: strict),
+        .target(name: "ExampleSupport", dependencies: ["CoreData"], path: "Examples/Support/Sources", swiftSettings: strict),
+        .testTarget(
+            name: "ExampleSupportTests", dependencies: ["ExampleSupport"], path: "Examples/Support/Tests", swiftSettings: strict),
         .target(
-            name: "SampleService", dependencies: [.product(name: "FlyingFox", package: "FlyingFox")],
+            name: "SampleService", dependencies: ["ExampleSupport", .product(name: "FlyingFox", package: "FlyingFox")],
             path: "Examples/SampleService/Sources", swiftSettings: strict),
         .testTarget(
             name: "SampleServiceTests", dependencies: ["SampleService"], path: "Examples/SampleService/Tests", swiftSettings: strict),
@@ -52,7 +55,10 @@ let package = Package(
         + example("Guide")
         + [
             .executableTarget(
-                name: "coredata-demo", dependencies: ["Bandcamp", "Palettes", "Songs", "SampleService"], path: "Examples/Demo",
-                exclude: ["README.md"], swiftSettings: strict)
+                name: "coredata-demo", dependencies: ["Bandcamp", "Palettes", "Songs", "SampleService", "ExampleSupport"],
+                path: "Examples/Demo",
+                exclude: ["README.md", "Tests"], swiftSettings: strict),
+            .testTarget(
+                name: "DemoTests", dependencies: ["coredata-demo", "SampleService"], path: "Examples/Demo/Tests", swiftSettings: strict),
         ]
 )

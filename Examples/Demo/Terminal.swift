@@ -1,6 +1,6 @@
+import ExampleSupport
 import Foundation
 import SampleService
-import Synchronization
 
 /// Writes the demo: text, tables and the requests of the service, with colours where somebody is watching.
 ///
@@ -14,9 +14,14 @@ final class Terminal: Sendable {
         case cyan = "36"
     }
 
-    private let isColoured = isatty(STDOUT_FILENO) == 1
-    private let chapters = Mutex(0)
-    private let output = Mutex(FileHandle.standardOutput)
+    private let isColoured: Bool
+    private let chapters = Locked(0)
+    private let output: Locked<FileHandle>
+
+    init(output: FileHandle = .standardOutput) {
+        isColoured = isatty(output.fileDescriptor) == 1
+        self.output = Locked(output)
+    }
 
     // MARK: Pieces
 

@@ -2,8 +2,11 @@ import CoreData
 import Guide
 import Testing
 
-/// The checkpoints of the guide, in its order; each says what its *Setup* and *Test* say.
+/// The checkpoints of the guide, in its order.
 struct CheckpointTests {
+    /// Checkpoint 1. Setup: one entity, and several rows in the database.
+    ///
+    /// Test: a simple fetch request for all objects of the entity gives objects with valid IDs, all of them faults.
     @Test func theStoreRespondsToFetchRequestsWithFaults() throws {
         let stack = try Stack()
         let keys = stack.populate()
@@ -16,6 +19,9 @@ struct CheckpointTests {
         }
     }
 
+    /// Checkpoint 2. Setup: one entity, and several rows in the database.
+    ///
+    /// Test: the fetch alone fires no fault; looking at a value does.
     @Test func theStoreFulfillsAttributeFaultsWhenValuesAreInspectedAndNotBefore() throws {
         let stack = try Stack()
         let keys = stack.populate()
@@ -32,6 +38,9 @@ struct CheckpointTests {
         }
     }
 
+    /// Checkpoint 3. Setup: one entity, and several rows in the database.
+    ///
+    /// Test: fetch requests with predicates and sort descriptors give the right objects in the right order.
     @Test func theStoreExecutesFetchRequestsWithSortDescriptorsAndScopeModifiers() throws {
         let stack = try Stack()
         stack.populate()
@@ -57,6 +66,9 @@ struct CheckpointTests {
         }
     }
 
+    /// Checkpoint 4. Setup: two entities, and several rows in the database.
+    ///
+    /// Test: managed objects are created, their properties set, and the context saved; fetched again they are there.
     @Test func objectsAreCreatedChangedAndDeleted() throws {
         let stack = try Stack(GuideModel.toOne())
         let keys = stack.populate()
@@ -88,6 +100,9 @@ struct CheckpointTests {
         }
     }
 
+    /// Checkpoint 5. Setup: two entities, and several rows in the database.
+    ///
+    /// Test: a to-one relationship between the two can be created, removed and persisted.
     @Test func aToOneRelationshipIsCreatedPersistedAndRemoved() throws {
         let stack = try Stack(GuideModel.toOne())
         let keys = stack.populate()
@@ -115,6 +130,9 @@ struct CheckpointTests {
         try stack.another(GuideModel.toOne()).run { context in try #expect(context.employee("Ada").department == nil) }
     }
 
+    /// Checkpoint 6. Setup: two entities, a to-many relationship as the inverse of the to-one, and several rows in the database.
+    ///
+    /// Test: objects can be added to and removed from the relationship, and the database has it.
     @Test func aToManyRelationshipFollowsItsInverseAndIsPersisted() throws {
         let stack = try Stack(GuideModel.toMany())
         let keys = stack.populate()

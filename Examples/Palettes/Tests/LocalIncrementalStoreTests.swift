@@ -31,6 +31,64 @@ import Testing
         }
     }
 
+    @Test("A page of thirty palettes is fetched as in the article") func articlesFetch() throws {
+        let stack = try Stack.local()
+        try stack.context.performAndWait {
+            let (context, offset) = (stack.context, 2)
+
+            let request = NSFetchRequest<Palette>(entityName: Palette.entityName)
+            request.fetchOffset = offset
+            request.fetchLimit = 30
+            request.sortDescriptors = Palette.defaultSortDescriptors
+
+            let result = try context.fetch(request)
+            #expect(result.map(\.rank) == Array(3...12))
+        }
+    }
+
+    @Test("A fetch looks at what the file has, and unsaved edits stay where they are") func unsavedEdits() throws {
+        let stack = try Stack.local()
+        try stack.context.performAndWait {
+            let best = try stack.context.fetch(palettes(limit: 1))[0]
+            best.name = "Mine"
+            let again = try stack.context.fetch(palettes(limit: 1))
+            #expect(again == [best])
+            #expect(best.name == "Mine")
+            let saved = palettes(NSPredicate(format: "name == 'Harbour at Five'"))
+            saved.includesPendingChanges = false
+            let found = try stack.context.fetch(saved)
+            #expect(found == [best])
+            stack.context.rollback()
+            #expect(best.name == "Harbour at Five")
+        }
+    }
+
+    @Test("An unknown key in a predicate or an order is an error that names it") func unknownKeys() throws {
+        let stack = try Stack.local()
+        stack.context.performAndWait {
+            let predicate = #expect(throws: (any Error).self) { _ = try stack.context.fetch(palettes(NSPredicate(format: "nmae == 'x'"))) }
+            #expect(predicate.map { "\($0)".contains("nmae") } == true)
+            let order = #expect(throws: (any Error).self) {
+                _ = try stack.context.fetch(palettes(sortedBy: [NSSortDescriptor(key: "ranks", ascending: true)]))
+            }
+            #expect(order.map { "\($0)".contains("ranks") } == true)
+        }
+    }
+
+    @Test("Equal dictionaries are joined before they are counted") func distinctResults() throws {
+        let stack = try Stack.local()
+        try stack.context.performAndWait {
+            let request = NSFetchRequest<any NSFetchRequestResult>(entityName: Palette.entityName)
+            request.sortDescriptors = [NSSortDescriptor(key: "username", ascending: true)]
+            request.resultType = .dictionaryResultType
+            request.propertiesToFetch = ["username"]
+            request.returnsDistinctResults = true
+            request.fetchLimit = 2
+            let names = try stack.context.fetch(request).compactMap { $0 as? NSDictionary }
+            #expect(names == [["username": "ines"], ["username": "jaakko"]])
+        }
+    }
+
     @Test("IDs and dictionaries can be asked for") func otherResults() throws {
         let stack = try Stack.local()
         try stack.context.performAndWait {

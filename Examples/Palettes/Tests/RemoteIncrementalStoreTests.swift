@@ -107,7 +107,7 @@ import Testing
         }
         #expect(error?.code == PaletteErrorCode.unanswerableFetch.rawValue)
         #expect(error?.localizedDescription.contains("username == \"ada\"") == true, "\(error?.localizedDescription ?? "")")
-        #expect(service.requestCount() == 6)
+        #expect(service.requestCount() == 11)
     }
 
     @Test("An answer that is cut off is an error") func malformed() async throws {

@@ -1,3 +1,5 @@
+internal import ExampleSupport
+
 extension SampleService {
     /// Makes every request that arrives from now on wait before it is answered.
     ///

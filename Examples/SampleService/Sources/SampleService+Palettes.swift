@@ -1,3 +1,5 @@
+internal import ExampleSupport
+
 extension SampleService {
     /// The palettes as the service has them now, best rank first: the order in which `/api/palettes/top` answers.
     public var palettes: [SamplePalette] {

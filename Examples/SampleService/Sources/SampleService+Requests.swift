@@ -1,3 +1,5 @@
+internal import ExampleSupport
+
 extension SampleService {
     /// The requests received so far, in order of arrival.
     ///

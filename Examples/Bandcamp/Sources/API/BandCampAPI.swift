@@ -1,5 +1,5 @@
+internal import ExampleSupport
 public import Foundation
-internal import Synchronization
 
 /// Bandcamp's API, version 3, as a class: every method is one question over HTTP, and answers with the JSON as dictionaries.
 ///
@@ -9,7 +9,7 @@ public final class BandCampAPI: Sendable {
     public let baseURL: URL
 
     private let connection: BandCampConnection
-    private let count = Mutex(0)
+    private let count = Locked(0)
 
     /// Makes an API.
     ///
@@ -60,7 +60,7 @@ public final class BandCampAPI: Sendable {
         case "Band": try get("/api/band/3/info", "band_id", String(id))
         case "Album": try get("/api/album/2/info", "album_id", String(id))
         case "Track": try get("/api/track/3/info", "track_id", String(id))
-        default: throw BandCampError.make(.unanswerableFetch, "Bandcamp has no entity “\(name)”.")
+        default: throw NSError.failure(BandCampErrorCode.unanswerableFetch, "Bandcamp has no entity “\(name)”.")
         }
     }
 
@@ -90,8 +90,8 @@ public final class BandCampAPI: Sendable {
     private func list(_ key: String, at path: String, _ parameter: String, _ value: String) throws -> [[String: Any]] {
         let answer = try get(path, parameter, value)
         guard let list = answer[key] as? [[String: Any]] else {
-            throw BandCampError.make(
-                .malformedAnswer, asking: address(path, parameter, value), "The answer has no list “\(key)”.")
+            throw NSError.failure(
+                BandCampErrorCode.malformedAnswer, asking: address(path, parameter, value), "The answer has no list “\(key)”.")
         }
         return list
     }

@@ -1,5 +1,5 @@
+internal import ExampleSupport
 internal import Foundation
-internal import Synchronization
 
 #if canImport(FoundationNetworking)
 internal import FoundationNetworking
@@ -34,24 +34,24 @@ final class BandCampConnection: Sendable {
         let object = (try? json.get()) as? [String: Any]
         let message = object?["error_message"] as? String
         guard 200..<300 ~= status else {
-            throw BandCampError.make(
-                .status, asking: url, "The service answered with HTTP status \(status)\(message.map { ": \($0)" } ?? "").")
+            throw NSError.failure(
+                BandCampErrorCode.status, asking: url, "The service answered with HTTP status \(status)\(message.map { ": \($0)" } ?? "").")
         }
         guard let object else {
             var cause: (any Error)?
             if case .failure(let error) = json { cause = error }
-            throw BandCampError.make(.malformedAnswer, asking: url, "The answer is no JSON object.", cause: cause)
+            throw NSError.failure(BandCampErrorCode.malformedAnswer, asking: url, "The answer is no JSON object.", cause: cause)
         }
         // Bandcamp tells of what it does not know with status 200 and an error in the body.
         guard let failed = object["error"] as? Bool, failed else { return object }
         let code: BandCampErrorCode = message?.hasPrefix("unknown") ?? false ? .unknownIdentifier : .refused
-        throw BandCampError.make(code, asking: url, "The service answered: \(message ?? "an error without a message").")
+        throw NSError.failure(code, asking: url, "The service answered: \(message ?? "an error without a message").")
     }
 
     private typealias Answer = Result<(body: Data, status: Int), any Error>
 
     private func answer(of url: URL) throws -> (body: Data, status: Int) {
-        let received = Mutex<Answer?>(nil)
+        let received = Locked<Answer?>(nil)
         let arrived = DispatchSemaphore(value: 0)
         let task = session.dataTask(with: URLRequest(url: url, timeoutInterval: timeout)) { body, response, error in
             received.withLock { received in
@@ -69,8 +69,8 @@ final class BandCampConnection: Sendable {
         switch received.withLock({ $0 }) {
         case .success(let answer): return answer
         case .failure(let error):
-            throw BandCampError.make(.unreachable, asking: url, "No answer came: \(error.localizedDescription)", cause: error)
-        case nil: throw BandCampError.make(.unreachable, asking: url, "No answer came within \(timeout) seconds.")
+            throw NSError.failure(BandCampErrorCode.unreachable, asking: url, "No answer came: \(error.localizedDescription)", cause: error)
+        case nil: throw NSError.failure(BandCampErrorCode.unreachable, asking: url, "No answer came within \(timeout) seconds.")
         }
     }
 }

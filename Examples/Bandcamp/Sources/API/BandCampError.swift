@@ -1,3 +1,4 @@
+internal import ExampleSupport
 internal import Foundation
 
 /// The domain of the errors that talking to Bandcamp makes: `NSError`s whose user info has the address that was asked under
@@ -20,21 +21,8 @@ public enum BandCampErrorCode: Int, Sendable {
     case unanswerableFetch = 6
 }
 
-enum BandCampError {
-    /// Makes an error.
-    ///
-    /// - Parameters:
-    ///   - code: what kind of failure it is.
-    ///   - url: the address that was asked.
-    ///   - reason: what went wrong, a sentence.
-    ///   - cause: the error below this one.
-    static func make(_ code: BandCampErrorCode, asking url: URL? = nil, _ reason: String, cause: (any Error)? = nil) -> NSError {
-        var info: [String: Any] = [NSLocalizedFailureReasonErrorKey: reason]
-        info[NSLocalizedDescriptionKey] = url.map { "GET \($0.absoluteString) failed. \(reason)" } ?? reason
-        info[NSURLErrorKey] = url
-        if let cause { info[NSUnderlyingErrorKey] = cause as NSError }
-        return NSError(domain: BandCampErrorDomain, code: code.rawValue, userInfo: info)
-    }
+extension BandCampErrorCode: ServiceErrorCode {
+    package static var domain: String { BandCampErrorDomain }
 }
 
 extension Error {

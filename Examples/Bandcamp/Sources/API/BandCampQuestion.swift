@@ -1,4 +1,5 @@
 internal import CoreData
+internal import ExampleSupport
 internal import Foundation
 internal import Predicates
 
@@ -19,15 +20,16 @@ indirect enum BandCampQuestion {
     /// - Throws: an error with the code ``BandCampErrorCode/unanswerableFetch`` that names the part from which no question follows.
     init(entityName: String, predicate: NSPredicate?) throws {
         guard let predicate else {
-            throw BandCampError.make(.unanswerableFetch, "All objects of “\(entityName)” cannot be fetched. \(Self.advice(entityName))")
+            throw NSError.failure(
+                BandCampErrorCode.unanswerableFetch, "All objects of “\(entityName)” cannot be fetched. \(Self.advice(entityName))")
         }
         let tree = try predicate.tree()
         if let question = try Self.question(tree, entityName) {
             self = question
         } else {
             let clause = Self.clause(tree, entityName)
-            throw BandCampError.make(
-                .unanswerableFetch,
+            throw NSError.failure(
+                BandCampErrorCode.unanswerableFetch,
                 "Bandcamp cannot look for “\(clause)” and a fetch of “\(entityName)” has nothing else to go by. \(Self.advice(entityName))")
         }
     }
@@ -110,8 +112,9 @@ indirect enum BandCampQuestion {
         for value in values {
             guard case .string(let name) = value else { return nil }
             if name.contains(",") {
-                throw BandCampError.make(
-                    .unanswerableFetch, "Bandcamp cannot look for a band called “\(name)”: it takes the comma for the end of a name.")
+                throw NSError.failure(
+                    BandCampErrorCode.unanswerableFetch,
+                    "Bandcamp cannot look for a band called “\(name)”: it takes the comma for the end of a name.")
             }
             // No band is called nothing, and the service takes a missing name for a mistake.
             if !name.trimmingCharacters(in: .whitespaces).isEmpty { names.insert(name) }

@@ -1,4 +1,5 @@
 internal import CoreData
+internal import ExampleSupport
 
 extension BandCampIS {
     /// Does to the objects that the service found what it cannot do itself: the whole predicate, the order, offset and limit.
@@ -11,7 +12,7 @@ extension BandCampIS {
         if let predicate = request.predicate { objects = try objects.filtered(matching: predicate) }
         if let descriptors = request.sortDescriptors, !descriptors.isEmpty { objects = try objects.sorted(using: descriptors) }
         // Equal dictionaries are joined first and counted afterwards.
-        return request.resultType == .dictionaryResultType ? objects : page(objects, request)
+        return request.joinsEqualResults ? objects : request.page(objects)
     }
 
     /// The objects as dictionaries of the attributes that the request names, or of all.
@@ -19,28 +20,20 @@ extension BandCampIS {
         let attributes = request.entity?.attributesByName ?? [:]
         let names =
             try request.propertiesToFetch.map { try $0.map { try attributeName($0, among: attributes) } } ?? attributes.keys.sorted()
-        var dictionaries = objects.map { object in
+        let dictionaries = objects.map { object in
             let dictionary = NSMutableDictionary()
             for name in names {
                 if let value = object.value(forKey: name) { dictionary.setObject(value, forKey: name as NSString) }
             }
             return dictionary as NSDictionary
         }
-        if request.returnsDistinctResults {
-            var seen: Set<NSDictionary> = []
-            dictionaries.removeAll { !seen.insert($0).inserted }
-        }
-        return page(dictionaries, request)
+        return request.joinsEqualResults ? request.page(request.joined(dictionaries)) : dictionaries
     }
 
     private func attributeName(_ property: Any, among attributes: [String: NSAttributeDescription]) throws -> String {
         let name = (property as? NSPropertyDescription)?.name ?? property as? String
         if let name, attributes[name] != nil { return name }
-        throw BandCampError.make(.unanswerableFetch, "propertiesToFetch has “\(name ?? "\(property)")”; this store gives attributes.")
-    }
-
-    private func page<Element>(_ elements: [Element], _ request: NSFetchRequest<any NSFetchRequestResult>) -> [Element] {
-        let rest = elements.dropFirst(request.fetchOffset)
-        return Array(request.fetchLimit > 0 ? rest.prefix(request.fetchLimit) : rest)
+        throw NSError.failure(
+            BandCampErrorCode.unanswerableFetch, "propertiesToFetch has “\(name ?? "\(property)")”; this store gives attributes.")
     }
 }

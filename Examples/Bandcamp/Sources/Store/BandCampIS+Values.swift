@@ -1,4 +1,5 @@
 internal import CoreData
+internal import ExampleSupport
 
 extension BandCampIS {
     /// What the service sent, as values of the entity's properties.
@@ -22,21 +23,9 @@ extension BandCampIS {
     private func converted(_ value: Any, for attribute: NSAttributeDescription) throws -> Any {
         guard attribute.attributeType == .dateAttributeType else { return value }
         guard let seconds = value as? Double else {
-            throw BandCampError.make(
-                .malformedAnswer, asking: url, "An answer has “\(value)” as \(attribute.name), where seconds should be.")
+            throw NSError.failure(
+                BandCampErrorCode.malformedAnswer, asking: url, "An answer has “\(value)” as \(attribute.name), where seconds should be.")
         }
         return Date(timeIntervalSince1970: seconds)
-    }
-}
-
-extension UUID {
-    /// The UUID that stands for a text: always the same for the same text (FNV-1a, marked as a UUID of version 8).
-    init(derivedFrom text: String) {
-        var hash: UInt128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d
-        for byte in text.utf8 { hash = (hash ^ UInt128(byte)) &* 0x0000_0000_0100_0000_0000_0000_0000_013b }
-        var bytes = withUnsafeBytes(of: hash.bigEndian) { Array($0) }
-        bytes[6] = bytes[6] & 0x0F | 0x80
-        bytes[8] = bytes[8] & 0x3F | 0x80
-        self = bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
     }
 }

@@ -1,5 +1,5 @@
 public import CoreData
-internal import Synchronization
+internal import ExampleSupport
 
 // The framework calls a store for one thing at a time; only `counters`, which may be read from anywhere meanwhile, is locked.
 
@@ -29,7 +29,7 @@ public final class BandCampIS: NSIncrementalStore {
     private var cache: [NSManagedObjectID: [String: Any]] = [:]
 
     private var api: BandCampAPI!
-    private let counters = Mutex(Statistics())
+    private let counters = Locked(Statistics())
 
     /// How often the store was asked, and how often that cost a request.
     public var statistics: Statistics {
@@ -57,8 +57,9 @@ public final class BandCampIS: NSIncrementalStore {
     /// Sets the metadata. The UUID follows from the address, so that the URI of an object is the same in every process.
     public override func loadMetadata() throws {
         guard let url, url.scheme == "http" || url.scheme == "https" else {
-            throw BandCampError.make(
-                .unreachable, "The store has no address. Add it with the URL of the service, such as http://api.bandcamp.com.")
+            throw NSError.failure(
+                BandCampErrorCode.unreachable,
+                "The store has no address. Add it with the URL of the service, such as http://api.bandcamp.com.")
         }
         api = BandCampAPI(baseURL: url, timeout: options?[Self.timeoutOption] as? Double ?? 30)
         isReadOnly = true
@@ -89,20 +90,20 @@ public final class BandCampIS: NSIncrementalStore {
         counters.withLock { $0.fetches += 1 }
         let items = try api.apiRequestEntities(withName: entityName, predicate: request.predicate)
         let objects = try items.map { item in
-            let oid = try objectIdForNewObject(of: entity, cacheValues: item)
+            let oid = try objectIdForNewObject(ofEntity: entity, cacheValues: item)
             return context.object(with: oid)
         }
         return try finish(request, objects)
     }
 
     /// The ID of an object that the service has sent. Its values are kept for when its fault fires.
-    private func objectIdForNewObject(of entityDescription: NSEntityDescription, cacheValues values: [String: Any]) throws
+    private func objectIdForNewObject(ofEntity entityDescription: NSEntityDescription, cacheValues values: [String: Any]) throws
         -> NSManagedObjectID
     {
         let nativeKey = try nativeKey(forEntityName: entityDescription.name ?? "")
         guard let referenceId = values[nativeKey] as? Int else {
-            throw BandCampError.make(
-                .malformedAnswer, asking: url, "An answer has a “\(entityDescription)” without the number “\(nativeKey)”.")
+            throw NSError.failure(
+                BandCampErrorCode.malformedAnswer, asking: url, "An answer has a “\(entityDescription)” without the number “\(nativeKey)”.")
         }
         let objectId = newObjectID(for: entityDescription, referenceObject: referenceId)
         cache[objectId] = values
@@ -139,7 +140,8 @@ public final class BandCampIS: NSIncrementalStore {
         } else if relationship.name == "tracks" {
             return try fetchTracksForAlbum(withId: objectID, trackEntity: destination)
         }
-        throw BandCampError.make(.unanswerableFetch, "Bandcamp does not answer the relationship “\(relationship.name)” of \(objectID).")
+        throw NSError.failure(
+            BandCampErrorCode.unanswerableFetch, "Bandcamp does not answer the relationship “\(relationship.name)” of \(objectID).")
     }
 
     private func fetchDiscographyForBand(withId objectID: NSManagedObjectID, albumEntity entity: NSEntityDescription) throws
@@ -148,7 +150,7 @@ public final class BandCampIS: NSIncrementalStore {
         let bandId = try identifier(of: objectID)
         let discographyData = try api.apiDiscographyForBand(withId: bandId)
         return try discographyData.map { album in
-            try objectIdForNewObject(of: entity, cacheValues: album)
+            try objectIdForNewObject(ofEntity: entity, cacheValues: album)
         }
     }
 
@@ -158,7 +160,7 @@ public final class BandCampIS: NSIncrementalStore {
         let albumId = try identifier(of: objectID)
         let tracksData = try api.apiTracksForAlbum(withId: albumId)
         return try tracksData.map { track in
-            try objectIdForNewObject(of: entity, cacheValues: track)
+            try objectIdForNewObject(ofEntity: entity, cacheValues: track)
         }
     }
 
@@ -169,13 +171,13 @@ public final class BandCampIS: NSIncrementalStore {
         case "Band": "band_id"
         case "Album": "album_id"
         case "Track": "track_id"
-        default: throw BandCampError.make(.unanswerableFetch, "Bandcamp has no entity “\(name)”.")
+        default: throw NSError.failure(BandCampErrorCode.unanswerableFetch, "Bandcamp has no entity “\(name)”.")
         }
     }
 
     private func identifier(of objectID: NSManagedObjectID) throws -> Int {
         guard let number = referenceObject(for: objectID) as? Int else {
-            throw BandCampError.make(.unanswerableFetch, "Bandcamp has no number for \(objectID).")
+            throw NSError.failure(BandCampErrorCode.unanswerableFetch, "Bandcamp has no number for \(objectID).")
         }
         return number
     }
@@ -184,7 +186,7 @@ public final class BandCampIS: NSIncrementalStore {
         let entity = objectID.entity
         do {
             let values = try api.apiInfoForEntity(withName: entity.name ?? "", id: try identifier(of: objectID))
-            _ = try objectIdForNewObject(of: entity, cacheValues: values)
+            _ = try objectIdForNewObject(ofEntity: entity, cacheValues: values)
             return values
         } catch  where error.isUnknownIdentifier {
             // By this code the framework knows that the object does not exist, as opposed to a service that does not answer.

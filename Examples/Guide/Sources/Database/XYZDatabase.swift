@@ -1,5 +1,5 @@
+internal import ExampleSupport
 public import Foundation
-internal import Synchronization
 
 /// The backing data store of the guide: tables of rows with primary keys and versions, in memory.
 ///
@@ -62,8 +62,8 @@ public final class XYZDatabase: Sendable {
         var rows: [String: Row] = [:]
     }
 
-    private static let databases = Mutex<[URL: XYZDatabase]>([:])
-    private let state = Mutex(State())
+    private static let databases = Locked<[URL: XYZDatabase]>([:])
+    private let state = Locked(State())
 
     /// A UUID that the database has for as long as it exists.
     public let identifier = UUID().uuidString

@@ -1,4 +1,5 @@
 internal import CoreData
+internal import ExampleSupport
 
 extension XYZMyIncrementalStore {
     /// Answers a fetch in the form that it asks for.
@@ -32,7 +33,7 @@ extension XYZMyIncrementalStore {
     ) throws -> [String] {
         let sortDescriptors = fetchRequest.resultType == .countResultType ? [] : fetchRequest.sortDescriptors ?? []
         guard fetchRequest.predicate != nil || !sortDescriptors.isEmpty else {
-            return page(try database.primaryKeys(of: table(entity)), fetchRequest)
+            return fetchRequest.page(try database.primaryKeys(of: table(entity)))
         }
         let tables = XYZTables(store: self)
         let schema = XYZSchema(entity, tables)
@@ -47,11 +48,6 @@ extension XYZMyIncrementalStore {
             let sort = try CompiledSort(sortDescriptors, for: schema)
             rows = try sort.sortedIndices(count: rows.count) { rows[$0].subject }.map { rows[$0] }
         }
-        return page(rows, fetchRequest).map(\.row.primaryKey)
-    }
-
-    private func page<Element>(_ elements: [Element], _ fetchRequest: NSFetchRequest<any NSFetchRequestResult>) -> [Element] {
-        let rest = elements.dropFirst(fetchRequest.fetchOffset)
-        return Array(fetchRequest.fetchLimit > 0 ? rest.prefix(fetchRequest.fetchLimit) : rest)
+        return fetchRequest.page(rows).map(\.row.primaryKey)
     }
 }

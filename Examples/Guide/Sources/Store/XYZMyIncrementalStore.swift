@@ -1,5 +1,5 @@
 public import CoreData
-internal import Synchronization
+internal import ExampleSupport
 
 /// The store of Apple's *Incremental Store Programming Guide*, over an ``XYZDatabase``.
 ///
@@ -34,7 +34,7 @@ public final class XYZMyIncrementalStore: NSIncrementalStore {
     /// What the framework has called, in order. May be read from any thread.
     public var calls: [Call] { log.withLock { $0 } }
 
-    private let log = Mutex<[Call]>([])
+    private let log = Locked<[Call]>([])
     private(set) var database: XYZDatabase!
 
     func note(_ call: Call) { log.withLock { $0.append(call) } }
@@ -47,6 +47,7 @@ public final class XYZMyIncrementalStore: NSIncrementalStore {
         guard let storeURL = self.url else {
             throw IncrementalStoreError.noStoreURL
         }
+        // Metadata validation: the URL must be this store's.
         guard storeURL.scheme == "xyz" else {
             throw IncrementalStoreError.unsupportedURL(storeURL)
         }

@@ -1,3 +1,4 @@
+internal import ExampleSupport
 internal import Foundation
 
 /// The domain of the errors of the palette stores: `NSError`s whose user info has the address that was asked under `NSURLErrorKey`, and a
@@ -18,19 +19,6 @@ public enum PaletteErrorCode: Int, Sendable {
     case noPlace = 5
 }
 
-enum PaletteError {
-    /// Makes an error.
-    ///
-    /// - Parameters:
-    ///   - code: what kind of failure it is.
-    ///   - url: the address that was asked, or the file.
-    ///   - reason: what went wrong, a sentence.
-    ///   - cause: the error below this one.
-    static func make(_ code: PaletteErrorCode, asking url: URL? = nil, _ reason: String, cause: (any Error)? = nil) -> NSError {
-        var info: [String: Any] = [NSLocalizedFailureReasonErrorKey: reason]
-        info[NSLocalizedDescriptionKey] = url.map { "GET \($0.absoluteString) failed. \(reason)" } ?? reason
-        info[NSURLErrorKey] = url
-        if let cause { info[NSUnderlyingErrorKey] = cause as NSError }
-        return NSError(domain: PaletteErrorDomain, code: code.rawValue, userInfo: info)
-    }
+extension PaletteErrorCode: ServiceErrorCode {
+    package static var domain: String { PaletteErrorDomain }
 }

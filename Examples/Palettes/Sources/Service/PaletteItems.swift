@@ -1,3 +1,4 @@
+internal import ExampleSupport
 internal import Foundation
 
 /// Palettes as JSON describes them.
@@ -16,13 +17,13 @@ struct PaletteItems: @unchecked Sendable {
         do {
             result = try JSONSerialization.jsonObject(with: json)
         } catch {
-            throw PaletteError.make(.malformedAnswer, asking: url, "The answer is no JSON.", cause: error)
+            throw NSError.failure(PaletteErrorCode.malformedAnswer, asking: url, "The answer is no JSON.", cause: error)
         }
         guard let objects = result as? [[String: Any]] else {
-            throw PaletteError.make(.malformedAnswer, asking: url, "The answer is no array of palettes.")
+            throw NSError.failure(PaletteErrorCode.malformedAnswer, asking: url, "The answer is no array of palettes.")
         }
         guard objects.allSatisfy({ Palette.identifier(in: $0) != nil }) else {
-            throw PaletteError.make(.malformedAnswer, asking: url, "The answer has a palette without a number.")
+            throw NSError.failure(PaletteErrorCode.malformedAnswer, asking: url, "The answer has a palette without a number.")
         }
         dictionaries = objects
     }

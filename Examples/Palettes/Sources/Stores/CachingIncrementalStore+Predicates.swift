@@ -1,4 +1,5 @@
 internal import CoreData
+internal import ExampleSupport
 internal import Predicates
 
 extension CachingIncrementalStore {
@@ -31,9 +32,9 @@ extension CachingIncrementalStore {
         case .set(let values): return .array(try values.map { try identifiers($0, in: tree) })
         case .null: return .null
         default:
-            guard let identifier = PaletteQuestion.identifier(value) else {
-                throw PaletteError.make(
-                    .unanswerableFetch, "The cache cannot look for “\(tree)”. Compare SELF with palettes, or name the id.")
+            guard let identifier = PaletteRequest.identifier(value) else {
+                throw NSError.failure(
+                    PaletteErrorCode.unanswerableFetch, "The cache cannot look for “\(tree)”. Compare SELF with palettes, or name the id.")
             }
             return .string(identifier)
         }

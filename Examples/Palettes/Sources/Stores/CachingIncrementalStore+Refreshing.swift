@@ -1,5 +1,5 @@
 public import CoreData
-internal import Synchronization
+internal import ExampleSupport
 
 extension CachingIncrementalStore {
     /// How the refresh that a fetch began has ended.
@@ -30,43 +30,48 @@ extension CachingIncrementalStore {
     ///
     /// No queue waits for another one that may wait for it. This is called on the queue of `context`, so nothing here waits. The answer
     /// comes on a queue of the session, which only enqueues the rest on the queue of `context`. From there, the queue of the child is
-    /// waited for, and that of the backing context, neither of which ever waits for `context`: it stands still meanwhile.
+    /// waited for, and from that one the queue of the backing context; neither ever waits for `context`.
     func fetchRemoteObjectsWithRequest(
         _ fetchRequest: NSFetchRequest<any NSFetchRequestResult>, context: NSManagedObjectContext
     ) throws {
+        let offset = fetchRequest.fetchOffset
+        let limit = fetchRequest.fetchLimit
+        // what is more than a page is asked for otherwise
+        let httpRequest =
+            try PaletteRequest(beyondPageOf: fetchRequest) ?? ColourLovers.topPalettes.request(offset: offset, limit: limit)
         let entity = fetchRequest.entity!
 
         // make asynchronous request for remote resources
-        reader.read(try PaletteQuestion(fetchRequest)) { answer in
-            context.perform {
-                do {
-                    let palettes = try answer.get().dictionaries
+        networkController.task(
+            httpRequest,
+            completion: { (palettes, error) -> Void in
+                guard let palettes else { return context.perform { self.finishRefresh(Refresh(error: error)) } }
+
+                context.perform {
                     let childContext = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
                     childContext.mergePolicy = NSMergeByPropertyObjectTrumpMergePolicy
                     childContext.parent = context
 
-                    let refresh = try childContext.performAndWait {
-                        try self.insertOrUpdateObjects(
-                            palettes, ofEntity: entity, context: childContext,
-                            completion: { (managedObjects: [NSManagedObject]) in
-                                // save child context; the backing context has been saved
-                                try childContext.save()
+                    childContext.performAndWait {
+                        self.insertOrUpdateObjects(
+                            palettes.dictionaries, ofEntity: entity, context: childContext,
+                            completion: { (managedObjects: [NSManagedObject], refresh: Refresh) in
+                                // The backing context is saved, and the child has nothing to save: see insertOrUpdateObjects.
+                                let objectIDs = managedObjects.map(\.objectID)
 
                                 // find objects in main context and refresh them
-                                context.performAndWait {
-                                    for childObject in childContext.registeredObjects {
-                                        let parentObject = context.object(with: childObject.objectID)
+                                context.perform {
+                                    for objectID in objectIDs {
+                                        let parentObject = context.object(with: objectID)
                                         context.refresh(parentObject, mergeChanges: true)
                                     }
+                                    self.finishRefresh(refresh)
                                 }
                             })
                     }
-                    self.finishRefresh(refresh)
-                } catch {
-                    self.finishRefresh(Refresh(error: error))
                 }
             }
-        }
+        ).resume()
     }
 
     private func finishRefresh(_ refresh: Refresh) {
@@ -81,27 +86,23 @@ extension CachingIncrementalStore {
     ///   - entity: the entity in the application's model.
     ///   - context: the child of the context that fetched. It gets the objects that are new or have changed, without values: values set
     ///     there would become unsaved edits in its parent, and overwrite those that the application has made.
-    ///   - completion: called with the objects of the child, once the cache has their values.
-    /// - Returns: what was new and what had changed.
+    ///   - completion: called with the objects of the child, once the cache has their values, and with what has come of the refresh.
     private func insertOrUpdateObjects(
         _ palettes: [[String: Any]], ofEntity entity: NSEntityDescription, context: NSManagedObjectContext,
-        completion: (_ managedObjects: [NSManagedObject]) throws -> Void
-    ) throws -> Refresh {
+        completion: (_ managedObjects: [NSManagedObject], _ refresh: Refresh) -> Void
+    ) {
         let backingContext = self.backingManagedObjectContext!
         // Looked for, inserted and saved in one go: two refreshes at once must not insert a palette twice.
-        let refresh = try backingContext.performAndWait {
+        let refresh = backingContext.performAndWait {
             do {
                 return try insertOrUpdateBackingObjects(palettes, ofEntity: entity)
             } catch {
                 // What was not saved must not be in the way of the next refresh.
                 backingContext.rollback()
-                throw error
+                return Refresh(error: error)
             }
         }
-        let managedObjects = (refresh.inserted + refresh.updated).map { context.object(with: $0) }
-        // A context does not hold its objects; these are looked for among those that it has.
-        try withExtendedLifetime(managedObjects) { try completion(managedObjects) }
-        return refresh
+        completion((refresh.inserted + refresh.updated).map { context.object(with: $0) }, refresh)
     }
 
     /// The part on the queue of the backing context.

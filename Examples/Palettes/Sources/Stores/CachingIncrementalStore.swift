@@ -1,5 +1,5 @@
 public import CoreData
-internal import Synchronization
+internal import ExampleSupport
 
 // What changes after `loadMetadata` is used on the queue of `backingManagedObjectContext` only, and `counters` under its lock.
 
@@ -15,12 +15,12 @@ public final class CachingIncrementalStore: NSIncrementalStore, @unchecked Senda
 
     private(set) var backingPersistentStoreCoordinator: NSPersistentStoreCoordinator!
     private(set) var backingManagedObjectContext: NSManagedObjectContext!
-    var reader: PaletteReader!
+    private(set) var networkController: NetworkController!
 
     /// The cached palettes by the identifiers that the service gave them.
     var backingObjectIDs: [String: NSManagedObjectID] = [:]
 
-    let counters = Mutex(Statistics())
+    let counters = Locked(Statistics())
 
     /// What the store has had to do. May be read from any thread.
     public var statistics: Statistics { counters.withLock { $0 } }
@@ -49,10 +49,12 @@ public final class CachingIncrementalStore: NSIncrementalStore, @unchecked Senda
 
     /// Sets the metadata, and up the private coordinator and context of the cache.
     public override func loadMetadata() throws {
-        guard let url else { throw PaletteError.make(.noPlace, "The store has no address. Add it with the URL of the service.") }
+        guard let url else {
+            throw NSError.failure(PaletteErrorCode.noPlace, "The store has no address. Add it with the URL of the service.")
+        }
         let uuid = UUID(derivedFrom: "\(CachingIncrementalStore.storeType) \(url.absoluteString)").uuidString
         self.metadata = [NSStoreTypeKey: CachingIncrementalStore.storeType, NSStoreUUIDKey: uuid]
-        reader = PaletteReader(baseURL: url)
+        networkController = NetworkController(baseURL: url)
         isReadOnly = true
 
         backingPersistentStoreCoordinator = try NSPersistentStoreCoordinator(checking: augmentedModel)
@@ -64,49 +66,49 @@ public final class CachingIncrementalStore: NSIncrementalStore, @unchecked Senda
     /// Answers a fetch, in whichever form it asks for. Saves do not get here: the store is read-only.
     public override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
         if request.requestType == .fetchRequestType, let context {
-            return try self.executeFetchRequest(request as! NSFetchRequest<any NSFetchRequestResult>, withContext: context)
+            return try self.executeFetchRequest(request, withContext: context)
         }
         return try super.execute(request, with: context)
     }
 
-    private func executeFetchRequest(
-        _ fetchRequest: NSFetchRequest<any NSFetchRequestResult>, withContext context: NSManagedObjectContext
-    ) throws -> Any {
+    private func executeFetchRequest(_ request: NSPersistentStoreRequest, withContext context: NSManagedObjectContext) throws -> Any {
+        let fetchRequest = request as! NSFetchRequest<any NSFetchRequestResult>
         let backingContext = self.backingManagedObjectContext!
-
-        // create new fetch request for cached resources
-        let cacheFetchRequest = fetchRequest.copy() as! NSFetchRequest<any NSFetchRequestResult>
-        cacheFetchRequest.entity = NSEntityDescription.entity(forEntityName: fetchRequest.entityName!, in: backingContext)
-        cacheFetchRequest.predicate = try backingPredicate(fetchRequest.predicate)
+        let backingPredicate = try backingPredicate(fetchRequest.predicate)
 
         // asynchronously request remote objects
         try self.fetchRemoteObjectsWithRequest(fetchRequest, context: context)
         counters.withLock { $0.fetches += 1 }
 
-        switch fetchRequest.resultType {
-        case .countResultType:
+        // create new fetch request for cached resources
+        let cacheFetchRequest = fetchRequest.copy() as! NSFetchRequest<any NSFetchRequestResult>
+        cacheFetchRequest.entity = NSEntityDescription.entity(forEntityName: fetchRequest.entityName!, in: backingContext)
+        cacheFetchRequest.predicate = backingPredicate
+
+        if fetchRequest.resultType == .managedObjectResultType || fetchRequest.resultType == .managedObjectIDResultType {
+            cacheFetchRequest.resultType = .managedObjectResultType
+            cacheFetchRequest.propertiesToFetch = [kPALResourceIdentifierAttributeName]
+
+            // immediately return cached objects, if possible
+            let resourceIds = try backingContext.performAndWait {
+                let results = try backingContext.fetch(cacheFetchRequest)
+                return results.compactMap { ($0 as? NSManagedObject)?.value(forKey: kPALResourceIdentifierAttributeName) as? String }
+            }
+
+            let managedObjs = resourceIds.map({ (resourceId: String) -> NSManagedObject in
+                let objectId = self.objectIDForEntity(fetchRequest.entity!, withResourceIdentifier: resourceId)
+                let managedObject = context.object(with: objectId)
+                return managedObject
+            })
+
+            return fetchRequest.resultType == .managedObjectIDResultType ? managedObjs.map(\.objectID) as Any : managedObjs
+        } else if fetchRequest.resultType == .countResultType {
             return try backingContext.performAndWait { [NSNumber(value: try backingContext.count(for: cacheFetchRequest))] }
-        case .dictionaryResultType:
-            // The attributes of the application's own model, without those that the cache adds.
+        } else {
+            // the attributes of the application's own model, without those that the cache adds
             cacheFetchRequest.propertiesToFetch = try fetchRequest.attributeNames()
             return try backingContext.performAndWait { try backingContext.fetch(cacheFetchRequest).compactMap { $0 as? NSDictionary } }
-        default: break
         }
-
-        // immediately return cached objects, if possible
-        cacheFetchRequest.resultType = .managedObjectResultType
-        let resourceIds = try backingContext.performAndWait {
-            let results = try backingContext.fetch(cacheFetchRequest)
-            return results.compactMap { ($0 as? NSManagedObject)?.value(forKey: kPALResourceIdentifierAttributeName) as? String }
-        }
-
-        let managedObjs = resourceIds.map({ (resourceId: String) -> NSManagedObject in
-            let objectId = self.objectIDForEntity(fetchRequest.entity!, withResourceIdentifier: resourceId)
-            let managedObject = context.object(with: objectId)
-            return managedObject
-        })
-
-        return fetchRequest.resultType == .managedObjectIDResultType ? managedObjs.map(\.objectID) as Any : managedObjs
     }
 
     func objectIDForEntity(_ entity: NSEntityDescription, withResourceIdentifier resourceId: String) -> NSManagedObjectID {
@@ -117,17 +119,17 @@ public final class CachingIncrementalStore: NSIncrementalStore, @unchecked Senda
     public override func newValuesForObject(
         with objectID: NSManagedObjectID, with context: NSManagedObjectContext
     ) throws -> NSIncrementalStoreNode {
-        let names = Array(objectID.entity.attributesByName.keys)
         let backingContext = self.backingManagedObjectContext!
         let values = try backingContext.performAndWait { () throws -> [String: Any]? in
             guard let resourceId = referenceObject(for: objectID) as? String, let backingID = backingObjectIDs[resourceId] else {
                 return nil
             }
-            return try backingContext.existingObject(with: backingID).dictionaryWithValues(forKeys: names)
+            let backingObject = try backingContext.existingObject(with: backingID)
+            return Palette.transform(palette: backingObject, to: objectID.entity)
         }
         guard let values else { throw CocoaError.noPalette(objectID) }
         counters.withLock { $0.cacheHits += 1 }
-        return NSIncrementalStoreNode(objectID: objectID, withValues: values.filter { !($0.value is NSNull) }, version: 1)
+        return NSIncrementalStoreNode(objectID: objectID, withValues: values, version: 1)
     }
 
     /// The application's model, with an identifier of the server's and a date in each entity.
@@ -141,7 +143,9 @@ public final class CachingIncrementalStore: NSIncrementalStore, @unchecked Senda
             let resourceIdProperty = NSAttributeDescription()
             resourceIdProperty.name = kPALResourceIdentifierAttributeName
             resourceIdProperty.attributeType = NSAttributeType.stringAttributeType
+            resourceIdProperty.isIndexed = true
 
+            // also augmented with last modified property
             let lastModifiedProperty = NSAttributeDescription()
             lastModifiedProperty.name = kPALLastModifiedAttributeName
             lastModifiedProperty.attributeType = NSAttributeType.dateAttributeType

@@ -1,4 +1,5 @@
 public import CoreData
+internal import ExampleSupport
 
 // Used for one thing at a time, as the framework calls a store.
 
@@ -6,7 +7,7 @@ public import CoreData
 ///
 /// The whole file is read at every fetch. The store is read-only.
 public final class LocalIncrementalStore: NSIncrementalStore {
-    private var cache: [NSManagedObjectID: [String: Any]] = [:]
+    private let cache = NSMutableDictionary()
 
     /// The type under which ``register()`` makes the store known.
     public class var storeType: String {
@@ -26,20 +27,25 @@ public final class LocalIncrementalStore: NSIncrementalStore {
     /// Sets the metadata. The UUID follows from the file, so that the URI of an object is the same in every process.
     public override func loadMetadata() throws {
         guard let url, url.isFileURL else {
-            throw PaletteError.make(.noPlace, "The store has no file. Add it with the URL of a JSON file.")
+            throw NSError.failure(PaletteErrorCode.noPlace, "The store has no file. Add it with the URL of a JSON file.")
         }
         let uuid = UUID(derivedFrom: url.absoluteString).uuidString
         self.metadata = [NSStoreTypeKey: LocalIncrementalStore.storeType, NSStoreUUIDKey: uuid]
         isReadOnly = true
     }
 
-    /// Answers a fetch, in whichever form it asks for. Saves do not get here: the store is read-only.
+    /// Answers a fetch, in whichever form it asks for.
     public override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
         if request.requestType == .fetchRequestType, let context {
             let fetchRequest = request as! NSFetchRequest<any NSFetchRequestResult>
-            return try fetchRequest.answer(from: self.entitiesForFetchRequest(fetchRequest, inContext: context))
+            if fetchRequest.resultType == .managedObjectResultType {
+                return try self.entitiesForFetchRequest(fetchRequest, inContext: context)
+            }
+            // the additional types
+            return try fetchRequest.answer(from: self.entitiesForFetchRequest(fetchRequest, inContext: context)) { values(of: $0) }
         }
 
+        // A save does not get here: the store is read-only.
         return try super.execute(request, with: context)
     }
 
@@ -47,7 +53,7 @@ public final class LocalIncrementalStore: NSIncrementalStore {
         _ request: NSFetchRequest<any NSFetchRequestResult>, inContext context: NSManagedObjectContext
     ) throws -> [NSManagedObject] {
         var entities: [NSManagedObject] = []
-        let items = try self.loadPalettesFromJSON()
+        let items = try request.finish(self.loadPalettesFromJSON(), in: self)
 
         for item in items {
             if let objectId = self.objectIdForNewObjectOfEntity(request.entity!, cacheValues: item) {
@@ -69,7 +75,7 @@ public final class LocalIncrementalStore: NSIncrementalStore {
     {
         if let referenceId = Palette.identifier(in: values) {
             let objectId = self.newObjectID(for: entityDescription, referenceObject: referenceId)
-            cache[objectId] = values
+            cache.setObject(values, forKey: objectId)
             return objectId
         }
 
@@ -80,14 +86,21 @@ public final class LocalIncrementalStore: NSIncrementalStore {
     public override func newValuesForObject(
         with objectID: NSManagedObjectID, with context: NSManagedObjectContext
     ) throws -> NSIncrementalStoreNode {
-        if cache[objectID] == nil {
+        if values(of: objectID) == nil {
             for item in try loadPalettesFromJSON() { _ = objectIdForNewObjectOfEntity(objectID.entity, cacheValues: item) }
         }
-        if let values = cache[objectID] {
-            return NSIncrementalStoreNode(objectID: objectID, withValues: Palette.values(dictionary: values), version: 1)
+        if let values = values(of: objectID) {
+            return NSIncrementalStoreNode(objectID: objectID, withValues: values, version: 1)
         }
 
         throw CocoaError.noPalette(objectID)
+    }
+
+    /// The values that the cache has of an object.
+    private func values(of objectID: NSManagedObjectID) -> [String: Any]? {
+        guard let dictionary = cache.object(forKey: objectID) as? [String: Any] else { return nil }
+        // attributes of the managed object from the dictionary
+        return Palette.transform(dictionary: dictionary)
     }
 }
 

@@ -1,26 +1,53 @@
 internal import CoreData
+internal import ExampleSupport
 
 extension NSFetchRequest<any NSFetchRequestResult> {
-    /// What the request asks for, made of the objects that may be in its answer: predicate, order, offset and limit are applied here,
-    /// and the result has the form of the request's `resultType`.
+    /// The palettes that the request asks for: predicate, order, offset and limit are applied here.
     ///
     /// - Parameters:
-    ///   - candidates: objects of the asking context.
-    ///   - isPaged: whether offset and limit have been applied already.
-    func answer(from candidates: [NSManagedObject], isPaged: Bool = false) throws -> Any {
-        var objects = candidates
-        if let predicate { objects = try objects.filtered(matching: predicate) }
-        if let sortDescriptors, !sortDescriptors.isEmpty { objects = try objects.sorted(using: sortDescriptors) }
-        func page<Element>(_ elements: [Element]) -> [Element] {
-            if isPaged { return elements }
-            let rest = elements.dropFirst(fetchOffset)
-            return Array(fetchLimit > 0 ? rest.prefix(fetchLimit) : rest)
+    ///   - items: palettes that may be in the answer, as JSON describes them.
+    ///   - store: the store that is asked; it knows the IDs that the predicate may name.
+    ///   - isPage: whether offset and limit have been applied already.
+    /// - Throws: an error for a format that did not parse and for an unknown key.
+    func finish(_ items: [[String: Any]], in store: NSIncrementalStore, isPage: Bool = false) throws -> [[String: Any]] {
+        guard let entity else { return [] }
+        let schema = PaletteSchema(entity)
+        var rows = items.compactMap { PaletteRow($0, of: entity, in: store) }
+        if let predicate = try predicate?.compiled(for: schema) { rows = try rows.filter { try predicate.matches($0.subject) } }
+        if let sortDescriptors, !sortDescriptors.isEmpty {
+            guard !sortDescriptors.contains(where: { $0.key == nil && $0.hasComparator }) else {
+                throw NSError.failure(
+                    PaletteErrorCode.unanswerableFetch,
+                    "A sort descriptor names no key, and JSON has nothing but keys. Make it with NSSortDescriptor(key:ascending:).")
+            }
+            let sort = try CompiledSort(sortDescriptors, for: schema)
+            rows = try sort.sortedIndices(count: rows.count) { rows[$0].subject }.map { rows[$0] }
         }
+        // Equal dictionaries are joined first and counted afterwards.
+        return (isPage || joinsEqualResults ? rows : page(rows)).map(\.item)
+    }
+
+    /// The answer in another form than that of objects: their IDs, their number, or dictionaries.
+    ///
+    /// - Parameters:
+    ///   - objects: the objects that ``finish(_:in:isPage:)`` has left.
+    ///   - values: the values of an object by the names of its properties.
+    func answer(from objects: [NSManagedObject], values: (NSManagedObjectID) -> [String: Any]?) throws -> Any {
         switch resultType {
-        case .countResultType: return [NSNumber(value: page(objects).count)]
-        case .managedObjectIDResultType: return page(objects).map(\.objectID)
-        case .dictionaryResultType: return page(try dictionaries(of: objects))
-        default: return page(objects)
+        case .countResultType: return [NSNumber(value: objects.count)]
+        case .managedObjectIDResultType: return objects.map(\.objectID)
+        case .dictionaryResultType:
+            let names = try attributeNames()
+            let dictionaries = objects.map { object in
+                let dictionary = NSMutableDictionary()
+                let values = values(object.objectID) ?? [:]
+                for name in names {
+                    if let value = values[name] { dictionary.setObject(value, forKey: name as NSString) }
+                }
+                return dictionary as NSDictionary
+            }
+            return joinsEqualResults ? page(joined(dictionaries)) : dictionaries
+        default: return objects
         }
     }
 
@@ -31,23 +58,8 @@ extension NSFetchRequest<any NSFetchRequestResult> {
         return try propertiesToFetch.map { property in
             let name = (property as? NSPropertyDescription)?.name ?? property as? String
             if let name, attributes[name] != nil { return name }
-            throw PaletteError.make(.unanswerableFetch, "propertiesToFetch has “\(name ?? "\(property)")”; this store gives attributes.")
+            throw NSError.failure(
+                PaletteErrorCode.unanswerableFetch, "propertiesToFetch has “\(name ?? "\(property)")”; this store gives attributes.")
         }
-    }
-
-    private func dictionaries(of objects: [NSManagedObject]) throws -> [NSDictionary] {
-        let names = try attributeNames()
-        var dictionaries = objects.map { object in
-            let dictionary = NSMutableDictionary()
-            for name in names {
-                if let value = object.value(forKey: name) { dictionary.setObject(value, forKey: name as NSString) }
-            }
-            return dictionary as NSDictionary
-        }
-        if returnsDistinctResults {
-            var seen: Set<NSDictionary> = []
-            dictionaries.removeAll { !seen.insert($0).inserted }
-        }
-        return dictionaries
     }
 }

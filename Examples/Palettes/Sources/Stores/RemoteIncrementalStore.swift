@@ -1,4 +1,5 @@
 public import CoreData
+internal import ExampleSupport
 
 // Used for one thing at a time, as the framework calls a store.
 
@@ -8,10 +9,10 @@ public import CoreData
 /// background. What the service cannot do is finished in memory; see ``paletteBudget``.
 public final class RemoteIncrementalStore: NSIncrementalStore {
     /// The most palettes that are read to finish a fetch in memory. A fetch that needs more is an error.
-    public static var paletteBudget: Int { PaletteQuestion.budget }
+    public static var paletteBudget: Int { PaletteRequest.budget }
 
     private var cache: [NSManagedObjectID: [String: Any]] = [:]
-    private var reader: PaletteReader!
+    private var networkController: NetworkController!
 
     /// The type under which ``register()`` makes the store known.
     public class var storeType: String {
@@ -25,39 +26,54 @@ public final class RemoteIncrementalStore: NSIncrementalStore {
 
     /// Sets the metadata. The UUID follows from the address, so that the URI of an object is the same in every process.
     public override func loadMetadata() throws {
-        guard let url else { throw PaletteError.make(.noPlace, "The store has no address. Add it with the URL of the service.") }
+        guard let url else {
+            throw NSError.failure(PaletteErrorCode.noPlace, "The store has no address. Add it with the URL of the service.")
+        }
         let uuid = UUID(derivedFrom: "\(RemoteIncrementalStore.storeType) \(url.absoluteString)").uuidString
         self.metadata = [NSStoreTypeKey: RemoteIncrementalStore.storeType, NSStoreUUIDKey: uuid]
-        reader = PaletteReader(baseURL: url)
+        networkController = NetworkController(baseURL: url)
         isReadOnly = true
     }
 
     /// Answers a fetch, in whichever form it asks for. Saves do not get here: the store is read-only.
     public override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
         if request.requestType == .fetchRequestType, let context {
-            return try self.executeFetchRequest(request as! NSFetchRequest<any NSFetchRequestResult>, withContext: context)
+            return try self.executeFetchRequest(request, withContext: context)
         }
         return try super.execute(request, with: context)
     }
 
-    private func executeFetchRequest(
-        _ fetchRequest: NSFetchRequest<any NSFetchRequestResult>, withContext context: NSManagedObjectContext
-    ) throws -> Any {
-        let question = try PaletteQuestion(fetchRequest)
-        let managedObjects = try self.fetchRemoteObjectsWithRequest(fetchRequest, question, context: context)
-        return try fetchRequest.answer(from: managedObjects, isPaged: question.isPaged)
+    private func executeFetchRequest(_ request: NSPersistentStoreRequest, withContext context: NSManagedObjectContext) throws -> Any {
+        let fetchRequest = request as! NSFetchRequest<any NSFetchRequestResult>
+
+        if fetchRequest.resultType == .managedObjectResultType {
+            let managedObjects = try self.fetchRemoteObjectsWithRequest(fetchRequest, context: context)
+            return managedObjects
+        } else {
+            return try fetchRequest.answer(from: self.fetchRemoteObjectsWithRequest(fetchRequest, context: context)) { objectID in
+                cache[objectID].map { Palette.transform(dictionary: $0) }
+            }
+        }
     }
 
     private func fetchRemoteObjectsWithRequest(
-        _ fetchRequest: NSFetchRequest<any NSFetchRequestResult>, _ question: PaletteQuestion, context: NSManagedObjectContext
+        _ fetchRequest: NSFetchRequest<any NSFetchRequestResult>, context: NSManagedObjectContext
     ) throws -> [NSManagedObject] {
-        let paletteObjs = try reader.read(question)
+        let offset = fetchRequest.fetchOffset
+        let limit = fetchRequest.fetchLimit
+        // what is more than a page is asked for otherwise, and finished here
+        let httpRequest =
+            try PaletteRequest(beyondPageOf: fetchRequest) ?? ColourLovers.topPalettes.request(offset: offset, limit: limit)
 
-        let entities = paletteObjs.compactMap { item -> NSManagedObject? in
+        let jsonResult = try networkController.sendSynchronousRequest(httpRequest)
+
+        let paletteObjs = try fetchRequest.finish(jsonResult, in: self, isPage: httpRequest.isPage)
+
+        let entities = paletteObjs.compactMap({ (item: [String: Any]) -> NSManagedObject? in
             guard let objectId = self.objectIdForNewObjectOfEntity(fetchRequest.entity!, cacheValues: item) else { return nil }
             let palette = context.object(with: objectId)
             return palette
-        }
+        })
 
         return entities
     }
@@ -76,11 +92,12 @@ public final class RemoteIncrementalStore: NSIncrementalStore {
         with objectID: NSManagedObjectID, with context: NSManagedObjectContext
     ) throws -> NSIncrementalStoreNode {
         if cache[objectID] == nil, let identifier = referenceObject(for: objectID) as? String {
-            for item in try reader.read(.identifiers([identifier])) {
+            for item in try networkController.sendSynchronousRequest(.identifiers([identifier])) {
                 _ = objectIdForNewObjectOfEntity(objectID.entity, cacheValues: item)
             }
         }
         guard let values = cache[objectID] else { throw CocoaError.noPalette(objectID) }
-        return NSIncrementalStoreNode(objectID: objectID, withValues: Palette.values(dictionary: values), version: 1)
+        // use dictionary values for the managed object
+        return NSIncrementalStoreNode(objectID: objectID, withValues: Palette.transform(dictionary: values), version: 1)
     }
 }

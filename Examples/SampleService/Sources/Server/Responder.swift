@@ -1,3 +1,4 @@
+internal import ExampleSupport
 internal import FlyingFox
 internal import Foundation
 

@@ -1,3 +1,4 @@
+internal import ExampleSupport
 internal import Foundation
 
 /// The file of a store: checked when the store is added, read, and replaced as a whole.
@@ -173,17 +174,5 @@ struct SongFile {
         // On Linux `replaceItemAt` removes the old file and then fails to find it (Swift 6.3).
         if rename(draft.path, url.path) != 0 { throw NSError(domain: NSPOSIXErrorDomain, code: Int(errno)) }
         #endif
-    }
-}
-
-extension UUID {
-    /// The UUID that stands for a text: always the same for the same text (FNV-1a, marked as a UUID of version 8).
-    init(derivedFrom text: String) {
-        var hash: UInt128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d
-        for byte in text.utf8 { hash = (hash ^ UInt128(byte)) &* 0x0000_0000_0100_0000_0000_0000_0000_013b }
-        var bytes = withUnsafeBytes(of: hash.bigEndian) { Array($0) }
-        bytes[6] = bytes[6] & 0x0F | 0x80
-        bytes[8] = bytes[8] & 0x3F | 0x80
-        self = bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
     }
 }

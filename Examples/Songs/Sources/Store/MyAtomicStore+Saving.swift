@@ -16,7 +16,7 @@ extension MyAtomicStore {
     /// The node of an object. One that is saved together with the object that leads to it may have none yet: it gets an empty one,
     /// which is filled when its turn comes.
     func node(for managedObject: NSManagedObject) -> NSAtomicStoreCacheNode {
-        if let node = cacheNode(for: managedObject.objectID) { return node }
+        if let node = self.cacheNode(for: managedObject.objectID) { return node }
         let node = NSAtomicStoreCacheNode(objectID: managedObject.objectID)
         addCacheNodes([node])
         if let id = reference(of: managedObject.objectID) { objectMapping[id] = managedObject.objectID }

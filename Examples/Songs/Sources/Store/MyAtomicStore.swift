@@ -52,24 +52,27 @@ public final class MyAtomicStore: NSAtomicStore {
     /// - Throws: ``SongFileError`` with the line and column of the first mistake in the file.
     public override func load() throws {
         index = try SongIndex(scanning: file, format) { record, header, columns in
-            // The row's own identifier is the reference.
-            let referenceID = header.id
-            let objectID = self.objectID(for: header.entity, withReferenceObject: referenceID)
+            // The reference ID: the row's own identifier.
+            let uuid = header.id
+            // An object ID based on the reference ID; the row is a song, an album or a composer.
+            let objectID = self.objectID(for: header.entity, withReferenceObject: uuid)
+            // The cache node, filled with data by the names of the entity's attributes.
             let cacheNode = NSAtomicStoreCacheNode(objectID: objectID)
             for (key, value) in try format.values(record, columns, of: header) { cacheNode.setValue(value, forKey: key) }
-            objectMapping[referenceID] = objectID
+            // The mapping, and the node in the store.
+            objectMapping[uuid] = objectID
             addCacheNodes([cacheNode])
         }
         connectNodes()
     }
 
-    /// Connects the nodes as the rows' references say, in both directions.
+    /// Connects the nodes as the rows' references say, in both directions: a song's node has its album's node under “album”.
     private func connectNodes() {
         for id in index.order {
-            guard let node = node(id) else { continue }
-            for (name, relationship) in node.objectID.entity.relationshipsByName {
+            guard let cacheNode = node(id) else { continue }
+            for (name, relationship) in cacheNode.objectID.entity.relationshipsByName {
                 let others = index.related(name, of: id).compactMap { self.node($0) }
-                node.setValue(relationship.isToMany ? Set(others) : others.first, forKey: name)
+                cacheNode.setValue(relationship.isToMany ? Set(others) : others.first, forKey: name)
             }
         }
     }

@@ -1,5 +1,5 @@
 internal import CoreData
-internal import Synchronization
+internal import ExampleSupport
 
 extension MyIncrementalStore {
     /// Answers a fetch in the form that it asks for.
@@ -27,7 +27,7 @@ extension MyIncrementalStore {
     /// The predicate and the order are evaluated over rows. A row is read only when one of them asks for an attribute, and once at most.
     private func getSongsIds(byRequest fetchRequest: NSFetchRequest<any NSFetchRequestResult>) throws -> [UUID] {
         let found = try rows(for: fetchRequest)
-        return page(found, fetchRequest).map(\.header.id)
+        return fetchRequest.page(found).map(\.header.id)
     }
 
     /// The rows that the predicate matches, in order, before offset and limit.
@@ -61,22 +61,13 @@ extension MyIncrementalStore {
             fetchRequest.propertiesToFetch.map { $0.map { ($0 as? NSPropertyDescription)?.name ?? "\($0)" } }
             ?? entity.attributesByName.keys.sorted()
         let paths = try names.map { ($0, try CompiledKeyPath($0, for: SongRows(store: self).schema(of: entity))) }
-        var dictionaries = try found.map { row in
+        let dictionaries = try found.map { row in
             let dictionary = NSMutableDictionary()
             for (name, path) in paths {
                 if let value = try path.value(of: row.subject).any { dictionary.setObject(value, forKey: name as NSString) }
             }
             return dictionary as NSDictionary
         }
-        if fetchRequest.returnsDistinctResults {
-            var seen: Set<NSDictionary> = []
-            dictionaries.removeAll { !seen.insert($0).inserted }
-        }
-        return page(dictionaries, fetchRequest)
-    }
-
-    private func page<Element>(_ elements: [Element], _ fetchRequest: NSFetchRequest<any NSFetchRequestResult>) -> [Element] {
-        let rest = elements.dropFirst(fetchRequest.fetchOffset)
-        return Array(fetchRequest.fetchLimit > 0 ? rest.prefix(fetchRequest.fetchLimit) : rest)
+        return fetchRequest.page(fetchRequest.joined(dictionaries))
     }
 }

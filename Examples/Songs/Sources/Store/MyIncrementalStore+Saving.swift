@@ -1,5 +1,5 @@
 internal import CoreData
-internal import Synchronization
+internal import ExampleSupport
 
 extension MyIncrementalStore {
     /// Writes the file anew: changed rows with their versions counted up, new ones with version 1, the others byte for byte.

@@ -1,5 +1,5 @@
 public import CoreData
-internal import Synchronization
+internal import ExampleSupport
 
 /// An incremental store over a CSV file: the second store of the article *Diving into Core Data with Incremental and Atomic Stores*.
 ///
@@ -45,7 +45,7 @@ public final class MyIncrementalStore: NSIncrementalStore {
     /// What the store has had to do so far. May be read from any thread.
     public var statistics: Statistics { counters.withLock { $0 } }
 
-    let counters = Mutex(Statistics())
+    let counters = Locked(Statistics())
     var file: SongFile!
     var format: SongFileFormat!
     /// The file as it was last read through.

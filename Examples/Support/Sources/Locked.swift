@@ -5,16 +5,16 @@ internal import Foundation
 /// `Synchronization.Mutex` would do the same, but the thread sanitizer does not see its lock on Linux and reports races where there
 /// are none; it does see this one.
 // Sendable because `value` is reached only while `lock` is held.
-final class Locked<Value: Sendable>: @unchecked Sendable {
+package final class Locked<Value: Sendable>: @unchecked Sendable {
     private let lock = NSLock()
     private var value: Value
 
-    init(_ value: Value) {
+    package init(_ value: Value) {
         self.value = value
     }
 
     /// Runs a body that may read and change the value. The body must not come back to the same lock.
-    func withLock<Result, Failure: Error>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure) -> Result {
+    package func withLock<Result, Failure: Error>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure) -> Result {
         lock.lock()
         defer { lock.unlock() }
         return try body(&value)

@@ -1,39 +1,44 @@
 internal import CoreData
+internal import ExampleSupport
 internal import Predicates
 
-/// What the service is asked to answer a fetch.
+/// What the service is asked, so that a fetch can be answered.
 ///
 /// The service knows one order, that of the ranks, and no filter. A page of it is a fetch without a predicate in that order; palettes can
 /// also be asked for one by one. Everything else needs all palettes, which are read page by page and finished in memory: at most
 /// ``budget`` of them, beyond which the fetch is an error that names what made it necessary.
-enum PaletteQuestion: Sendable, Hashable {
+enum PaletteRequest: Sendable, Hashable {
     /// Those with identifiers.
     case identifiers([String])
-    /// A page; a limit of 0 is the rest. What the request wants that the service cannot do, if that is why all palettes are needed.
-    case page(offset: Int, limit: Int, because: String?)
+    /// A page in the order of the ranks; a limit of 0 is the rest.
+    case page(offset: Int, limit: Int)
+    /// All palettes, because of something in the fetch request that the service cannot do.
+    case all(because: String)
 
     /// The most palettes that are read for a fetch that names no limit the service can keep.
-    static let budget = 500
+    static let budget = 1000
 
-    /// Reads a fetch request.
+    /// What to ask for a fetch that is more than a page in the order of the ranks; nil for one that is just that.
     ///
     /// - Throws: the error of a predicate that did not parse.
-    init(_ request: NSFetchRequest<any NSFetchRequestResult>) throws {
+    init?(beyondPageOf request: NSFetchRequest<any NSFetchRequestResult>) throws {
         let tree = try request.predicate?.tree() ?? .true
         if let identifiers = try Self.identifiers(tree) {
             self = .identifiers(identifiers.sorted())
         } else if tree != .true {
-            self = .page(offset: 0, limit: 0, because: "predicate “\(tree)”")
+            self = .all(because: "predicate “\(tree)”")
         } else if let descriptor = Self.foreignOrder(request) {
-            self = .page(offset: 0, limit: 0, because: "order by “\(descriptor.key ?? "self")”")
+            self = .all(because: "order by “\(descriptor.key ?? "self")”")
+        } else if request.joinsEqualResults {
+            self = .all(because: "returnsDistinctResults")
         } else {
-            self = .page(offset: request.fetchOffset, limit: request.fetchLimit, because: nil)
+            return nil
         }
     }
 
-    /// Whether the service itself applies the offset and the limit of the request.
-    var isPaged: Bool {
-        if case .page(_, _, because: nil) = self { true } else { false }
+    /// Whether the service itself applies the offset and the limit of the fetch request.
+    var isPage: Bool {
+        if case .page = self { true } else { false }
     }
 
     /// A sort descriptor that is not the order of the service.

@@ -1,0 +1,59 @@
+import Foundation
+import SampleService
+import Testing
+
+@testable import coredata_demo
+
+@Suite("What the demo prints") struct WalkChapterTests {
+    /// What a chapter prints, line by line without the spaces around each.
+    private func lines(_ run: (SampleService, Terminal) async throws -> Void) async throws -> [String] {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("coredata-demo-\(UUID().uuidString).txt")
+        try Data().write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let terminal = Terminal(output: try FileHandle(forWritingTo: file))
+        let service = try await SampleService.start { terminal.request($0) }
+        try await run(service, terminal)
+        await service.stop()
+        return String(decoding: try Data(contentsOf: file), as: UTF8.self).split(separator: "\n").map {
+            $0.trimmingCharacters(in: .whitespaces)
+        }
+    }
+
+    /// The lines that the walk over a band is to print, without those of the tracks.
+    private func walk(_ band: SampleBand) -> [String] {
+        ["→ GET /api/band/3/discography?band_id=\(band.id)"]
+            + band.albums.sorted { $0.releaseDate < $1.releaseDate }.flatMap {
+                ["→ GET /api/album/2/info?album_id=\($0.id)", $0.title]
+            }
+    }
+
+    @Test("Each discography and each album's tracks is one request, printed before what it brought, and nothing else is asked")
+    func requestsOfTheWalk() async throws {
+        let bands = try ["Rue Royale", "Sideditch"].map { name in
+            try #require(SampleService.bands.first { $0.name == name })
+        }
+        #expect(bands.map(\.albums.count) == [3, 2])
+        let titles = Set(bands.flatMap(\.albums).map(\.title))
+        let lamplight = try #require(bands[0].albums.first { $0.title == "Lamplight Atlas" })
+
+        var asked: [String] = []
+        let printed = try await lines { service, terminal in
+            _ = try await WalkChapter(service: service, terminal: terminal).run()
+            asked = service.requests.map { "→ GET \($0.target)" }
+        }
+        let outline = printed.compactMap { line -> String? in
+            if line.hasPrefix("→") { return line }
+            // An album's row says how many tracks it has; a track's row begins with a number.
+            return titles.first { line.hasPrefix("\($0)  ") && line.contains(" tracks ") }
+        }
+        // The search at the end is a fetch of its own, and asks for the album once more.
+        var expected = ["→ GET /api/band/3/search?name=Rue%20Royale,Sideditch"]
+        expected += bands.flatMap(walk)
+        expected.append("→ GET /api/album/2/info?album_id=\(lamplight.id)")
+        #expect(outline == expected)
+        #expect(printed.filter { $0.hasPrefix("→") } == asked)
+        for track in bands.flatMap(\.albums).flatMap(\.tracks) {
+            #expect(printed.contains { $0.contains(track.title) }, "\(track.title)")
+        }
+    }
+}
