@@ -1,3 +1,4 @@
+internal import CoreDataRuntime
 public import Foundation
 internal import Predicates
 
@@ -23,9 +24,16 @@ extension Sequence where Element: NSManagedObject {
         var found: [Element] = []
         try objects.withUnsafeBufferPointer { elements in
             // The array keeps the objects; retaining each would cost more than the test.
+            let references = UnsafeRawPointer(elements.baseAddress.unsafelyUnwrapped).assumingMemoryBound(
+                to: Unmanaged<NSManagedObject>.self)
             for index in elements.indices {
-                let object = UnsafeRawPointer(elements.baseAddress.unsafelyUnwrapped + index)
-                    .assumingMemoryBound(to: Unmanaged<NSManagedObject>.self).pointee
+                // An object and its row lie apart: both are on their way to the processor before their turn comes.
+                if index + 32 < elements.count { coredata_prefetch(references[index + 32].toOpaque()) }
+                if index + 16 < elements.count, let slots = references[index + 16]._withUnsafeGuaranteedRef({ $0.slots }) {
+                    coredata_prefetch(slots)
+                    coredata_prefetch(slots + 64)
+                }
+                let object = references[index]
                 let own = UnsafeMutableRawPointer(object._withUnsafeGuaranteedRef { $0.places })
                 if own != kind {
                     kind = own
@@ -51,7 +59,7 @@ extension Sequence where Element: NSManagedObject {
             while let above = shared.superentity, !object.owningEntity.isKindOf(entity: shared) { shared = above }
         }
         let sort = try CompiledSort(descriptors, for: shared.frozen!.schema)
-        let subjects = try objects.map { try $0.subject() }
+        let subjects = try objects.mapUncounted { try $0.subject() }
         return try withExtendedLifetime(objects) {
             objects.permuted(by: try sort.sortedIndices(count: subjects.count) { subjects[$0] })
         }

@@ -7,4 +7,7 @@
 /// question answered without the side table (an allocation for each object) that a `weak` variable costs.
 void *swift_tryRetain(void *object);
 
+/// Tells the processor that the memory at an address will be read soon. Any address will do; nothing is read.
+static inline void coredata_prefetch(const void *address) { __builtin_prefetch(address); }
+
 #endif
