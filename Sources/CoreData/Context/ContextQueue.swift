@@ -1,14 +1,16 @@
 internal import Foundation
 
 /// The queue that a context works on, and who stands still until it is done.
-// `waiting` is used on `queue` only; `context` is set once, before the queue has anything to do.
+// `waiting` is used on `queue` only; `registry` is set once, before the queue has anything to do.
 final class ContextQueue: @unchecked Sendable {
     let queue: DispatchQueue
     private let isMain: Bool
     /// The queues that wait for the block that runs here by `performAndWait`: they stand still, and what belongs to them is the block's to use.
     private var waiting: [ContextQueue] = []
+    /// The registry of the context whose private queue this is.
+    var registry: ObjectRegistry?
     /// The context whose private queue this is.
-    weak var context: NSManagedObjectContext?
+    var context: NSManagedObjectContext? { registry?.livingContext }
 
     /// The main queue.
     static let main = ContextQueue(.main, isMain: true)

@@ -63,10 +63,10 @@ extension NSManagedObjectContext {
     func scheduleEvent() {
         guard !isInEvent, !isEventEnqueued else { return }
         isEventEnqueued = true
-        queue.async { [weak self] in
-            guard let self else { return }
-            isEventEnqueued = false
-            processPendingChanges()
+        queue.async { [registry] in
+            guard let context = registry?.livingContext else { return }
+            context.isEventEnqueued = false
+            context.processPendingChanges()
         }
     }
 }

@@ -85,7 +85,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         }
         super.init()
         registry = ObjectRegistry(self)
-        if ct == .privateQueueConcurrencyType { contextQueue.context = self }
+        if ct == .privateQueueConcurrencyType { contextQueue.registry = registry }
     }
 
     /// Makes a context that works on a queue of the given kind.

@@ -12,16 +12,28 @@ final class ObjectRegistry: @unchecked Sendable {
     /// The IDs of objects that were released since the context last looked.
     @exclusivity(unchecked) private var gone: [NSManagedObjectID] = []
     @exclusivity(unchecked) private var remembersReleases = false
-    /// Read on the context's queue only; the context clears it when it goes.
-    private unowned(unsafe) var owner: NSManagedObjectContext?
+    /// The context clears it when it goes. Weak would make every count of the context's references slow.
+    @exclusivity(unchecked) private var owner: Unmanaged<NSManagedObjectContext>?
 
-    init(_ context: NSManagedObjectContext) { owner = context }
+    init(_ context: NSManagedObjectContext) { owner = Unmanaged.passUnretained(context) }
 
-    /// The context; nil once it is gone or the registry has been given up by a reset.
-    var context: NSManagedObjectContext? { owner }
+    /// The context; nil once it is gone. On the context's queue only.
+    var context: NSManagedObjectContext? { owner?.takeUnretainedValue() }
+
+    /// The context unless it is gone or going. On any queue.
+    var livingContext: NSManagedObjectContext? {
+        lock.lock()
+        defer { lock.unlock() }
+        guard let owner, swift_tryRetain(owner.toOpaque()) != nil else { return nil }
+        return owner.takeRetainedValue()
+    }
 
     /// The context goes: its objects are on their own.
-    func contextWillDeallocate() { owner = nil }
+    func contextWillDeallocate() {
+        lock.lock()
+        owner = nil
+        lock.unlock()
+    }
 
     /// The registered object of an identity.
     func object(with id: NSManagedObjectID) -> NSManagedObject? {

@@ -56,7 +56,13 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
         owningEntity = entity
         places = frozen.layout.places.entries
         placeMask = frozen.layout.places.mask
-        row = frozen.layout.defaultRow
+        if context == nil {
+            row = frozen.layout.defaultRow
+        } else {
+            // A new object is mostly written to at once: it gets a row of its own.
+            row = frozen.layout.defaultRow.copy()
+            flags = .ownsRow
+        }
         slots = row.unsafelyUnwrapped.slots
         super.init()
         if let context {
