@@ -32,7 +32,7 @@ public import Synchronization
 
     /// Where the value lies in the rows of the object's entity.
     @inlinable @inline(__always) func place(in object: NSManagedObject) -> PropertyPlace {
-        let type = UInt(bitPattern: ObjectIdentifier(Value.self).hashableBits)
+        let type = UInt(bitPattern: ObjectIdentifier(Value.self))
         return PlaceTable.find(key, type, in: object.places, object.placeMask) ?? resolve(in: object, key, type)
     }
 
@@ -46,11 +46,6 @@ public import Synchronization
         frozen.layout.places.insert(key, type, place)
         return place
     }
-}
-
-extension ObjectIdentifier {
-    /// The address of the type's metadata.
-    @inlinable @inline(__always) var hashableBits: Int { Int(bitPattern: self) }
 }
 
 /// Where a property's value lies in the rows of an entity, in one word: the property's index, the offset of its slot and its nil bit.
