@@ -6,48 +6,95 @@ extension PredicateCompiler {
         try deeper { try unlimitedOperand(expression, clause: clause) }
     }
 
+    /// The cases with parts have functions of their own, so that a level of nesting needs little stack.
     private func unlimitedOperand(_ expression: ExpressionTree, clause: String) throws -> Operand {
         switch expression {
         case .constant(let value): return .constant(resolved(value))
         case .evaluatedObject: return root
         case .variable(let name): return try variable(name, clause: clause)
         case .keyPath(let keys): return try path(keys[...], from: root, clause: clause)
-        case .navigation(let base, let keys): return try path(keys[...], from: operand(base, clause: clause), clause: clause)
-        case .aggregate(let elements):
-            let readers = try elements.map { try operand($0, clause: clause).scalar() }
-            return .dynamic { subject in .array(try readers.map { try $0(subject) }) }
-        case .arithmetic(let operation, let left, let right):
-            let left = try reader(left, clause)
-            let right = try reader(right, clause)
-            return .value { try Arithmetic.combine(operation, left($0), right($0), clause: clause) }
-        case .negated(let operand):
-            let read = try reader(operand, clause)
-            return .value { try Arithmetic.combine(.subtract, .int64(0), read($0), clause: clause) }
-        case .complement(let operand):
-            let read = try reader(operand, clause)
-            return .value { try Arithmetic.combine(.bitExclusiveOr, .int64(-1), read($0), clause: clause) }
-        case .function(let name, let arguments):
-            let function = try ExpressionFunction(name, argumentCount: arguments.count, clause: clause)
-            let readers = try arguments.map { try reader($0, clause) }
-            return .dynamic { subject in try function.call(readers.map { try $0(subject) }) }
-        case .method(let operand, let name, let arguments):
-            return try method(operand, name, arguments, clause)
+        case .navigation(let base, let keys): return try navigation(base, keys, clause)
+        case .aggregate(let elements): return try aggregate(elements, clause)
+        case .arithmetic(let operation, let left, let right): return try arithmetic(operation, left, right, clause)
+        case .negated(let operand): return try arithmetic(.subtract, .constant(.int64(0)), operand, clause)
+        case .complement(let operand): return try arithmetic(.bitExclusiveOr, .constant(.int64(-1)), operand, clause)
+        case .function(let name, let arguments): return try function(name, arguments, clause)
+        case .method(let operand, let name, let arguments): return try method(operand, name, arguments, clause)
         case .element(let collection, let index): return try element(collection, index, clause)
-        case .subquery(let collection, let variable, let condition):
-            return try subquery(collection, variable, condition, clause)
+        case .subquery(let collection, let variable, let condition): return try subquery(collection, variable, condition, clause)
         case .setOperation(let operation, let left, let right): return try setOperation(operation, left, right, clause)
-        case .conditional(let condition, let value, let otherwise):
-            let test = try test(condition, expecting: true)
-            let value = try reader(value, clause)
-            let otherwise = try reader(otherwise, clause)
-            return .dynamic { try test($0) ? value($0) : otherwise($0) }
-        case .cast(let value, let type):
-            let conversion = try ValueConversion(type, clause: clause)
-            let read = try reader(value, clause)
-            return .value { try conversion.convert(read($0)) }
-        case .assignment(let name, _):
-            throw InvalidPredicateError(kind: .unsupported, message: "The variable $\(name) cannot be assigned, in the clause \(clause)")
+        case .conditional(let condition, let value, let otherwise): return try conditional(condition, value, otherwise, clause)
+        case .cast(let value, let type): return try cast(value, type, clause)
+        case .fetch(let request, let context, let countOnly): return try fetch(request, context, countOnly, clause)
+        case .block(let block, let arguments): return try code(block, arguments, clause)
+        case .anyKey: throw unsupported("ANYKEY stands for keys that are known to Spotlight only", clause)
+        case .assignment(let name, _): throw unsupported("The variable $\(name) cannot be assigned", clause)
         }
+    }
+
+    private func unsupported(_ message: String, _ clause: String) -> InvalidPredicateError {
+        InvalidPredicateError(kind: .unsupported, message: "\(message), in the clause \(clause)")
+    }
+
+    private func navigation(_ base: ExpressionTree, _ keys: [String], _ clause: String) throws -> Operand {
+        try path(keys[...], from: operand(base, clause: clause), clause: clause)
+    }
+
+    private func aggregate(_ elements: [ExpressionTree], _ clause: String) throws -> Operand {
+        let readers = try readers(elements, clause)
+        return .dynamic { subject in .array(try readers.map { try $0(subject) }) }
+    }
+
+    private func arithmetic(
+        _ operation: ExpressionTree.ArithmeticOperator, _ left: ExpressionTree, _ right: ExpressionTree, _ clause: String
+    ) throws -> Operand {
+        let left = try reader(left, clause)
+        let right = try reader(right, clause)
+        return .value { try Arithmetic.combine(operation, left($0), right($0), clause: clause) }
+    }
+
+    private func function(_ name: String, _ arguments: [ExpressionTree], _ clause: String) throws -> Operand {
+        let function = try ExpressionFunction(name, argumentCount: arguments.count, clause: clause)
+        let readers = try readers(arguments, clause)
+        return .dynamic { subject in try function.call(readers.map { try $0(subject) }) }
+    }
+
+    private func conditional(
+        _ condition: PredicateTree, _ value: ExpressionTree, _ otherwise: ExpressionTree, _ clause: String
+    ) throws -> Operand {
+        let test = try test(condition, expecting: true)
+        let value = try reader(value, clause)
+        let otherwise = try reader(otherwise, clause)
+        return .dynamic { try test($0) ? value($0) : otherwise($0) }
+    }
+
+    private func cast(_ value: ExpressionTree, _ type: String, _ clause: String) throws -> Operand {
+        let conversion = try ValueConversion(type, clause: clause)
+        let read = try reader(value, clause)
+        return .value { try conversion.convert(read($0)) }
+    }
+
+    private func fetch(
+        _ request: ExpressionTree, _ context: ExpressionTree, _ countOnly: Bool, _ clause: String
+    ) throws -> Operand {
+        let request = try reader(request, clause)
+        let context = try reader(context, clause)
+        let schema = schema
+        return .dynamic { try schema.fetch(request($0), context: context($0), countOnly: countOnly) }
+    }
+
+    private func code(_ block: ExpressionBlock, _ arguments: [ExpressionTree], _ clause: String) throws -> Operand {
+        let readers = try readers(arguments, clause)
+        let schema = schema
+        let surroundings = surroundings
+        return .dynamic { subject in
+            let arguments = try readers.map { try $0(subject).any }
+            return try PropertyValue(plain: block.body(schema.publicObject(of: subject), arguments, surroundings))
+        }
+    }
+
+    private func readers(_ expressions: [ExpressionTree], _ clause: String) throws -> [ValueReader] {
+        try expressions.map { try reader($0, clause) }
     }
 
     private func reader(_ expression: ExpressionTree, _ clause: String) throws -> ValueReader {
@@ -177,7 +224,7 @@ extension PredicateCompiler {
         _ operand: ExpressionTree, _ name: String, _ arguments: [ExpressionTree], _ clause: String
     ) throws -> Operand {
         let method = try ExpressionFunction(method: name, argumentCount: arguments.count, clause: clause)
-        let readers = try ([operand] + arguments).map { try reader($0, clause) }
+        let readers = try readers([operand] + arguments, clause)
         return .dynamic { subject in try method.call(readers.map { try $0(subject) }) }
     }
 }

@@ -19,6 +19,8 @@ final class PredicateCompiler {
     let schema: any PredicateSchema
     let logic: NilLogic
     var bindings: [String: Binding] = [:]
+    /// What blocks within expressions are given besides their arguments.
+    var surroundings: NSMutableDictionary?
     private var depth = 0
 
     init(schema: any PredicateSchema, logic: NilLogic) {
@@ -94,7 +96,7 @@ final class PredicateCompiler {
     private func test(_ comparison: PredicateComparison, expecting expected: Bool) throws -> CompiledTest {
         let clause = comparison.clause
         if case .custom(let name) = comparison.operator {
-            throw InvalidPredicateError(kind: .unsupported, message: "The method \(name) cannot be called, in the clause \(clause)")
+            throw InvalidPredicateError(kind: .unsupported, message: "\(name) cannot be evaluated, in the clause \(clause)")
         }
         let left = try operand(comparison.left, clause: clause)
         let right = try operand(comparison.right, clause: clause)
