@@ -29,8 +29,9 @@ enum ArchivedTree {
     func encodable(depth: Int) throws -> NSObject {
         switch self {
         case .predicate(let tree):
-            guard case .block = tree else { return NSPredicate.made(from: .success(tree)) }
-            throw PredicateArchive.unreadable("A block predicate cannot be archived")
+            // What cannot be archived is found now: once Foundation's archiver has begun, it can only stop the program.
+            _ = try fields(depth: depth)
+            return NSPredicate.made(from: .success(tree))
         case .expression(let tree): return try ArchivedTree.node(tree, depth: depth)
         }
     }
@@ -93,8 +94,10 @@ enum ArchivedTree {
         func child(_ tree: ExpressionTree) throws -> ArchivedNode.Field { .object(try node(tree, depth: depth + 1)) }
         func type(_ kind: Int) -> (String, ArchivedNode.Field) { ("NSExpressionType", .integer(kind)) }
         switch tree {
-        case .constant(let value):
-            return ArchivedConstantValue([type(Kind.constant)] + (try constant(value).map { [("NSConstantValue", .object($0))] } ?? []))
+        case .constant(.array(let values)) where values.contains(where: \.isNumber):
+            let elements = try values.map { try node(.constant($0), depth: depth + 1) }
+            return ArchivedAggregate([type(Kind.aggregate), ("NSCollection", .object(NSArray(array: elements)))])
+        case .constant(let value): return try constantNode(value)
         case .evaluatedObject: return ArchivedSelf([type(Kind.evaluatedObject)])
         case .anyKey: return ArchivedAnyKey([type(Kind.anyKey)])
         case .variable(let name): return ArchivedVariable([type(Kind.variable), ("NSVariable", .object(NSString(string: name)))])
@@ -161,6 +164,20 @@ enum ArchivedTree {
         ])
     }
 
+    /// Foundation's archiver on Linux merges equal objects, and 1, 1.0 and TRUE are equal: so a number says besides what it was. And it
+    /// cannot archive a decimal number: the nearest binary one stands in its place, and its digits besides.
+    private static func constantNode(_ value: PropertyValue) throws -> ArchivedNode {
+        var fields: [(String, ArchivedNode.Field)] = [("NSExpressionType", .integer(Kind.constant))]
+        if case .decimal(let number) = value {
+            fields.append(("NSConstantValue", .object(NSNumber(value: value.double ?? 0))))
+            fields.append(("PredicatesDecimal", .object(NSString(string: number.description))))
+        } else if let object = try constant(value) {
+            fields.append(("NSConstantValue", .object(object)))
+        }
+        if let type = value.numberType { fields.append(("PredicatesNumberType", .integer(type))) }
+        return ArchivedConstantValue(fields)
+    }
+
     /// The constant as an object that Foundation can archive.
     private static func constant(_ value: PropertyValue) throws -> NSObject? {
         switch value {
@@ -168,7 +185,7 @@ enum ArchivedTree {
         case .bool(let value): return NSNumber(value: value)
         case .int64(let value): return NSNumber(value: value)
         case .double(let value): return NSNumber(value: value)
-        case .decimal(let value): return NSDecimalNumber(decimal: value)
+        case .decimal: throw PredicateArchive.unreadable("A decimal number within a set cannot be archived")
         case .string(let value): return NSString(string: value)
         case .date(let value): return value as NSDate
         case .data(let value): return value as NSData
@@ -177,6 +194,28 @@ enum ArchivedTree {
         case .array(let values): return NSArray(array: try values.map { try constant($0) ?? NSNull() })
         case .set(let values): return NSSet(array: try values.map { try constant($0) ?? NSNull() })
         case .object: throw PredicateArchive.unreadable("\(value.typeName) cannot be archived")
+        }
+    }
+}
+
+extension PropertyValue {
+    /// Which kind of number this is, as a number of our own in archives.
+    fileprivate var numberType: Int? {
+        switch self {
+        case .bool: 1
+        case .int64: 2
+        case .double: 3
+        default: nil
+        }
+    }
+
+    /// The number as the kind that an archive says it was.
+    func number(ofType type: Int) -> PropertyValue {
+        switch (type, self) {
+        case (1, _) where isNumber: .bool(double != 0)
+        case (2, .bool), (2, .double): Int64(exactly: double ?? 0).map(PropertyValue.int64) ?? self
+        case (3, _) where isNumber: .double(double ?? 0)
+        default: self
         }
     }
 }

@@ -101,11 +101,19 @@ extension PredicateArchive {
     }
 
     private static func constant(_ coder: NSCoder) throws -> ExpressionTree {
-        if let name = coder.decodeObject(of: [NSString.self], forKey: "NSConstantValueClassName") as? String {
-            return .constant(.string(name))
+        // A key that is not there is an error to Foundation's unarchiver.
+        if coder.containsValue(forKey: "NSConstantValueClassName") {
+            return .constant(.string(try text("NSConstantValueClassName", coder)))
         }
         guard coder.containsValue(forKey: "NSConstantValue") else { return .constant(.null) }
-        return .constant(try PropertyValue(any: coder.decodeObject(of: constantClasses, forKey: "NSConstantValue")))
+        if coder.containsValue(forKey: "PredicatesDecimal") {
+            guard let number = Decimal(string: try text("PredicatesDecimal", coder)) else {
+                throw unreadable("The archive holds a decimal number that cannot be read")
+            }
+            return .constant(.decimal(number))
+        }
+        let value = try PropertyValue(any: coder.decodeObject(of: constantClasses, forKey: "NSConstantValue"))
+        return .constant(value.number(ofType: coder.decodeInteger(forKey: "PredicatesNumberType")))
     }
 
     /// A key path is a call as well: of `valueForKeyPath:`, with a path that is no constant.

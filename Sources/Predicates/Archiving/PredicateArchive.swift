@@ -59,26 +59,23 @@ public enum PredicateArchive {
 
     // MARK: Registration
 
+    /// Only the unarchiver is told: Foundation's archiver on Linux keeps no names for classes, so ``data(of:)`` puts them in afterwards.
     static let registered: Void = {
-        NSKeyedArchiver.setClassName("NSComparisonPredicate", for: NSComparisonPredicate.self)
-        NSKeyedArchiver.setClassName("NSCompoundPredicate", for: FormatCompoundPredicate.self)
-        NSKeyedArchiver.setClassName("NSTruePredicate", for: TruePredicate.self)
-        NSKeyedArchiver.setClassName("NSFalsePredicate", for: FalsePredicate.self)
-        NSKeyedArchiver.setClassName("NSExpression", for: NSExpression.self)
-        NSKeyedUnarchiver.setClass(NSComparisonPredicate.self, forClassName: "NSComparisonPredicate")
-        NSKeyedUnarchiver.setClass(FormatCompoundPredicate.self, forClassName: "NSCompoundPredicate")
-        NSKeyedUnarchiver.setClass(TruePredicate.self, forClassName: "NSTruePredicate")
-        NSKeyedUnarchiver.setClass(FalsePredicate.self, forClassName: "NSFalsePredicate")
-        NSKeyedUnarchiver.setClass(NSExpression.self, forClassName: "NSExpression")
-        for (name, node): (String, AnyClass) in ArchivedNode.expressionClasses {
-            NSKeyedArchiver.setClassName(name, for: node)
-            NSKeyedUnarchiver.setClass(NSExpression.self, forClassName: name)
-        }
-        for (name, node): (String, AnyClass) in ArchivedNode.operatorClasses {
-            NSKeyedArchiver.setClassName(name, for: node)
-            NSKeyedUnarchiver.setClass(ArchivedOperator.self, forClassName: name)
+        for (name, own): (String, AnyClass) in ownClasses {
+            let reader: AnyClass =
+                own is ArchivedNode.Type ? (name.hasSuffix("Operator") ? ArchivedOperator.self : NSExpression.self) : own
+            NSKeyedUnarchiver.setClass(reader, forClassName: name)
+            NSKeyedUnarchiver.setClass(reader, forClassName: NSStringFromClass(own))
         }
     }()
+
+    /// Our classes, and the names they have in Apple's archives.
+    private static var ownClasses: [(name: String, own: AnyClass)] {
+        [
+            ("NSComparisonPredicate", NSComparisonPredicate.self), ("NSCompoundPredicate", FormatCompoundPredicate.self),
+            ("NSTruePredicate", TruePredicate.self), ("NSFalsePredicate", FalsePredicate.self), ("NSExpression", NSExpression.self),
+        ] + ArchivedNode.expressionClasses + ArchivedNode.operatorClasses
+    }
 
     /// What a constant may be.
     static let constantClasses: [AnyClass] = [
@@ -88,11 +85,8 @@ public enum PredicateArchive {
 
     /// The names of all classes that an archive of a predicate may hold.
     private static let knownNames: Set<String> = {
-        var names: Set<String> = [
-            "NSComparisonPredicate", "NSCompoundPredicate", "NSTruePredicate", "NSFalsePredicate", "NSExpression", "NSMutableArray",
-            "NSMutableSet", "NSMutableString", "NSMutableData", "NSDecimalNumberPlaceholder",
-        ]
-        for (name, _) in ArchivedNode.expressionClasses + ArchivedNode.operatorClasses { names.insert(name) }
+        var names: Set<String> = ["NSMutableArray", "NSMutableSet", "NSMutableString", "NSMutableData", "NSMutableOrderedSet"]
+        for (name, own): (String, AnyClass) in ownClasses { names.formUnion([name, NSStringFromClass(own)]) }
         for known in constantClasses { names.insert(NSStringFromClass(known)) }
         return names
     }()
@@ -105,7 +99,26 @@ public enum PredicateArchive {
         let archiver = NSKeyedArchiver(requiringSecureCoding: true)
         archiver.encode(node, forKey: NSKeyedArchiveRootObjectKey)
         archiver.finishEncoding()
-        return archiver.encodedData
+        return try renamed(archiver.encodedData)
+    }
+
+    /// The archive with Apple's names in the place of ours.
+    private static func renamed(_ data: Data) throws -> Data {
+        guard var archive = try PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any],
+            var objects = archive["$objects"] as? [Any]
+        else { throw unreadable("The archive could not be written") }
+        let names = Dictionary(ownClasses.map { (NSStringFromClass($0.own), $0.name) }) { first, _ in first }
+        for (index, object) in objects.enumerated() {
+            guard let own = (object as? [String: Any])?["$classname"] as? String, let name = names[own] else { continue }
+            var chain = [name]
+            if name.hasSuffix("Predicate") { chain += ["NSPredicate"] }
+            if name == "NSKeyPathExpression" { chain += ["NSFunctionExpression"] }
+            if name.hasSuffix("Expression"), name != "NSExpression" { chain += ["NSExpression"] }
+            if name.hasSuffix("Operator") { chain += ["NSPredicateOperator"] }
+            objects[index] = ["$classname": name, "$classes": chain + ["NSObject"]] as [String: Any]
+        }
+        archive["$objects"] = objects
+        return try PropertyListSerialization.data(fromPropertyList: archive, format: .binary, options: 0)
     }
 
     private static func root(of classes: [AnyClass], from data: Data) throws -> Any? {
