@@ -11,6 +11,10 @@ struct ExpressionFunction {
 
     /// Finds a function written as `name(…)`; `FUNCTION(operand, 'name', …)` finds it too.
     init(_ name: String, argumentCount: Int, clause: String) throws {
+        if ExpressionFunction.normalized(name) == "distancetolocation:fromlocation:" {
+            throw InvalidPredicateError(
+                kind: .unsupported, message: "\(name) needs the locations of Apple's platforms, in the clause \(clause)")
+        }
         guard let entry = ExpressionFunction.table[ExpressionFunction.normalized(name)] else {
             throw InvalidPredicateError(kind: .unsupported, message: "The function \(name) is unknown, in the clause \(clause)")
         }
@@ -100,6 +104,15 @@ struct ExpressionFunction {
                 guard let left = left.double, let right = right.double else { throw unsuitable("modulus:by:", values[0], clause) }
                 return .double(left.truncatingRemainder(dividingBy: right))
             }
+        }
+        table["noindex"] = Entry(count: 1) { values, _ in values[0] }
+        table["random"] = Entry(count: nil) { values, clause in
+            if values.isEmpty { return .int64(Int64(Int32.random(in: 0...Int32.max))) }
+            if values[0].isNull { return .null }
+            guard values.count == 1, case .int64(let bound) = values[0].asNumber, bound > 0 else {
+                throw unsuitable("A random number below the argument", values[0], clause)
+            }
+            return .int64(Int64.random(in: 0..<bound))
         }
         table["onescomplement"] = Entry(count: 1) { try Arithmetic.combine(.bitExclusiveOr, .int64(-1), $0[0], clause: $1) }
         return table

@@ -2,51 +2,102 @@ import Foundation
 
 extension PredicateCompiler {
     /// Compiles an expression as far as its kind is known.
+    ///
+    /// The parts come first and are put together after that, so that a level of nesting needs little stack.
     func operand(_ expression: ExpressionTree, clause: String) throws -> Operand {
-        try deeper { try unlimitedOperand(expression, clause: clause) }
+        try descend()
+        defer { ascend() }
+        switch expression {
+        case .subquery, .conditional: return try operand(withPredicate: expression, clause: clause)
+        default: break
+        }
+        let parts = expression.parts
+        var operands: [Operand] = []
+        operands.reserveCapacity(parts.count)
+        for part in parts { operands.append(try operand(part, clause: clause)) }
+        return try combined(expression, operands, clause)
     }
 
-    private func unlimitedOperand(_ expression: ExpressionTree, clause: String) throws -> Operand {
+    private func operand(withPredicate expression: ExpressionTree, clause: String) throws -> Operand {
+        switch expression {
+        case .subquery(let collection, let variable, let condition): return try subquery(collection, variable, condition, clause)
+        case .conditional(let condition, let value, let otherwise): return try conditional(condition, value, otherwise, clause)
+        default: return try operand(expression, clause: clause)
+        }
+    }
+
+    /// Puts an expression together from its compiled parts.
+    private func combined(_ expression: ExpressionTree, _ parts: [Operand], _ clause: String) throws -> Operand {
         switch expression {
         case .constant(let value): return .constant(resolved(value))
         case .evaluatedObject: return root
         case .variable(let name): return try variable(name, clause: clause)
         case .keyPath(let keys): return try path(keys[...], from: root, clause: clause)
-        case .navigation(let base, let keys): return try path(keys[...], from: operand(base, clause: clause), clause: clause)
-        case .aggregate(let elements):
-            let readers = try elements.map { try operand($0, clause: clause).scalar() }
+        case .navigation(_, let keys): return try path(keys[...], from: parts[0], clause: clause)
+        case .aggregate:
+            let readers = parts.map { $0.scalar() }
             return .dynamic { subject in .array(try readers.map { try $0(subject) }) }
-        case .arithmetic(let operation, let left, let right):
-            let left = try reader(left, clause)
-            let right = try reader(right, clause)
-            return .value { try Arithmetic.combine(operation, left($0), right($0), clause: clause) }
-        case .negated(let operand):
-            let read = try reader(operand, clause)
-            return .value { try Arithmetic.combine(.subtract, .int64(0), read($0), clause: clause) }
-        case .complement(let operand):
-            let read = try reader(operand, clause)
-            return .value { try Arithmetic.combine(.bitExclusiveOr, .int64(-1), read($0), clause: clause) }
+        case .arithmetic(let operation, _, _): return arithmetic(operation, parts[0], parts[1], clause)
+        case .negated: return arithmetic(.subtract, .constant(.int64(0)), parts[0], clause)
+        case .complement: return arithmetic(.bitExclusiveOr, .constant(.int64(-1)), parts[0], clause)
         case .function(let name, let arguments):
-            let function = try ExpressionFunction(name, argumentCount: arguments.count, clause: clause)
-            let readers = try arguments.map { try reader($0, clause) }
-            return .dynamic { subject in try function.call(readers.map { try $0(subject) }) }
-        case .method(let operand, let name, let arguments):
-            return try method(operand, name, arguments, clause)
-        case .element(let collection, let index): return try element(collection, index, clause)
-        case .subquery(let collection, let variable, let condition):
-            return try subquery(collection, variable, condition, clause)
-        case .setOperation(let operation, let left, let right): return try setOperation(operation, left, right, clause)
-        case .conditional(let condition, let value, let otherwise):
-            let test = try test(condition, expecting: true)
-            let value = try reader(value, clause)
-            let otherwise = try reader(otherwise, clause)
-            return .dynamic { try test($0) ? value($0) : otherwise($0) }
-        case .cast(let value, let type):
+            return call(try ExpressionFunction(name, argumentCount: arguments.count, clause: clause), parts)
+        case .method(_, let name, let arguments):
+            return call(try ExpressionFunction(method: name, argumentCount: arguments.count, clause: clause), parts)
+        case .element(_, let index): return try element(parts, index, clause)
+        case .setOperation(let operation, _, _): return setOperation(operation, parts[0], parts[1], clause)
+        case .cast(_, let type):
             let conversion = try ValueConversion(type, clause: clause)
-            let read = try reader(value, clause)
+            let read = parts[0].scalar()
             return .value { try conversion.convert(read($0)) }
-        case .assignment(let name, _):
-            throw InvalidPredicateError(kind: .unsupported, message: "The variable $\(name) cannot be assigned, in the clause \(clause)")
+        case .fetch(_, _, let countOnly): return fetch(parts, countOnly)
+        case .block(let block, _): return code(block, parts)
+        case .anyKey: throw unsupported("ANYKEY stands for keys that only Spotlight knows", clause)
+        case .assignment(let name, _): throw unsupported("The variable $\(name) cannot be assigned", clause)
+        case .subquery, .conditional: return try operand(withPredicate: expression, clause: clause)
+        }
+    }
+
+    private func unsupported(_ message: String, _ clause: String) -> InvalidPredicateError {
+        InvalidPredicateError(kind: .unsupported, message: "\(message), in the clause \(clause)")
+    }
+
+    private func arithmetic(
+        _ operation: ExpressionTree.ArithmeticOperator, _ left: Operand, _ right: Operand, _ clause: String
+    ) -> Operand {
+        let left = left.scalar()
+        let right = right.scalar()
+        return .value { try Arithmetic.combine(operation, left($0), right($0), clause: clause) }
+    }
+
+    private func call(_ function: ExpressionFunction, _ arguments: [Operand]) -> Operand {
+        let readers = arguments.map { $0.scalar() }
+        return .dynamic { subject in try function.call(readers.map { try $0(subject) }) }
+    }
+
+    private func conditional(
+        _ condition: PredicateTree, _ value: ExpressionTree, _ otherwise: ExpressionTree, _ clause: String
+    ) throws -> Operand {
+        let test = try test(condition, expecting: true)
+        let value = try reader(value, clause)
+        let otherwise = try reader(otherwise, clause)
+        return .dynamic { try test($0) ? value($0) : otherwise($0) }
+    }
+
+    private func fetch(_ parts: [Operand], _ countOnly: Bool) -> Operand {
+        let request = parts[0].scalar()
+        let context = parts[1].scalar()
+        let schema = schema
+        return .dynamic { try schema.fetch(request($0), context: context($0), countOnly: countOnly) }
+    }
+
+    private func code(_ block: ExpressionBlock, _ arguments: [Operand]) -> Operand {
+        let readers = arguments.map { $0.scalar() }
+        let schema = schema
+        let surroundings = surroundings
+        return .dynamic { subject in
+            let arguments = try readers.map { try $0(subject).any }
+            return try PropertyValue(plain: block.body(schema.publicObject(of: subject), arguments, surroundings))
         }
     }
 
@@ -119,9 +170,8 @@ extension PredicateCompiler {
 
     // MARK: Collections
 
-    private func element(_ collection: ExpressionTree, _ index: ExpressionTree.ElementIndex, _ clause: String) throws -> Operand {
-        let source = try operand(collection, clause: clause)
-        let read = source.scalar()
+    private func element(_ parts: [Operand], _ index: ExpressionTree.ElementIndex, _ clause: String) throws -> Operand {
+        let read = parts[0].scalar()
         func elements(_ subject: PredicateSubject) throws -> [PropertyValue]? {
             let value = try read(subject)
             if value.isNull { return nil }
@@ -135,8 +185,8 @@ extension PredicateCompiler {
         case .first: return .dynamic { try elements($0)?.first ?? .null }
         case .last: return .dynamic { try elements($0)?.last ?? .null }
         case .size: return .value { try elements($0).map { .int64(Int64($0.count)) } ?? .null }
-        case .at(let index):
-            let position = try reader(index, clause)
+        case .at:
+            let position = parts[1].scalar()
             return .dynamic { subject in
                 let position = try position(subject)
                 if case .string(let key) = position { return try read(subject).value(forKey: key, clause: clause) }
@@ -150,10 +200,10 @@ extension PredicateCompiler {
     }
 
     private func setOperation(
-        _ operation: ExpressionTree.SetOperator, _ left: ExpressionTree, _ right: ExpressionTree, _ clause: String
-    ) throws -> Operand {
-        let first = try operand(left, clause: clause).elements(clause: clause)
-        let second = try operand(right, clause: clause).elements(clause: clause)
+        _ operation: ExpressionTree.SetOperator, _ left: Operand, _ right: Operand, _ clause: String
+    ) -> Operand {
+        let first = left.elements(clause: clause)
+        let second = right.elements(clause: clause)
         func collected(_ visit: ValueVisitor, _ subject: PredicateSubject) throws -> Set<PropertyValue> {
             var values: Set<PropertyValue> = []
             try visit(subject) {
@@ -171,14 +221,6 @@ extension PredicateCompiler {
             case .minus: return .set(left.subtracting(right))
             }
         }
-    }
-
-    private func method(
-        _ operand: ExpressionTree, _ name: String, _ arguments: [ExpressionTree], _ clause: String
-    ) throws -> Operand {
-        let method = try ExpressionFunction(method: name, argumentCount: arguments.count, clause: clause)
-        let readers = try ([operand] + arguments).map { try reader($0, clause) }
-        return .dynamic { subject in try method.call(readers.map { try $0(subject) }) }
     }
 }
 

@@ -101,7 +101,10 @@ extension PredicateCompiler {
             return .value(try counter(collection, clause: clause))
         }
         guard let aggregate = Aggregate(rawValue: name) else { throw unsupported("The collection operator \(name) is unknown", clause) }
-        let values = try path(rest, from: collection.asMany(clause: clause), clause: clause).elements(clause: clause)
+        let many = try collection.asMany(clause: clause)
+        let values =
+            rest.contains { $0.hasPrefix("@") }
+            ? try eachValue(rest, of: many, clause: clause) : try path(rest, from: many, clause: clause).elements(clause: clause)
         if aggregate.isCollection {
             return .values { subject, body in
                 var seen: Set<PropertyValue> = []
@@ -119,6 +122,25 @@ extension PredicateCompiler {
                 return true
             }
             return try aggregate.value(of: all, clause: clause)
+        }
+    }
+
+    /// What a path with another operator in it answers for each element: `@sum.tracks.@count` adds up what each album answers.
+    private func eachValue(_ keys: ArraySlice<String>, of collection: Operand, clause: String) throws -> ValueVisitor {
+        if case .subjects(let schema, let visit, _) = collection {
+            let read = try path(keys, from: .subject(schema, follow: nil), clause: clause).scalar()
+            return { subject, body in try visit(subject) { try read($0).visitLeaves(body) } }
+        }
+        let binding = Binding(schema: nil)
+        let read = try path(keys, from: .dynamic { _ in binding.value }, clause: clause).scalar()
+        let visit = collection.elements(clause: clause)
+        return { subject, body in
+            try visit(subject) { element in
+                let before = binding.value
+                binding.value = element
+                defer { binding.value = before }
+                return try read(subject).visitLeaves(body)
+            }
         }
     }
 

@@ -19,6 +19,8 @@ final class PredicateCompiler {
     let schema: any PredicateSchema
     let logic: NilLogic
     var bindings: [String: Binding] = [:]
+    /// What blocks within expressions are given besides their arguments.
+    var surroundings: NSMutableDictionary?
     private var depth = 0
 
     init(schema: any PredicateSchema, logic: NilLogic) {
@@ -37,18 +39,24 @@ final class PredicateCompiler {
     }
 
     private func compiled(_ tree: PredicateTree, expecting expected: Bool) throws -> CompiledTest {
-        try deeper { try unlimitedTest(tree, expecting: expected) }
+        try descend()
+        defer { ascend() }
+        return try unlimitedTest(tree, expecting: expected)
     }
 
-    /// Runs one level deeper, within the limit.
-    func deeper<Result>(_ body: () throws -> Result) throws -> Result {
+    /// Goes one level deeper, within the limit; ``ascend()`` must follow.
+    func descend() throws {
         depth += 1
-        defer { depth -= 1 }
-        // The parser counts what it nests; a chain of operators within it makes the tree deeper once more.
-        guard depth <= PredicateLimits.nesting * 2 else {
-            throw InvalidPredicateError(kind: .tooDeep, message: "The predicate nests deeper than \(PredicateLimits.nesting * 2) levels")
+        // Trees that were put together from read ones are allowed to be somewhat deeper than these.
+        guard depth <= PredicateLimits.nesting * 3 / 2 else {
+            depth -= 1
+            throw InvalidPredicateError(kind: .tooDeep, message: "The predicate nests deeper than \(PredicateLimits.nesting * 3 / 2) levels")
         }
-        return try body()
+    }
+
+    /// Comes back from one level deeper.
+    func ascend() {
+        depth -= 1
     }
 
     private func unlimitedTest(_ tree: PredicateTree, expecting expected: Bool) throws -> CompiledTest {
@@ -69,7 +77,9 @@ final class PredicateCompiler {
     /// Several tests in one. All parts are asked for the same answer: either one that gives it
     /// suffices, or all must.
     private func junction(_ parts: [PredicateTree], expecting expected: Bool, sufficesOne: Bool) throws -> CompiledTest {
-        var tests = try parts.map { try compiled($0, expecting: expected) }
+        var tests: [CompiledTest] = []
+        tests.reserveCapacity(parts.count)
+        for part in parts { tests.append(try compiled(part, expecting: expected)) }
         switch tests.count {
         case 0: return .closure { _ in !sufficesOne }
         case 1: return tests[0]
@@ -94,7 +104,7 @@ final class PredicateCompiler {
     private func test(_ comparison: PredicateComparison, expecting expected: Bool) throws -> CompiledTest {
         let clause = comparison.clause
         if case .custom(let name) = comparison.operator {
-            throw InvalidPredicateError(kind: .unsupported, message: "The method \(name) cannot be called, in the clause \(clause)")
+            throw InvalidPredicateError(kind: .unsupported, message: "\(name) cannot be evaluated, in the clause \(clause)")
         }
         let left = try operand(comparison.left, clause: clause)
         let right = try operand(comparison.right, clause: clause)

@@ -107,4 +107,23 @@ public protocol PredicateSchema: AnyObject {
 
     /// What a block predicate or a comparator is shown for a subject.
     func publicObject(of subject: PredicateSubject) -> Any
+
+    /// Runs the fetch of a `FETCH` expression.
+    ///
+    /// A host that can fetch implements it; without an implementation, a predicate with such an expression throws when it is evaluated.
+    ///
+    /// - Parameters:
+    ///   - request: What the first part stands for, such as a fetch request as a ``PropertyValue/object(_:)``.
+    ///   - context: What the second part stands for, such as the context to fetch in.
+    ///   - countOnly: Whether the number of results is wanted instead of the results.
+    /// - Returns: The results as an array, or their number.
+    /// - Throws: The error of the fetch.
+    func fetch(_ request: PropertyValue, context: PropertyValue, countOnly: Bool) throws -> PropertyValue
+}
+
+extension PredicateSchema {
+    /// Throws ``InvalidPredicateError/Kind/unsupported``: there is nothing to fetch from.
+    public func fetch(_ request: PropertyValue, context: PropertyValue, countOnly: Bool) throws -> PropertyValue {
+        throw InvalidPredicateError(kind: .unsupported, message: "\(schemaName) has nothing that a FETCH expression could fetch from")
+    }
 }

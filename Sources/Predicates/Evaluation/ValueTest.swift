@@ -46,7 +46,8 @@ struct ValueTest {
         case .beginsWith: return try text(left, right) { TextMatching.hasPrefix($0.bytes, $1.bytes) }
         case .endsWith: return try text(left, right) { TextMatching.hasSuffix($0.bytes, $1.bytes) }
         case .like, .matches: return try pattern(left, right)
-        case .custom(let name): throw unsupported("The method \(name) cannot be called")
+        case .custom(let name): throw unsupported("\(name) cannot be evaluated")
+        case .comparator(let comparator): return Truth(try comparator.matches(left.any, right.any))
         }
     }
 

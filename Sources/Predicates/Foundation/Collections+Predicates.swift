@@ -48,7 +48,7 @@ extension NSPredicate {
     /// - Returns: Whether it matches.
     /// - Throws: ``InvalidPredicateError``.
     public func matches(_ value: Any?, variables: [String: Any]? = nil) throws -> Bool {
-        if let predicate = self as? FormatPredicate { return try predicate.answer(value, variables: variables) }
+        if let predicate = self as? any EvaluatedPredicate { return try predicate.evaluator.answer(value, variables: variables) }
         return try PlainPredicate(tree().substituting(NSPredicate.expressions(variables ?? [:]))).matches(value)
     }
 }

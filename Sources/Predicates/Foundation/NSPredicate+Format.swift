@@ -18,7 +18,7 @@ extension PredicateFactory where Self: NSPredicate {
     ///   - predicateFormat: The format, as documented in Apple's Predicate Programming Guide.
     ///   - arguments: What `%@`, `%K`, `%d` and the other placeholders stand for: numbers, strings, dates, collections, objects, nil.
     public init(format predicateFormat: String, _ arguments: Any?...) {
-        self = Self.made(from: FormatPredicate(parsing: predicateFormat, arguments: arguments))
+        self = Self.made(from: PredicateEvaluator(parsing: predicateFormat, arguments: arguments).result)
     }
 
     /// Makes a predicate from a format string with its arguments in an array.
@@ -27,7 +27,7 @@ extension PredicateFactory where Self: NSPredicate {
     ///   - predicateFormat: The format.
     ///   - arguments: What the placeholders stand for, in order; `NSNull` stands for nil.
     public init(format predicateFormat: String, argumentArray arguments: [Any]?) {
-        self = Self.made(from: FormatPredicate(parsing: predicateFormat, arguments: arguments ?? []))
+        self = Self.made(from: PredicateEvaluator(parsing: predicateFormat, arguments: arguments ?? []).result)
     }
 
     /// Makes a predicate from a format string, or throws.
@@ -37,14 +37,14 @@ extension PredicateFactory where Self: NSPredicate {
     ///   - arguments: What the placeholders stand for, in order.
     /// - Throws: ``InvalidPredicateError`` when the format is not in the language, nests too deeply, or uses more or fewer arguments than there are.
     public init(parsing predicateFormat: String, _ arguments: Any?...) throws {
-        self = Self.made(from: FormatPredicate(predicateTree: try FormatParser.predicate(predicateFormat, arguments: arguments)))
+        self = Self.made(from: .success(try FormatParser.predicate(predicateFormat, arguments: arguments)))
     }
 
     /// Makes a predicate from a tree.
     ///
     /// - Parameter tree: The tree.
     public init(tree: PredicateTree) {
-        self = Self.made(from: FormatPredicate(predicateTree: tree))
+        self = Self.made(from: .success(tree))
     }
 
     /// Replaces variables, `$name`, by values.
@@ -52,19 +52,26 @@ extension PredicateFactory where Self: NSPredicate {
     /// - Parameter variables: The values, by the names of the variables without their dollar signs. Variables without a value stay.
     /// - Returns: A new predicate. A predicate with an error, or a value that has no counterpart in predicates, gives one that holds the error.
     public func withSubstitutionVariables(_ variables: [String: Any]) -> NSPredicate {
-        do {
-            return FormatPredicate(predicateTree: try tree().substituting(try NSPredicate.expressions(variables)))
-        } catch let error as InvalidPredicateError {
-            return FormatPredicate(failure: error)
-        } catch {
-            return FormatPredicate(failure: InvalidPredicateError(kind: .unconvertibleValue, message: String(describing: error)))
-        }
+        NSPredicate.made(
+            from: InvalidPredicateError.catching { try tree().substituting(try NSPredicate.expressions(variables)) })
     }
 
-    /// A compound predicate is asked for by its own class; it then wraps what was read.
-    private static func made(from predicate: FormatPredicate) -> Self {
+    /// The predicate as the class that was asked for: a plain predicate is whatever the tree makes it, a compound predicate wraps what it is
+    /// not, and a comparison that was read as something else holds an error.
+    private static func made(from result: Result<PredicateTree, InvalidPredicateError>) -> Self {
+        let predicate = NSPredicate.made(from: result)
         if let predicate = predicate as? Self { return predicate }
-        return NSCompoundPredicate(andPredicateWithSubpredicates: [predicate]) as! Self
+        switch Self.self {
+        case is FormatCompoundPredicate.Type:
+            if case .success(let tree) = result { return FormatCompoundPredicate(predicateTree: tree) as! Self }
+        case is NSComparisonPredicate.Type:
+            let error = InvalidPredicateError(kind: .unsupported, message: "\(predicate.formatString) is no comparison")
+            return NSComparisonPredicate(PredicateEvaluator(.failure((try? result.get()) == nil ? predicate.parseError ?? error : error))) as! Self
+        case is FormatPredicate.Type: return FormatPredicate(PredicateEvaluator(result)) as! Self
+        case is NSCompoundPredicate.Type: return NSCompoundPredicate(andPredicateWithSubpredicates: [predicate]) as! Self
+        default: break
+        }
+        preconditionFailure("\(Self.self) cannot be made from a format: use NSPredicate(format:)")
     }
 }
 
@@ -108,6 +115,23 @@ extension NSPredicate {
             return nil
         } catch {
             return error as? InvalidPredicateError
+        }
+    }
+
+    /// The predicate object of a tree: a comparison, a compound predicate, or what remains.
+    static func made(from result: Result<PredicateTree, InvalidPredicateError>) -> NSPredicate {
+        switch result {
+        case .success(.comparison): return NSComparisonPredicate(PredicateEvaluator(result))
+        case .success(.true): return TruePredicate(PredicateEvaluator(result))
+        case .success(.false): return FalsePredicate(PredicateEvaluator(result))
+        case .success(let tree):
+            switch tree {
+            case .and, .or, .not: return FormatCompoundPredicate(predicateTree: tree)
+            // A block is the predicate it was.
+            case .block(let block): return block.predicate
+            default: return FormatPredicate(PredicateEvaluator(result))
+            }
+        case .failure: return FormatPredicate(PredicateEvaluator(result))
         }
     }
 

@@ -14,7 +14,7 @@ struct FormatArguments {
 
     private mutating func take(for token: FormatToken, in parser: FormatParser) throws -> Any? {
         guard used < values.count else {
-            throw parser.failure(.arguments, "There are fewer arguments (\(values.count)) than placeholders", at: token)
+            throw parser.failure(.arguments, "There are fewer arguments (\(values.count)) than placeholders", at: token, expected: "an argument")
         }
         defer { used += 1 }
         return values[used]
@@ -30,7 +30,7 @@ struct FormatArguments {
         do {
             value = try PropertyValue(any: argument)
         } catch let error as InvalidPredicateError {
-            throw parser.failure(.arguments, error.message, at: token)
+            throw parser.failure(.arguments, error.message, at: token, expected: "a property value, a collection or an object")
         }
         return .expression(.constant(try FormatArguments.checked(value, placeholder, token, parser)))
     }

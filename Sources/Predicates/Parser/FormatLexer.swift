@@ -77,7 +77,17 @@ struct FormatLexer {
     private mutating func identifier() -> String {
         let start = index
         while let byte = peek(), isNameByte(byte) || isDigit(byte) { index += 1 }
-        return String(decoding: bytes[start..<index], as: UTF8.self)
+        let name = String(decoding: bytes[start..<index], as: UTF8.self)
+        // The only operators with a hyphen in their names.
+        guard name.utf8.count == 3, peek() == UInt8(ascii: "-"), name.uppercased() == "UTI" else { return name }
+        for rest in ["-CONFORMS-TO", "-EQUALS"] {
+            let end = min(index + rest.utf8.count, bytes.count)
+            let found = String(decoding: bytes[index..<end], as: UTF8.self)
+            guard found.uppercased() == rest, end == bytes.count || !(isNameByte(bytes[end]) || isDigit(bytes[end])) else { continue }
+            index = end
+            return name + found
+        }
+        return name
     }
 
     private mutating func name(after sign: String) throws -> String {
@@ -101,7 +111,8 @@ struct FormatLexer {
             index += symbol.utf8.count
             return symbol
         }
-        throw error("The character \"\(Character(Unicode.Scalar(bytes[index])))\" has no meaning here", at: index)
+        throw error(
+            "The character \"\(Character(Unicode.Scalar(bytes[index])))\" has no meaning here", at: index, expected: "a name, a literal or an operator")
     }
 
     private mutating func placeholder() throws -> FormatToken.Placeholder {
@@ -120,6 +131,9 @@ struct FormatLexer {
         case "f", "F", "g", "G", "e", "E", "a", "A": return .double
         case "c", "C": return .character
         case "s", "S": return .text
+        case "%":
+            throw error(
+                "%% stands for a percent sign, which is no operator", at: start, expected: "modulus:by:(…) for a remainder, or a placeholder")
         default: throw error("This placeholder is unknown", at: start, expected: "%@, %K, %d or another placeholder")
         }
     }
@@ -163,8 +177,9 @@ struct FormatLexer {
         if bytes[index] == UInt8(ascii: "0"), let mark = peek(1), let radix = [0x78: 16, 0x6F: 8, 0x62: 2][Int(mark | 0x20)] {
             index += 2
             let digits = identifierOrDigits()
-            guard let value = Int64(digits, radix: radix) else { throw error("This number cannot be read", at: start) }
-            return .int64(value)
+            if let value = Int64(digits, radix: radix) { return .int64(value) }
+            if let value = UInt64(digits, radix: radix) { return .decimal(Decimal(value)) }
+            throw error("This number cannot be read", at: start, expected: "at most 64 bits of digits of base \(radix)")
         }
         var isInteger = true
         while isDigit(peek()) { index += 1 }
@@ -193,7 +208,7 @@ struct FormatLexer {
             if let value = Decimal(string: text) { return .decimal(value) }
         }
         guard let value = Double(text.hasSuffix(".") ? text + "0" : text), value.isFinite else {
-            throw error("This number cannot be read", at: start)
+            throw error("This number cannot be read", at: start, expected: "a number within the range of a double")
         }
         return .double(value)
     }

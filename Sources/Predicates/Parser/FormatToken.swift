@@ -40,6 +40,12 @@ struct FormatToken {
     /// The distance from the beginning of the format, in UTF-8 bytes.
     let start: Int
 
+    /// Whether the word is this punctuation.
+    func isSymbol(_ symbol: String) -> Bool {
+        if case .symbol(let own) = kind { return own == symbol }
+        return false
+    }
+
     /// The name in upper case, as keywords are compared; nothing for any other word.
     var uppercasedName: String {
         if case .identifier(let name) = kind { return name.uppercased() }

@@ -3,58 +3,127 @@ import Foundation
 extension ExpressionTree: CustomStringConvertible {
     /// The expression as it is written in a format string.
     public var description: String {
+        var text = ""
+        write(to: &text)
+        return text
+    }
+
+    /// Writes the expression. The cases with parts have functions of their own, so that a level of nesting needs little stack.
+    func write(to text: inout String) {
         switch self {
-        case .constant(let value): value.literal
-        case .evaluatedObject: "SELF"
-        case .variable(let name): "$" + name
-        case .keyPath(let keys): ExpressionTree.dotted(keys, isFirst: true)
-        case .navigation(let base, let keys): "\(base.asBase).\(ExpressionTree.dotted(keys, isFirst: false))"
-        case .aggregate(let elements): "{" + ExpressionTree.list(elements) + "}"
-        case .arithmetic(let operation, let left, let right): "\(left.asOperand) \(operation.rawValue) \(right.asOperand)"
-        case .negated(let operand): "-\(operand.asBase)"
-        case .complement(let operand): "~\(operand.asBase)"
-        case .function(let name, let arguments): "\(name)(\(ExpressionTree.list(arguments)))"
+        case .constant(let value): value.writeLiteral(to: &text)
+        case .evaluatedObject: text += "SELF"
+        case .anyKey: text += "ANYKEY"
+        case .variable(let name):
+            text += "$"
+            text += name
+        case .keyPath(let keys): ExpressionTree.write(keys: keys, isFirst: true, to: &text)
+        case .navigation(let base, let keys): ExpressionTree.write(base, keys, to: &text)
+        case .aggregate(let elements): ExpressionTree.write("{", elements, "}", to: &text)
+        case .arithmetic(let operation, let left, let right): ExpressionTree.write(left, operation.rawValue, right, to: &text)
+        case .setOperation(let operation, let left, let right): ExpressionTree.write(left, operation.rawValue, right, to: &text)
+        case .negated(let operand):
+            text += "-"
+            operand.write(inParentheses: operand.isNoBase, to: &text)
+        case .complement(let operand):
+            text += "~"
+            operand.write(inParentheses: operand.isNoBase, to: &text)
+        case .function(let name, let arguments): ExpressionTree.write(name + "(", arguments, ")", to: &text)
         case .method(let operand, let name, let arguments):
-            "FUNCTION(" + ExpressionTree.list([operand, .constant(.string(name))] + arguments) + ")"
-        case .element(let collection, let index): "\(collection.asBase)[\(index.description)]"
-        case .subquery(let collection, let variable, let condition): "SUBQUERY(\(collection), $\(variable), \(condition))"
-        case .setOperation(let operation, let left, let right): "\(left.asOperand) \(operation.rawValue) \(right.asOperand)"
-        case .conditional(let condition, let value, let otherwise): "TERNARY(\(condition), \(value), \(otherwise))"
-        case .cast(let value, let type): "CAST(\(value), \(PropertyValue.quoted(type)))"
-        case .assignment(let name, let value): "$\(name) := \(value)"
+            ExpressionTree.write("FUNCTION(", [operand, .constant(.string(name))] + arguments, ")", to: &text)
+        case .element(let collection, let index): ExpressionTree.write(collection, index, to: &text)
+        case .subquery(let collection, let variable, let condition): ExpressionTree.write(collection, variable, condition, to: &text)
+        case .conditional(let condition, let value, let otherwise):
+            ExpressionTree.write(condition, value, otherwise, to: &text)
+        case .cast(let value, let type): ExpressionTree.write("CAST(", [value, .constant(.string(type))], ")", to: &text)
+        case .assignment(let name, let value):
+            text += "$\(name) := "
+            value.write(to: &text)
+        case .fetch(let request, let context, let countOnly):
+            ExpressionTree.write("FETCH(", [request, context, .constant(.bool(countOnly))], ")", to: &text)
+        case .block(_, let arguments): ExpressionTree.write("BLOCKEXPRESSION(", arguments, ")", to: &text)
         }
     }
 
-    private static func list(_ elements: [ExpressionTree]) -> String {
-        elements.map(\.description).joined(separator: ", ")
+    private static func write(_ opening: String, _ parts: [ExpressionTree], _ closing: String, to text: inout String) {
+        text += opening
+        for (index, part) in parts.enumerated() {
+            if index > 0 { text += ", " }
+            part.write(to: &text)
+        }
+        text += closing
     }
 
-    private static func dotted(_ keys: [String], isFirst: Bool) -> String {
-        keys.enumerated().map { index, key in
-            index == 0 && isFirst && PredicateKeywords.reserved.contains(key.uppercased()) ? "#" + key : key
-        }.joined(separator: ".")
-    }
-
-    /// The expression as a side of a comparison, which binds less than any operator but an assignment.
-    var asSide: String {
-        if case .assignment = self { return "(\(description))" }
-        return description
-    }
-
-    /// The expression as a side of an operator: in parentheses when it has an operator of its own.
-    private var asOperand: String {
-        switch self {
-        case .arithmetic, .setOperation, .assignment: "(\(description))"
-        default: description
+    private static func write(keys: [String], isFirst: Bool, to text: inout String) {
+        for (index, key) in keys.enumerated() {
+            if index > 0 { text += "." }
+            if index == 0, isFirst, PredicateKeywords.reserved.contains(key.uppercased()) { text += "#" }
+            text += key
         }
     }
 
-    /// The expression before a dot, a bracket or behind a sign.
-    private var asBase: String {
+    private static func write(_ base: ExpressionTree, _ keys: [String], to text: inout String) {
+        base.write(inParentheses: base.isNoBase, to: &text)
+        text += "."
+        write(keys: keys, isFirst: false, to: &text)
+    }
+
+    private static func write(_ left: ExpressionTree, _ operation: String, _ right: ExpressionTree, to text: inout String) {
+        left.write(inParentheses: left.isNoOperand, to: &text)
+        text += " \(operation) "
+        right.write(inParentheses: right.isNoOperand, to: &text)
+    }
+
+    private static func write(_ collection: ExpressionTree, _ index: ElementIndex, to text: inout String) {
+        collection.write(inParentheses: collection.isNoBase, to: &text)
+        text += "["
+        index.write(to: &text)
+        text += "]"
+    }
+
+    private static func write(_ collection: ExpressionTree, _ variable: String, _ condition: PredicateTree, to text: inout String) {
+        text += "SUBQUERY("
+        collection.write(to: &text)
+        text += ", $\(variable), "
+        condition.write(to: &text)
+        text += ")"
+    }
+
+    private static func write(_ condition: PredicateTree, _ value: ExpressionTree, _ otherwise: ExpressionTree, to text: inout String) {
+        text += "TERNARY("
+        condition.write(to: &text)
+        text += ", "
+        value.write(to: &text)
+        text += ", "
+        otherwise.write(to: &text)
+        text += ")"
+    }
+
+    private func write(inParentheses: Bool, to text: inout String) {
+        if inParentheses { text += "(" }
+        write(to: &text)
+        if inParentheses { text += ")" }
+    }
+
+    /// Writes the expression as a side of a comparison, which binds less than any operator but an assignment.
+    func writeSide(to text: inout String) {
+        if case .assignment = self { write(inParentheses: true, to: &text) } else { write(to: &text) }
+    }
+
+    /// Whether parentheses are needed beside an operator: when there is an operator within.
+    private var isNoOperand: Bool {
         switch self {
-        case .arithmetic, .setOperation, .assignment, .negated, .complement: "(\(description))"
-        case .constant(.int64), .constant(.double), .constant(.decimal): "(\(description))"
-        default: description
+        case .arithmetic, .setOperation, .assignment: true
+        default: false
+        }
+    }
+
+    /// Whether parentheses are needed before a dot or a bracket, or behind a sign.
+    private var isNoBase: Bool {
+        switch self {
+        case .arithmetic, .setOperation, .assignment, .negated, .complement: true
+        case .constant(.int64), .constant(.double), .constant(.decimal): true
+        default: false
         }
     }
 }
@@ -62,11 +131,17 @@ extension ExpressionTree: CustomStringConvertible {
 extension ExpressionTree.ElementIndex: CustomStringConvertible {
     /// The index as it stands between the brackets.
     public var description: String {
+        var text = ""
+        write(to: &text)
+        return text
+    }
+
+    func write(to text: inout String) {
         switch self {
-        case .at(let index): index.description
-        case .first: "FIRST"
-        case .last: "LAST"
-        case .size: "SIZE"
+        case .at(let index): index.write(to: &text)
+        case .first: text += "FIRST"
+        case .last: text += "LAST"
+        case .size: text += "SIZE"
         }
     }
 }
@@ -74,6 +149,25 @@ extension ExpressionTree.ElementIndex: CustomStringConvertible {
 extension PropertyValue {
     /// The value as it is written in a format string. What has no literal of its own is a cast from one.
     public var literal: String {
+        var text = ""
+        writeLiteral(to: &text)
+        return text
+    }
+
+    func writeLiteral(to text: inout String) {
+        switch self {
+        case .array(let values):
+            text += "{"
+            for (index, value) in values.enumerated() {
+                if index > 0 { text += ", " }
+                value.writeLiteral(to: &text)
+            }
+            text += "}"
+        default: text += literalOfScalar
+        }
+    }
+
+    private var literalOfScalar: String {
         switch self {
         case .null: "nil"
         case .bool(let value): value ? "TRUE" : "FALSE"
@@ -87,7 +181,7 @@ extension PropertyValue {
         case .uuid(let value): "CAST(\(PropertyValue.quoted(value.uuidString)), \"NSUUID\")"
         case .url(let value): "CAST(\(PropertyValue.quoted(value.absoluteString)), \"NSURL\")"
         case .object(let reference): PropertyValue.describe(reference.object)
-        case .array(let values): "{" + values.map(\.literal).joined(separator: ", ") + "}"
+        case .array: ""
         case .set(let values): "{" + values.map(\.literal).sorted().joined(separator: ", ") + "}"
         }
     }

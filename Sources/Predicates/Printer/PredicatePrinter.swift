@@ -3,30 +3,42 @@ extension PredicateTree: CustomStringConvertible {
     ///
     /// It reads back as an equal tree, unless the tree holds something that no format string can: an object, a set, a block.
     public var description: String {
+        var text = ""
+        write(to: &text)
+        return text
+    }
+
+    func write(to text: inout String) {
         switch self {
-        case .true: "TRUEPREDICATE"
-        case .false: "FALSEPREDICATE"
-        case .comparison(let comparison): comparison.description
-        case .and(let parts): PredicateTree.joined(parts, by: " AND ", empty: "TRUEPREDICATE")
-        case .or(let parts): PredicateTree.joined(parts, by: " OR ", empty: "FALSEPREDICATE")
-        case .not(let part): "NOT \(part.asPart)"
-        case .block: "BLOCKPREDICATE"
+        case .true: text += "TRUEPREDICATE"
+        case .false: text += "FALSEPREDICATE"
+        case .comparison(let comparison): comparison.write(to: &text)
+        case .and(let parts): PredicateTree.write(parts, joinedBy: " AND ", empty: "TRUEPREDICATE", to: &text)
+        case .or(let parts): PredicateTree.write(parts, joinedBy: " OR ", empty: "FALSEPREDICATE", to: &text)
+        case .not(let part):
+            text += "NOT "
+            part.writePart(to: &text)
+        case .block: text += "BLOCKPREDICATE"
         }
     }
 
-    private static func joined(_ parts: [PredicateTree], by word: String, empty: String) -> String {
-        switch parts.count {
-        case 0: empty
-        case 1: parts[0].description
-        default: parts.map(\.asPart).joined(separator: word)
+    private static func write(_ parts: [PredicateTree], joinedBy word: String, empty: String, to text: inout String) {
+        if parts.isEmpty { text += empty }
+        if parts.count == 1 { return parts[0].write(to: &text) }
+        for (index, part) in parts.enumerated() {
+            if index > 0 { text += word }
+            part.writePart(to: &text)
         }
     }
 
-    /// The predicate inside a larger one: in parentheses when it is an AND or an OR.
-    private var asPart: String {
+    /// Writes the predicate inside a larger one: in parentheses when it is an AND or an OR.
+    private func writePart(to text: inout String) {
         switch self {
-        case .and(let parts) where parts.count > 1, .or(let parts) where parts.count > 1: "(\(description))"
-        default: description
+        case .and(let parts) where parts.count > 1, .or(let parts) where parts.count > 1:
+            text += "("
+            write(to: &text)
+            text += ")"
+        default: write(to: &text)
         }
     }
 }
@@ -34,13 +46,20 @@ extension PredicateTree: CustomStringConvertible {
 extension PredicateComparison: CustomStringConvertible {
     /// The comparison as a format string.
     public var description: String {
-        let prefix =
-            switch modifier {
-            case .direct: ""
-            case .any: "ANY "
-            case .all: "ALL "
-            }
-        return "\(prefix)\(left.asSide) \(`operator`.keyword)\(options.suffix) \(right.asSide)"
+        var text = ""
+        write(to: &text)
+        return text
+    }
+
+    func write(to text: inout String) {
+        switch modifier {
+        case .direct: break
+        case .any: text += "ANY "
+        case .all: text += "ALL "
+        }
+        left.writeSide(to: &text)
+        text += " \(`operator`.keyword)\(options.suffix) "
+        right.writeSide(to: &text)
     }
 }
 
@@ -86,6 +105,7 @@ extension PredicateComparison.Operator {
         case .contains: "CONTAINS"
         case .between: "BETWEEN"
         case .custom(let name): name
+        case .comparator: "CUSTOMCOMPARATOR"
         }
     }
 }

@@ -37,6 +37,13 @@ public indirect enum ExpressionTree: Hashable, Sendable {
     case cast(ExpressionTree, String)
     /// A variable given a value: `$name := value`. It can be held and printed; compiling it is an error.
     case assignment(String, ExpressionTree)
+    /// Any of the evaluated object's keys: `ANYKEY`. It can be held and printed; compiling it is an error.
+    case anyKey
+    /// What a fetch request finds, or how much: `FETCH(request, context, countOnly)`. The host evaluates it, through
+    /// ``PredicateSchema/fetch(_:context:countOnly:)``.
+    case fetch(ExpressionTree, context: ExpressionTree, countOnly: Bool)
+    /// A value that only its own code can compute, from the values of the arguments.
+    case block(ExpressionBlock, [ExpressionTree])
 
     /// How two numbers are combined.
     public enum ArithmeticOperator: String, Hashable, Sendable, CaseIterable {

@@ -66,8 +66,10 @@ public struct PredicateComparison: Hashable, Sendable {
         case contains
         /// `BETWEEN`: the right side holds the lowest and the highest value.
         case between
-        /// A comparison by a named method. It can be held and printed; compiling it is an error.
+        /// A comparison known by a name only, such as `UTI-CONFORMS-TO`. It can be held and printed; compiling it is an error.
         case custom(String)
+        /// A comparison by code of the host's own. It is evaluated in memory only, and no format string can hold it.
+        case comparator(PredicateComparator)
     }
 
     /// Whether and how the elements of a collection on the left side are compared one by one.

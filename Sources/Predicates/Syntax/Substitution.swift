@@ -28,7 +28,7 @@ extension ExpressionTree {
         if values.isEmpty { return self }
         func replaced(_ expression: ExpressionTree) -> ExpressionTree { expression.substituting(values) }
         switch self {
-        case .constant, .evaluatedObject, .keyPath: return self
+        case .constant, .evaluatedObject, .keyPath, .anyKey: return self
         case .variable(let name): return values[name] ?? self
         case .navigation(let base, let keys): return replaced(base).appending(keys)
         case .aggregate(let elements): return .aggregate(elements.map(replaced))
@@ -48,6 +48,9 @@ extension ExpressionTree {
             return .conditional(condition.substituting(values), replaced(value), replaced(otherwise))
         case .cast(let value, let type): return .cast(replaced(value), type)
         case .assignment(let name, let value): return .assignment(name, replaced(value))
+        case .fetch(let request, let context, let countOnly):
+            return .fetch(replaced(request), context: replaced(context), countOnly: countOnly)
+        case .block(let block, let arguments): return .block(block, arguments.map(replaced))
         }
     }
 }

@@ -1,0 +1,22 @@
+// swift-tools-version: 6.1
+
+import PackageDescription
+
+// A package of its own, so that nothing of it reaches those who use the product. Scripts/fuzz builds and runs it.
+let package = Package(
+    name: "Fuzzing",
+    dependencies: [.package(name: "OpenCoreData", path: "..")],
+    targets: [
+        .target(name: "FuzzCoverage"),
+        // Instrumented and linked with libFuzzer, which swiftc brings.
+        .executableTarget(
+            name: "FuzzPredicates", dependencies: ["FuzzCoverage", .product(name: "Predicates", package: "OpenCoreData")],
+            swiftSettings: [.unsafeFlags(["-parse-as-library", "-sanitize=fuzzer"])],
+            linkerSettings: [
+                .unsafeFlags([
+                    "-sanitize=fuzzer", "-Xlinker", "--wrap=__sanitizer_cov_trace_pc_guard_init", "-Xlinker",
+                    "--wrap=__sanitizer_cov_trace_pc_guard",
+                ])
+            ])
+    ]
+)

@@ -1,0 +1,2 @@
+/// Does nothing but make the linker take the file along.
+void fuzz_coverage_link(void);

@@ -1,0 +1,152 @@
+public import Foundation
+
+extension NSExpression {
+    /// Reads an expression in the format language.
+    ///
+    /// One that does not parse holds the error in ``parseError``; use ``init(parsing:_:)`` to have it thrown.
+    ///
+    /// - Parameters:
+    ///   - expressionFormat: The expression, such as `tracks.@sum.length / 60`.
+    ///   - arguments: What the placeholders stand for, in order.
+    public convenience init(format expressionFormat: String, _ arguments: Any?...) {
+        self.init(expressionFormat, arguments)
+    }
+
+    /// Reads an expression in the format language with its arguments in an array.
+    ///
+    /// - Parameters:
+    ///   - expressionFormat: The expression.
+    ///   - arguments: What the placeholders stand for, in order.
+    public convenience init(format expressionFormat: String, argumentArray arguments: [Any]) {
+        self.init(expressionFormat, arguments)
+    }
+
+    private convenience init(_ format: String, _ arguments: [Any?]) {
+        self.init(InvalidPredicateError.catching(format: format) { try FormatParser.expression(format, arguments: arguments) })
+    }
+
+    /// Reads an expression in the format language, or throws.
+    ///
+    /// - Parameters:
+    ///   - expressionFormat: The expression.
+    ///   - arguments: What the placeholders stand for, in order.
+    /// - Throws: ``InvalidPredicateError``.
+    public convenience init(parsing expressionFormat: String, _ arguments: Any?...) throws {
+        self.init(tree: try FormatParser.expression(expressionFormat, arguments: arguments))
+    }
+
+    /// A value.
+    ///
+    /// - Parameter value: Anything that ``PropertyValue`` can hold, or nil.
+    public convenience init(forConstantValue value: Any?) {
+        self.init(InvalidPredicateError.catching { .constant(try PropertyValue(any: value)) })
+    }
+
+    /// `SELF`
+    public static func expressionForEvaluatedObject() -> NSExpression { NSExpression(tree: .evaluatedObject) }
+
+    /// `ANYKEY`
+    public static func expressionForAnyKey() -> NSExpression { NSExpression(tree: .anyKey) }
+
+    /// `$name`
+    ///
+    /// - Parameter variable: The name without its dollar sign.
+    public convenience init(forVariable variable: String) {
+        self.init(tree: .variable(variable))
+    }
+
+    /// A key path.
+    ///
+    /// - Parameter keyPath: Keys joined by dots.
+    public convenience init(forKeyPath keyPath: String) {
+        self.init(tree: .path(keyPath))
+    }
+
+    /// A function known by name, such as `sum:` or `add:to:`.
+    ///
+    /// - Parameters:
+    ///   - name: The name.
+    ///   - parameters: The arguments.
+    public convenience init(forFunction name: String, arguments parameters: [Any]) {
+        self.init(
+            InvalidPredicateError.catching { ExpressionTree.function(named: name, try NSExpression.trees(parameters)) })
+    }
+
+    /// A method of an operand.
+    ///
+    /// - Parameters:
+    ///   - target: The operand.
+    ///   - name: The name of the method, such as `substringFromIndex:`.
+    ///   - parameters: The arguments.
+    public convenience init(forFunction target: NSExpression, selectorName name: String, arguments parameters: [Any]?) {
+        self.init(
+            InvalidPredicateError.catching { .method(try target.tree(), name, try NSExpression.trees(parameters ?? [])) })
+    }
+
+    /// A collection of expressions.
+    ///
+    /// - Parameter subexpressions: The elements; whatever is no expression becomes a constant.
+    public convenience init(forAggregate subexpressions: [Any]) {
+        self.init(
+            InvalidPredicateError.catching {
+                let elements = try NSExpression.trees(subexpressions)
+                let constants = elements.compactMap { if case .constant(let value) = $0 { value } else { nil } }
+                return constants.count == elements.count ? .constant(.array(constants)) : .aggregate(elements)
+            }, isWritten: true)
+    }
+
+    /// `left UNION right`
+    public convenience init(forUnionSet left: NSExpression, with right: NSExpression) {
+        self.init(InvalidPredicateError.catching { .setOperation(.union, try left.tree(), try right.tree()) })
+    }
+
+    /// `left INTERSECT right`
+    public convenience init(forIntersectSet left: NSExpression, with right: NSExpression) {
+        self.init(InvalidPredicateError.catching { .setOperation(.intersect, try left.tree(), try right.tree()) })
+    }
+
+    /// `left MINUS right`
+    public convenience init(forMinusSet left: NSExpression, with right: NSExpression) {
+        self.init(InvalidPredicateError.catching { .setOperation(.minus, try left.tree(), try right.tree()) })
+    }
+
+    /// Those elements of a collection that match.
+    ///
+    /// - Parameters:
+    ///   - expression: The collection.
+    ///   - variable: The name of the variable that stands for an element, without its dollar sign.
+    ///   - predicate: What an element must match.
+    public convenience init(forSubquery expression: NSExpression, usingIteratorVariable variable: String, predicate: NSPredicate) {
+        self.init(
+            InvalidPredicateError.catching { .subquery(try expression.tree(), variable: variable, try predicate.tree()) })
+    }
+
+    /// One of two values.
+    ///
+    /// - Parameters:
+    ///   - predicate: What decides.
+    ///   - trueExpression: The value if it matches.
+    ///   - falseExpression: The value otherwise.
+    public convenience init(forConditional predicate: NSPredicate, trueExpression: NSExpression, falseExpression: NSExpression) {
+        self.init(
+            InvalidPredicateError.catching { .conditional(try predicate.tree(), try trueExpression.tree(), try falseExpression.tree()) })
+    }
+
+    /// What code computes.
+    ///
+    /// - Parameters:
+    ///   - block: Computes the value from the evaluated object, the values of the arguments (`NSNull` for nil) and the context.
+    ///   - arguments: The arguments.
+    public convenience init(block: @escaping (Any?, [Any], NSMutableDictionary?) -> Any, arguments: [NSExpression]?) {
+        let code = ExpressionBlock { object, arguments, context in block(object, arguments.map { $0 ?? NSNull() }, context) }
+        self.init(InvalidPredicateError.catching { .block(code, try (arguments ?? []).map { try $0.tree() }) })
+    }
+
+    private static func trees(_ elements: [Any]) throws -> [ExpressionTree] {
+        try elements.map { element in
+            if let expression = element as? NSExpression { return try expression.tree() }
+            if let tree = element as? ExpressionTree { return tree }
+            return .constant(try PropertyValue(any: element))
+        }
+    }
+}

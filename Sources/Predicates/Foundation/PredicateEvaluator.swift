@@ -1,0 +1,84 @@
+import Foundation
+
+/// What a predicate object of ours is made of: its tree, or why there is none, and what evaluates plain values.
+final class PredicateEvaluator: @unchecked Sendable {
+    // Unchecked: `result` never changes, and `idle` is only touched under the lock.
+    let result: Result<PredicateTree, InvalidPredicateError>
+    private let lock = NSLock()
+    /// Made when it is first needed; it is taken out while in use, as it serves one thread at a time.
+    private var idle: PlainPredicate?
+
+    init(_ result: Result<PredicateTree, InvalidPredicateError>) {
+        self.result = result
+    }
+
+    /// Reads a format.
+    convenience init(parsing format: String, arguments: [Any?]) {
+        self.init(
+            InvalidPredicateError.catching(format: format) { try FormatParser.predicate(format, arguments: arguments) })
+    }
+
+    /// Evaluates, or throws.
+    func answer(_ object: Any?, variables: [String: Any]?) throws -> Bool {
+        let tree = try result.get()
+        if let variables, !variables.isEmpty {
+            return try PlainPredicate(tree.substituting(try NSPredicate.expressions(variables))).matches(object)
+        }
+        let evaluator = try take() ?? PlainPredicate(tree)
+        defer { giveBack(evaluator) }
+        return try evaluator.matches(object)
+    }
+
+    /// Evaluates, or stops the program where Apple's predicate raises an exception.
+    func evaluate(_ object: Any?, variables: [String: Any]?) -> Bool {
+        do {
+            return try answer(object, variables: variables)
+        } catch {
+            preconditionFailure("\(error)")
+        }
+    }
+
+    /// The canonical format, or the error's message.
+    var format: String {
+        switch result {
+        case .success(let tree): tree.description
+        case .failure(let error): error.description
+        }
+    }
+
+    /// Whether any other predicate has an equal tree, or the same error.
+    func isEqual(_ object: Any?) -> Bool {
+        if let other = object as? any EvaluatedPredicate { return other.evaluator.result == result }
+        guard let other = object as? NSPredicate, let tree = try? result.get() else { return false }
+        return (try? other.tree()) == tree
+    }
+
+    private func take() -> PlainPredicate? {
+        lock.withLock {
+            defer { idle = nil }
+            return idle
+        }
+    }
+
+    private func giveBack(_ evaluator: PlainPredicate) {
+        lock.withLock { idle = evaluator }
+    }
+}
+
+/// A predicate object of ours.
+protocol EvaluatedPredicate: NSPredicate {
+    var evaluator: PredicateEvaluator { get }
+}
+
+extension InvalidPredicateError {
+    /// Runs something that reads a format, and keeps its error.
+    static func catching<Value>(format: String? = nil, _ body: () throws -> Value) -> Result<Value, InvalidPredicateError> {
+        do {
+            return .success(try body())
+        } catch let error as InvalidPredicateError {
+            return .failure(error)
+        } catch {
+            return .failure(InvalidPredicateError(kind: .unsupported, message: String(describing: error), format: format))
+        }
+    }
+}

@@ -1,0 +1,223 @@
+extension FormatParser {
+    /// What must come next.
+    enum Next {
+        case operandNeeded
+        case operandComplete
+        case finished
+    }
+
+    /// Reads what follows a complete operand.
+    mutating func readOperator() throws -> Next {
+        let word = token
+        switch word.kind {
+        case .end: return try readEnd()
+        case .symbol(let symbol): return try readOperator(symbol, word)
+        case .identifier: return try readOperator(named: word.uppercasedName, word)
+        default: throw try unexpectedOperator()
+        }
+    }
+
+    private mutating func readOperator(_ symbol: String, _ word: FormatToken) throws -> Next {
+        switch symbol {
+        case ".": return try readKey()
+        case "[": return try readIndex()
+        case ")", "]", "}", ",": return try close(symbol)
+        case "&&": return try begin(junctionOfAll: true)
+        case "||": return try begin(junctionOfAll: false)
+        default:
+            if let operation = ExpressionTree.ArithmeticOperator(rawValue: symbol) { return try begin(.arithmetic(operation)) }
+            guard let operation = PredicateComparison.Operator(symbol: symbol) else { throw try unexpectedOperator() }
+            return try begin(operation, isNegated: false)
+        }
+    }
+
+    private mutating func readOperator(named keyword: String, _ word: FormatToken) throws -> Next {
+        switch keyword {
+        case "AND": return try begin(junctionOfAll: true)
+        case "OR": return try begin(junctionOfAll: false)
+        case "NOT":
+            guard let operation = PredicateComparison.Operator(keyword: following.uppercasedName) else { throw try unexpectedOperator() }
+            advance()
+            return try begin(operation, isNegated: true)
+        default:
+            if let operation = ExpressionTree.SetOperator(rawValue: keyword) { return try begin(.set(operation)) }
+            guard let operation = PredicateComparison.Operator(keyword: keyword) else { throw try unexpectedOperator() }
+            return try begin(operation, isNegated: false)
+        }
+    }
+
+    // MARK: Operators with a right side
+
+    private mutating func begin(junctionOfAll isAnd: Bool) throws -> Next {
+        try reduce(whileAbove: isAnd ? Precedence.and : Precedence.or)
+        // The left side is checked now, so that the error points here.
+        if let last = operands.last { _ = try predicate(last) }
+        if case .junction(isAnd, let count) = frames.last {
+            frames[frames.count - 1] = .junction(isAnd: isAnd, count: count + 1)
+        } else {
+            frames.append(.junction(isAnd: isAnd, count: 2))
+        }
+        advance()
+        return .operandNeeded
+    }
+
+    private mutating func begin(_ operation: BinaryOperator) throws -> Next {
+        // The same precedence is enough: these operators group from the left.
+        try reduce(whileAbove: operation.precedence - 1)
+        if let last = operands.last { _ = try expression(last) }
+        frames.append(.binary(operation))
+        advance()
+        return .operandNeeded
+    }
+
+    private mutating func begin(_ operation: PredicateComparison.Operator, isNegated: Bool) throws -> Next {
+        try reduce(whileAbove: Precedence.comparison)
+        if case .comparison = frames.last { throw try unexpectedOperator() }
+        if let last = operands.last { _ = try expression(last) }
+        advance()
+        frames.append(.comparison(operation, try comparisonOptions(), isNegated: isNegated))
+        return .operandNeeded
+    }
+
+    /// `[cd]` after an operator.
+    private mutating func comparisonOptions() throws -> PredicateComparison.Options {
+        guard accept("[") else { return [] }
+        var options: PredicateComparison.Options = []
+        while case .identifier(let letters) = token.kind {
+            for letter in letters {
+                switch letter {
+                case "c", "C": options.insert(.caseInsensitive)
+                case "d", "D": options.insert(.diacriticInsensitive)
+                case "n", "N": options.insert(.normalized)
+                case "l", "L": options.insert(.localeSensitive)
+                default: throw unexpected(token, expected: "the options c, d, n or l")
+                }
+            }
+            advance()
+        }
+        guard !options.isEmpty else { throw unexpected(token, expected: "the options c, d, n or l") }
+        guard accept("]") else { throw unexpected(token, expected: "\"]\"") }
+        return options
+    }
+
+    // MARK: Key paths and elements
+
+    private mutating func readKey() throws -> Next {
+        guard let operand = operands.last else { throw unexpected(token, expected: "an expression") }
+        let base = try expression(operand)
+        advance()
+        let word = advance()
+        let result: ExpressionTree
+        switch word.kind {
+        case .identifier(let name), .escapedIdentifier(let name), .collectionOperator(let name): result = base.appending([name])
+        case .placeholder(.key), .placeholder(.value): result = base.appending(try arguments.keys(for: word, in: self))
+        // The key is what the variable holds.
+        case .variable(let name): result = .element(base, .at(.variable(name)))
+        default: throw unexpected(word, expected: "a key")
+        }
+        operands.removeLast()
+        try push(.expression(result), height: operand.height + (result.isKeyPath ? 0 : 1), from: operand.start)
+        return .operandComplete
+    }
+
+    private mutating func readIndex() throws -> Next {
+        guard let operand = operands.last, case .expression(let base) = operand.node else { throw try unexpectedOperator() }
+        let bracket = index
+        advance()
+        let selectors: [String: ExpressionTree.ElementIndex] = ["FIRST": .first, "LAST": .last, "SIZE": .size]
+        guard let selector = selectors[token.uppercasedName], following.isSymbol("]") else {
+            try open(.index, at: bracket)
+            return .operandNeeded
+        }
+        advance()
+        advance()
+        operands.removeLast()
+        try push(.expression(.element(base, selector)), height: operand.height + 1, from: operand.start)
+        return .operandComplete
+    }
+
+    // MARK: Ends
+
+    private mutating func readEnd() throws -> Next {
+        try reduce(whileAbove: 0)
+        if case .open(let opening, _, _) = frames.last { throw unexpected(token, expected: expectation(in: opening)) }
+        return .finished
+    }
+
+    private mutating func close(_ symbol: String) throws -> Next {
+        try reduce(whileAbove: 0)
+        guard case .open(let opening, let count, let word) = frames.last else {
+            throw unexpected(token, expected: "AND, OR or the end of the format")
+        }
+        if symbol == ",", opening.hasParts {
+            frames[frames.count - 1] = .open(opening, count: count + 1, at: word)
+            advance()
+            return .operandNeeded
+        }
+        guard symbol == opening.end else { throw unexpected(token, expected: expectation(in: opening)) }
+        advance()
+        removeOpenFrame()
+        try complete(opening, count: count, from: word)
+        return .operandComplete
+    }
+
+    private func expectation(in opening: Opening) -> String {
+        if opening.hasParts { return "\",\" or \"\(opening.end)\"" }
+        if case .predicate? = operands.last?.node { return "AND, OR or \"\(opening.end)\"" }
+        return "\"\(opening.end)\""
+    }
+
+    /// What is wrong with the next word: the operand before it decides what could have followed.
+    private mutating func unexpectedOperator() throws -> InvalidPredicateError {
+        let word = token
+        try reduce(whileAbove: 0)
+        if case .open(let opening, _, _) = frames.last { return unexpected(word, expected: expectation(in: opening)) }
+        if case .expression? = operands.last?.node { return unexpected(word, expected: "a comparison operator") }
+        return unexpected(word, expected: "AND, OR or the end of the format")
+    }
+}
+
+extension ExpressionTree {
+    /// The key path that goes on from this expression.
+    func appending(_ keys: [String]) -> ExpressionTree {
+        switch self {
+        case .evaluatedObject: .keyPath(keys)
+        case .keyPath(let before): .keyPath(before + keys)
+        case .navigation(let base, let before): .navigation(base, before + keys)
+        default: .navigation(self, keys)
+        }
+    }
+
+    fileprivate var isKeyPath: Bool {
+        if case .keyPath = self { return true }
+        return false
+    }
+}
+
+extension PredicateComparison.Operator {
+    fileprivate init?(symbol: String) {
+        switch symbol {
+        case "=", "==": self = .equal
+        case "!=", "<>": self = .notEqual
+        case "<": self = .lessThan
+        case "<=", "=<": self = .lessThanOrEqual
+        case ">": self = .greaterThan
+        case ">=", "=>": self = .greaterThanOrEqual
+        default: return nil
+        }
+    }
+
+    fileprivate init?(keyword: String) {
+        switch keyword {
+        case "BEGINSWITH": self = .beginsWith
+        case "ENDSWITH": self = .endsWith
+        case "CONTAINS": self = .contains
+        case "LIKE": self = .like
+        case "MATCHES": self = .matches
+        case "IN": self = .isIn
+        case "BETWEEN": self = .between
+        case "UTI-CONFORMS-TO", "UTI-EQUALS": self = .custom(keyword)
+        default: return nil
+        }
+    }
+}
