@@ -10,7 +10,7 @@ extension NSManagedObjectContext {
     public func fetch<ResultType>(_ request: NSFetchRequest<ResultType>) throws -> [ResultType] {
         try throwPendingFaultError()
         try resolve(request)
-        let erased = request.erased()
+        let erased = try settled(request.erased())
         switch request.resultType {
         case .managedObjectResultType:
             return try cast(fetchObjects(erased), for: request.entity.unsafelyUnwrapped)
@@ -28,9 +28,36 @@ extension NSManagedObjectContext {
     /// - Throws: as ``fetch(_:)-swift.method``.
     public func count<ResultType>(for request: NSFetchRequest<ResultType>) throws -> Int {
         try throwPendingFaultError()
-        let erased = request.erased().copy() as! NSFetchRequest<any NSFetchRequestResult>
+        var erased = request.erased().copy() as! NSFetchRequest<any NSFetchRequestResult>
         erased.entity = try resolveEntity(request.entity, named: request.entityName)
+        erased = try settled(erased)
+        // Groups and distinct values are counted as such.
+        if request.resultType == .dictionaryResultType { return try fetchDictionaries(erased).count }
         return try countObjects(erased)
+    }
+
+    /// A request as stores are to see it: what it asks for goes together, and its predicate has nothing in it that only a context knows.
+    func settled(_ request: NSFetchRequest<any NSFetchRequestResult>) throws -> NSFetchRequest<any NSFetchRequestResult> {
+        try checkGrouping(request)
+        let predicate = try settled(request.predicate)
+        if predicate === request.predicate { return request }
+        let settled = request.copy() as! NSFetchRequest<any NSFetchRequestResult>
+        settled.predicate = predicate
+        return settled
+    }
+
+    private func checkGrouping(_ request: NSFetchRequest<any NSFetchRequestResult>) throws {
+        let isGrouped = !(request.propertiesToGroupBy ?? []).isEmpty
+        if isGrouped, request.resultType != .dictionaryResultType {
+            throw CoreDataError.make(
+                NSCoreDataError, "The fetch cannot be executed: it groups, but asks for no dictionaries.",
+                next: "Set its resultType to .dictionaryResultType.")
+        }
+        if request.havingPredicate != nil, !isGrouped {
+            throw CoreDataError.make(
+                NSCoreDataError, "The fetch cannot be executed: it has a havingPredicate and no groups.",
+                next: "Set propertiesToGroupBy, or use predicate.")
+        }
     }
 
     /// Gives a request its entity: by its name, or by the class of its results.

@@ -8,6 +8,7 @@ extension NSManagedObjectContext {
     public func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
         guard object.registry === registry, !object.flags.contains(.inserted) else { return }
         source.forgetRow(of: object.objectID)
+        object.rarities?.fetched = [:]
         guard flag, object.hasChanges else {
             if object.isFault, !object.hasChanges { return }
             let wasChanged = object.flags.contains(.updated)

@@ -93,7 +93,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     deinit {
         // Objects that lead to each other would keep each other alive.
-        for object in registry.all + insertedList.elements { object.relationships = [] }
+        for object in registry.all + insertedList.elements {
+            object.relationships = []
+            object.rarities = nil
+        }
         registry.contextWillDeallocate()
         guard source.wantsRegistrations else { return }
         source.didUnregister(registry.takeGone() + registry.all.compactMap(\.identifier).filter { !$0.isTemporary })

@@ -66,10 +66,17 @@ extension NSPersistentStoreCoordinator: ObjectSource {
             let available = max(0, count - request.fetchOffset)
             return .count(request.fetchLimit > 0 ? min(available, request.fetchLimit) : available)
         case .dictionaryResultType:
-            guard request.sortDescriptors?.isEmpty ?? true else {
+            let isGrouped =
+                try !(request.propertiesToGroupBy ?? []).isEmpty
+                || FetchColumn.columns(of: request).contains(where: \.expression.isOverRows)
+            guard request.sortDescriptors?.isEmpty ?? true, !isGrouped else {
                 throw CoreDataError.make(
-                    NSPersistentStoreOperationError, "Sorted dictionaries cannot be fetched from several stores at once.",
+                    NSPersistentStoreOperationError, "Sorted or grouped dictionaries cannot be fetched from several stores at once.",
                     next: "Name one store in affectedStores, or fetch objects.")
+            }
+            if request.returnsDistinctResults {
+                var seen: Set<NSDictionary> = []
+                dictionaries.removeAll { !seen.insert($0).inserted }
             }
             return .dictionaries(request.page(dictionaries))
         default:

@@ -54,6 +54,10 @@ enum ModelCheck {
                 }
             } else if let relationship = property as? NSRelationshipDescription {
                 mistakes += mistakesOfRelationship(relationship, at: place, entity: entity, entities: entities)
+            } else if let fetched = property as? NSFetchedPropertyDescription {
+                if fetched.fetchRequest?.entityName == nil { mistakes.append("\(place) has no fetch request that names an entity.") }
+            } else {
+                mistakes.append("\(place) is neither an attribute nor a relationship nor a fetched property.")
             }
         }
         return mistakes

@@ -44,7 +44,7 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
 
     /// All properties: the inherited ones first, then those declared here.
     open var properties: [NSPropertyDescription] {
-        get { if let frozen { frozen.properties } else { (superentity?.properties ?? []) + declaredProperties } }
+        get { if let frozen { frozen.properties + frozen.fetched.values.sorted { $0.name < $1.name } } else { (superentity?.properties ?? []) + declaredProperties } }
         set {
             requireMutable()
             let inherited = Set((superentity?.properties ?? []).map(ObjectIdentifier.init))
@@ -96,6 +96,8 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
 final class FrozenEntity: @unchecked Sendable {
     let properties: [NSPropertyDescription]
     let byName: [String: NSPropertyDescription]
+    /// The fetched properties; rows hold nothing of them.
+    let fetched: [String: NSFetchedPropertyDescription]
     let relationships: [NSRelationshipDescription]
     /// The attributes that must not be nil when saved, and their slots.
     let mandatory: [(attribute: NSAttributeDescription, slot: RowLayout.Slot)]
@@ -114,10 +116,11 @@ final class FrozenEntity: @unchecked Sendable {
     let schema: EntitySchema
 
     init(
-        properties: [NSPropertyDescription], relationships: [NSRelationshipDescription], layout: RowLayout, root: NSEntityDescription,
-        objectClass: NSManagedObject.Type, schema: EntitySchema
+        properties: [NSPropertyDescription], fetched: [NSFetchedPropertyDescription], relationships: [NSRelationshipDescription],
+        layout: RowLayout, root: NSEntityDescription, objectClass: NSManagedObject.Type, schema: EntitySchema
     ) {
         self.properties = properties
+        self.fetched = Dictionary(fetched.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
         byName = Dictionary(properties.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
         self.relationships = relationships
         hasTransients = properties.contains(where: \.isTransient)
@@ -171,7 +174,8 @@ extension NSEntityDescription {
 
     /// The properties by their names.
     public var propertiesByName: [String: NSPropertyDescription] {
-        frozen?.byName ?? Dictionary(properties.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
+        if let frozen, frozen.fetched.isEmpty { return frozen.byName }
+        return Dictionary(properties.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
     }
 
     /// The attributes by their names.

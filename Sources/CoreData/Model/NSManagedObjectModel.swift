@@ -18,6 +18,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
     /// Free names for the version of the model.
     open var versionIdentifiers: Set<AnyHashable> = [] { willSet { requireMutable() } }
 
+    final var templates: [String: NSFetchRequest<any NSFetchRequestResult>] = [:]
     private var entitiesByConfiguration: [String: [NSEntityDescription]] = [:]
     private let freezeLock = NSLock()
     private var frozenByName: [String: NSEntityDescription]?
@@ -78,13 +79,23 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
         }
         copy.entities = entities.map { copies[ObjectIdentifier($0)]! }
         copy.versionIdentifiers = versionIdentifiers
+        /// The copied entities stand for these in requests too.
+        func twin(of request: NSFetchRequest<any NSFetchRequestResult>) -> NSFetchRequest<any NSFetchRequestResult> {
+            let twin = request.copy() as! NSFetchRequest<any NSFetchRequestResult>
+            if let entity = request.entity { twin.entity = copies[ObjectIdentifier(entity)] ?? entity }
+            return twin
+        }
+        copy.templates = templates.mapValues(twin)
+        for case let property as NSFetchedPropertyDescription in copies.values.flatMap(\.declaredProperties) {
+            property.fetchRequest = property.fetchRequest.map(twin)
+        }
         for (name, list) in entitiesByConfiguration {
             copy.entitiesByConfiguration[name] = list.compactMap { copies[ObjectIdentifier($0)] }
         }
         return copy
     }
 
-    private func requireMutable() {
+    final func requireMutable() {
         precondition(frozenByName == nil, "The model cannot be changed: a coordinator uses it. Change a copy of the model.")
     }
 
@@ -136,6 +147,8 @@ extension NSEntityDescription {
             declaredProperties.filter { $0 is NSAttributeDescription }.sorted { $0.name < $1.name }
             + declaredProperties.filter { $0 is NSRelationshipDescription }.sorted { $0.name < $1.name }
         let inherited = superentity?.frozen?.properties ?? []
+        let fetched = declaredProperties.compactMap { $0 as? NSFetchedPropertyDescription }
+        for property in fetched { property.isFrozen = true }
         var relationships = superentity?.frozen?.relationships ?? []
         for (offset, property) in declared.enumerated() {
             property.slotIndex = inherited.count + offset
@@ -152,7 +165,8 @@ extension NSEntityDescription {
                 "Entity “\(name ?? "?")”: there is no class “\(managedObjectClassName ?? "?")”; its objects are of NSManagedObject.")
         }
         frozen = FrozenEntity(
-            properties: properties, relationships: relationships,
+            properties: properties, fetched: (superentity?.frozen.map { Array($0.fetched.values) } ?? []) + fetched,
+            relationships: relationships,
             layout: RowLayout(extending: superentity?.frozen?.layout, by: declared), root: superentity?.frozen?.root ?? self,
             objectClass: objectClass ?? NSManagedObject.self, schema: EntitySchema(entity: self))
         for entity in subentities { entity.freeze(below: self) }

@@ -111,7 +111,7 @@ extension NSManagedObject {
         slots = nil
         snapshot = nil
         relationships = []
-        refusedValues = nil
+        rarities = nil
         changed.removeAll()
         flags.subtract([.ownsRow, .noted])
         didTurnIntoFault()

@@ -33,8 +33,8 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     @exclusivity(unchecked) final var listIndex: Int32 = -1
     /// The relationships that have been touched, by relationship index; empty until the first is.
     @exclusivity(unchecked) final var relationships: [RelationshipState] = []
-    /// Values that a property could not hold, by key; validation reports them.
-    final var refusedValues: [String: NSError]?
+    /// What few objects have.
+    final var rarities: Rarities?
 
     /// Creates an object with the default values of its entity.
     ///
@@ -157,10 +157,13 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     /// The value of the property called `key`, firing its fault if need be.
     ///
     /// Attributes come as Foundation values (numbers as `NSNumber`, so that `as? Int16`, `as? Int` and `as? Bool` work), to-one
-    /// relationships as the object, to-many relationships as `Set<NSManagedObject>`, ordered ones as `NSOrderedSet`.
+    /// relationships as the object, to-many relationships as `Set<NSManagedObject>`, ordered ones as `NSOrderedSet`, fetched properties as
+    /// `[NSManagedObject]`.
     /// A key that the entity does not have goes to ``value(forUndefinedKey:)``. Call it on the context's queue.
     open func value(forKey key: String) -> Any? {
-        guard let property = property(named: key) else { return value(forUndefinedKey: key) }
+        guard let property = property(named: key) else {
+            return owningEntity.frozen!.fetched[key].map { fetchedObjects($0) } ?? value(forUndefinedKey: key)
+        }
         return currentValue(of: property)
     }
 
@@ -242,6 +245,24 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
 
 @available(*, unavailable, message: "A managed object belongs to its context's queue; pass its objectID instead.")
 extension NSManagedObject: @unchecked Sendable {}
+
+/// What few objects have.
+final class Rarities {
+    /// Values that a property could not hold, by key; validation reports them.
+    var refusedValues: [String: NSError]?
+    /// What fetched properties have found.
+    var fetched: [String: [NSManagedObject]] = [:]
+}
+
+extension NSManagedObject {
+    final var refusedValues: [String: NSError]? {
+        get { rarities?.refusedValues }
+        set {
+            if newValue != nil, rarities == nil { rarities = Rarities() }
+            rarities?.refusedValues = newValue
+        }
+    }
+}
 
 /// What a context knows about an object.
 @usableFromInline struct ObjectFlags: OptionSet, Sendable {

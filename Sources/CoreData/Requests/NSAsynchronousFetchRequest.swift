@@ -206,7 +206,7 @@ extension NSManagedObjectContext {
     fileprivate func prepared<ResultType>(_ request: NSFetchRequest<ResultType>) throws -> PreparedFetch {
         try resolve(request)
         processPendingChanges()
-        let erased = request.erased()
+        let erased = try settled(request.erased())
         let pending = try PendingChanges(in: self, for: erased)
         return PreparedFetch(request: erased, sent: pending?.widened(erased) ?? erased, pending: pending)
     }

@@ -98,10 +98,22 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
         get { settings.returnsDistinctResults }
         set { settings.returnsDistinctResults = newValue }
     }
-    /// The values wanted in dictionaries: property descriptions or key paths. Nil for all attributes.
+    /// The values wanted in dictionaries: attributes, to-one relationships (as IDs), paths over to-one relationships, and
+    /// ``NSExpressionDescription``s; by name or as descriptions. Nil for all attributes.
     open var propertiesToFetch: [Any]? {
         get { settings.propertiesToFetch }
         set { settings.propertiesToFetch = newValue }
+    }
+    /// What the objects of one dictionary have in common, given as ``propertiesToFetch`` is. With it, what is fetched must be grouped by, or
+    /// be a function over the group. For dictionaries only.
+    open var propertiesToGroupBy: [Any]? {
+        get { settings.propertiesToGroupBy }
+        set { settings.propertiesToGroupBy = newValue }
+    }
+    /// Which groups count. It may be about what is grouped by, functions over the group, and columns: by name, or as `$name`.
+    open var havingPredicate: NSPredicate? {
+        get { settings.havingPredicate }
+        set { settings.havingPredicate = newValue }
     }
 
     /// A request like this one.
@@ -150,4 +162,6 @@ struct FetchSettings {
     var returnsObjectsAsFaults = true
     var returnsDistinctResults = false
     var propertiesToFetch: [Any]?
+    var propertiesToGroupBy: [Any]?
+    var havingPredicate: NSPredicate?
 }

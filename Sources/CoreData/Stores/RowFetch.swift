@@ -27,47 +27,15 @@ struct RowFetch {
         if request.resultType == .countResultType {
             return .count(request.page(rows).count)
         }
-        if let descriptors = request.sortDescriptors, !descriptors.isEmpty {
+        let dictionaries = request.resultType == .dictionaryResultType ? try DictionaryFetch(request, schema) : nil
+        if let descriptors = request.sortDescriptors, !descriptors.isEmpty, !(dictionaries?.isGrouped ?? false) {
             let sort = try CompiledSort(descriptors, for: schema)
             rows = rows.permuted(by: try sort.sortedIndices(count: rows.count) { rows[$0].subject })
         }
-        if request.resultType == .dictionaryResultType {
-            var dictionaries = try self.dictionaries(rows, schema)
-            if request.returnsDistinctResults {
-                var seen: Set<NSDictionary> = []
-                dictionaries.removeAll { !seen.insert($0).inserted }
-            }
-            return .dictionaries(request.page(dictionaries))
-        }
+        if let dictionaries { return .dictionaries(try dictionaries.results(rows)) }
         rows = request.page(rows)
         if request.resultType == .managedObjectIDResultType { return .ids(rows.map { $0.objectID.unsafelyUnwrapped }) }
         return .rows(rows)
-    }
-
-    private func dictionaries(_ rows: [Row], _ schema: RowSchema) throws -> [NSDictionary] {
-        let paths = try (request.propertiesToFetch ?? defaultProperties).map { property -> (String, CompiledKeyPath) in
-            let path: String
-            switch property {
-            case let name as String: path = name
-            case let description as NSPropertyDescription: path = description.name
-            default:
-                throw CoreDataError.make(
-                    NSPersistentStoreOperationError, "propertiesToFetch cannot hold \(property).",
-                    next: "Name attributes, relationships and key paths, as text or property descriptions.")
-            }
-            return (path, try CompiledKeyPath(path, for: schema))
-        }
-        return try rows.map { row in
-            let dictionary = NSMutableDictionary()
-            for (name, path) in paths {
-                if let value = try path.value(of: row.subject).any { dictionary.setObject(value, forKey: name as NSString) }
-            }
-            return dictionary
-        }
-    }
-
-    private var defaultProperties: [Any] {
-        request.entity!.frozen!.properties.filter { $0 is NSAttributeDescription && !$0.isTransient }
     }
 }
 

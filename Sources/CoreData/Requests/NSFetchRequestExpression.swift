@@ -1,0 +1,79 @@
+internal import Foundation
+internal import Predicates
+
+/// Makes expressions whose value is what a fetch finds, for predicates such as `band IN FETCH(…)`.
+///
+/// The context runs the fetch before it asks its stores, once a request.
+///
+/// Source: [NSFetchRequestExpression](https://developer.apple.com/documentation/coredata/nsfetchrequestexpression).
+public enum NSFetchRequestExpression {
+    /// An expression for the results of a fetch.
+    ///
+    /// - Parameters:
+    ///   - fetch: an expression whose value is an ``NSFetchRequest``.
+    ///   - context: an expression whose value is the ``NSManagedObjectContext`` to fetch in; it must be the one that the predicate is used in.
+    ///   - countFlag: whether the number of results is wanted instead of the results.
+    public static func expression(forFetch fetch: NSExpression, context: NSExpression, countOnly countFlag: Bool) -> NSExpression {
+        guard let request = try? fetch.tree(), let place = try? context.tree() else { return fetch.parseError == nil ? context : fetch }
+        return NSExpression(tree: .fetch(request, context: place, countOnly: countFlag))
+    }
+}
+
+extension NSManagedObjectContext {
+    /// A predicate as stores can understand it: the results of its `FETCH` expressions, and what paths from constant objects lead to
+    /// (`$FETCH_SOURCE.band`), stand in their place.
+    ///
+    /// - Throws: the error of a fetch; code 134060 for one that names no request, or another context.
+    func settled(_ predicate: NSPredicate?) throws -> NSPredicate? {
+        guard let predicate, let tree = try? predicate.tree() else { return predicate }
+        var found = false
+        let settled = try tree.replacingExpressions { expression in
+            switch expression {
+            case .fetch(let request, let context, let countOnly):
+                found = true
+                return .constant(try results(of: request, in: context, countOnly, expression))
+            case .navigation(.constant(.object(let reference)), let keys):
+                guard let value = value(of: reference.object, at: keys) else { return nil }
+                found = true
+                return .constant(try PropertyValue(any: value))
+            default: return nil
+            }
+        }
+        return found ? NSPredicate(tree: settled) : predicate
+    }
+
+    /// What a path from a managed object or a property's description leads to; the outer nil where it is neither.
+    private func value(of object: AnyObject, at keys: [String]) -> Any?? {
+        switch object {
+        case let object as NSManagedObject: return .some(object.value(forKeyPath: keys.joined(separator: ".")))
+        case let property as NSPropertyDescription where keys.first == "userInfo" && keys.count == 2:
+            return .some(property.userInfo?[keys[1]])
+        case let property as NSPropertyDescription where keys == ["name"]: return .some(property.name)
+        default: return nil
+        }
+    }
+
+    private func results(
+        of request: ExpressionTree, in context: ExpressionTree, _ countOnly: Bool, _ whole: ExpressionTree
+    ) throws -> PropertyValue {
+        guard case .constant(.object(let reference)) = request, let fetch = (reference.object as? any ErasableFetchRequest)?.erased() else {
+            throw CoreDataError.make(
+                NSCoreDataError, "The fetch cannot be executed: \(whole) names no fetch request.",
+                next: "Give the request itself as a constant, NSExpression(forConstantValue: request).")
+        }
+        guard case .constant(.object(let place)) = context, place.object === self else {
+            throw CoreDataError.make(
+                NSCoreDataError, "The fetch cannot be executed: \(whole) is to fetch in another context.",
+                next: "Give the context that executes the request.")
+        }
+        if countOnly { return .int64(Int64(try count(for: fetch))) }
+        return .array(try self.fetch(fetch).map { try PropertyValue(any: $0) })
+    }
+}
+
+/// A fetch request, whatever its results.
+private protocol ErasableFetchRequest {
+    func erased() -> NSFetchRequest<any NSFetchRequestResult>
+}
+
+extension NSFetchRequest: ErasableFetchRequest {}
