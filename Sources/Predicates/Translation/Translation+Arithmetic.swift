@@ -24,7 +24,11 @@ extension PredicateExpressions.Arithmetic: TranslatableExpression, WrittenExpres
 
 extension PredicateExpressions.UnaryMinus: TranslatableExpression, WrittenExpression {
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
-        .expression(.negated(try translation.expression(wrapped)))
+        switch try translation.expression(wrapped) {
+        case .constant(.int64(let value)) where value != .min: .expression(.constant(.int64(-value)))
+        case .constant(.double(let value)): .expression(.constant(.double(-value)))
+        case let operand: .expression(.negated(operand))
+        }
     }
 
     func written(by translation: PredicateTranslation) -> String { "-\(translation.written(wrapped))" }

@@ -22,7 +22,7 @@ extension PredicateTranslation {
         _ left: Left, _ right: Right, wanted: Bool
     ) throws -> PredicateTree {
         if let tree = try truth(left, right, wanted: wanted) ?? truth(right, left, wanted: wanted) { return tree }
-        if let tree = try ordering(left, right, wanted: wanted) ?? ordering(right, left, wanted: wanted) { return tree }
+        if let tree = try sameness(left, right, wanted: wanted) ?? sameness(right, left, wanted: wanted) { return tree }
         let first = try expression(left)
         let second = try expression(right)
         let plain = PredicateTree.compare(first, wanted ? .equal : .notEqual, second)
@@ -55,19 +55,13 @@ extension PredicateTranslation {
     }
 
     /// `a.caseInsensitiveCompare(b) == .orderedSame` and its like.
-    private func ordering<Left: PredicateExpression, Right: PredicateExpression>(
+    private func sameness<Left: PredicateExpression, Right: PredicateExpression>(
         _ left: Left, _ right: Right, wanted: Bool
     ) throws -> PredicateTree? {
         guard let text = left as? any TextOrderExpression,
-            let result = try? right.evaluate(PredicateBindings()) as? ComparisonResult
+            let result = try? right.evaluate(PredicateBindings()) as? ComparisonResult, result == .orderedSame
         else { return nil }
-        let operation: PredicateComparison.Operator =
-            switch result {
-            case .orderedAscending: .lessThan
-            case .orderedSame: .equal
-            case .orderedDescending: .greaterThan
-            }
-        return try text.comparison(by: self, operation).negated(!wanted)
+        return try text.sameness(by: self).negated(!wanted)
     }
 }
 

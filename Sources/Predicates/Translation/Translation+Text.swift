@@ -47,28 +47,24 @@ extension PredicateExpressions.StringLocalizedStandardContains: TranslatableExpr
     }
 }
 
-/// A node that says how two texts lie to each other. It has a counterpart only where the answer is compared with a constant.
+/// A node that says how two texts lie to each other.
+///
+/// Only whether they are the same has a counterpart: the language orders text by code points, these methods as people do.
 protocol TextOrderExpression {
-    /// The comparison that says that the texts lie so.
-    func comparison(by translation: PredicateTranslation, _ operation: PredicateComparison.Operator) throws -> PredicateTree
+    /// The tree that matches exactly when the texts are the same.
+    func sameness(by translation: PredicateTranslation) throws -> PredicateTree
 }
 
-extension TextOrderExpression {
-    /// The answer as a number, where it is not compared with a constant.
-    fileprivate func number(by translation: PredicateTranslation) throws -> ExpressionTree {
-        .conditional(
-            try comparison(by: translation, .equal), .constant(.int64(0)),
-            .conditional(try comparison(by: translation, .lessThan), .constant(.int64(-1)), .constant(.int64(1))))
-    }
-}
+/// Why the order of texts has no counterpart.
+private let onlySameness = "only == and != with ComparisonResult.orderedSame have one, as the language orders text by code points"
 
 extension PredicateExpressions.StringCaseInsensitiveCompare: TranslatableExpression, WrittenExpression, TextOrderExpression {
-    func comparison(by translation: PredicateTranslation, _ operation: PredicateComparison.Operator) throws -> PredicateTree {
-        .compare(try translation.expression(root), operation, try translation.expression(other), options: .caseInsensitive)
+    func sameness(by translation: PredicateTranslation) throws -> PredicateTree {
+        .compare(try translation.expression(root), .equal, try translation.expression(other), options: .caseInsensitive)
     }
 
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
-        .expression(try number(by: translation))
+        throw translation.failure(self, onlySameness)
     }
 
     func written(by translation: PredicateTranslation) -> String {
@@ -77,12 +73,12 @@ extension PredicateExpressions.StringCaseInsensitiveCompare: TranslatableExpress
 }
 
 extension PredicateExpressions.StringLocalizedCompare: TranslatableExpression, WrittenExpression, TextOrderExpression {
-    func comparison(by translation: PredicateTranslation, _ operation: PredicateComparison.Operator) throws -> PredicateTree {
-        .compare(try translation.expression(root), operation, try translation.expression(other), options: .localeSensitive)
+    func sameness(by translation: PredicateTranslation) throws -> PredicateTree {
+        .compare(try translation.expression(root), .equal, try translation.expression(other), options: .localeSensitive)
     }
 
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
-        .expression(try number(by: translation))
+        throw translation.failure(self, onlySameness)
     }
 
     func written(by translation: PredicateTranslation) -> String {

@@ -57,8 +57,12 @@ extension PredicateExpressions.KeyPath: TranslatableExpression, WrittenExpressio
         if plain == \NSOrderedSet.count || plain == \NSSet.count || plain == \NSArray.count {
             return .expression(base.appending(["@count"]))
         }
-        let names = try KeyPathNames.names(of: keyPath)
-        return .expression(names.isEmpty ? base : base.appending(names))
+        do {
+            let names = try KeyPathNames.names(of: keyPath)
+            return .expression(names.isEmpty ? base : base.appending(names))
+        } catch let error as InvalidPredicateError {
+            throw InvalidPredicateError(kind: error.kind, message: "`\(translation.written(self))`: \(error.message)")
+        }
     }
 
     func written(by translation: PredicateTranslation) -> String {
@@ -70,6 +74,8 @@ extension PredicateExpressions.KeyPath: TranslatableExpression, WrittenExpressio
         case .bidirectionalCollectionLast: return "\(root).last"
         case nil: break
         }
+        let plain: AnyKeyPath = keyPath
+        if plain == \String.first || plain == \String.last { return root + (plain == \String.first ? ".first" : ".last") }
         if let names = try? KeyPathNames.names(of: keyPath) { return ([root] + names).joined(separator: ".") }
         return "\(root)[keyPath: \(keyPath)]"
     }
