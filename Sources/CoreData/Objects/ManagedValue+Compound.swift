@@ -36,7 +36,7 @@ extension ManagedValue where Self: RawRepresentable, RawValue: ManagedValue {
     /// See ``ManagedValue``. A stored value that is no case stops the program with a message; declare the property optional to read nil.
     public static func get(from object: NSManagedObject, at place: PropertyPlace) -> Self {
         let raw = RawValue.get(from: object, at: place)
-        guard let value = Self(rawValue: raw) else {
+        guard let value = Self(rawValue: raw) ?? KeyPathRecorder.standIn(Self.self, in: object) else {
             preconditionFailure("“\(place.property(of: object))” holds \(raw), which is no \(Self.self). Declare the property optional.")
         }
         return value
@@ -70,7 +70,7 @@ public protocol KeyedManagedValue: ManagedValue {
 extension KeyedManagedValue {
     /// See ``ManagedValue``. Nil in a property whose type has no value for it stops the program with a message.
     public static func get(from object: NSManagedObject, at place: PropertyPlace) -> Self {
-        guard let value = getOptional(from: object, at: place) ?? valueForNil else {
+        guard let value = getOptional(from: object, at: place) ?? valueForNil ?? KeyPathRecorder.standIn(Self.self, in: object) else {
             preconditionFailure(
                 "“\(place.property(of: object))” is nil, and \(Self.self) has no value for nil. Declare the property optional.")
         }

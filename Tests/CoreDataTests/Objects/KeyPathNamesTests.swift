@@ -1,0 +1,173 @@
+import CoreData
+import Testing
+
+/// An entity whose class has accessors of every kind, and computed properties of every kind.
+final class Gadget: NSManagedObject {
+    enum Size: Int16, ManagedValue {
+        case small = 3
+        case large = 7
+    }
+
+    private static let nameProperty = ManagedProperty<String>("name")
+    private static let countProperty = ManagedProperty<Int>("count")
+    private static let noteProperty = ManagedProperty<String?>("note")
+    private static let linkProperty = ManagedProperty<URL>("link")
+    private static let priceProperty = ManagedProperty<Decimal>("price")
+    private static let sizeProperty = ManagedProperty<Size>("size")
+    private static let oddSizeProperty = ManagedProperty<Size?>("size")
+    private static let isNewProperty = ManagedProperty<Bool>("isNew")
+    private static let weightProperty = ManagedProperty<Float>("weight")
+    private static let madeProperty = ManagedProperty<Date>("made")
+    private static let wordsProperty = ManagedProperty<[String]>("words")
+    private static let ownerProperty = ManagedProperty<Gadget?>("owner")
+    private static let makerProperty = ManagedProperty<Gadget>("owner")
+    private static let ownedProperty = ManagedProperty<Set<Gadget>>("owned")
+
+    var name: String { get { self[Self.nameProperty] } set { self[Self.nameProperty] = newValue } }
+    var count: Int { get { self[Self.countProperty] } set { self[Self.countProperty] = newValue } }
+    var note: String? { get { self[Self.noteProperty] } set { self[Self.noteProperty] = newValue } }
+    var link: URL { self[Self.linkProperty] }
+    var price: Decimal { self[Self.priceProperty] }
+    var size: Size { get { self[Self.sizeProperty] } set { self[Self.sizeProperty] = newValue } }
+    var oddSize: Size? { self[Self.oddSizeProperty] }
+    var isNew: Bool { self[Self.isNewProperty] }
+    var weight: Float { self[Self.weightProperty] }
+    var made: Date { self[Self.madeProperty] }
+    var words: [String] { self[Self.wordsProperty] }
+    var owner: Gadget? { get { self[Self.ownerProperty] } set { self[Self.ownerProperty] = newValue } }
+    var maker: Gadget { self[Self.makerProperty] }
+    var owned: Set<Gadget> { self[Self.ownedProperty] }
+
+    // By key.
+    var nameByKey: String { value(forKey: "name") as? String ?? "" }
+    var countByPrimitiveKey: Int {
+        willAccessValue(forKey: "count")
+        defer { didAccessValue(forKey: "count") }
+        return primitiveValue(forKey: "count") as? Int ?? 0
+    }
+
+    // Computed.
+    var label: String { name }
+    var ownersName: String? { owner?.name }
+    var upperName: String { name.uppercased() }
+    var shownName: String { name.isEmpty ? "Nameless" : name }
+    var fullName: String { name + (note ?? "") }
+    var distance: Int { abs(count) }
+    var isOld: Bool { !isNew }
+    var knownNote: String { note ?? "" }
+    var constant: String { "x" }
+    var wordCount: Int { words.count }
+    var stored = 1
+
+    static func model() -> NSManagedObjectModel {
+        let gadget = NSEntityDescription(name: "Gadget", managedObjectClass: Gadget.self)
+        let owner = NSRelationshipDescription(name: "owner", destination: gadget)
+        let owned = NSRelationshipDescription(name: "owned", destination: gadget, toMany: true)
+        owner.inverse(to: owned)
+        gadget.properties = [
+            NSAttributeDescription(name: "name", type: .string), NSAttributeDescription(name: "count", type: .integer64),
+            NSAttributeDescription(name: "note", type: .string), NSAttributeDescription(name: "link", type: .uri),
+            NSAttributeDescription(name: "price", type: .decimal), NSAttributeDescription(name: "size", type: .integer16),
+            NSAttributeDescription(name: "isNew", type: .boolean), NSAttributeDescription(name: "weight", type: .float),
+            NSAttributeDescription(name: "made", type: .date), NSAttributeDescription(name: "words", type: .transformable), owner, owned,
+        ]
+        return NSManagedObjectModel(entities: [gadget])
+    }
+}
+
+@Suite("A key path of a managed object") struct KeyPathNamesTests {
+    /// Keeps a model loaded.
+    private let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Gadget.model())
+    private let music = NSPersistentStoreCoordinator(managedObjectModel: Music.model())
+
+    @Test("has the name of the property that its getter asks for, whatever the type")
+    func properties() throws {
+        #expect(try KeyPathNames.path(of: \Gadget.name) == "name")
+        #expect(try KeyPathNames.path(of: \Gadget.count) == "count")
+        #expect(try KeyPathNames.path(of: \Gadget.note) == "note")
+        #expect(try KeyPathNames.path(of: \Gadget.link) == "link")
+        #expect(try KeyPathNames.path(of: \Gadget.price) == "price")
+        #expect(try KeyPathNames.path(of: \Gadget.size) == "size")
+        #expect(try KeyPathNames.path(of: \Gadget.oddSize) == "size")
+        #expect(try KeyPathNames.path(of: \Gadget.isNew) == "isNew")
+        #expect(try KeyPathNames.path(of: \Gadget.weight) == "weight")
+        #expect(try KeyPathNames.path(of: \Gadget.made) == "made")
+        #expect(try KeyPathNames.path(of: \Gadget.words) == "words")
+        #expect(try KeyPathNames.path(of: \Gadget.owner) == "owner")
+        #expect(try KeyPathNames.path(of: \Gadget.owned) == "owned")
+        #expect(try KeyPathNames.path(of: \Album.tracks) == "tracks")
+        #expect(try KeyPathNames.path(of: \Band.founded) == "founded")
+    }
+
+    @Test("has a name also where the getter asks by key")
+    func keyed() throws {
+        #expect(try KeyPathNames.path(of: \Gadget.nameByKey) == "name")
+        #expect(try KeyPathNames.path(of: \Gadget.countByPrimitiveKey) == "count")
+    }
+
+    @Test("names every relationship on its way")
+    func chains() throws {
+        #expect(try KeyPathNames.path(of: \Gadget.owner?.name) == "owner.name")
+        #expect(try KeyPathNames.path(of: \Gadget.owner!.owner!.note) == "owner.owner.note")
+        #expect(try KeyPathNames.path(of: \Gadget.maker.owned) == "owner.owned")
+        #expect(try KeyPathNames.path(of: \Album.band?.name) == "band.name")
+    }
+
+    @Test("to the object itself or to its ID has no keys")
+    func identity() throws {
+        #expect(try KeyPathNames.names(of: \Gadget.self) == [])
+        #expect(try KeyPathNames.names(of: \Gadget.objectID) == [])
+        #expect(try KeyPathNames.names(of: \Gadget.owner?.objectID) == ["owner"])
+        #expect(try KeyPathNames.names(of: \NSManagedObject.objectID) == [])
+    }
+
+    @Test("to a computed property that hands a property on has the name of that property")
+    func aliases() throws {
+        #expect(try KeyPathNames.path(of: \Gadget.label) == "name")
+        #expect(try KeyPathNames.path(of: \Gadget.ownersName) == "owner.name")
+    }
+
+    @Test(
+        "to anything else is an error that shows the key path",
+        arguments: [
+            \Gadget.upperName, \Gadget.shownName, \Gadget.fullName, \Gadget.distance, \Gadget.isOld, \Gadget.knownNote, \Gadget.constant,
+            \Gadget.wordCount, \Gadget.stored, \Gadget.name.count, \Gadget.owned.count, \Gadget.managedObjectContext, \Gadget.isFault,
+        ] as [any AnyKeyPath & Sendable])
+    func computed(keyPath: any AnyKeyPath & Sendable) {
+        let error = #expect(throws: InvalidPredicateError.self) { try KeyPathNames.names(of: keyPath) }
+        #expect(error?.kind == .unknownKeyPath)
+        #expect(error?.message.contains("\(keyPath)") == true)
+    }
+
+    @Test("has no name before a model with the class is loaded, and has one afterwards")
+    func laterModel() throws {
+        final class Latecomer: NSManagedObject {
+            static let nameProperty = ManagedProperty<String>("name")
+            var name: String { self[Self.nameProperty] }
+        }
+        let descriptor = NSSortDescriptor(keyPath: \Latecomer.name, ascending: true)
+        let predicate = try #require(NSPredicate(#Predicate<Latecomer> { $0.name == "x" }))
+        #expect(descriptor.key == nil)
+        #expect(predicate.parseError?.message.contains("no loaded model has an entity whose class is Latecomer") == true)
+        let entity = NSEntityDescription(
+            name: "Latecomer", managedObjectClass: Latecomer.self, properties: [NSAttributeDescription(name: "name", type: .string)])
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(entities: [entity]))
+        withExtendedLifetime(coordinator) {
+            #expect(descriptor.key == "name")
+            #expect(predicate.formatString == "name == \"x\"")
+        }
+    }
+
+    @Test("is named from many threads at once")
+    func threads() async throws {
+        let names = try await withThrowingTaskGroup(of: String.self) { group in
+            for index in 0..<64 {
+                group.addTask {
+                    index.isMultiple(of: 2) ? try KeyPathNames.path(of: \Album.band?.founded) : try KeyPathNames.path(of: \Gadget.maker.made)
+                }
+            }
+            return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+        }
+        #expect(names == ["band.founded", "owner.made"])
+    }
+}
