@@ -49,11 +49,14 @@ final class KeyPathRecorder {
         current?.note(property, as: type, of: object)
     }
 
-    /// What a recording object answers where a type has no value for nil, and its raw value may be none of its cases.
+    /// What a recording object answers where it has no value of a type, or a raw value that is none of its cases. Nil for other objects.
     ///
-    /// An enumeration with a raw value is a small number whose 0 is its first case; nothing is asked of the value but to exist.
+    /// Nothing is asked of the value but to exist: a key path with `!` stops the program at nil.
     static func standIn<Value>(_ type: Value.Type, in object: NSManagedObject) -> Value? {
-        guard object.owningEntity.frozen!.layout.recordsReads, _isPOD(type) else { return nil }
+        guard object.owningEntity.frozen!.layout.recordsReads else { return nil }
+        if let value = (type as? any KeyedManagedValue.Type)?.valueForNil as? Value { return value }
+        // An enumeration with a raw value is a small number, and 0 its first case.
+        guard _isPOD(type) else { return nil }
         return withUnsafeTemporaryAllocation(byteCount: max(MemoryLayout<Value>.size, 1), alignment: MemoryLayout<Value>.alignment) { bytes in
             bytes.initializeMemory(as: UInt8.self, repeating: 0)
             return bytes.load(as: Value.self)
@@ -79,9 +82,11 @@ final class KeyPathRecorder {
 
     /// The names along a key path.
     static func path(of keyPath: AnyKeyPath, from root: NSManagedObject.Type, _ entity: NSEntityDescription) throws -> [String] {
-        // Two values tell a property that is handed on from one that is calculated with; nil and zero tell one that is replaced.
+        // Two values tell a property that is handed on from one that is calculated with; nil and zero tell one that is replaced. A key path
+        // with `!`, which its description shows, must not be read where there is nothing.
         var found: [String]?
-        for standIns in StandIns.allCases {
+        let description = String(describing: keyPath)
+        for standIns in StandIns.allCases where standIns != .nothing || !description.contains("!") {
             let names = try KeyPathRecorder(standIns).names(along: keyPath, from: root, entity)
             if let found, found != names { throw failure(keyPath, "it does not always lead through the same properties") }
             found = names
@@ -122,14 +127,20 @@ final class KeyPathRecorder {
 
     /// Makes sure that the value at the end of a key path is the last property's, and not something made of it.
     private func check(_ value: Any?, at keyPath: AnyKeyPath, against last: Read) throws {
-        let wanted = Self.withoutOptionals(Swift.type(of: keyPath).valueType)
+        let value = Self.withoutOptionals(value)
+        // The ID of a related object is what stands for it in predicates.
+        if let id = value as? NSManagedObjectID, id === last.destination?.identifier { return }
+        let valueType: Any.Type = Swift.type(of: keyPath).valueType
+        let wanted = Self.withoutOptionals(valueType)
         let name = last.property.name
-        if let type = last.type, Self.withoutOptionals(type) != wanted {
-            throw Self.failure(keyPath, "“\(name)” is a \(Self.withoutOptionals(type))")
+        if let type = last.type, type != valueType, Self.wrapped(valueType) != type,
+            Self.wrapped(type) != valueType || !String(describing: keyPath).hasSuffix("!")
+        {
+            throw Self.failure(keyPath, "“\(name)” is a \(type)")
         }
         let changed = Self.failure(keyPath, "“\(name)” has another value")
         if let destination = last.destination {
-            guard Self.withoutOptionals(value) as? NSManagedObject === destination else { throw changed }
+            guard value as? NSManagedObject === destination else { throw changed }
             return
         }
         // A collection of none and an enumeration are known by their type; nothing can be told from their value.
@@ -141,12 +152,12 @@ final class KeyPathRecorder {
         if result != expected, expected != .null || !StandIns.isZero(result) { throw changed }
     }
 
-    private static func withoutOptionals(_ type: Any.Type) -> Any.Type {
-        (type as? any OptionalType.Type).map { withoutOptionals($0.wrapped) } ?? type
-    }
+    private static func wrapped(_ type: Any.Type) -> Any.Type? { (type as? any OptionalType.Type)?.wrapped }
+
+    private static func withoutOptionals(_ type: Any.Type) -> Any.Type { wrapped(type).map { withoutOptionals($0) } ?? type }
 
     private static func withoutOptionals(_ value: Any?) -> Any? {
-        guard let optional = value as? any OptionalType else { return value }
+        guard let value, let optional = value as? any OptionalType else { return value }
         return withoutOptionals(optional.value)
     }
 }

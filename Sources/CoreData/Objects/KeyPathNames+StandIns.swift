@@ -3,9 +3,9 @@ internal import Predicates
 
 /// The values that recording objects answer with.
 enum StandIns: CaseIterable {
-    case nothing
     case first
     case second
+    case nothing
 
     /// A recording object of an entity: in no context, with a stand-in for every attribute.
     func object(of entity: NSEntityDescription, _ objectClass: NSManagedObject.Type) -> NSManagedObject {

@@ -44,7 +44,7 @@ extension ManagedValue where Self: RawRepresentable, RawValue: ManagedValue {
 
     /// See ``ManagedValue``.
     public static func getOptional(from object: NSManagedObject, at place: PropertyPlace) -> Self? {
-        RawValue.getOptional(from: object, at: place).flatMap(Self.init(rawValue:))
+        RawValue.getOptional(from: object, at: place).flatMap { Self(rawValue: $0) ?? KeyPathRecorder.standIn(Self.self, in: object) }
     }
 
     /// See ``ManagedValue``.
@@ -70,7 +70,7 @@ public protocol KeyedManagedValue: ManagedValue {
 extension KeyedManagedValue {
     /// See ``ManagedValue``. Nil in a property whose type has no value for it stops the program with a message.
     public static func get(from object: NSManagedObject, at place: PropertyPlace) -> Self {
-        guard let value = getOptional(from: object, at: place) ?? valueForNil ?? KeyPathRecorder.standIn(Self.self, in: object) else {
+        guard let value = getOptional(from: object, at: place) ?? valueForNil else {
             preconditionFailure(
                 "“\(place.property(of: object))” is nil, and \(Self.self) has no value for nil. Declare the property optional.")
         }
@@ -79,7 +79,7 @@ extension KeyedManagedValue {
 
     /// See ``ManagedValue``.
     public static func getOptional(from object: NSManagedObject, at place: PropertyPlace) -> Self? {
-        object.currentValue(of: place.property(of: object)) as? Self
+        object.currentValue(of: place.property(of: object)) as? Self ?? KeyPathRecorder.standIn(Self.self, in: object)
     }
 
     /// See ``ManagedValue``.

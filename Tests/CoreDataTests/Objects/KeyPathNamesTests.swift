@@ -2,7 +2,7 @@ import CoreData
 import Testing
 
 /// An entity whose class has accessors of every kind, and computed properties of every kind.
-final class Gadget: NSManagedObject {
+final class Gizmo: NSManagedObject {
     enum Size: Int16, ManagedValue {
         case small = 3
         case large = 7
@@ -19,9 +19,10 @@ final class Gadget: NSManagedObject {
     private static let weightProperty = ManagedProperty<Float>("weight")
     private static let madeProperty = ManagedProperty<Date>("made")
     private static let wordsProperty = ManagedProperty<[String]>("words")
-    private static let ownerProperty = ManagedProperty<Gadget?>("owner")
-    private static let makerProperty = ManagedProperty<Gadget>("owner")
-    private static let ownedProperty = ManagedProperty<Set<Gadget>>("owned")
+    private static let oddWordsProperty = ManagedProperty<[String]?>("words")
+    private static let ownerProperty = ManagedProperty<Gizmo?>("owner")
+    private static let makerProperty = ManagedProperty<Gizmo>("owner")
+    private static let ownedProperty = ManagedProperty<Set<Gizmo>>("owned")
 
     var name: String { get { self[Self.nameProperty] } set { self[Self.nameProperty] = newValue } }
     var count: Int { get { self[Self.countProperty] } set { self[Self.countProperty] = newValue } }
@@ -34,9 +35,10 @@ final class Gadget: NSManagedObject {
     var weight: Float { self[Self.weightProperty] }
     var made: Date { self[Self.madeProperty] }
     var words: [String] { self[Self.wordsProperty] }
-    var owner: Gadget? { get { self[Self.ownerProperty] } set { self[Self.ownerProperty] = newValue } }
-    var maker: Gadget { self[Self.makerProperty] }
-    var owned: Set<Gadget> { self[Self.ownedProperty] }
+    var oddWords: [String]? { self[Self.oddWordsProperty] }
+    var owner: Gizmo? { get { self[Self.ownerProperty] } set { self[Self.ownerProperty] = newValue } }
+    var maker: Gizmo { self[Self.makerProperty] }
+    var owned: Set<Gizmo> { self[Self.ownedProperty] }
 
     // By key.
     var nameByKey: String { value(forKey: "name") as? String ?? "" }
@@ -60,78 +62,94 @@ final class Gadget: NSManagedObject {
     var stored = 1
 
     static func model() -> NSManagedObjectModel {
-        let gadget = NSEntityDescription(name: "Gadget", managedObjectClass: Gadget.self)
-        let owner = NSRelationshipDescription(name: "owner", destination: gadget)
-        let owned = NSRelationshipDescription(name: "owned", destination: gadget, toMany: true)
+        let gizmo = NSEntityDescription(name: "Gizmo", managedObjectClass: Gizmo.self)
+        let owner = NSRelationshipDescription(name: "owner", destination: gizmo)
+        let owned = NSRelationshipDescription(name: "owned", destination: gizmo, toMany: true)
         owner.inverse(to: owned)
-        gadget.properties = [
+        gizmo.properties = [
             NSAttributeDescription(name: "name", type: .string), NSAttributeDescription(name: "count", type: .integer64),
             NSAttributeDescription(name: "note", type: .string), NSAttributeDescription(name: "link", type: .uri),
             NSAttributeDescription(name: "price", type: .decimal), NSAttributeDescription(name: "size", type: .integer16),
             NSAttributeDescription(name: "isNew", type: .boolean), NSAttributeDescription(name: "weight", type: .float),
             NSAttributeDescription(name: "made", type: .date), NSAttributeDescription(name: "words", type: .transformable), owner, owned,
         ]
-        return NSManagedObjectModel(entities: [gadget])
+        return NSManagedObjectModel(entities: [gizmo])
     }
+}
+
+/// An entity whose model is loaded late.
+final class Latecomer: NSManagedObject {
+    static let nameProperty = ManagedProperty<String>("name")
+    var name: String { self[Self.nameProperty] }
 }
 
 @Suite("A key path of a managed object") struct KeyPathNamesTests {
     /// Keeps a model loaded.
-    private let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Gadget.model())
+    private let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Gizmo.model())
     private let music = NSPersistentStoreCoordinator(managedObjectModel: Music.model())
 
     @Test("has the name of the property that its getter asks for, whatever the type")
     func properties() throws {
-        #expect(try KeyPathNames.path(of: \Gadget.name) == "name")
-        #expect(try KeyPathNames.path(of: \Gadget.count) == "count")
-        #expect(try KeyPathNames.path(of: \Gadget.note) == "note")
-        #expect(try KeyPathNames.path(of: \Gadget.link) == "link")
-        #expect(try KeyPathNames.path(of: \Gadget.price) == "price")
-        #expect(try KeyPathNames.path(of: \Gadget.size) == "size")
-        #expect(try KeyPathNames.path(of: \Gadget.oddSize) == "size")
-        #expect(try KeyPathNames.path(of: \Gadget.isNew) == "isNew")
-        #expect(try KeyPathNames.path(of: \Gadget.weight) == "weight")
-        #expect(try KeyPathNames.path(of: \Gadget.made) == "made")
-        #expect(try KeyPathNames.path(of: \Gadget.words) == "words")
-        #expect(try KeyPathNames.path(of: \Gadget.owner) == "owner")
-        #expect(try KeyPathNames.path(of: \Gadget.owned) == "owned")
+        #expect(try KeyPathNames.path(of: \Gizmo.name) == "name")
+        #expect(try KeyPathNames.path(of: \Gizmo.count) == "count")
+        #expect(try KeyPathNames.path(of: \Gizmo.note) == "note")
+        #expect(try KeyPathNames.path(of: \Gizmo.link) == "link")
+        #expect(try KeyPathNames.path(of: \Gizmo.price) == "price")
+        #expect(try KeyPathNames.path(of: \Gizmo.size) == "size")
+        #expect(try KeyPathNames.path(of: \Gizmo.oddSize) == "size")
+        #expect(try KeyPathNames.path(of: \Gizmo.isNew) == "isNew")
+        #expect(try KeyPathNames.path(of: \Gizmo.weight) == "weight")
+        #expect(try KeyPathNames.path(of: \Gizmo.made) == "made")
+        #expect(try KeyPathNames.path(of: \Gizmo.words) == "words")
+        #expect(try KeyPathNames.path(of: \Gizmo.owner) == "owner")
+        #expect(try KeyPathNames.path(of: \Gizmo.owned) == "owned")
         #expect(try KeyPathNames.path(of: \Album.tracks) == "tracks")
         #expect(try KeyPathNames.path(of: \Band.founded) == "founded")
     }
 
     @Test("has a name also where the getter asks by key")
     func keyed() throws {
-        #expect(try KeyPathNames.path(of: \Gadget.nameByKey) == "name")
-        #expect(try KeyPathNames.path(of: \Gadget.countByPrimitiveKey) == "count")
+        #expect(try KeyPathNames.path(of: \Gizmo.nameByKey) == "name")
+        #expect(try KeyPathNames.path(of: \Gizmo.countByPrimitiveKey) == "count")
     }
 
     @Test("names every relationship on its way")
     func chains() throws {
-        #expect(try KeyPathNames.path(of: \Gadget.owner?.name) == "owner.name")
-        #expect(try KeyPathNames.path(of: \Gadget.owner!.owner!.note) == "owner.owner.note")
-        #expect(try KeyPathNames.path(of: \Gadget.maker.owned) == "owner.owned")
+        #expect(try KeyPathNames.path(of: \Gizmo.owner?.name) == "owner.name")
+        #expect(try KeyPathNames.path(of: \Gizmo.owner!.owner!.note) == "owner.owner.note")
+        #expect(try KeyPathNames.path(of: \Gizmo.maker.owned) == "owner.owned")
         #expect(try KeyPathNames.path(of: \Album.band?.name) == "band.name")
+    }
+
+    @Test("may insist on a value")
+    func unwrapped() throws {
+        #expect(try KeyPathNames.path(of: \Gizmo.note!) == "note")
+        #expect(try KeyPathNames.path(of: \Gizmo.oddSize!) == "size")
+        #expect(try KeyPathNames.path(of: \Gizmo.owner!.oddWords!) == "owner.words")
+        #expect(try KeyPathNames.path(of: \Album.rating!) == "rating")
+        #expect(throws: InvalidPredicateError.self) { try KeyPathNames.path(of: \Gizmo.note!.count) }
+        #expect(throws: InvalidPredicateError.self) { try KeyPathNames.path(of: \Gizmo.owner!.knownNote) }
     }
 
     @Test("to the object itself or to its ID has no keys")
     func identity() throws {
-        #expect(try KeyPathNames.names(of: \Gadget.self) == [])
-        #expect(try KeyPathNames.names(of: \Gadget.objectID) == [])
-        #expect(try KeyPathNames.names(of: \Gadget.owner?.objectID) == ["owner"])
+        #expect(try KeyPathNames.names(of: \Gizmo.self) == [])
+        #expect(try KeyPathNames.names(of: \Gizmo.objectID) == [])
+        #expect(try KeyPathNames.names(of: \Gizmo.owner?.objectID) == ["owner"])
         #expect(try KeyPathNames.names(of: \NSManagedObject.objectID) == [])
     }
 
     @Test("to a computed property that hands a property on has the name of that property")
     func aliases() throws {
-        #expect(try KeyPathNames.path(of: \Gadget.label) == "name")
-        #expect(try KeyPathNames.path(of: \Gadget.ownersName) == "owner.name")
+        #expect(try KeyPathNames.path(of: \Gizmo.label) == "name")
+        #expect(try KeyPathNames.path(of: \Gizmo.ownersName) == "owner.name")
     }
 
     @Test(
         "to anything else is an error that shows the key path",
         arguments: [
-            \Gadget.upperName, \Gadget.shownName, \Gadget.fullName, \Gadget.distance, \Gadget.isOld, \Gadget.knownNote, \Gadget.constant,
-            \Gadget.wordCount, \Gadget.stored, \Gadget.name.count, \Gadget.owned.count, \Gadget.managedObjectContext, \Gadget.isFault,
+            \Gizmo.upperName, \Gizmo.shownName, \Gizmo.fullName, \Gizmo.distance, \Gizmo.isOld, \Gizmo.knownNote, \Gizmo.constant,
+            \Gizmo.wordCount, \Gizmo.stored, \Gizmo.name.count, \Gizmo.owned.count, \Gizmo.managedObjectContext, \Gizmo.isFault,
         ] as [any AnyKeyPath & Sendable])
     func computed(keyPath: any AnyKeyPath & Sendable) {
         let error = #expect(throws: InvalidPredicateError.self) { try KeyPathNames.names(of: keyPath) }
@@ -141,10 +159,6 @@ final class Gadget: NSManagedObject {
 
     @Test("has no name before a model with the class is loaded, and has one afterwards")
     func laterModel() throws {
-        final class Latecomer: NSManagedObject {
-            static let nameProperty = ManagedProperty<String>("name")
-            var name: String { self[Self.nameProperty] }
-        }
         let descriptor = NSSortDescriptor(keyPath: \Latecomer.name, ascending: true)
         let predicate = try #require(NSPredicate(#Predicate<Latecomer> { $0.name == "x" }))
         #expect(descriptor.key == nil)
@@ -163,7 +177,7 @@ final class Gadget: NSManagedObject {
         let names = try await withThrowingTaskGroup(of: String.self) { group in
             for index in 0..<64 {
                 group.addTask {
-                    index.isMultiple(of: 2) ? try KeyPathNames.path(of: \Album.band?.founded) : try KeyPathNames.path(of: \Gadget.maker.made)
+                    index.isMultiple(of: 2) ? try KeyPathNames.path(of: \Album.band?.founded) : try KeyPathNames.path(of: \Gizmo.maker.made)
                 }
             }
             return try await group.reduce(into: Set<String>()) { $0.insert($1) }
