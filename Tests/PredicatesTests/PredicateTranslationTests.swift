@@ -180,7 +180,8 @@ import Testing
         try check(#Predicate { ($0.rating ?? 0) > 1 }, "TERNARY(rating != nil, rating, 0.0) > 1.0")
         try check(#Predicate { !(($0.rating ?? 0) > 1) }, "NOT TERNARY(rating != nil, rating, 0.0) > 1.0")
         try check(#Predicate { ($0.other?.title ?? "") == "" }, "TERNARY(other.title != nil, other.title, \"\") == \"\"")
-        try check(#Predicate { ($0.other?.parts.count ?? 2) > 1 },
+        try check(
+            #Predicate { ($0.other?.parts.count ?? 2) > 1 },
             "TERNARY(TERNARY(other != nil, other.parts.@count, nil) != nil, TERNARY(other != nil, other.parts.@count, nil), 2) > 1")
     }
 
@@ -328,7 +329,8 @@ import Testing
         #expect(message(#Predicate { $0.labels.first == "a" })?.contains("Set<String>") == true)
         let after = ComparisonResult.orderedDescending
         #expect(
-            message(#Predicate { $0.title.caseInsensitiveCompare("b") == after })?.contains("`$0.title.caseInsensitiveCompare(\"b\")`") == true)
+            message(#Predicate { $0.title.caseInsensitiveCompare("b") == after })?.contains("`$0.title.caseInsensitiveCompare(\"b\")`")
+                == true)
         #expect(message(#Predicate { $0.title.contains { $0 == $0 } })?.contains("`$0.title`") == true)
         #expect(
             message(#Predicate { $0.parts.contains { $0.scores.starts(with: [1]) } })?.contains("`$element1.scores.starts(") == true)

@@ -24,7 +24,8 @@ import Testing
     }
 
     private let albums = [
-        Album(title: "b", year: 2000, band: Band("Z")), Album(title: "a", year: nil, band: nil), Album(title: "C", year: 1999, band: Band("A")),
+        Album(title: "b", year: 2000, band: Band("Z")), Album(title: "a", year: nil, band: nil),
+        Album(title: "C", year: 1999, band: Band("A")),
     ]
 
     private func titles(_ descriptors: NSSortDescriptor...) throws -> [String] { try albums.sorted(using: descriptors).map(\.title) }
@@ -86,7 +87,8 @@ import Testing
         let lexical = NSSortDescriptor(SortDescriptor(\Album.title, comparator: .lexical, order: .reverse))
         #expect(!lexical.ascending)
         #expect(!lexical.hasComparator)
-        #expect(try titles(lexical) == albums.sorted(using: SortDescriptor(\Album.title, comparator: .lexical, order: .reverse)).map(\.title))
+        #expect(
+            try titles(lexical) == albums.sorted(using: SortDescriptor(\Album.title, comparator: .lexical, order: .reverse)).map(\.title))
         let turned = SortDescriptor(\Album.title, comparator: String.StandardComparator(.lexical, order: .reverse))
         #expect(try titles(NSSortDescriptor(turned)) == albums.sorted(using: turned).map(\.title))
         for descriptor in [SortDescriptor(\Album.year), SortDescriptor(\Album.year, order: .reverse)] {

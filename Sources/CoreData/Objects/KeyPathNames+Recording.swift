@@ -57,7 +57,8 @@ final class KeyPathRecorder {
         if let value = (type as? any KeyedManagedValue.Type)?.valueForNil as? Value { return value }
         // An enumeration with a raw value is a small number, and 0 its first case.
         guard _isPOD(type) else { return nil }
-        return withUnsafeTemporaryAllocation(byteCount: max(MemoryLayout<Value>.size, 1), alignment: MemoryLayout<Value>.alignment) { bytes in
+        return withUnsafeTemporaryAllocation(byteCount: max(MemoryLayout<Value>.size, 1), alignment: MemoryLayout<Value>.alignment) {
+            bytes in
             bytes.initializeMemory(as: UInt8.self, repeating: 0)
             return bytes.load(as: Value.self)
         }

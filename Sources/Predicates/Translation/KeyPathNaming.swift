@@ -57,7 +57,8 @@ public enum KeyPathNames {
         if let names = runtimeNames(of: keyPath) { return names }
         throw InvalidPredicateError(
             kind: .unknownKeyPath,
-            message: "The key path \(keyPath) to a \(types.valueType) has no name: \(types.rootType) is no KeyPathNaming that knows it, and "
+            message:
+                "The key path \(keyPath) to a \(types.valueType) has no name: \(types.rootType) is no KeyPathNaming that knows it, and "
                 + "the runtime names stored properties only")
     }
 
@@ -72,10 +73,12 @@ public enum KeyPathNames {
         let steps = description.dropFirst(prefix.count).split(separator: ".", omittingEmptySubsequences: false)
             .map { $0.trimmingSuffix { $0 == "?" || $0 == "!" } }
         if steps == ["self"] { return [] }
-        guard steps.allSatisfy({ step in
-            guard let first = step.first, first == "_" || first.isLetter else { return false }
-            return step.allSatisfy { $0 == "_" || $0.isLetter || $0.isNumber }
-        }) else { return nil }
+        guard
+            steps.allSatisfy({ step in
+                guard let first = step.first, first == "_" || first.isLetter else { return false }
+                return step.allSatisfy { $0 == "_" || $0.isLetter || $0.isNumber }
+            })
+        else { return nil }
         return steps.map(String.init)
     }
 }

@@ -117,9 +117,11 @@ import Testing
             #expect(try order(request) == order(names))
             Album(context: context).title = "Unsaved"
             #expect(try order(request) == order(names))
-            #expect(try order(request) == context.all(Album.self).sorted(using: names.sortDescriptors!).map {
-                "\($0.band?.name ?? "-") \($0.year) \($0.title)"
-            })
+            #expect(
+                try order(request)
+                    == context.all(Album.self).sorted(using: names.sortDescriptors!).map {
+                        "\($0.band?.name ?? "-") \($0.year) \($0.title)"
+                    })
         }
     }
 
@@ -138,7 +140,9 @@ import Testing
             let all = try context.all(Album.self).filter { $0.year > 1991 }
             let expected = all.sorted { ($0.title, -$0.year) < ($1.title, -$1.year) }.map { "\($0.title) \($0.year)" }
             #expect(found == expected)
-            let descriptors = [NSSortDescriptor(keyPath: \Album.title, ascending: true), NSSortDescriptor(keyPath: \Album.year, ascending: false)]
+            let descriptors = [
+                NSSortDescriptor(keyPath: \Album.title, ascending: true), NSSortDescriptor(keyPath: \Album.year, ascending: false),
+            ]
             request.sortDescriptors = descriptors
             #expect(try context.fetch(request).map { "\($0.title) \($0.year)" } == expected)
         }
@@ -172,7 +176,8 @@ import Testing
             try fill(context)
             let request = NSFetchRequest<Album>(entityName: "Album")
             for descriptor in [
-                NSSortDescriptor(keyPath: \Album.title.count, ascending: true), NSSortDescriptor(keyPath: \Album.isFault.description, ascending: true),
+                NSSortDescriptor(keyPath: \Album.title.count, ascending: true),
+                NSSortDescriptor(keyPath: \Album.isFault.description, ascending: true),
             ] {
                 request.sortDescriptors = [descriptor]
                 let error = #expect(throws: InvalidPredicateError.self) { try context.fetch(request) }

@@ -24,19 +24,34 @@ final class Gizmo: NSManagedObject {
     private static let makerProperty = ManagedProperty<Gizmo>("owner")
     private static let ownedProperty = ManagedProperty<Set<Gizmo>>("owned")
 
-    var name: String { get { self[Self.nameProperty] } set { self[Self.nameProperty] = newValue } }
-    var count: Int { get { self[Self.countProperty] } set { self[Self.countProperty] = newValue } }
-    var note: String? { get { self[Self.noteProperty] } set { self[Self.noteProperty] = newValue } }
+    var name: String {
+        get { self[Self.nameProperty] }
+        set { self[Self.nameProperty] = newValue }
+    }
+    var count: Int {
+        get { self[Self.countProperty] }
+        set { self[Self.countProperty] = newValue }
+    }
+    var note: String? {
+        get { self[Self.noteProperty] }
+        set { self[Self.noteProperty] = newValue }
+    }
     var link: URL { self[Self.linkProperty] }
     var price: Decimal { self[Self.priceProperty] }
-    var size: Size { get { self[Self.sizeProperty] } set { self[Self.sizeProperty] = newValue } }
+    var size: Size {
+        get { self[Self.sizeProperty] }
+        set { self[Self.sizeProperty] = newValue }
+    }
     var oddSize: Size? { self[Self.oddSizeProperty] }
     var isNew: Bool { self[Self.isNewProperty] }
     var weight: Float { self[Self.weightProperty] }
     var made: Date { self[Self.madeProperty] }
     var words: [String] { self[Self.wordsProperty] }
     var oddWords: [String]? { self[Self.oddWordsProperty] }
-    var owner: Gizmo? { get { self[Self.ownerProperty] } set { self[Self.ownerProperty] = newValue } }
+    var owner: Gizmo? {
+        get { self[Self.ownerProperty] }
+        set { self[Self.ownerProperty] = newValue }
+    }
     var maker: Gizmo { self[Self.makerProperty] }
     var owned: Set<Gizmo> { self[Self.ownedProperty] }
 
