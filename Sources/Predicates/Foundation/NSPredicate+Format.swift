@@ -62,7 +62,7 @@ extension PredicateFactory where Self: NSPredicate {
     }
 
     /// A compound predicate is asked for by its own class; it then wraps what was read.
-    static func made(from predicate: NSPredicate) -> Self {
+    private static func made(from predicate: FormatPredicate) -> Self {
         if let predicate = predicate as? Self { return predicate }
         return NSCompoundPredicate(andPredicateWithSubpredicates: [predicate]) as! Self
     }

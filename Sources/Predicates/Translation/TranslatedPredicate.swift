@@ -15,16 +15,17 @@ public final class TranslatedPredicate: NSPredicate {
     private final class Translation: @unchecked Sendable {
         private let translate: () throws -> PredicateTree
         private let lock = NSLock()
-        private var result: FormatPredicate?
+        private var result: (tree: PredicateTree, predicate: NSPredicate)?
 
         init(_ translate: @escaping () throws -> PredicateTree) { self.translate = translate }
 
         /// The translation. A failure is not kept: it may be that a model is loaded later.
-        func predicate() throws -> FormatPredicate {
+        func get() throws -> (tree: PredicateTree, predicate: NSPredicate) {
             if let result = lock.withLock({ result }) { return result }
-            let predicate = FormatPredicate(predicateTree: try translate())
-            lock.withLock { result = predicate }
-            return predicate
+            let tree = try translate()
+            let translated = (tree, NSPredicate(tree: tree))
+            lock.withLock { result = translated }
+            return translated
         }
     }
 
@@ -57,7 +58,7 @@ public final class TranslatedPredicate: NSPredicate {
     /// Evaluates the predicate with an object or a plain value; it has no variables that could be given values.
     public override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
         do {
-            return try translation.predicate().answer(object, variables: bindings)
+            return try translation.get().predicate.matches(object, variables: bindings)
         } catch {
             preconditionFailure("\(error)")
         }
@@ -83,7 +84,7 @@ extension TranslatedPredicate: PredicateConvertible {
     /// The tree.
     ///
     /// - Throws: ``InvalidPredicateError`` naming the sub-expression that has no translation.
-    public func predicateTree() throws -> PredicateTree { try translation.predicate().predicateTree() }
+    public func predicateTree() throws -> PredicateTree { try translation.get().tree }
 }
 
 extension PredicateTree {
@@ -127,7 +128,9 @@ extension PredicateFactory where Self: NSPredicate {
     ///
     /// - Parameter predicate: The predicate.
     public init?<Input>(_ predicate: Foundation.Predicate<Input>) {
-        self = Self.made(from: TranslatedPredicate(predicate))
+        let translated = TranslatedPredicate(predicate)
+        // A compound predicate is asked for by its own class; it then wraps the translation.
+        self = translated as? Self ?? NSCompoundPredicate(andPredicateWithSubpredicates: [translated]) as! Self
     }
 
     /// Makes a predicate from one of `#Predicate`, or throws.
@@ -136,6 +139,6 @@ extension PredicateFactory where Self: NSPredicate {
     /// - Throws: ``InvalidPredicateError`` naming the sub-expression that has no counterpart in the predicate language, or the key path that has
     ///   no name: for managed objects, also while no model with their entity is loaded.
     public init<Input>(translating predicate: Foundation.Predicate<Input>) throws {
-        self = Self.made(from: FormatPredicate(predicateTree: try PredicateTree(predicate)))
+        self.init(tree: try PredicateTree(predicate))
     }
 }
