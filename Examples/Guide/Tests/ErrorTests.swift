@@ -95,6 +95,9 @@ struct ErrorTests {
         try stack.run { context in
             let request = NSFetchRequest<Employee>(entityName: "Employee")
             request.sortDescriptors = [NSSortDescriptor(keyPath: \Employee.salary, ascending: true)]
+            let salaries = try context.fetch(request).map(\.salary)
+            #expect(salaries == salaries.sorted())
+            request.sortDescriptors = [NSSortDescriptor(key: nil, ascending: true) { _, _ in .orderedSame }]
             #expect(throws: IncrementalStoreError.unsupportedSortDescriptor) { _ = try context.fetch(request) }
         }
     }

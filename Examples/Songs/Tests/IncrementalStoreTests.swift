@@ -68,7 +68,7 @@ struct IncrementalStoreTests {
     @Test func aSortDescriptorWithoutAKeyIsRefused() throws {
         context.performAndWait {
             let request = NSFetchRequest<Song>(entityName: "Song")
-            request.sortDescriptors = [NSSortDescriptor(keyPath: \Song.name, ascending: true)]
+            request.sortDescriptors = [NSSortDescriptor(key: nil, ascending: true) { _, _ in .orderedSame }]
             #expect((failure { _ = try context.fetch(request) } as? SongFileError)?.kind == .unanswerable)
         }
     }

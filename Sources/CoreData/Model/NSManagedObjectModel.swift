@@ -117,6 +117,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
         freezeLock.lock()
         defer { freezeLock.unlock() }
         if frozenByName != nil { return }
+        for entity in entities { entity.managedObjectModel = self }
         let mistakes = ModelCheck.mistakes(of: self)
         guard mistakes.isEmpty else {
             throw CoreDataError.make(

@@ -43,6 +43,11 @@ public import Synchronization
             preconditionFailure("“\(property)” cannot be read as \(Value.self): the model gives it another type.")
         }
         let place = PropertyPlace(frozen.layout.slots[property.slotIndex].location, index: property.slotIndex)
+        if frozen.layout.recordsReads {
+            // Every read must come by here: the place is not remembered.
+            KeyPathRecorder.note(property, as: Value.self, of: object)
+            return place
+        }
         frozen.layout.places.insert(key, type, place)
         return place
     }

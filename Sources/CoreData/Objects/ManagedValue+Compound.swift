@@ -36,7 +36,7 @@ extension ManagedValue where Self: RawRepresentable, RawValue: ManagedValue {
     /// See ``ManagedValue``. A stored value that is no case stops the program with a message; declare the property optional to read nil.
     public static func get(from object: NSManagedObject, at place: PropertyPlace) -> Self {
         let raw = RawValue.get(from: object, at: place)
-        guard let value = Self(rawValue: raw) else {
+        guard let value = Self(rawValue: raw) ?? KeyPathRecorder.standIn(Self.self, in: object) else {
             preconditionFailure("“\(place.property(of: object))” holds \(raw), which is no \(Self.self). Declare the property optional.")
         }
         return value
@@ -44,7 +44,7 @@ extension ManagedValue where Self: RawRepresentable, RawValue: ManagedValue {
 
     /// See ``ManagedValue``.
     public static func getOptional(from object: NSManagedObject, at place: PropertyPlace) -> Self? {
-        RawValue.getOptional(from: object, at: place).flatMap(Self.init(rawValue:))
+        RawValue.getOptional(from: object, at: place).flatMap { Self(rawValue: $0) ?? KeyPathRecorder.standIn(Self.self, in: object) }
     }
 
     /// See ``ManagedValue``.
@@ -79,7 +79,7 @@ extension KeyedManagedValue {
 
     /// See ``ManagedValue``.
     public static func getOptional(from object: NSManagedObject, at place: PropertyPlace) -> Self? {
-        object.currentValue(of: place.property(of: object)) as? Self
+        object.currentValue(of: place.property(of: object)) as? Self ?? KeyPathRecorder.standIn(Self.self, in: object)
     }
 
     /// See ``ManagedValue``.

@@ -39,7 +39,12 @@ extension NSManagedObject: KeyValueReadable {
 
     var persistentChanges: [NSPropertyDescription] { changes.filter { !$0.isTransient } }
 
-    func property(named key: String) -> NSPropertyDescription? { owningEntity.frozen!.byName[key] }
+    func property(named key: String) -> NSPropertyDescription? {
+        let frozen = owningEntity.frozen!
+        let property = frozen.byName[key]
+        if frozen.layout.recordsReads, let property { KeyPathRecorder.note(property, as: nil, of: self) }
+        return property
+    }
 
     func undefinedKeyMessage(_ key: String) -> String {
         "The entity “\(owningEntity)” has no property “\(key)”. Its properties: "

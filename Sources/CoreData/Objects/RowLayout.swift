@@ -69,7 +69,7 @@ enum StorageKind: UInt8, Sendable {
 ///
 /// The layout of a subentity begins with that of its superentity, so a place found for the one holds for the other. Each level brings
 /// its own words of nil bits (bit set = nil) before its own slots.
-// Immutable after `init`.
+// Immutable once it is known to more than its maker.
 final class RowLayout: @unchecked Sendable {
     struct Slot {
         let location: SlotLocation
@@ -78,6 +78,8 @@ final class RowLayout: @unchecked Sendable {
 
     /// A number no other layout of the process has; 0 is not used.
     let identifier: UInt32
+    /// Whether objects note which of their properties are read; see ``KeyPathRecorder``. Set once, before there are objects.
+    var recordsReads = false
     /// The places of typed accessors.
     let places: PlaceTable
     let slots: [Slot]

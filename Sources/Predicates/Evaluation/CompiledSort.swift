@@ -24,28 +24,30 @@ public struct CompiledSort {
     /// - Parameters:
     ///   - descriptors: The descriptors, the most important first. A key may be a path over relationships to one; `self` is the identity.
     ///   - schema: What will be sorted.
-    ///   - keyName: Names the property that a Swift key path stands for. A descriptor whose key path has no name compares the public objects
-    ///     itself.
-    /// - Throws: ``InvalidPredicateError`` when a key is unknown, or leads over a relationship to many.
+    ///   - keyName: Names the property that a Swift key path stands for, where ``KeyPathNames`` is not to be asked.
+    /// - Throws: ``InvalidPredicateError`` when a key is unknown, or leads over a relationship to many, and when a Swift key path has no name.
     public init(
         _ descriptors: [NSSortDescriptor], for schema: any PredicateSchema, keyName: (AnyKeyPath) -> String? = { _ in nil }
     ) throws {
         let compiler = PredicateCompiler(schema: schema, logic: .threeValued)
         for descriptor in descriptors {
             let named: KeySortDescriptor
-            if let descriptor = descriptor as? KeySortDescriptor {
-                named = descriptor
-            } else if let name = keyName(descriptor.keyPath) {
+            if descriptor as? KeySortDescriptor == nil, let name = keyName(descriptor.keyPath) {
                 named = KeySortDescriptor(keyText: name, ascending: descriptor.ascending)
+            } else if let descriptor = descriptor.keyDescriptor {
+                named = descriptor
             } else {
                 keys.append(.subjects { descriptor.compare(schema.publicObject(of: $0), to: schema.publicObject(of: $1)) })
                 continue
             }
-            let clause = "sorted by \(named.keyText ?? "self")"
-            let operand = try compiler.operand(.path(named.keyText ?? ""), clause: clause)
+            if named.swiftKeyPath != nil, schema is PlainSchema {
+                keys.append(.values({ try named.value(of: schema.publicObject(of: $0)) }, named))
+                continue
+            }
+            let operand = try compiler.operand(.path(try named.keyText() ?? ""), clause: "sorted by \(named.shownKey)")
             if operand.isMany {
                 throw InvalidPredicateError(
-                    kind: .unsupported, message: "Nothing can be sorted by a path over a to-many relationship: \(named.keyText ?? "self")")
+                    kind: .unsupported, message: "Nothing can be sorted by a path over a to-many relationship: \(named.shownKey)")
             }
             if named.givenComparator == nil, case .slot(let location, let kind) = operand {
                 if keys.isEmpty { decoration = SortDecoration(location, kind, named) }

@@ -1,11 +1,14 @@
 public import Foundation
 
-/// The sort descriptor that `NSSortDescriptor(key:ascending:)` makes: it names the property by a key path in text.
+/// The sort descriptor that `NSSortDescriptor(key:ascending:)` makes: it names the property by a key path in text, or by one of Swift that is
+/// turned into text when it is first needed.
 ///
 /// An instance never changes and may be used on any thread.
 public final class KeySortDescriptor: NSSortDescriptor {
-    /// The key path, or nil for the objects themselves.
-    let keyText: String?
+    /// The key path as it was given; nil for the objects themselves.
+    private let givenText: String?
+    /// The key path of Swift that was given instead.
+    let swiftKeyPath: AnyKeyPath?
     /// The comparator, when one was given.
     let givenComparator: Comparator?
     /// How text is ordered when no comparator was given.
@@ -19,12 +22,43 @@ public final class KeySortDescriptor: NSSortDescriptor {
     ///   - textOrder: How text is ordered.
     ///   - comparator: What compares two values instead, or nil. It is never shown nil: objects without a value come first.
     public init(keyText key: String?, ascending: Bool, textOrder: TextOrder = .binary, comparator: Comparator? = nil) {
-        keyText = key
+        givenText = key
+        swiftKeyPath = nil
         givenComparator = comparator
         order = textOrder
         // Foundation's class needs a key path of its own; nothing of ours reads it.
         super.init(keyPath: \String.count, ascending: ascending)
     }
+
+    /// Makes a descriptor that sorts by a key path of Swift; it is named when it is needed, see ``KeyPathNames``.
+    ///
+    /// - Parameters:
+    ///   - keyPath: The key path.
+    ///   - ascending: Whether the smallest comes first.
+    ///   - textOrder: How text is ordered.
+    ///   - comparator: What compares two values instead, or nil. It is never shown nil: objects without a value come first.
+    public init(swiftKeyPath keyPath: AnyKeyPath, ascending: Bool, textOrder: TextOrder = .binary, comparator: Comparator? = nil) {
+        givenText = nil
+        swiftKeyPath = keyPath
+        givenComparator = comparator
+        order = textOrder
+        super.init(keyPath: \String.count, ascending: ascending)
+    }
+
+    /// The key path of Swift that was given; for a descriptor that was made from text, a key path without meaning.
+    public override var keyPath: AnyKeyPath { swiftKeyPath ?? super.keyPath }
+
+    /// The key path as text; nil for the objects themselves.
+    ///
+    /// - Throws: ``InvalidPredicateError`` naming the key path of Swift that has no name.
+    func keyText() throws -> String? {
+        guard let swiftKeyPath else { return givenText }
+        let names = try KeyPathNames.names(of: swiftKeyPath)
+        return names.isEmpty ? nil : names.joined(separator: ".")
+    }
+
+    /// The key path for messages.
+    var shownKey: String { swiftKeyPath.map { "\($0)" } ?? givenText ?? "self" }
 
     /// Compares two values in the ascending or descending order of the descriptor.
     public override var comparator: Comparator {
@@ -58,16 +92,23 @@ public final class KeySortDescriptor: NSSortDescriptor {
         return ascending ? result : result.reversed
     }
 
-    private func value(of object: Any) throws -> PropertyValue {
+    /// The value of a plain object.
+    func value(of object: Any) throws -> PropertyValue {
+        // The key path itself reads what it leads to, computed properties too.
+        if let swiftKeyPath, let value = object[keyPath: swiftKeyPath] { return try PropertyValue(plain: value) }
         let schema = PlainSchema()
         let box = PlainValue(original: object, value: try PropertyValue(plain: object))
-        let path = try CompiledKeyPath(.path(keyText ?? ""), for: schema)
+        let path = try CompiledKeyPath(.path(try keyText() ?? ""), for: schema)
         return try withExtendedLifetime(box) { try path.value(of: box.subject) }
     }
 
     /// The same descriptor in the other direction.
     public override var reversedSortDescriptor: Any {
-        KeySortDescriptor(keyText: keyText, ascending: !ascending, textOrder: order, comparator: givenComparator)
+        if let swiftKeyPath {
+            KeySortDescriptor(swiftKeyPath: swiftKeyPath, ascending: !ascending, textOrder: order, comparator: givenComparator)
+        } else {
+            KeySortDescriptor(keyText: givenText, ascending: !ascending, textOrder: order, comparator: givenComparator)
+        }
     }
 
     /// The descriptor itself, as it never changes.
@@ -77,14 +118,15 @@ public final class KeySortDescriptor: NSSortDescriptor {
     public override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? KeySortDescriptor else { return false }
         if self === other { return true }
-        return givenComparator == nil && other.givenComparator == nil && keyText == other.keyText && ascending == other.ascending
-            && order == other.order
+        return givenComparator == nil && other.givenComparator == nil && givenText == other.givenText && swiftKeyPath == other.swiftKeyPath
+            && ascending == other.ascending && order == other.order
     }
 
     /// Hashes in step with equality.
     public override var hash: Int {
         var hasher = Hasher()
-        hasher.combine(keyText)
+        hasher.combine(givenText)
+        hasher.combine(swiftKeyPath)
         hasher.combine(ascending)
         hasher.combine(order)
         return hasher.finalize()
@@ -92,7 +134,7 @@ public final class KeySortDescriptor: NSSortDescriptor {
 
     /// The key and the direction.
     public override var description: String {
-        "(\(keyText ?? "self"), \(ascending ? "ascending" : "descending"))"
+        "(\(shownKey), \(ascending ? "ascending" : "descending"))"
     }
 }
 

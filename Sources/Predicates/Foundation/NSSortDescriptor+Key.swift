@@ -39,10 +39,11 @@ extension SortDescriptorFactory where Self: NSSortDescriptor {
 }
 
 extension NSSortDescriptor {
-    /// The key path as text, when the descriptor was made from one.
-    public var key: String? {
-        (self as? KeySortDescriptor)?.keyText
-    }
+    /// The key path as text; nil when the descriptor compares the objects themselves.
+    ///
+    /// It is nil also for a key path of Swift that has no name (``KeyPathNames/path(of:)`` of its `keyPath` says why), as those of managed
+    /// objects have none before a model is loaded.
+    public var key: String? { try? keyDescriptor?.keyText() }
 
     /// How text is ordered.
     public var textOrder: TextOrder {
@@ -51,7 +52,7 @@ extension NSSortDescriptor {
 
     /// Whether a closure compares the values, which no store can translate.
     public var hasComparator: Bool {
-        guard let descriptor = self as? KeySortDescriptor else { return true }
+        guard let descriptor = keyDescriptor else { return true }
         return descriptor.givenComparator != nil
     }
 }

@@ -4,8 +4,8 @@ extension PropertyValue {
     /// Converts a Swift or Foundation value.
     ///
     /// Integers of every width, `Bool`, floating-point numbers, `Decimal`, `String`, `Date`, `Data`, `UUID`, `URL`, their Foundation classes,
-    /// `nil` and `NSNull`, arrays, sets and ordered sets of all these, and dictionaries with text keys have a counterpart; an instance of any
-    /// other class becomes an ``object(_:)``.
+    /// `nil` and `NSNull`, arrays, sets and ordered sets of all these, and dictionaries with text keys have a counterpart; an enumeration
+    /// with a raw value counts as that, and an instance of any other class becomes an ``object(_:)``.
     ///
     /// - Parameter value: The value, or nil.
     /// - Throws: ``InvalidPredicateError`` of the kind ``InvalidPredicateError/Kind/unconvertibleValue`` for any other structure, enumeration or function.
@@ -86,6 +86,9 @@ extension PropertyValue {
             self = .set(Set(try values.map { try PropertyValue(any: $0.base) }))
         } else if let values = value as? [String: Any] {
             self = .object(ObjectReference(KeyedValues(values)))
+        } else if let value = value as? any RawRepresentable {
+            // An enumeration is stored, and compared, by its raw value.
+            self = try PropertyValue(raw: value)
         } else {
             return nil
         }
@@ -106,6 +109,10 @@ extension PropertyValue {
         case let value as NSOrderedSet: self = .array(try value.map { try PropertyValue(any: $0) })
         default: self = .object(ObjectReference(instance))
         }
+    }
+
+    private init<Value: RawRepresentable>(raw value: Value) throws {
+        self = try PropertyValue(any: value.rawValue)
     }
 
     private init(unsigned value: UInt64) {
@@ -130,9 +137,13 @@ extension PropertyValue {
 protocol OptionalValue {
     /// The value, or nil.
     var wrappedValue: Any? { get }
+    /// The type of the value.
+    static var wrappedType: Any.Type { get }
 }
 
 extension Optional: OptionalValue {
+    static var wrappedType: Any.Type { Wrapped.self }
+
     var wrappedValue: Any? {
         if case .some(let value) = self { return value }
         return nil

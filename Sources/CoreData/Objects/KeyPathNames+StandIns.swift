@@ -1,0 +1,92 @@
+internal import Foundation
+internal import Predicates
+
+/// The values that recording objects answer with.
+enum StandIns: CaseIterable {
+    case first
+    case second
+    case nothing
+
+    /// A recording object of an entity: in no context, with a stand-in for every attribute.
+    func object(of entity: NSEntityDescription, _ objectClass: NSManagedObject.Type) -> NSManagedObject {
+        let object = objectClass.init(entity: entity, insertInto: nil)
+        let layout = entity.frozen!.layout
+        let row = Row.blank(layout)
+        for property in entity.frozen!.properties {
+            guard let attribute = property as? NSAttributeDescription, let value = value(of: attribute.attributeType),
+                let stored = AttributeCheck.conform(value, to: attribute)
+            else { continue }
+            row.store(stored, in: layout.slots[attribute.slotIndex])
+        }
+        object.row = row
+        object.slots = row.slots
+        return object
+    }
+
+    /// Values that no rounding, trimming, folding or limiting leaves as they are; nil where nil is a value for every type.
+    private func value(of type: NSAttributeType) -> Any? {
+        // Only this type has no zero for nil: it always gets a value.
+        if type == .URIAttributeType { return URL(string: self == .second ? "b:/Y?z" : "A:/x?y#Z") }
+        if self == .nothing { return nil }
+        let isFirst = self == .first
+        return switch type {
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: isFirst ? -12345 : 23456
+        case .booleanAttributeType: isFirst
+        case .doubleAttributeType, .floatAttributeType: isFirst ? -1234.375 : 4321.625
+        case .decimalAttributeType: Decimal(isFirst ? -123 : 457) / 8
+        case .stringAttributeType: isFirst ? " é/Zq 9b " : "\taB7-Ω/c "
+        case .dateAttributeType: Date(timeIntervalSinceReferenceDate: isFirst ? -98765.4375 : 876543210.8125)
+        case .binaryDataAttributeType: Data(isFirst ? [7, 1, 200] : [3, 0, 9, 255])
+        case .UUIDAttributeType: UUID(uuid: (isFirst ? 1 : 2, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16))
+        default: nil
+        }
+    }
+
+    /// Whether what is read of such an attribute can be compared with its stand-in.
+    static func isComparable(_ type: NSAttributeType) -> Bool {
+        switch type {
+        case .transformableAttributeType, .undefinedAttributeType, .objectIDAttributeType: false
+        default: true
+        }
+    }
+
+    /// Whether a value is what nil reads as.
+    static func isZero(_ value: PropertyValue) -> Bool {
+        switch value {
+        case .null, .int64(0), .double(0), .string(""), .date(Date(timeIntervalSinceReferenceDate: 0)): true
+        case .decimal(let number): number.isZero
+        case .data(let data): data.isEmpty
+        case .uuid(let identifier): identifier == UUID.storedNil
+        default: false
+        }
+    }
+}
+
+/// Copies of loaded models whose objects record what is read of them.
+// `lock` guards `twins`.
+final class RecordingModels: @unchecked Sendable {
+    static let shared = RecordingModels()
+    private let lock = NSLock()
+    private var twins: [(model: Weak, twin: NSManagedObjectModel)] = []
+    private struct Weak { weak var model: NSManagedObjectModel? }
+
+    /// The recording copy of a loaded model's entity.
+    func twin(of entity: NSEntityDescription) throws -> NSEntityDescription {
+        guard let model = entity.managedObjectModel, let name = entity.name, let twin = try twin(of: model).entitiesByName[name] else {
+            throw InvalidPredicateError(kind: .unknownKeyPath, message: "The model of the entity “\(entity)” exists no more")
+        }
+        return twin
+    }
+
+    private func twin(of model: NSManagedObjectModel) throws -> NSManagedObjectModel {
+        try lock.withLock {
+            twins.removeAll { $0.model.model == nil }
+            if let known = twins.first(where: { $0.model.model === model }) { return known.twin }
+            let twin = model.copy() as! NSManagedObjectModel
+            try twin.freeze()
+            for entity in twin.entities { entity.frozen!.layout.recordsReads = true }
+            twins.append((Weak(model: model), twin))
+            return twin
+        }
+    }
+}

@@ -1,0 +1,181 @@
+internal import Foundation
+
+extension PredicateExpressions.Equal: TranslatableExpression, WrittenExpression {
+    func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
+        .predicate(try translation.equality(lhs, rhs, wanted: !negated))
+    }
+
+    func written(by translation: PredicateTranslation) -> String { "\(translation.written(lhs)) == \(translation.written(rhs))" }
+}
+
+extension PredicateExpressions.NotEqual: TranslatableExpression, WrittenExpression {
+    func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
+        .predicate(try translation.equality(lhs, rhs, wanted: negated))
+    }
+
+    func written(by translation: PredicateTranslation) -> String { "\(translation.written(lhs)) != \(translation.written(rhs))" }
+}
+
+extension PredicateTranslation {
+    /// The tree that matches exactly when the sides are equal, or when they differ.
+    fileprivate func equality<Left: PredicateExpression, Right: PredicateExpression>(
+        _ left: Left, _ right: Right, wanted: Bool
+    ) throws -> PredicateTree {
+        if let tree = try truth(left, right, wanted: wanted) ?? truth(right, left, wanted: wanted) { return tree }
+        if let tree = try sameness(left, right, wanted: wanted) ?? sameness(right, left, wanted: wanted) { return tree }
+        let first = try expression(left)
+        let second = try expression(right)
+        let plain = PredicateTree.compare(first, wanted ? .equal : .notEqual, second)
+        guard Left.Output.self is any OptionalValue.Type else { return plain }
+        // Between optionals, the language's own == and != are unknown where one side is nil and it is not written so.
+        switch (first, second) {
+        case (.constant(.null), _), (_, .constant(.null)): return plain
+        case (.constant, _): return wanted ? plain : .some(plain, second.isNil)
+        case (_, .constant): return wanted ? plain : .some(plain, first.isNil)
+        default:
+            return wanted
+                ? .some(plain, .every(first.isNil, second.isNil))
+                : .some(plain, .every(first.isNil, second.isNotNil), .every(first.isNotNil, second.isNil))
+        }
+    }
+
+    /// A condition compared with a Boolean that is known beforehand.
+    private func truth<Left: PredicateExpression, Right: PredicateExpression>(
+        _ left: Left, _ right: Right, wanted: Bool
+    ) throws -> PredicateTree? {
+        guard let value = try? right.evaluate(PredicateBindings()) else { return nil }
+        if Left.Output.self == Bool.self, let value = value as? Bool {
+            return try predicate(left, negated: value != wanted)
+        }
+        if Left.Output.self == Bool?.self, let value = value as? Bool, let truth = left as? any OptionalTruthExpression {
+            // What is nil equals neither.
+            return try truth.predicate(by: self, whenNil: !value, negated: value != wanted)
+        }
+        return nil
+    }
+
+    /// `a.caseInsensitiveCompare(b) == .orderedSame` and its like.
+    private func sameness<Left: PredicateExpression, Right: PredicateExpression>(
+        _ left: Left, _ right: Right, wanted: Bool
+    ) throws -> PredicateTree? {
+        guard let text = left as? any TextOrderExpression,
+            let result = try? right.evaluate(PredicateBindings()) as? ComparisonResult, result == .orderedSame
+        else { return nil }
+        return try text.sameness(by: self).negated(!wanted)
+    }
+}
+
+extension PredicateExpressions.Comparison: TranslatableExpression, WrittenExpression {
+    func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
+        let operation: PredicateComparison.Operator =
+            switch op {
+            case .lessThan: .lessThan
+            case .lessThanOrEqual: .lessThanOrEqual
+            case .greaterThan: .greaterThan
+            case .greaterThanOrEqual: .greaterThanOrEqual
+            }
+        let tree = PredicateTree.compare(try translation.expression(lhs), operation, try translation.expression(rhs))
+        return .predicate(tree.negated(negated))
+    }
+
+    func written(by translation: PredicateTranslation) -> String {
+        let sign =
+            switch op {
+            case .lessThan: "<"
+            case .lessThanOrEqual: "<="
+            case .greaterThan: ">"
+            case .greaterThanOrEqual: ">="
+            }
+        return "\(translation.written(lhs)) \(sign) \(translation.written(rhs))"
+    }
+}
+
+// MARK: Ranges
+
+/// A range, by the comparisons that it stands for.
+struct TranslatedRange {
+    var lower: ExpressionTree?
+    var upper: ExpressionTree?
+    var isClosed = true
+
+    func contains(_ element: ExpressionTree) -> PredicateTree {
+        switch (lower, upper) {
+        case (let lower?, let upper?) where isClosed:
+            if case .constant(let lower) = lower, case .constant(let upper) = upper {
+                return .compare(element, .between, .constant(.array([lower, upper])))
+            }
+            return .compare(element, .between, .aggregate([lower, upper]))
+        case (let lower?, let upper?):
+            return .every(.compare(element, .greaterThanOrEqual, lower), .compare(element, .lessThan, upper))
+        case (let lower?, nil): return .compare(element, .greaterThanOrEqual, lower)
+        case (nil, let upper?): return .compare(element, isClosed ? .lessThanOrEqual : .lessThan, upper)
+        case (nil, nil): return .true
+        }
+    }
+}
+
+/// A node that is a range.
+protocol RangeNode {
+    func range(by translation: PredicateTranslation) throws -> TranslatedRange?
+}
+
+/// A range that was captured.
+protocol CapturedRange {
+    func range() throws -> TranslatedRange
+}
+
+extension ClosedRange: CapturedRange {
+    func range() throws -> TranslatedRange {
+        TranslatedRange(lower: .constant(try PropertyValue(any: lowerBound)), upper: .constant(try PropertyValue(any: upperBound)))
+    }
+}
+
+extension Range: CapturedRange {
+    func range() throws -> TranslatedRange {
+        TranslatedRange(
+            lower: .constant(try PropertyValue(any: lowerBound)), upper: .constant(try PropertyValue(any: upperBound)), isClosed: false)
+    }
+}
+
+extension PartialRangeFrom: CapturedRange {
+    func range() throws -> TranslatedRange { TranslatedRange(lower: .constant(try PropertyValue(any: lowerBound))) }
+}
+
+extension PartialRangeThrough: CapturedRange {
+    func range() throws -> TranslatedRange { TranslatedRange(upper: .constant(try PropertyValue(any: upperBound))) }
+}
+
+extension PartialRangeUpTo: CapturedRange {
+    func range() throws -> TranslatedRange { TranslatedRange(upper: .constant(try PropertyValue(any: upperBound)), isClosed: false) }
+}
+
+extension PredicateExpressions.Value: RangeNode {
+    func range(by translation: PredicateTranslation) throws -> TranslatedRange? { try (value as? any CapturedRange)?.range() }
+}
+
+extension PredicateExpressions.ClosedRange: RangeNode, WrittenExpression {
+    func range(by translation: PredicateTranslation) throws -> TranslatedRange? {
+        TranslatedRange(lower: try translation.expression(lower), upper: try translation.expression(upper))
+    }
+
+    func written(by translation: PredicateTranslation) -> String { "(\(translation.written(lower))...\(translation.written(upper)))" }
+}
+
+extension PredicateExpressions.Range: RangeNode, WrittenExpression {
+    func range(by translation: PredicateTranslation) throws -> TranslatedRange? {
+        TranslatedRange(lower: try translation.expression(lower), upper: try translation.expression(upper), isClosed: false)
+    }
+
+    func written(by translation: PredicateTranslation) -> String { "(\(translation.written(lower))..<\(translation.written(upper)))" }
+}
+
+extension PredicateExpressions.RangeExpressionContains: TranslatableExpression, WrittenExpression {
+    func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
+        guard let range = try (range as? any RangeNode)?.range(by: translation) else { throw translation.failure(self) }
+        return .predicate(range.contains(try translation.expression(element)).negated(negated))
+    }
+
+    func written(by translation: PredicateTranslation) -> String {
+        "\(translation.written(range)).contains(\(translation.written(element)))"
+    }
+}

@@ -1,0 +1,146 @@
+internal import Foundation
+
+extension PredicateTranslation {
+    /// The elements of a collection that match, and how many they are.
+    fileprivate func count<Sequence: PredicateExpression, Element, Test: PredicateExpression>(
+        of sequence: Sequence, where variable: PredicateExpressions.Variable<Element>, _ test: Test, negated: Bool
+    ) throws -> ExpressionTree {
+        try elements(of: sequence, where: variable, test, negated: negated).appending(["@count"])
+    }
+
+    fileprivate func elements<Sequence: PredicateExpression, Element, Test: PredicateExpression>(
+        of sequence: Sequence, where variable: PredicateExpressions.Variable<Element>, _ test: Test, negated: Bool = false
+    ) throws -> ExpressionTree {
+        if Sequence.Output.self is any StringProtocol.Type { throw failure(sequence, "a text has no elements that could be tested") }
+        let collection = try expression(sequence)
+        let name = bindElement(variable)
+        return .subquery(collection, variable: name, try predicate(test, negated: negated))
+    }
+
+    /// A closure as it is written.
+    fileprivate func writtenClosure<Element, Test: PredicateExpression>(
+        _ variable: PredicateExpressions.Variable<Element>, _ test: Test
+    ) -> String {
+        _ = bindElement(variable)
+        return "{ \(written(variable)) in \(written(test)) }"
+    }
+}
+
+extension PredicateExpressions.SequenceContainsWhere: TranslatableExpression, WrittenExpression {
+    func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
+        let count = try translation.count(of: sequence, where: variable, test, negated: false)
+        return .predicate(.compare(count, negated ? .equal : .greaterThan, .constant(.int64(0))))
+    }
+
+    func written(by translation: PredicateTranslation) -> String {
+        "\(translation.written(sequence)).contains \(translation.writtenClosure(variable, test))"
+    }
+}
+
+extension PredicateExpressions.SequenceAllSatisfy: TranslatableExpression, WrittenExpression {
+    func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
+        let count = try translation.count(of: sequence, where: variable, test, negated: true)
+        return .predicate(.compare(count, negated ? .greaterThan : .equal, .constant(.int64(0))))
+    }
+
+    func written(by translation: PredicateTranslation) -> String {
+        "\(translation.written(sequence)).allSatisfy \(translation.writtenClosure(variable, test))"
+    }
+}
+
+extension PredicateExpressions.Filter: TranslatableExpression, WrittenExpression {
+    func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
+        .expression(try translation.elements(of: sequence, where: variable, filter))
+    }
+
+    func written(by translation: PredicateTranslation) -> String {
+        "\(translation.written(sequence)).filter \(translation.writtenClosure(variable, filter))"
+    }
+}
+
+extension PredicateExpressions.SequenceContains: TranslatableExpression, WrittenExpression {
+    func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
+        let value = try translation.expression(element)
+        if let range = try (sequence as? any RangeNode)?.range(by: translation) {
+            return .predicate(range.contains(value).negated(negated))
+        }
+        let collection = try translation.expression(sequence)
+        if LHS.Output.self is any StringProtocol.Type {
+            return .predicate(PredicateTree.compare(collection, .contains, value).negated(negated))
+        }
+        guard RHS.Output.self is any OptionalValue.Type else {
+            return .predicate(PredicateTree.compare(value, .isIn, collection).negated(negated))
+        }
+        // The language finds nil in no collection, and nothing surely outside a collection with nil in it.
+        guard case .constant(let constant) = collection, let elements = constant.elements else {
+            throw translation.failure(self, "whether nil is in a collection can be asked of constants only")
+        }
+        let found = PredicateTree.compare(value, .isIn, .constant(.array(elements.filter { !$0.isNull })))
+        switch (elements.contains(.null), negated) {
+        case (true, false): return .predicate(.some(found, value.isNil))
+        case (true, true): return .predicate(.every(.not(found), value.isNotNil))
+        case (false, false): return .predicate(.every(found, value.isNotNil))
+        case (false, true): return .predicate(.some(.not(found), value.isNil))
+        }
+    }
+
+    func written(by translation: PredicateTranslation) -> String {
+        "\(translation.written(sequence)).contains(\(translation.written(element)))"
+    }
+}
+
+extension PredicateExpressions.SequenceMinimum: TranslatableExpression, WrittenExpression {
+    func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
+        if Elements.Output.self is any StringProtocol.Type { throw translation.failure(self, "a text has no elements") }
+        return .expression(try translation.expression(elements).appending(["@min", "self"]))
+    }
+
+    func written(by translation: PredicateTranslation) -> String { "\(translation.written(elements)).min()" }
+}
+
+extension PredicateExpressions.SequenceMaximum: TranslatableExpression, WrittenExpression {
+    func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
+        if Elements.Output.self is any StringProtocol.Type { throw translation.failure(self, "a text has no elements") }
+        return .expression(try translation.expression(elements).appending(["@max", "self"]))
+    }
+
+    func written(by translation: PredicateTranslation) -> String { "\(translation.written(elements)).max()" }
+}
+
+// MARK: Elements
+
+extension PredicateExpressions.CollectionIndexSubscript: TranslatableExpression, WrittenExpression {
+    func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
+        guard Wrapped.Output.self is any RandomAccessCollection.Type, Index.Output.self == Int.self, Wrapped.Output.self != Data.self else {
+            throw translation.failure(self, "only an array can be asked for an element")
+        }
+        return .expression(.element(try translation.expression(wrapped), .at(try translation.expression(index))))
+    }
+
+    func written(by translation: PredicateTranslation) -> String { "\(translation.written(wrapped))[\(translation.written(index))]" }
+}
+
+extension PredicateExpressions.CollectionRangeSubscript: WrittenExpression {
+    func written(by translation: PredicateTranslation) -> String { "\(translation.written(wrapped))[\(translation.written(range))]" }
+}
+
+extension PredicateExpressions.DictionaryKeySubscript: TranslatableExpression, WrittenExpression {
+    func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
+        guard Key.Output.self == String.self else { throw translation.failure(self, "only a dictionary with text keys can be asked") }
+        return .expression(.element(try translation.expression(wrapped), .at(try translation.expression(key))))
+    }
+
+    func written(by translation: PredicateTranslation) -> String { "\(translation.written(wrapped))[\(translation.written(key))]" }
+}
+
+extension PredicateExpressions.DictionaryKeyDefaultValueSubscript: TranslatableExpression, WrittenExpression {
+    func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
+        guard Key.Output.self == String.self else { throw translation.failure(self, "only a dictionary with text keys can be asked") }
+        let value = ExpressionTree.element(try translation.expression(wrapped), .at(try translation.expression(key)))
+        return .expression(.conditional(value.isNotNil, value, try translation.expression(`default`)))
+    }
+
+    func written(by translation: PredicateTranslation) -> String {
+        "\(translation.written(wrapped))[\(translation.written(key)), default: \(translation.written(`default`))]"
+    }
+}

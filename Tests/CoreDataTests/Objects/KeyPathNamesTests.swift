@@ -1,0 +1,202 @@
+import CoreData
+import Testing
+
+/// An entity whose class has accessors of every kind, and computed properties of every kind.
+final class Gizmo: NSManagedObject {
+    enum Size: Int16, ManagedValue {
+        case small = 3
+        case large = 7
+    }
+
+    private static let nameProperty = ManagedProperty<String>("name")
+    private static let countProperty = ManagedProperty<Int>("count")
+    private static let noteProperty = ManagedProperty<String?>("note")
+    private static let linkProperty = ManagedProperty<URL>("link")
+    private static let priceProperty = ManagedProperty<Decimal>("price")
+    private static let sizeProperty = ManagedProperty<Size>("size")
+    private static let oddSizeProperty = ManagedProperty<Size?>("size")
+    private static let isNewProperty = ManagedProperty<Bool>("isNew")
+    private static let weightProperty = ManagedProperty<Float>("weight")
+    private static let madeProperty = ManagedProperty<Date>("made")
+    private static let wordsProperty = ManagedProperty<[String]>("words")
+    private static let oddWordsProperty = ManagedProperty<[String]?>("words")
+    private static let ownerProperty = ManagedProperty<Gizmo?>("owner")
+    private static let makerProperty = ManagedProperty<Gizmo>("owner")
+    private static let ownedProperty = ManagedProperty<Set<Gizmo>>("owned")
+
+    var name: String {
+        get { self[Self.nameProperty] }
+        set { self[Self.nameProperty] = newValue }
+    }
+    var count: Int {
+        get { self[Self.countProperty] }
+        set { self[Self.countProperty] = newValue }
+    }
+    var note: String? {
+        get { self[Self.noteProperty] }
+        set { self[Self.noteProperty] = newValue }
+    }
+    var link: URL { self[Self.linkProperty] }
+    var price: Decimal { self[Self.priceProperty] }
+    var size: Size {
+        get { self[Self.sizeProperty] }
+        set { self[Self.sizeProperty] = newValue }
+    }
+    var oddSize: Size? { self[Self.oddSizeProperty] }
+    var isNew: Bool { self[Self.isNewProperty] }
+    var weight: Float { self[Self.weightProperty] }
+    var made: Date { self[Self.madeProperty] }
+    var words: [String] { self[Self.wordsProperty] }
+    var oddWords: [String]? { self[Self.oddWordsProperty] }
+    var owner: Gizmo? {
+        get { self[Self.ownerProperty] }
+        set { self[Self.ownerProperty] = newValue }
+    }
+    var maker: Gizmo { self[Self.makerProperty] }
+    var owned: Set<Gizmo> { self[Self.ownedProperty] }
+
+    // By key.
+    var nameByKey: String { value(forKey: "name") as? String ?? "" }
+    var countByPrimitiveKey: Int {
+        willAccessValue(forKey: "count")
+        defer { didAccessValue(forKey: "count") }
+        return primitiveValue(forKey: "count") as? Int ?? 0
+    }
+
+    // Computed.
+    var label: String { name }
+    var ownersName: String? { owner?.name }
+    var upperName: String { name.uppercased() }
+    var shownName: String { name.isEmpty ? "Nameless" : name }
+    var fullName: String { name + (note ?? "") }
+    var distance: Int { abs(count) }
+    var isOld: Bool { !isNew }
+    var knownNote: String { note ?? "" }
+    var constant: String { "x" }
+    var wordCount: Int { words.count }
+    var stored = 1
+
+    static func model() -> NSManagedObjectModel {
+        let gizmo = NSEntityDescription(name: "Gizmo", managedObjectClass: Gizmo.self)
+        let owner = NSRelationshipDescription(name: "owner", destination: gizmo)
+        let owned = NSRelationshipDescription(name: "owned", destination: gizmo, toMany: true)
+        owner.inverse(to: owned)
+        gizmo.properties = [
+            NSAttributeDescription(name: "name", type: .string), NSAttributeDescription(name: "count", type: .integer64),
+            NSAttributeDescription(name: "note", type: .string), NSAttributeDescription(name: "link", type: .uri),
+            NSAttributeDescription(name: "price", type: .decimal), NSAttributeDescription(name: "size", type: .integer16),
+            NSAttributeDescription(name: "isNew", type: .boolean), NSAttributeDescription(name: "weight", type: .float),
+            NSAttributeDescription(name: "made", type: .date), NSAttributeDescription(name: "words", type: .transformable), owner, owned,
+        ]
+        return NSManagedObjectModel(entities: [gizmo])
+    }
+}
+
+/// An entity whose model is loaded late.
+final class Latecomer: NSManagedObject {
+    static let nameProperty = ManagedProperty<String>("name")
+    var name: String { self[Self.nameProperty] }
+}
+
+@Suite("A key path of a managed object") struct KeyPathNamesTests {
+    /// Keeps a model loaded.
+    private let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Gizmo.model())
+    private let music = NSPersistentStoreCoordinator(managedObjectModel: Music.model())
+
+    @Test("has the name of the property that its getter asks for, whatever the type")
+    func properties() throws {
+        #expect(try KeyPathNames.path(of: \Gizmo.name) == "name")
+        #expect(try KeyPathNames.path(of: \Gizmo.count) == "count")
+        #expect(try KeyPathNames.path(of: \Gizmo.note) == "note")
+        #expect(try KeyPathNames.path(of: \Gizmo.link) == "link")
+        #expect(try KeyPathNames.path(of: \Gizmo.price) == "price")
+        #expect(try KeyPathNames.path(of: \Gizmo.size) == "size")
+        #expect(try KeyPathNames.path(of: \Gizmo.oddSize) == "size")
+        #expect(try KeyPathNames.path(of: \Gizmo.isNew) == "isNew")
+        #expect(try KeyPathNames.path(of: \Gizmo.weight) == "weight")
+        #expect(try KeyPathNames.path(of: \Gizmo.made) == "made")
+        #expect(try KeyPathNames.path(of: \Gizmo.words) == "words")
+        #expect(try KeyPathNames.path(of: \Gizmo.owner) == "owner")
+        #expect(try KeyPathNames.path(of: \Gizmo.owned) == "owned")
+        #expect(try KeyPathNames.path(of: \Album.tracks) == "tracks")
+        #expect(try KeyPathNames.path(of: \Band.founded) == "founded")
+    }
+
+    @Test("has a name also where the getter asks by key")
+    func keyed() throws {
+        #expect(try KeyPathNames.path(of: \Gizmo.nameByKey) == "name")
+        #expect(try KeyPathNames.path(of: \Gizmo.countByPrimitiveKey) == "count")
+    }
+
+    @Test("names every relationship on its way")
+    func chains() throws {
+        #expect(try KeyPathNames.path(of: \Gizmo.owner?.name) == "owner.name")
+        #expect(try KeyPathNames.path(of: \Gizmo.owner!.owner!.note) == "owner.owner.note")
+        #expect(try KeyPathNames.path(of: \Gizmo.maker.owned) == "owner.owned")
+        #expect(try KeyPathNames.path(of: \Album.band?.name) == "band.name")
+    }
+
+    @Test("may insist on a value")
+    func unwrapped() throws {
+        #expect(try KeyPathNames.path(of: \Gizmo.note!) == "note")
+        #expect(try KeyPathNames.path(of: \Gizmo.oddSize!) == "size")
+        #expect(try KeyPathNames.path(of: \Gizmo.owner!.oddWords!) == "owner.words")
+        #expect(try KeyPathNames.path(of: \Album.rating!) == "rating")
+        #expect(throws: InvalidPredicateError.self) { try KeyPathNames.path(of: \Gizmo.note!.count) }
+        #expect(throws: InvalidPredicateError.self) { try KeyPathNames.path(of: \Gizmo.owner!.knownNote) }
+    }
+
+    @Test("to the object itself or to its ID has no keys")
+    func identity() throws {
+        #expect(try KeyPathNames.names(of: \Gizmo.self) == [])
+        #expect(try KeyPathNames.names(of: \Gizmo.objectID) == [])
+        #expect(try KeyPathNames.names(of: \Gizmo.owner?.objectID) == ["owner"])
+        #expect(try KeyPathNames.names(of: \NSManagedObject.objectID) == [])
+    }
+
+    @Test("to a computed property that hands a property on has the name of that property")
+    func aliases() throws {
+        #expect(try KeyPathNames.path(of: \Gizmo.label) == "name")
+        #expect(try KeyPathNames.path(of: \Gizmo.ownersName) == "owner.name")
+    }
+
+    @Test(
+        "to anything else is an error that shows the key path",
+        arguments: [
+            \Gizmo.upperName, \Gizmo.shownName, \Gizmo.fullName, \Gizmo.distance, \Gizmo.isOld, \Gizmo.knownNote, \Gizmo.constant,
+            \Gizmo.wordCount, \Gizmo.stored, \Gizmo.name.count, \Gizmo.owned.count, \Gizmo.managedObjectContext, \Gizmo.isFault,
+        ] as [any AnyKeyPath & Sendable])
+    func computed(keyPath: any AnyKeyPath & Sendable) {
+        let error = #expect(throws: InvalidPredicateError.self) { try KeyPathNames.names(of: keyPath) }
+        #expect(error?.kind == .unknownKeyPath)
+        #expect(error?.message.contains("\(keyPath)") == true)
+    }
+
+    @Test("has no name before a model with the class is loaded, and has one afterwards")
+    func laterModel() throws {
+        let descriptor = NSSortDescriptor(keyPath: \Latecomer.name, ascending: true)
+        let predicate = try #require(NSPredicate(#Predicate<Latecomer> { $0.name == "x" }))
+        #expect(descriptor.key == nil)
+        #expect(predicate.parseError?.message.contains("no loaded model has an entity whose class is Latecomer") == true)
+        let entity = NSEntityDescription(
+            name: "Latecomer", managedObjectClass: Latecomer.self, properties: [NSAttributeDescription(name: "name", type: .string)])
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(entities: [entity]))
+        withExtendedLifetime(coordinator) {
+            #expect(descriptor.key == "name")
+            #expect(predicate.formatString == "name == \"x\"")
+        }
+    }
+
+    @Test("is named from many threads at once")
+    func threads() async throws {
+        let names = try await withThrowingTaskGroup(of: String.self) { group in
+            for index in 0..<64 {
+                group.addTask {
+                    index.isMultiple(of: 2) ? try KeyPathNames.path(of: \Album.band?.founded) : try KeyPathNames.path(of: \Gizmo.maker.made)
+                }
+            }
+            return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+        }
+        #expect(names == ["band.founded", "owner.made"])
+    }
+}
