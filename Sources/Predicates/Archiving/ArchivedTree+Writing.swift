@@ -127,7 +127,8 @@ enum ArchivedTree {
             ])
         case .fetch(let request, let context, let countOnly):
             return ArchivedFetch([
-                type(Kind.fetch), ("NSFetchRequest", try child(request)), ("NSContext", try child(context)), ("NSCountOnly", .flag(countOnly)),
+                type(Kind.fetch), ("NSFetchRequest", try child(request)), ("NSContext", try child(context)),
+                ("NSCountOnly", .flag(countOnly)),
             ])
         case .method(let operand, let name, let arguments):
             return function(try child(operand), name, try arguments.map { try node($0, depth: depth + 1) })

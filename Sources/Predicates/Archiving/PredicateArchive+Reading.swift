@@ -95,7 +95,8 @@ extension PredicateArchive {
                 try predicate("NSPredicate", coder), try child("NSTrueExpression", coder), try child("NSFalseExpression", coder))
         case ArchivedTree.Kind.fetch:
             return .fetch(
-                try child("NSFetchRequest", coder), context: try child("NSContext", coder), countOnly: coder.decodeBool(forKey: "NSCountOnly"))
+                try child("NSFetchRequest", coder), context: try child("NSContext", coder),
+                countOnly: coder.decodeBool(forKey: "NSCountOnly"))
         case let kind: throw unreadable("The archive holds an expression of the unknown type \(kind)")
         }
     }

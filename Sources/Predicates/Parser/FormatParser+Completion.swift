@@ -92,6 +92,7 @@ extension FormatParser {
     mutating func complete(_ opening: Opening, count: Int, from word: Int) throws {
         switch opening {
         case .parenthesis:
+            operands[operands.count - 1].start = word
             operands[operands.count - 1].end = index
         case .index:
             let position = operands.removeLast()

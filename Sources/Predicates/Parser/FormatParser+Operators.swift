@@ -163,7 +163,7 @@ extension FormatParser {
 
     private func expectation(in opening: Opening) -> String {
         if opening.hasParts { return "\",\" or \"\(opening.end)\"" }
-        if case .predicate? = operands.last?.node { return "AND, OR or \"\(opening.end)\"" }
+        if case .parenthesis = opening, case .predicate? = operands.last?.node { return "AND, OR or \"\(opening.end)\"" }
         return "\"\(opening.end)\""
     }
 
