@@ -28,6 +28,30 @@ import Testing
         }
     }
 
+    @Test func anArchiveAtItsLimitFitsThatStackAsWellAndADeeperOneIsAnError() async throws {
+        for shape in NestingTests.shapes where shape.height == 1 {
+            for levels in [PredicateLimits.archiveNesting - 3, PredicateLimits.archiveNesting + 5] {
+                let format = NestingTests.text((shape.opening, shape.middle, shape.closing), levels)
+                let isDone = await withCheckedContinuation { continuation in
+                    let thread = Thread { continuation.resume(returning: NestingTests.isArchived(format)) }
+                    thread.stackSize = 512 * 1024
+                    thread.start()
+                }
+                #expect(isDone == (levels < PredicateLimits.archiveNesting), "\(format)")
+            }
+        }
+    }
+
+    /// Archives and reads back; a sign comes back as a subtraction.
+    private static func isArchived(_ format: String) -> Bool {
+        let tree = try? PredicateTree(parsing: format)
+        let expression = try? ExpressionTree(parsing: format)
+        guard let tree = tree ?? expression.map({ .compare($0, .equal, .constant(.int64(1))) }) else { return false }
+        guard let data = try? PredicateArchive.data(of: NSPredicate(tree: tree)) else { return false }
+        guard let read = try? PredicateArchive.predicate(from: data).tree() else { return false }
+        return read == tree || format.hasPrefix("-")
+    }
+
     /// Reads, prints, compares, hashes, substitutes, compiles and evaluates.
     private static func isUsable(_ format: String) -> Bool {
         let tree = try? PredicateTree(parsing: format)

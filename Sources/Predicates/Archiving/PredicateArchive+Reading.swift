@@ -10,8 +10,10 @@ extension PredicateArchive {
         defer { storage[depthKey] = depth == 0 ? nil : depth }
         storage[depthKey] = depth + 1
         do {
-            guard depth < PredicateLimits.nesting else {
-                throw InvalidPredicateError(kind: .tooDeep, message: "The archive nests deeper than \(PredicateLimits.nesting) levels")
+            // A key path has two levels of its own that the tree has not.
+            guard depth <= PredicateLimits.archiveNesting + 2 else {
+                throw InvalidPredicateError(
+                    kind: .tooDeep, message: "The archive nests deeper than \(PredicateLimits.archiveNesting) levels")
             }
             return try body()
         } catch {
