@@ -17,6 +17,6 @@ let package = Package(
                     "-sanitize=fuzzer", "-Xlinker", "--wrap=__sanitizer_cov_trace_pc_guard_init", "-Xlinker",
                     "--wrap=__sanitizer_cov_trace_pc_guard",
                 ])
-            ])
+            ]),
     ]
 )

@@ -6,7 +6,8 @@ import Testing
     @Test(
         "A predicate comes back from its archive as it was",
         arguments: [
-            "a == 1", "a != 1.5", "a / 2 == 2.0 AND b == {TRUE, 1, 1.0}", "a.b.c < 'x'", "ANY a.b LIKE[cd] 'x*'", "ALL a MATCHES[c] '.*'", "NOT a IN {1, 'x', nil}", "a CONTAINS[d] $v",
+            "a == 1", "a != 1.5", "a / 2 == 2.0 AND b == {TRUE, 1, 1.0}", "a.b.c < 'x'", "ANY a.b LIKE[cd] 'x*'", "ALL a MATCHES[c] '.*'",
+            "NOT a IN {1, 'x', nil}", "a CONTAINS[d] $v",
             "a BETWEEN {1, b}", "a == 1 AND (b == TRUE OR NOT c == nil)", "TRUEPREDICATE", "FALSEPREDICATE OR a == 1",
             "SUBQUERY(a, $x, $x.b > 1 AND $x.c == 2).@count > 0", "TERNARY(a == 1, 'x', b) == 'x'", "a + b * 2 - 1 == -c", "~a == 1",
             "a[FIRST] == b[LAST]", "a[SIZE] == b[2]", "CAST(a, 'NSDate') < now()", "FUNCTION(a, 'substringFromIndex:', 2) == 'b'",
@@ -27,9 +28,11 @@ import Testing
 
     @Test func constantsOfEveryTypeComeBack() throws {
         let values: [PropertyValue] = [
-            .null, .bool(true), .bool(false), .int64(.max), .int64(1), .double(1.5), .decimal(try #require(Decimal(string: "12.340001"))), .decimal(2), .string("ą'\""),
+            .null, .bool(true), .bool(false), .int64(.max), .int64(1), .double(1.5), .decimal(try #require(Decimal(string: "12.340001"))),
+            .decimal(2), .string("ą'\""),
             .date(Date(timeIntervalSinceReferenceDate: 1.25)), .data(Data([0, 1, 255])), .uuid(UUID()),
-            .url(try #require(URL(string: "https://example.org/a"))), .array([.int64(1), .string("x"), .null]), .set([.int64(1), .int64(2)]),
+            .url(try #require(URL(string: "https://example.org/a"))), .array([.int64(1), .string("x"), .null]),
+            .set([.int64(1), .int64(2)]),
         ]
         for value in values {
             let predicate = NSPredicate(tree: .compare(.path("a"), .equal, .constant(value)))

@@ -29,7 +29,8 @@ import Testing
         #expect(NSExpression(forAggregate: [1, 2]).expressionType == .aggregate)
         #expect(NSExpression(forConstantValue: [1, 2]).expressionType == .constantValue)
         let sets: [(NSExpression, NSExpression.ExpressionType)] = [
-            (NSExpression(forUnionSet: path, with: aggregate), .unionSet), (NSExpression(forIntersectSet: path, with: aggregate), .intersectSet),
+            (NSExpression(forUnionSet: path, with: aggregate), .unionSet),
+            (NSExpression(forIntersectSet: path, with: aggregate), .intersectSet),
             (NSExpression(forMinusSet: path, with: aggregate), .minusSet),
         ]
         for (set, type) in sets {
@@ -54,7 +55,8 @@ import Testing
     @Test(
         "A calculation is a function with Apple's name, however it was made",
         arguments: [
-            ("add:to:", "1 + a"), ("from:subtract:", "1 - a"), ("multiply:by:", "1 * a"), ("divide:by:", "1 / a"), ("raise:toPower:", "1 ** a"),
+            ("add:to:", "1 + a"), ("from:subtract:", "1 - a"), ("multiply:by:", "1 * a"), ("divide:by:", "1 / a"),
+            ("raise:toPower:", "1 ** a"),
             ("bitwiseAnd:with:", "1 & a"), ("bitwiseOr:with:", "1 | a"), ("bitwiseXor:with:", "1 ^ a"), ("leftshift:by:", "1 << a"),
             ("rightshift:by:", "1 >> a"),
         ])
@@ -71,12 +73,13 @@ import Testing
         let object: [String: Any] = ["a": 5, "b": [1, 2, 3], "name": "Ann"]
         #expect(NSExpression(format: "a * 2 + 1").expressionValue(with: object, context: nil) as? Int == 11)
         #expect(NSExpression(format: "b.@sum.self").expressionValue(with: object, context: nil) as? Int == 6)
-        #expect(NSExpression(format: "stddev(b) > 0 ") .parseError != nil)
+        #expect(NSExpression(format: "stddev(b) > 0 ").parseError != nil)
         #expect(NSExpression(format: "$x + a").expressionValue(with: object, context: ["x": 1]) as? Int == 6)
         #expect(NSExpression(format: "uppercase(name)").expressionValue(with: object, context: nil) as? String == "ANN")
         #expect(
-            NSExpression(forFunction: NSExpression(forKeyPath: "name"), selectorName: "substringFromIndex:", arguments: [1]).expressionValue(
-                with: object, context: nil) as? String == "nn")
+            NSExpression(forFunction: NSExpression(forKeyPath: "name"), selectorName: "substringFromIndex:", arguments: [1])
+                .expressionValue(
+                    with: object, context: nil) as? String == "nn")
         let block = NSExpression(
             block: { object, arguments, context in
                 "\((object as? [String: Any])?["name"] ?? "") \(arguments) \(context?["k"] ?? "")"

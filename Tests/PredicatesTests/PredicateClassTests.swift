@@ -25,8 +25,10 @@ import Testing
 
     @Test func everyOperatorKeepsItsTypeBothWays() throws {
         let operators: [(String, NSComparisonPredicate.Operator, UInt)] = [
-            ("<", .lessThan, 0), ("<=", .lessThanOrEqualTo, 1), (">", .greaterThan, 2), (">=", .greaterThanOrEqualTo, 3), ("==", .equalTo, 4),
-            ("!=", .notEqualTo, 5), ("MATCHES", .matches, 6), ("LIKE", .like, 7), ("BEGINSWITH", .beginsWith, 8), ("ENDSWITH", .endsWith, 9),
+            ("<", .lessThan, 0), ("<=", .lessThanOrEqualTo, 1), (">", .greaterThan, 2), (">=", .greaterThanOrEqualTo, 3),
+            ("==", .equalTo, 4),
+            ("!=", .notEqualTo, 5), ("MATCHES", .matches, 6), ("LIKE", .like, 7), ("BEGINSWITH", .beginsWith, 8),
+            ("ENDSWITH", .endsWith, 9),
             ("IN", .in, 10), ("CONTAINS", .contains, 99), ("BETWEEN", .between, 100),
         ]
         for (keyword, type, number) in operators {

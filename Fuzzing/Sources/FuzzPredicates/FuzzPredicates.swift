@@ -1,5 +1,5 @@
-import FuzzCoverage
 import Foundation
+import FuzzCoverage
 import Predicates
 
 /// libFuzzer's own main function, which calls back with one input after another.
@@ -37,7 +37,9 @@ public func fuzzPredicates(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> CInt 
 private func check(_ format: String, _ arguments: [Any]) {
     if let tree = reading(format, { try PredicateTree(parsing: format, argumentArray: arguments) }) {
         let printed = tree.description
-        guard let again = reading(printed, { try PredicateTree(parsing: printed) }) else { fatalError("\(format) prints as \(printed), which does not read") }
+        guard let again = reading(printed, { try PredicateTree(parsing: printed) }) else {
+            fatalError("\(format) prints as \(printed), which does not read")
+        }
         require(again == tree, "\(format) prints as \(printed), which reads as \(again)")
         require(again.hashValue == tree.hashValue, "\(format) hashes in two ways")
         // Compiling and evaluating may throw, and nothing more.
@@ -45,7 +47,9 @@ private func check(_ format: String, _ arguments: [Any]) {
     }
     if let tree = reading(format, { try ExpressionTree(parsing: format, argumentArray: arguments) }) {
         let printed = tree.description
-        guard let again = reading(printed, { try ExpressionTree(parsing: printed) }) else { fatalError("\(format) prints as \(printed), which does not read") }
+        guard let again = reading(printed, { try ExpressionTree(parsing: printed) }) else {
+            fatalError("\(format) prints as \(printed), which does not read")
+        }
         require(again == tree, "\(format) prints as \(printed), which reads as \(again)")
     }
 }

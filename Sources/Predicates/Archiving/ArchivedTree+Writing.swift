@@ -44,7 +44,15 @@ enum ArchivedTree {
         }
     }
 
+    private static func checkDepth(_ depth: Int) throws {
+        guard depth <= PredicateLimits.archiveNesting else {
+            throw InvalidPredicateError(
+                kind: .tooDeep, message: "The predicate nests deeper than the \(PredicateLimits.archiveNesting) levels of an archive")
+        }
+    }
+
     private static func fields(_ tree: PredicateTree, depth: Int) throws -> [(String, ArchivedNode.Field)] {
+        try checkDepth(depth)
         switch tree {
         case .true, .false: return []
         case .comparison(let comparison):
@@ -88,9 +96,7 @@ enum ArchivedTree {
     }
 
     private static func node(_ tree: ExpressionTree, depth: Int) throws -> ArchivedNode {
-        guard depth <= PredicateLimits.nesting else {
-            throw InvalidPredicateError(kind: .tooDeep, message: "The predicate nests deeper than \(PredicateLimits.nesting) levels")
-        }
+        try checkDepth(depth)
         func child(_ tree: ExpressionTree) throws -> ArchivedNode.Field { .object(try node(tree, depth: depth + 1)) }
         func type(_ kind: Int) -> (String, ArchivedNode.Field) { ("NSExpressionType", .integer(kind)) }
         switch tree {
@@ -127,7 +133,8 @@ enum ArchivedTree {
             ])
         case .fetch(let request, let context, let countOnly):
             return ArchivedFetch([
-                type(Kind.fetch), ("NSFetchRequest", try child(request)), ("NSContext", try child(context)), ("NSCountOnly", .flag(countOnly)),
+                type(Kind.fetch), ("NSFetchRequest", try child(request)), ("NSContext", try child(context)),
+                ("NSCountOnly", .flag(countOnly)),
             ])
         case .method(let operand, let name, let arguments):
             return function(try child(operand), name, try arguments.map { try node($0, depth: depth + 1) })

@@ -10,8 +10,10 @@ extension PredicateArchive {
         defer { storage[depthKey] = depth == 0 ? nil : depth }
         storage[depthKey] = depth + 1
         do {
-            guard depth < PredicateLimits.nesting else {
-                throw InvalidPredicateError(kind: .tooDeep, message: "The archive nests deeper than \(PredicateLimits.nesting) levels")
+            // A key path has two levels of its own that the tree has not.
+            guard depth <= PredicateLimits.archiveNesting + 2 else {
+                throw InvalidPredicateError(
+                    kind: .tooDeep, message: "The archive nests deeper than \(PredicateLimits.archiveNesting) levels")
             }
             return try body()
         } catch {
@@ -95,7 +97,8 @@ extension PredicateArchive {
                 try predicate("NSPredicate", coder), try child("NSTrueExpression", coder), try child("NSFalseExpression", coder))
         case ArchivedTree.Kind.fetch:
             return .fetch(
-                try child("NSFetchRequest", coder), context: try child("NSContext", coder), countOnly: coder.decodeBool(forKey: "NSCountOnly"))
+                try child("NSFetchRequest", coder), context: try child("NSContext", coder),
+                countOnly: coder.decodeBool(forKey: "NSCountOnly"))
         case let kind: throw unreadable("The archive holds an expression of the unknown type \(kind)")
         }
     }

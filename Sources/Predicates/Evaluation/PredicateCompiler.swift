@@ -50,7 +50,8 @@ final class PredicateCompiler {
         // Trees that were put together from read ones are allowed to be somewhat deeper than these.
         guard depth <= PredicateLimits.nesting * 3 / 2 else {
             depth -= 1
-            throw InvalidPredicateError(kind: .tooDeep, message: "The predicate nests deeper than \(PredicateLimits.nesting * 3 / 2) levels")
+            throw InvalidPredicateError(
+                kind: .tooDeep, message: "The predicate nests deeper than \(PredicateLimits.nesting * 3 / 2) levels")
         }
     }
 

@@ -12,6 +12,8 @@ struct ValueTest {
     /// The pattern of LIKE or MATCHES, when it is constant.
     private var likePattern: LikePattern?
     private var matchPattern: MatchPattern?
+    /// The pattern that was made last, when it is not constant: rows often share one.
+    private let lastPattern = LastPattern()
 
     init(_ comparison: PredicateComparison, logic: NilLogic, constantRight: PropertyValue?) throws {
         operation = comparison.operator
@@ -114,7 +116,7 @@ struct ValueTest {
     private func pattern(_ left: PropertyValue, _ right: PropertyValue) throws -> Truth {
         guard let (text, pattern) = try strings(left, right) else { return .unknown }
         if operation == .like { return Truth((likePattern ?? LikePattern(pattern, options)).matches(text)) }
-        return Truth(try (matchPattern ?? MatchPattern(pattern, options, clause: clause)).matches(text))
+        return Truth(try (matchPattern ?? lastPattern.made(pattern, options, clause: clause)).matches(text))
     }
 
     /// Both sides as text; nil when one is nil.
@@ -129,5 +131,19 @@ struct ValueTest {
 
     private func unsupported(_ reason: String) -> InvalidPredicateError {
         InvalidPredicateError(kind: .unsupported, message: "\(reason), in the clause \(clause)")
+    }
+}
+
+/// Keeps one regular expression. A compiled predicate serves one thread at a time, so nothing guards it.
+private final class LastPattern {
+    private var text = ""
+    private var pattern: MatchPattern?
+
+    func made(_ text: String, _ options: PredicateComparison.Options, clause: String) throws -> MatchPattern {
+        if let pattern, text == self.text { return pattern }
+        let made = try MatchPattern(text, options, clause: clause)
+        self.text = text
+        pattern = made
+        return made
     }
 }

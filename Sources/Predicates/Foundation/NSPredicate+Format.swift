@@ -66,7 +66,8 @@ extension PredicateFactory where Self: NSPredicate {
             if case .success(let tree) = result { return FormatCompoundPredicate(predicateTree: tree) as! Self }
         case is NSComparisonPredicate.Type:
             let error = InvalidPredicateError(kind: .unsupported, message: "\(predicate.formatString) is no comparison")
-            return NSComparisonPredicate(PredicateEvaluator(.failure((try? result.get()) == nil ? predicate.parseError ?? error : error))) as! Self
+            return NSComparisonPredicate(PredicateEvaluator(.failure((try? result.get()) == nil ? predicate.parseError ?? error : error)))
+                as! Self
         case is FormatPredicate.Type: return FormatPredicate(PredicateEvaluator(result)) as! Self
         case is NSCompoundPredicate.Type: return NSCompoundPredicate(andPredicateWithSubpredicates: [predicate]) as! Self
         default: break

@@ -14,7 +14,8 @@ struct FormatArguments {
 
     private mutating func take(for token: FormatToken, in parser: FormatParser) throws -> Any? {
         guard used < values.count else {
-            throw parser.failure(.arguments, "There are fewer arguments (\(values.count)) than placeholders", at: token, expected: "an argument")
+            throw parser.failure(
+                .arguments, "There are fewer arguments (\(values.count)) than placeholders", at: token, expected: "an argument")
         }
         defer { used += 1 }
         return values[used]

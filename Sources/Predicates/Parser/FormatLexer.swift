@@ -112,7 +112,8 @@ struct FormatLexer {
             return symbol
         }
         throw error(
-            "The character \"\(Character(Unicode.Scalar(bytes[index])))\" has no meaning here", at: index, expected: "a name, a literal or an operator")
+            "The character \"\(Character(Unicode.Scalar(bytes[index])))\" has no meaning here", at: index,
+            expected: "a name, a literal or an operator")
     }
 
     private mutating func placeholder() throws -> FormatToken.Placeholder {
@@ -133,7 +134,8 @@ struct FormatLexer {
         case "s", "S": return .text
         case "%":
             throw error(
-                "%% stands for a percent sign, which is no operator", at: start, expected: "modulus:by:(…) for a remainder, or a placeholder")
+                "%% stands for a percent sign, which is no operator", at: start,
+                expected: "modulus:by:(…) for a remainder, or a placeholder")
         default: throw error("This placeholder is unknown", at: start, expected: "%@, %K, %d or another placeholder")
         }
     }

@@ -28,11 +28,10 @@ extension FormatParser {
     }
 
     private mutating func completeJunction(isAnd: Bool, count: Int) throws {
-        let parts = operands.suffix(count)
+        let parts = removeParts(count)
         let trees = try parts.map { try predicate($0) }
         let height = parts.reduce(0) { max($0, $1.height) } + 1
         let start = parts.first?.start ?? 0
-        operands.removeLast(count)
         try push(.predicate(isAnd ? .and(trees) : .or(trees)), height: height, from: start)
     }
 
@@ -92,6 +91,7 @@ extension FormatParser {
     mutating func complete(_ opening: Opening, count: Int, from word: Int) throws {
         switch opening {
         case .parenthesis:
+            operands[operands.count - 1].start = word
             operands[operands.count - 1].end = index
         case .index:
             let position = operands.removeLast()
@@ -100,7 +100,9 @@ extension FormatParser {
                 .expression(.element(try expression(base), .at(try expression(position)))), height: max(base.height, position.height) + 1,
                 from: base.start)
         case .collection:
-            let (elements, height) = try expressions(removeParts(count))
+            // Taken before the call: as its argument, it would make a copy of everything that has been read.
+            let parts = removeParts(count)
+            let (elements, height) = try expressions(parts)
             let constants = elements.compactMap { if case .constant(let value) = $0 { value } else { nil } }
             try push(
                 .expression(constants.count == elements.count ? .constant(.array(constants)) : .aggregate(elements)), height: height + 1,
@@ -111,8 +113,11 @@ extension FormatParser {
     }
 
     private mutating func removeParts(_ count: Int) -> [Operand] {
-        let parts = Array(operands.suffix(count))
-        operands.removeLast(count)
+        // One by one: a slice would share the storage of all operands, and make removing from it copy them.
+        var parts: [Operand] = []
+        parts.reserveCapacity(count)
+        for _ in 0..<count { parts.append(operands.removeLast()) }
+        parts.reverse()
         return parts
     }
 

@@ -103,20 +103,27 @@ extension FormatParser {
     // MARK: Key paths and elements
 
     private mutating func readKey() throws -> Next {
-        guard let operand = operands.last else { throw unexpected(token, expected: "an expression") }
-        let base = try expression(operand)
-        advance()
-        let word = advance()
-        let result: ExpressionTree
-        switch word.kind {
-        case .identifier(let name), .escapedIdentifier(let name), .collectionOperator(let name): result = base.appending([name])
-        case .placeholder(.key), .placeholder(.value): result = base.appending(try arguments.keys(for: word, in: self))
-        // The key is what the variable holds.
-        case .variable(let name): result = .element(base, .at(.variable(name)))
-        default: throw unexpected(word, expected: "a key")
+        guard let operand = operands.popLast() else { throw unexpected(token, expected: "an expression") }
+        var base = try expression(operand)
+        var height = operand.height
+        // All keys first, so that a long path is put together once.
+        var path: [String] = []
+        while accept(".") {
+            let word = advance()
+            switch word.kind {
+            case .identifier(let name), .escapedIdentifier(let name), .collectionOperator(let name): path.append(name)
+            case .placeholder(.key), .placeholder(.value): path += try arguments.keys(for: word, in: self)
+            case .variable(let name):
+                // The key is what the variable holds.
+                base = .element(path.isEmpty ? base : base.appending(path), .at(.variable(name)))
+                height += path.isEmpty ? 1 : 2
+                try checkHeight(height)
+                path = []
+            default: throw unexpected(word, expected: "a key")
+            }
         }
-        operands.removeLast()
-        try push(.expression(result), height: operand.height + (result.isKeyPath ? 0 : 1), from: operand.start)
+        let result = path.isEmpty ? base : base.appending(path)
+        try push(.expression(result), height: height + (path.isEmpty || result.isKeyPath ? 0 : 1), from: operand.start)
         return .operandComplete
     }
 
@@ -163,7 +170,7 @@ extension FormatParser {
 
     private func expectation(in opening: Opening) -> String {
         if opening.hasParts { return "\",\" or \"\(opening.end)\"" }
-        if case .predicate? = operands.last?.node { return "AND, OR or \"\(opening.end)\"" }
+        if case .parenthesis = opening, case .predicate? = operands.last?.node { return "AND, OR or \"\(opening.end)\"" }
         return "\"\(opening.end)\""
     }
 

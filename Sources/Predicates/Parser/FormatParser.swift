@@ -18,7 +18,7 @@ struct FormatParser {
         /// How many levels the tree has, which is what ``PredicateLimits/nesting`` bounds.
         var height: Int
         /// The index of its first word.
-        let start: Int
+        var start: Int
         /// The index of the word behind its last.
         var end: Int
     }

@@ -91,4 +91,6 @@ public struct InvalidPredicateError: Error, Hashable, Sendable, CustomStringConv
 public enum PredicateLimits {
     /// How deeply predicates and expressions may nest; beyond it reading and compiling throw ``InvalidPredicateError/Kind/tooDeep``.
     public static let nesting = 100
+    /// How deeply what ``PredicateArchive`` writes and reads may nest: Foundation's archivers call themselves at each level, and need much stack.
+    public static let archiveNesting = 40
 }

@@ -1,0 +1,56 @@
+import Foundation
+import Predicates
+import Testing
+
+/// Formats found in the code of others. The suite runs when the environment names the folder that holds them.
+@Suite(.enabled(if: ProcessInfo.processInfo.environment["COREDATA_MATERIAL"] != nil)) struct MaterialTests {
+    /// Formats that are in no version of the language, and why.
+    private static let invalid: [String: String] = [
+        "label == '": "a piece of source code that goes on after the quotation mark",
+        "label != '": "a piece of source code that goes on after the quotation mark",
+        "label MATCHES '": "a piece of source code that goes on after the quotation mark",
+        "value == '": "a piece of source code that goes on after the quotation mark",
+        "1\\t+1": "the escape of a string literal, which is a tab before the parser sees it",
+        "? = 'ABC'": "a question mark, which Apple's guide says is no token",
+    ]
+    /// Expressions among the predicates: they have no comparison.
+    private static let expressions: Set<String> = [
+        "SUBQUERY(SELF, $a, $a.@count > 42)",
+        "FUNCTION($manager, \"destinationInstancesForEntityMappingNamed:sourceInstances:\", \"BookV2toBookV3\", $source.books)",
+        "FUNCTION($entityPolicy, %@, $source.%@)",
+        "FUNCTION('; ', 'stringByAppendingString:', level_id)",
+    ]
+
+    @Test func everyFormatIsReadPrintedAndReadAgain() throws {
+        let folder = ProcessInfo.processInfo.environment["COREDATA_MATERIAL"] ?? ""
+        let lines = try String(contentsOfFile: folder + "/predicates.tsv", encoding: .utf8).split(separator: "\n").dropFirst()
+        var predicates = 0
+        var expressions = 0
+        var refused: Set<String> = []
+        for line in lines {
+            let columns = line.split(separator: "\t", omittingEmptySubsequences: false)
+            let format = String(columns[0])
+            let arguments = PlaceholderArguments.make(for: format)
+            if MaterialTests.invalid[format] != nil {
+                refused.insert(format)
+                #expect(throws: InvalidPredicateError.self, "\(format)") { try PredicateTree(parsing: format, argumentArray: arguments) }
+            } else if columns[1].hasPrefix("expr") || MaterialTests.expressions.contains(format) {
+                expressions += 1
+                let tree = try ExpressionTree(parsing: format, argumentArray: arguments)
+                #expect(try ExpressionTree(parsing: tree.description) == tree, "\(format) is printed as \(tree)")
+                #expect(NSExpression(tree: tree).description == tree.description)
+            } else {
+                predicates += 1
+                let tree = try PredicateTree(parsing: format, argumentArray: arguments)
+                let again = try PredicateTree(parsing: tree.description)
+                #expect(again == tree, "\(format) is printed as \(tree)")
+                #expect(again.description == tree.description)
+                #expect(NSPredicate(format: format, argumentArray: arguments.map { $0 ?? NSNull() }).formatString == tree.description)
+            }
+        }
+        print("everyFormatIsReadPrintedAndReadAgain: \(predicates) predicates, \(expressions) expressions, \(refused.count) invalid")
+        #expect(refused.count == MaterialTests.invalid.count)
+        let unescaped = try ExpressionTree(parsing: "1\t+1")
+        #expect(unescaped == .arithmetic(.add, .constant(.int64(1)), .constant(.int64(1))))
+    }
+}
