@@ -44,7 +44,13 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
 
     /// All properties: the inherited ones first, then those declared here.
     open var properties: [NSPropertyDescription] {
-        get { if let frozen { frozen.properties + frozen.fetched.values.sorted { $0.name < $1.name } } else { (superentity?.properties ?? []) + declaredProperties } }
+        get {
+            if let frozen {
+                frozen.properties + frozen.fetched.values.sorted { $0.name < $1.name }
+            } else {
+                (superentity?.properties ?? []) + declaredProperties
+            }
+        }
         set {
             requireMutable()
             let inherited = Set((superentity?.properties ?? []).map(ObjectIdentifier.init))

@@ -93,8 +93,7 @@ import Testing
         let property = NSFetchedPropertyDescription()
         property.name = "others"
         model.entitiesByName["Album"]?.properties.append(property)
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        let error = failure { _ = try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil) }
+        let error = failure { _ = try NSPersistentStoreCoordinator(checking: model) }
         #expect(error?.localizedDescription.contains("“Album.others” has no fetch request that names an entity") == true)
     }
 }
