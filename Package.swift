@@ -26,6 +26,7 @@ let package = Package(
     products: [
         .library(name: "CoreData", targets: ["CoreData"]),
         .library(name: "Predicates", targets: ["Predicates"]),
+        .library(name: "StoreConformance", targets: ["StoreConformance"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
@@ -38,6 +39,9 @@ let package = Package(
         .target(
             name: "CoreData", dependencies: ["Predicates", "CoreDataRuntime", .product(name: "Logging", package: "swift-log")],
             swiftSettings: strict),
+        .target(name: "StoreConformance", dependencies: ["CoreData"], swiftSettings: strict),
+        .testTarget(
+            name: "StoreConformanceTests", dependencies: ["StoreConformance", "Guide", "Songs"], swiftSettings: strict),
         .testTarget(name: "PredicatesTests", dependencies: ["Predicates"], swiftSettings: strict),
         .testTarget(name: "CoreDataTests", dependencies: ["CoreData"], swiftSettings: strict),
         .target(name: "ExampleSupport", dependencies: ["CoreData"], path: "Examples/Support/Sources", swiftSettings: strict),

@@ -1,0 +1,155 @@
+internal import CoreData
+
+extension Behaviour {
+    /// Inserts, edits and deletes.
+    static let changes: [Behaviour] = [
+        Behaviour(.changes, "An empty store fetches nothing and counts 0") { run in
+            try run.inContext { context in
+                try expectEqual(try run.members(context).count, 0)
+                try expectEqual(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: run.roles.member)), 0)
+            }
+        },
+        Behaviour(.changes, "1,000 inserts count 1,000 after reset() and from a second context") { run in
+            try run.inContext { context in
+                for number in 0..<1000 { run.addMember("m\(number)", number, in: context) }
+                try context.save()
+                context.reset()
+                try expectEqual(try run.members(context).count, 1000, "after reset")
+            }
+            try run.inContext { context in
+                try expectEqual(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: run.roles.member)), 1000)
+            }
+        },
+        Behaviour(.changes, "Deleting 10 of 1,000 leaves 990, here and elsewhere") { run in
+            try run.inContext { context in
+                for number in 0..<1000 { run.addMember("m\(number)", number, in: context) }
+                try context.save()
+                for object in try run.members(context, NSPredicate(format: "%K < 10", run.roles.memberNumber)) { context.delete(object) }
+                try context.save()
+                try expectEqual(try run.members(context).count, 990, "here")
+            }
+            try run.inContext { try expectEqual(try run.members($0).count, 990, "elsewhere") }
+        },
+        Behaviour(.changes, "Ten rounds of editing and saving one object succeed") { run in
+            let other = run.context()
+            let id = try run.inContext { context -> NSManagedObjectID in
+                let object = run.addMember("a", 0, in: context)
+                try context.save()
+                for round in 1...10 {
+                    object.setValue(round, forKey: run.roles.memberNumber)
+                    try context.save()
+                }
+                return object.objectID
+            }
+            try other.performAndWait {
+                try expectEqual(run.number(try other.existingObject(with: id)), 10)
+            }
+        },
+        Behaviour(.changes, "A new object has a temporary ID, and a permanent one after the save") { run in
+            try run.inContext { context in
+                let group = run.addGroup("g", members: ["a"], in: context)
+                try expect(group.objectID.isTemporaryID, "the new object's ID is not temporary")
+                let before = group.objectID
+                try context.save()
+                try expect(!group.objectID.isTemporaryID, "the saved object's ID is temporary")
+                try expect(context.object(with: before) === group, "the temporary ID does not lead to the object any more")
+                try expect(
+                    try run.member("a", context).value(forKey: run.roles.memberGroup) as? NSManagedObject === group, "a reference was lost")
+            }
+        },
+        Behaviour(.changes, "What is inserted and deleted before a save never reaches the store") { run in
+            try run.inContext { context in
+                let object = run.addMember("a", in: context)
+                context.processPendingChanges()
+                context.delete(object)
+                try context.save()
+                try expect(!context.hasChanges, "the context is still dirty")
+            }
+            try run.inContext { try expectEqual(try run.members($0).count, 0) }
+        },
+        Behaviour(.changes, "A failed save leaves the context as it was, still dirty") { run in
+            try run.inContext { context in
+                let object = run.addMember("a", 1, in: context)
+                // A value that the attribute cannot hold.
+                object.setValue(NSObject(), forKey: run.roles.memberNumber)
+                _ = try expectError("saving a wrong value") { try context.save() }
+                try expect(context.insertedObjects.contains(object) && context.hasChanges, "the insert is forgotten")
+                try run.inContext { try expectEqual(try run.members($0).count, 0, "the store has something of it:") }
+                object.setValue(2, forKey: run.roles.memberNumber)
+                try context.save()
+            }
+            try run.inContext { try expectEqual(try run.members($0).map { run.number($0) }, [2]) }
+        },
+        Behaviour(.changes, "What was saved is there when the store is opened again, under the same URIs", requires: .durable) { run in
+            let uri = try run.inContext { context -> URL in
+                let group = run.addGroup("g", members: ["a", "b"], in: context)
+                try context.save()
+                return group.objectID.uriRepresentation()
+            }
+            try run.reopen()
+            try run.inContext { context in
+                guard let id = run.coordinator.managedObjectID(forURIRepresentation: uri) else {
+                    throw ConformanceFailure(description: "\(uri) leads nowhere after the store was opened again")
+                }
+                try expectEqual(run.memberNames(of: try context.existingObject(with: id)), ["a", "b"])
+            }
+        },
+        Behaviour(.changes, "Rollback forgets inserts, edits and deletes") { run in
+            try run.inContext { context in
+                let (a, b) = (run.addMember("a", 1, in: context), run.addMember("b", 2, in: context))
+                try context.save()
+                a.setValue(5, forKey: run.roles.memberNumber)
+                context.delete(b)
+                run.addMember("c", in: context)
+                context.rollback()
+                try expect(!context.hasChanges, "the context is still dirty")
+                try expectEqual(try run.members(context).map { run.number($0) }, [1, 2])
+            }
+        },
+    ]
+
+    /// What attributes hold.
+    static let values: [Behaviour] = [
+        Behaviour(.changes, "Setting nil persists; nil and a default value are two things", requires: .anyModel) { run in
+            try run.inContext { context in
+                let (a, b) = (run.addMember("a", in: context), run.addMember("b", in: context))
+                try expectEqual(a.value(forKey: "note") as? String, "default")
+                b.setValue(nil, forKey: "note")
+                try context.save()
+            }
+            try run.inContext { context in
+                try expectEqual(try run.members(context).map { $0.value(forKey: "note") as? String }, ["default", nil])
+                try expectEqual(try run.members(context, NSPredicate(format: "note == nil")).count, 1)
+            }
+        },
+        Behaviour(.changes, "Values at the limits of their types come back as they went in", requires: .anyModel) { run in
+            let values: [String: Any] = [
+                "number": Int64.max, "real": -Double.greatestFiniteMagnitude,
+                "exact": Decimal(string: "12345678901234567890123456789012345678")!, "date": Date(timeIntervalSince1970: -5e9),
+                "data": Data(repeating: 7, count: 500_000), "flag": true, "uuid": UUID(), "url": URL(string: "https://example.org/ä?b=c")!,
+                "small": Int16.min, "single": Float(1.5), "note": "emoji 👩‍👩‍👧 and a \u{0} within, e\u{301}",
+            ]
+            try run.inContext { context in
+                let object = run.addMember("a", in: context)
+                object.setValuesForKeys(values)
+                try context.save()
+            }
+            try run.inContext { context in
+                let object = try run.member("a", context)
+                for (key, value) in values {
+                    let found = object.value(forKey: key)
+                    try expect(
+                        (found as? NSObject) == (value as? NSObject) || "\(found ?? "nil")" == "\(value)",
+                        "\(key) came back as \(found ?? "nil")")
+                }
+                try expectEqual((object.value(forKey: "note") as? String)?.utf16.count, (values["note"] as? String)?.utf16.count)
+            }
+        },
+        Behaviour(.changes, "A number that is none is refused", requires: .anyModel) { run in
+            try run.inContext { context in
+                run.addMember("a", in: context).setValue(Double.nan, forKey: "real")
+                _ = try expectError("saving NaN") { try context.save() }
+            }
+        },
+    ]
+}

@@ -1,0 +1,101 @@
+internal import CoreData
+
+/// One store at a place of its own, with what checks need to work on it.
+final class ConformanceRun {
+    let roles: ConformanceRoles
+    private let store: StoreUnderTest
+    private let place: StorePlace
+    private(set) var coordinator: NSPersistentStoreCoordinator
+
+    init(_ store: StoreUnderTest) throws {
+        self.store = store
+        roles = store.roles
+        place = try StorePlace()
+        coordinator = try store.open(place)
+    }
+
+    /// Opens the place again, as the next start of a program does.
+    func reopen() throws {
+        for opened in coordinator.persistentStores { try coordinator.remove(opened) }
+        coordinator = try store.open(place)
+    }
+
+    func context() -> NSManagedObjectContext {
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        return context
+    }
+
+    func child(of parent: NSManagedObjectContext) -> NSManagedObjectContext {
+        let context = NSManagedObjectContext(.privateQueue)
+        context.parent = parent
+        return context
+    }
+
+    /// Runs `body` in a new context.
+    @discardableResult
+    func inContext<Result>(_ body: (NSManagedObjectContext) throws -> Result) throws -> Result {
+        let context = context()
+        return try context.performAndWait { try body(context) }
+    }
+
+    // MARK: Objects by role
+
+    @discardableResult
+    func addMember(
+        _ name: String, _ number: Int = 0, to group: NSManagedObject? = nil, in context: NSManagedObjectContext
+    ) -> NSManagedObject {
+        let object = NSEntityDescription.insertNewObject(forEntityName: roles.member, into: context)
+        object.setValue(name, forKey: roles.memberName)
+        object.setValue(number, forKey: roles.memberNumber)
+        if let group { object.setValue(group, forKey: roles.memberGroup) }
+        return object
+    }
+
+    @discardableResult
+    func addGroup(_ name: String, members: [String] = [], in context: NSManagedObjectContext) -> NSManagedObject {
+        let group = NSEntityDescription.insertNewObject(forEntityName: roles.group, into: context)
+        group.setValue(name, forKey: roles.groupName)
+        for member in members { addMember(member, to: group, in: context) }
+        return group
+    }
+
+    /// The members in the order of their names, as the context's fetch gives them.
+    func members(_ context: NSManagedObjectContext, _ predicate: NSPredicate? = nil) throws -> [NSManagedObject] {
+        try all(roles.member, context, predicate, by: roles.memberName)
+    }
+
+    func groups(_ context: NSManagedObjectContext) throws -> [NSManagedObject] { try all(roles.group, context, nil, by: roles.groupName) }
+
+    func all(
+        _ entity: String, _ context: NSManagedObjectContext, _ predicate: NSPredicate? = nil, by key: String? = nil
+    ) throws -> [NSManagedObject] {
+        let request = NSFetchRequest<NSManagedObject>(entityName: entity)
+        request.predicate = predicate
+        request.sortDescriptors = key.map { [NSSortDescriptor(key: $0, ascending: true)] }
+        return try context.fetch(request)
+    }
+
+    func member(_ name: String, _ context: NSManagedObjectContext) throws -> NSManagedObject {
+        let found = try members(context, NSPredicate(format: "%K == %@", roles.memberName, name))
+        guard found.count == 1 else { throw ConformanceFailure(description: "found \(found.count) members called \(name), not one") }
+        return found[0]
+    }
+
+    func name(_ member: NSManagedObject) -> String? { member.value(forKey: roles.memberName) as? String }
+    func number(_ member: NSManagedObject) -> Int? { member.value(forKey: roles.memberNumber) as? Int }
+    func names(_ members: [NSManagedObject]) -> [String] { members.compactMap(name) }
+    func memberNames(of group: NSManagedObject) -> [String] { related(group, roles.members).compactMap(name).sorted() }
+    func groupName(of member: NSManagedObject) -> String? {
+        (member.value(forKey: roles.memberGroup) as? NSManagedObject)?.value(forKey: roles.groupName) as? String
+    }
+
+    /// The objects of a to-many relationship, ordered or not.
+    func related(_ object: NSManagedObject, _ key: String) -> [NSManagedObject] {
+        switch object.value(forKey: key) {
+        case let set as Set<NSManagedObject>: Array(set)
+        case let ordered as NSOrderedSet: ordered.array as? [NSManagedObject] ?? []
+        default: []
+        }
+    }
+}
