@@ -310,4 +310,25 @@ import Testing
             #expect(try context.fetch(one).allSatisfy { $0.objectID.persistentStore === other })
         }
     }
+
+    @Test("A sort goes over to-one relationships and by the size of a to-many one, saved or not; a path over many is an error")
+    func sortPaths() throws {
+        try withMusic { context in
+            try context.saveBand("B", albums: ["1"])
+            try context.saveBand("A", albums: ["2", "3"])
+            try context.saveBand("C")
+            for isPending in [false, true] {
+                if isPending { Album(context: context).band = try context.all(Band.self, "name == 'C'").first }
+                #expect(try context.all(Album.self, by: "band.name").compactMap { $0.band?.name }.first == "A")
+                let bySize = NSFetchRequest<Band>(entityName: "Band")
+                bySize.sortDescriptors = [
+                    NSSortDescriptor(key: "albums.@count", ascending: false), NSSortDescriptor(key: "name", ascending: true),
+                ]
+                let names = try context.fetch(bySize).map(\.name)
+                #expect(names == ["A", "B", "C"])
+            }
+            let error = failure { _ = try context.all(Band.self, by: "albums.title") }
+            #expect(error.map { "\($0)" }?.contains("to-many") == true)
+        }
+    }
 }
