@@ -7,28 +7,40 @@ extension ExpressionTree {
     /// - Throws: What `replacement` throws.
     public func replacing(_ replacement: (ExpressionTree) throws -> ExpressionTree?) rethrows -> ExpressionTree {
         if let replaced = try replacement(self) { return replaced }
-        func inner(_ expression: ExpressionTree) throws -> ExpressionTree { try expression.replacing(replacement) }
+        return try rebuilt(
+            { try $0.replacing(replacement) },
+            { condition, variable in variable == nil ? try condition.replacingExpressions(replacement) : condition })
+    }
+
+    /// The same kind of expression of other parts.
+    ///
+    /// - Parameters:
+    ///   - part: Makes each part anew.
+    ///   - condition: Makes each predicate within anew; of a `SUBQUERY`, it is told the variable that has a meaning of its own inside.
+    func rebuilt(
+        _ part: (ExpressionTree) throws -> ExpressionTree, _ condition: (PredicateTree, _ variable: String?) throws -> PredicateTree
+    ) rethrows -> ExpressionTree {
         switch self {
         case .constant, .evaluatedObject, .variable, .keyPath, .anyKey: return self
-        case .navigation(let base, let keys): return .navigation(try inner(base), keys)
-        case .aggregate(let elements): return .aggregate(try elements.map(inner))
-        case .arithmetic(let operation, let left, let right): return .arithmetic(operation, try inner(left), try inner(right))
-        case .negated(let operand): return .negated(try inner(operand))
-        case .complement(let operand): return .complement(try inner(operand))
-        case .function(let name, let arguments): return .function(name, try arguments.map(inner))
-        case .method(let operand, let name, let arguments): return .method(try inner(operand), name, try arguments.map(inner))
-        case .element(let collection, .at(let index)): return .element(try inner(collection), .at(try inner(index)))
-        case .element(let collection, let index): return .element(try inner(collection), index)
-        case .subquery(let collection, let variable, let condition):
-            return .subquery(try inner(collection), variable: variable, condition)
-        case .setOperation(let operation, let left, let right): return .setOperation(operation, try inner(left), try inner(right))
-        case .conditional(let condition, let value, let otherwise):
-            return .conditional(try condition.replacingExpressions(replacement), try inner(value), try inner(otherwise))
-        case .cast(let value, let type): return .cast(try inner(value), type)
-        case .assignment(let name, let value): return .assignment(name, try inner(value))
+        case .navigation(let base, let keys): return try part(base).appending(keys)
+        case .aggregate(let elements): return .aggregate(try elements.map(part))
+        case .arithmetic(let operation, let left, let right): return .arithmetic(operation, try part(left), try part(right))
+        case .negated(let operand): return .negated(try part(operand))
+        case .complement(let operand): return .complement(try part(operand))
+        case .function(let name, let arguments): return .function(name, try arguments.map(part))
+        case .method(let operand, let name, let arguments): return .method(try part(operand), name, try arguments.map(part))
+        case .element(let collection, .at(let index)): return .element(try part(collection), .at(try part(index)))
+        case .element(let collection, let index): return .element(try part(collection), index)
+        case .subquery(let collection, let variable, let predicate):
+            return .subquery(try part(collection), variable: variable, try condition(predicate, variable))
+        case .setOperation(let operation, let left, let right): return .setOperation(operation, try part(left), try part(right))
+        case .conditional(let predicate, let value, let otherwise):
+            return .conditional(try condition(predicate, nil), try part(value), try part(otherwise))
+        case .cast(let value, let type): return .cast(try part(value), type)
+        case .assignment(let name, let value): return .assignment(name, try part(value))
         case .fetch(let request, let context, let countOnly):
-            return .fetch(try inner(request), context: try inner(context), countOnly: countOnly)
-        case .block(let block, let arguments): return .block(block, try arguments.map(inner))
+            return .fetch(try part(request), context: try part(context), countOnly: countOnly)
+        case .block(let block, let arguments): return .block(block, try arguments.map(part))
         }
     }
 }
@@ -40,15 +52,20 @@ extension PredicateTree {
     /// - Returns: The predicate.
     /// - Throws: What `replacement` throws.
     public func replacingExpressions(_ replacement: (ExpressionTree) throws -> ExpressionTree?) rethrows -> PredicateTree {
+        try rebuilt { try $0.replacing(replacement) }
+    }
+
+    /// The same kind of predicate over other expressions.
+    func rebuilt(_ expression: (ExpressionTree) throws -> ExpressionTree) rethrows -> PredicateTree {
         switch self {
         case .true, .false, .block: return self
         case .comparison(var comparison):
-            comparison.left = try comparison.left.replacing(replacement)
-            comparison.right = try comparison.right.replacing(replacement)
+            comparison.left = try expression(comparison.left)
+            comparison.right = try expression(comparison.right)
             return .comparison(comparison)
-        case .and(let parts): return .and(try parts.map { try $0.replacingExpressions(replacement) })
-        case .or(let parts): return .or(try parts.map { try $0.replacingExpressions(replacement) })
-        case .not(let part): return .not(try part.replacingExpressions(replacement))
+        case .and(let parts): return .and(try parts.map { try $0.rebuilt(expression) })
+        case .or(let parts): return .or(try parts.map { try $0.rebuilt(expression) })
+        case .not(let part): return .not(try part.rebuilt(expression))
         }
     }
 }
