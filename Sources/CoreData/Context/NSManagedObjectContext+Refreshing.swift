@@ -10,7 +10,10 @@ extension NSManagedObjectContext {
         source.forgetRow(of: object.objectID)
         object.rarities?.fetched = [:]
         guard flag, object.hasChanges else {
-            if object.isFault, !object.hasChanges { return }
+            if object.isFault, !object.hasChanges {
+                object.relationships = []
+                return
+            }
             let wasChanged = object.flags.contains(.updated)
             if wasChanged { updatedList.remove(object) }
             object.flags.remove(.updated)

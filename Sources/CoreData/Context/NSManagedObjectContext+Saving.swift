@@ -115,6 +115,7 @@ extension NSManagedObjectContext {
         if !sets.isEmpty {
             post(Self.didSaveObjectsNotification, sets)
             postSavedIDs(changes)
+            announceSave(changes)
         }
         for object in deleted {
             registry.unregister(object)

@@ -34,13 +34,19 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// The coordinator whose stores the context works on; that of its parent for a child. Set it before the first object comes.
     open var persistentStoreCoordinator: NSPersistentStoreCoordinator? {
         get { coordinator ?? parent?.persistentStoreCoordinator }
-        set { coordinator = newValue }
+        set {
+            coordinator = newValue
+            updateListening()
+        }
     }
     private var coordinator: NSPersistentStoreCoordinator?
 
     /// The context that this one fetches from and saves to instead of a coordinator. Set it before the first object comes.
     open var parent: NSManagedObjectContext? {
-        didSet { parentSource = parent.map { ParentSource($0) } }
+        didSet {
+            parentSource = parent.map { ParentSource($0) }
+            updateListening()
+        }
     }
     private var parentSource: ParentSource?
 
@@ -52,10 +58,19 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     open var userInfo: NSMutableDictionary = [:]
     /// Whether an object whose row is gone reads as deleted, with nil values. True unless set; false makes it an error.
     open var shouldDeleteInaccessibleFaults = true
+    /// Whether what is saved to the coordinator by other contexts, or comes to the parent context, is merged into this one by itself. False
+    /// unless set.
+    ///
+    /// It happens later, on this context's queue, as ``mergeChanges(fromContextDidSave:)``. A child merges what its parent saves, what its
+    /// parent merges, and what other children save into the parent.
+    open var automaticallyMergesChangesFromParent = false { didSet { updateListening() } }
     /// Names who writes, for stores that keep a history.
     open var transactionAuthor: String?
 
     final var registry: ObjectRegistry!
+    /// The contexts below this one that merge by themselves.
+    final let mergeListeners = MergeListeners()
+    final var listensTo: MergeListeners?
     final var insertedList = ObjectList()
     final var updatedList = ObjectList()
     final var deletedList = ObjectList()
@@ -97,6 +112,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
             object.relationships = []
             object.rarities = nil
         }
+        listensTo?.remove(registry)
         registry.contextWillDeallocate()
         guard source.wantsRegistrations else { return }
         source.didUnregister(registry.takeGone() + registry.all.compactMap(\.identifier).filter { !$0.isTemporary })

@@ -107,7 +107,7 @@ extension NSManagedObject {
 
 extension NSManagedObject {
     /// The changes of the object's relationships are given up: the objects at the other ends forget what was added here.
-    fileprivate func undoInverses() {
+    func undoInverses() {
         for case let relationship as NSRelationshipDescription in changes {
             guard let inverse = relationship.inverseRelationship else { continue }
             if relationship.isToMany {

@@ -56,7 +56,13 @@ final class ParentSource: ObjectSource {
                 changed: object.isInserted ? nil : object.persistentChanges)
         }
         let deleted = changes.deleted.filter { !$0.flags.contains(.inserted) }.map(\.objectID)
-        try parent.performAndWait { try parent.receive(written, deleted: deleted) }
+        try parent.performAndWait {
+            try parent.receive(written, deleted: deleted)
+            let saved = SavedIDs(
+                inserted: written.filter { $0.changed == nil }.map(\.id), updated: written.filter { $0.changed != nil }.map(\.id),
+                deleted: deleted)
+            parent.mergeListeners.tell(saved, isRemote: false, except: context.registry)
+        }
     }
 
     var wantsRegistrations: Bool { false }
