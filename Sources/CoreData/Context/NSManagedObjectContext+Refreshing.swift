@@ -42,6 +42,7 @@ extension NSManagedObjectContext {
         processPendingChanges()
         faultError = nil
         discardedRows = []
+        lockedObjects = []
         var changes = ObjectChanges()
         for object in insertedList.elements {
             changes.deleted.insert(object)
@@ -77,6 +78,7 @@ extension NSManagedObjectContext {
         assignedStores = [:]
         faultError = nil
         discardedRows = []
+        lockedObjects = []
         for object in objects {
             registry.unregister(object)
             object.registry = nil

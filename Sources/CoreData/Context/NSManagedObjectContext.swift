@@ -77,6 +77,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// What was inserted, changed or deleted since `processPendingChanges`.
     final var eventObjects: [NSManagedObject] = []
     final var eventDeletions: [NSManagedObject] = []
+    /// What the next save is to look at although it has not changed.
+    final var lockedObjects: [NSManagedObject] = []
     final var isEventEnqueued = false
     final var isInEvent = false
     final var isSaving = false

@@ -56,8 +56,10 @@ final class ParentSource: ObjectSource {
                 changed: object.isInserted ? nil : object.persistentChanges)
         }
         let deleted = changes.deleted.filter { !$0.flags.contains(.inserted) }.map(\.objectID)
+        let locked = changes.locked.map(\.objectID)
         try parent.performAndWait {
             try parent.receive(written, deleted: deleted)
+            for id in locked { parent.detectConflicts(for: parent.object(with: id)) }
             let saved = SavedIDs(
                 inserted: written.filter { $0.changed == nil }.map(\.id), updated: written.filter { $0.changed != nil }.map(\.id),
                 deleted: deleted)

@@ -1,4 +1,5 @@
 public import Foundation
+internal import Predicates
 
 /// The key of a store's UUID in its metadata.
 public let NSStoreUUIDKey = "NSStoreUUID"
@@ -114,6 +115,10 @@ open class NSPersistentStore: NSObject {
     /// The row that the store knows of an object without going out of its way, to notice what others have saved. `.unknown` is no conflict.
     func latestRow(for id: NSManagedObjectID) -> LatestRow { .unknown }
     func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws {}
+    /// Whether a save must not break the uniqueness constraints of the model; for stores that can tell who holds values.
+    var enforcesUniqueness: Bool { false }
+    /// The objects that hold the values of a uniqueness constraint.
+    func holders(of constraint: UniquenessConstraint, _ key: [PropertyValue]) throws -> [NSManagedObjectID] { [] }
     /// Whether rows hold the IDs of to-many relationships.
     var keepsLists: Bool { true }
     /// Whether the store is to be told which objects come to live in contexts, and go.
