@@ -116,6 +116,7 @@ extension NSManagedObjectContext {
     /// Takes an object out of the context: it was deleted before it was ever saved, or its insertion was rolled back.
     func forget(_ object: NSManagedObject) {
         if object.flags.contains(.deleted) { deletedList.remove(object) } else { insertedList.remove(object) }
+        release([object])
         registry.unregister(object)
         object.flags = object.flags.intersection(.ownsRow)
         assignedStores[ObjectIdentifier(object)] = nil

@@ -65,8 +65,11 @@ extension NSManagedObjectContext {
     }
 
     /// Refreshes objects that others have saved.
-    private func refreshMerged(_ objects: [NSManagedObject], isRemote: Bool, _ changes: inout ObjectChanges) {
-        if isRemote { for object in objects { source.forgetRow(of: object.objectID) } }
+    func refreshMerged(_ objects: [NSManagedObject], isRemote: Bool, _ changes: inout ObjectChanges) {
+        for object in objects {
+            if isRemote { source.forgetRow(of: object.objectID) }
+            faultBatches[object.batchNumber]?.reset()
+        }
         let shown = objects.filter { !$0.isFault || $0.hasChanges }
         // The others show the new row when they fire, and the new relationships when they are asked.
         for object in objects where object.isFault && !object.hasChanges {

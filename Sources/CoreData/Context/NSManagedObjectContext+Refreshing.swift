@@ -8,6 +8,7 @@ extension NSManagedObjectContext {
     public func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
         guard object.registry === registry, !object.flags.contains(.inserted) else { return }
         source.forgetRow(of: object.objectID)
+        faultBatches[object.batchNumber]?.reset()
         object.rarities?.fetched = [:]
         guard flag, object.hasChanges else {
             if object.isFault, !object.hasChanges {
@@ -85,6 +86,8 @@ extension NSManagedObjectContext {
             object.relationships = []
             object.flags = object.flags.intersection(.ownsRow)
         }
+        faultBatches.removeAll()
+        retained = [:]
         reportGone()
         if !objects.isEmpty { post(Self.didChangeObjectsNotification, ObjectChanges(invalidatedAll: true)) }
     }

@@ -113,6 +113,10 @@ extension NSManagedObjectContext {
         }
         saved.forEachUncounted { $0.didBecomeSaved() }
         for object in deleted { object.flags.subtract([.noted, .insertedInEvent]) }
+        if retainsRegisteredObjects {
+            retain(changes.inserted)
+            release(deleted)
+        }
         saved.forEachUncounted { $0.didSave() }
         for object in deleted { object.didSave() }
         if !sets.isEmpty {

@@ -48,7 +48,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
             updateListening()
         }
     }
-    private var parentSource: ParentSource?
+    private(set) final var parentSource: ParentSource?
 
     /// Settles what others saved since this context read the same objects. ``NSErrorMergePolicy`` unless set.
     open var mergePolicy: Any = NSMergePolicy.error
@@ -64,6 +64,16 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// It happens later, on this context's queue, as ``mergeChanges(fromContextDidSave:)``. A child merges what its parent saves, what its
     /// parent merges, and what other children save into the parent.
     open var automaticallyMergesChangesFromParent = false { didSet { updateListening() } }
+    /// For how many seconds a row that another fault has read may serve the next one; negative, as it is unless set, for as long as there is one.
+    ///
+    /// It bears on stores over something that others change, whose rows are kept while a context has the objects. With 0 each fault asks the
+    /// store, one at a time. Values that an object has already are not touched; see ``refresh(_:mergeChanges:)``. A child has its parent's rows.
+    open var stalenessInterval: TimeInterval = -1
+    /// Whether the context keeps its objects alive until it is reset. False unless set: then objects live for as long as someone refers to
+    /// them, or they have changes.
+    open var retainsRegisteredObjects = false { didSet { updateRetained() } }
+    final var retained: [ObjectIdentifier: NSManagedObject] = [:]
+    final var faultBatches = FaultBatches()
     /// Names who writes, for stores that keep a history.
     open var transactionAuthor: String?
 
@@ -109,6 +119,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     public convenience init(_ type: ConcurrencyType) { self.init(concurrencyType: type.type) }
 
     deinit {
+        faultBatches.removeAll()
+        retained = [:]
         // Objects that lead to each other would keep each other alive.
         for object in registry.all + insertedList.elements {
             object.relationships = []

@@ -157,6 +157,7 @@ extension NSManagedObjectContext {
         if object.flags.contains(.deleted) { deletedList.remove(object) } else { updatedList.remove(object) }
         object.flags.subtract([.updated, .deleted])
         object.undoInverses()
+        release([object])
         registry.unregister(object)
         object.registry = nil
     }

@@ -111,6 +111,14 @@ open class NSPersistentStore: NSObject {
     func relatedIDs(
         of relationship: NSRelationshipDescription, for id: NSManagedObjectID, in context: NSManagedObjectContext
     ) throws -> [NSManagedObjectID] { [] }
+    /// Reads the rows of many objects into the row cache by one question. False where the store takes none such.
+    func prepareRows(for ids: [NSManagedObjectID], in context: NSManagedObjectContext) throws -> Bool { false }
+    /// Reads a relationship of many objects into the row cache by one question. False where the store takes none such.
+    func prepareRelated(
+        of relationship: NSRelationshipDescription, for ids: [NSManagedObjectID], in context: NSManagedObjectContext
+    ) throws -> Bool { false }
+    /// The objects of a relationship that the row cache knows; nil where the store must be asked.
+    func knownRelatedIDs(of relationship: NSRelationshipDescription, for id: NSManagedObjectID) -> [NSManagedObjectID]? { nil }
     func permanentIDs(for objects: [NSManagedObject]) throws -> [NSManagedObjectID] { [] }
     /// The row that the store knows of an object without going out of its way, to notice what others have saved. `.unknown` is no conflict.
     func latestRow(for id: NSManagedObjectID) -> LatestRow { .unknown }
