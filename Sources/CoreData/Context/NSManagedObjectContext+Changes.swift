@@ -53,7 +53,7 @@ extension NSManagedObjectContext {
     public func processPendingChanges() { _ = processEvent() }
 
     /// As ``processPendingChanges()``; answers with the objects that were changed, each once.
-    func processEvent() -> [NSManagedObject] {
+    func processEvent(posting: Bool = true) -> [NSManagedObject] {
         reportGone()
         guard !eventObjects.isEmpty else { return [] }
         propagateDeletions()
@@ -80,6 +80,7 @@ extension NSManagedObjectContext {
                 updated.append(object)
             }
         }
+        guard posting else { return inserted.followed(by: updated).followed(by: deleted) }
         // Where all that is pending for insertion came in this event, the set serves the save too.
         let changes = ObjectChanges(
             inserted: inserted.count == insertedList.count ? insertedList.set : Set(inserted), updated: Set(updated), deleted: Set(deleted))
@@ -115,6 +116,7 @@ extension NSManagedObjectContext {
     /// Takes an object out of the context: it was deleted before it was ever saved, or its insertion was rolled back.
     func forget(_ object: NSManagedObject) {
         if object.flags.contains(.deleted) { deletedList.remove(object) } else { insertedList.remove(object) }
+        release([object])
         registry.unregister(object)
         object.flags = object.flags.intersection(.ownsRow)
         assignedStores[ObjectIdentifier(object)] = nil

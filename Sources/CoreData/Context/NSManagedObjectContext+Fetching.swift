@@ -97,6 +97,7 @@ extension NSManagedObjectContext {
         let answer = try source.fetch(pending?.widened(request) ?? request, for: self)
         var objects = try managedObjects(in: answer, for: request)
         if let pending { objects = try pending.apply(to: objects, of: request) }
+        if request.relationshipKeyPathsForPrefetching != nil { try prefetch(request, for: objects) }
         return objects
     }
 
@@ -145,10 +146,16 @@ extension NSManagedObjectContext {
         in answer: FetchAnswer, for request: NSFetchRequest<any NSFetchRequestResult>
     ) throws -> [NSManagedObject] {
         switch answer {
-        case .objects(let objects): return objects
-        case .ids(let ids): return objects(with: ids)
+        case .objects(let objects):
+            try settleFaults(objects, of: request)
+            return objects
+        case .ids(let ids):
+            let objects = objects(with: ids)
+            try settleFaults(objects, of: request)
+            return objects
         case .rows(let rows):
             let objects = materialize(rows) { $0.objectID.unsafelyUnwrapped }
+            if request.shouldRefreshRefetchedObjects { try settleFaults(objects, of: request) }
             if !request.returnsObjectsAsFaults {
                 for (object, row) in zip(objects, rows) { object.fulfillFault(with: row) }
             }

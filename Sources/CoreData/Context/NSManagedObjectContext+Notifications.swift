@@ -44,12 +44,18 @@ extension NSManagedObjectContext {
         case refreshedObjects = "refreshed"
         /// Whether every object has become invalid.
         case invalidatedAllObjects = "invalidatedAll"
+        /// The objects that were invalidated.
+        case invalidatedObjects = "invalidated"
         /// The IDs of the objects that were inserted.
         case insertedObjectIDs = "inserted_objectIDs"
         /// The IDs of the objects that were updated.
         case updatedObjectIDs = "updated_objectIDs"
         /// The IDs of the objects that were deleted.
         case deletedObjectIDs = "deleted_objectIDs"
+        /// The IDs of the objects that were refreshed.
+        case refreshedObjectIDs = "refreshed_objectIDs"
+        /// The IDs of the objects that were invalidated.
+        case invalidatedObjectIDs = "invalidated_objectIDs"
     }
 
     func post(_ name: Notification.Name, _ changes: ObjectChanges = ObjectChanges()) {

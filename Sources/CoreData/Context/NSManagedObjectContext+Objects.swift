@@ -79,6 +79,7 @@ extension NSManagedObjectContext {
         object.identifier = id
         object.registry = registry
         registry.register(object)
+        if retainsRegisteredObjects { retain([object]) }
         return object
     }
 

@@ -8,9 +8,13 @@ extension NSManagedObjectContext {
     public func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
         guard object.registry === registry, !object.flags.contains(.inserted) else { return }
         source.forgetRow(of: object.objectID)
+        faultBatches[object.batchNumber]?.reset()
         object.rarities?.fetched = [:]
         guard flag, object.hasChanges else {
-            if object.isFault, !object.hasChanges { return }
+            if object.isFault, !object.hasChanges {
+                object.relationships = []
+                return
+            }
             let wasChanged = object.flags.contains(.updated)
             if wasChanged { updatedList.remove(object) }
             object.flags.remove(.updated)
@@ -39,6 +43,7 @@ extension NSManagedObjectContext {
         processPendingChanges()
         faultError = nil
         discardedRows = []
+        lockedObjects = []
         var changes = ObjectChanges()
         for object in insertedList.elements {
             changes.deleted.insert(object)
@@ -74,12 +79,15 @@ extension NSManagedObjectContext {
         assignedStores = [:]
         faultError = nil
         discardedRows = []
+        lockedObjects = []
         for object in objects {
             registry.unregister(object)
             object.registry = nil
             object.relationships = []
             object.flags = object.flags.intersection(.ownsRow)
         }
+        faultBatches.removeAll()
+        retained = [:]
         reportGone()
         if !objects.isEmpty { post(Self.didChangeObjectsNotification, ObjectChanges(invalidatedAll: true)) }
     }

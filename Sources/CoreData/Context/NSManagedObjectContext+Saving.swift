@@ -59,10 +59,12 @@ extension NSManagedObjectContext {
         for _ in 0..<10 {
             do {
                 return try write()
-            } catch let error as NSError where error.domain == NSCocoaErrorDomain && error.code == NSManagedObjectMergeError {
-                let conflicts = error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict] ?? []
+            } catch let error as NSError where error.domain == NSCocoaErrorDomain
+                && [NSManagedObjectMergeError, NSManagedObjectConstraintMergeError].contains(error.code)
+            {
+                let conflicts = error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [Any] ?? []
                 guard !conflicts.isEmpty, let policy = mergePolicy as? NSMergePolicy else { throw error }
-                try policy.resolve(optimisticLockingConflicts: conflicts)
+                try policy.resolve(mergeConflicts: conflicts)
                 try throwPendingFaultError()
             }
         }
@@ -76,7 +78,7 @@ extension NSManagedObjectContext {
         let changes = ChangeSet(
             inserted: insertedList.elements,
             updated: updatedList.elements.filter { $0.hasPersistentChangedValues },
-            deleted: deletedList.elements)
+            deleted: deletedList.elements, locked: lockedObjects.isEmpty ? [] : objectsToLock)
         guard !changes.isEmpty else { return changes }
         var new = changes.inserted
         if new.contains(where: \.hasPermanentID) { new.removeAll(where: \.hasPermanentID) }
@@ -98,7 +100,8 @@ extension NSManagedObjectContext {
 
     private func finishSave(_ changes: ChangeSet) {
         let sets = ObjectChanges(inserted: insertedList.set, updated: Set(changes.updated), deleted: deletedList.set)
-        let saved = insertedList.removeAll().followed(by: updatedList.removeAll())
+        let saved = insertedList.removeAll().followed(by: updatedList.removeAll()).followed(by: changes.locked)
+        lockedObjects = []
         let deleted = deletedList.removeAll()
         eventObjects = []
         assignedStores = [:]
@@ -110,11 +113,16 @@ extension NSManagedObjectContext {
         }
         saved.forEachUncounted { $0.didBecomeSaved() }
         for object in deleted { object.flags.subtract([.noted, .insertedInEvent]) }
+        if retainsRegisteredObjects {
+            retain(changes.inserted)
+            release(deleted)
+        }
         saved.forEachUncounted { $0.didSave() }
         for object in deleted { object.didSave() }
         if !sets.isEmpty {
             post(Self.didSaveObjectsNotification, sets)
             postSavedIDs(changes)
+            announceSave(changes)
         }
         for object in deleted {
             registry.unregister(object)

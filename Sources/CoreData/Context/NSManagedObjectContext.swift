@@ -34,15 +34,21 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// The coordinator whose stores the context works on; that of its parent for a child. Set it before the first object comes.
     open var persistentStoreCoordinator: NSPersistentStoreCoordinator? {
         get { coordinator ?? parent?.persistentStoreCoordinator }
-        set { coordinator = newValue }
+        set {
+            coordinator = newValue
+            updateListening()
+        }
     }
     private var coordinator: NSPersistentStoreCoordinator?
 
     /// The context that this one fetches from and saves to instead of a coordinator. Set it before the first object comes.
     open var parent: NSManagedObjectContext? {
-        didSet { parentSource = parent.map { ParentSource($0) } }
+        didSet {
+            parentSource = parent.map { ParentSource($0) }
+            updateListening()
+        }
     }
-    private var parentSource: ParentSource?
+    private(set) final var parentSource: ParentSource?
 
     /// Settles what others saved since this context read the same objects. ``NSErrorMergePolicy`` unless set.
     open var mergePolicy: Any = NSMergePolicy.error
@@ -52,16 +58,37 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     open var userInfo: NSMutableDictionary = [:]
     /// Whether an object whose row is gone reads as deleted, with nil values. True unless set; false makes it an error.
     open var shouldDeleteInaccessibleFaults = true
+    /// Whether what is saved to the coordinator by other contexts, or comes to the parent context, is merged into this one by itself. False
+    /// unless set.
+    ///
+    /// It happens later, on this context's queue, as ``mergeChanges(fromContextDidSave:)``. A child merges what its parent saves, what its
+    /// parent merges, and what other children save into the parent.
+    open var automaticallyMergesChangesFromParent = false { didSet { updateListening() } }
+    /// For how many seconds a row that another fault has read may serve the next one; negative, as it is unless set, for as long as there is one.
+    ///
+    /// It bears on stores over something that others change, whose rows are kept while a context has the objects. With 0 each fault asks the
+    /// store, one at a time. Values that an object has already are not touched; see ``refresh(_:mergeChanges:)``. A child has its parent's rows.
+    open var stalenessInterval: TimeInterval = -1
+    /// Whether the context keeps its objects alive until it is reset. False unless set: then objects live for as long as someone refers to
+    /// them, or they have changes.
+    open var retainsRegisteredObjects = false { didSet { updateRetained() } }
+    final var retained: [ObjectIdentifier: NSManagedObject] = [:]
+    final var faultBatches = FaultBatches()
     /// Names who writes, for stores that keep a history.
     open var transactionAuthor: String?
 
     final var registry: ObjectRegistry!
+    /// The contexts below this one that merge by themselves.
+    final let mergeListeners = MergeListeners()
+    final var listensTo: MergeListeners?
     final var insertedList = ObjectList()
     final var updatedList = ObjectList()
     final var deletedList = ObjectList()
     /// What was inserted, changed or deleted since `processPendingChanges`.
     final var eventObjects: [NSManagedObject] = []
     final var eventDeletions: [NSManagedObject] = []
+    /// What the next save is to look at although it has not changed.
+    final var lockedObjects: [NSManagedObject] = []
     final var isEventEnqueued = false
     final var isInEvent = false
     final var isSaving = false
@@ -92,11 +119,14 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     public convenience init(_ type: ConcurrencyType) { self.init(concurrencyType: type.type) }
 
     deinit {
+        faultBatches.removeAll()
+        retained = [:]
         // Objects that lead to each other would keep each other alive.
         for object in registry.all + insertedList.elements {
             object.relationships = []
             object.rarities = nil
         }
+        listensTo?.remove(registry)
         registry.contextWillDeallocate()
         guard source.wantsRegistrations else { return }
         source.didUnregister(registry.takeGone() + registry.all.compactMap(\.identifier).filter { !$0.isTemporary })

@@ -16,7 +16,8 @@ public enum NSMergePolicyType: UInt, Sendable {
 
 /// Settles conflicts when a context saves.
 ///
-/// Subclass it and override ``resolve(optimisticLockingConflicts:)`` for rules of your own; it is called on the context's queue.
+/// Subclass it and override ``resolve(mergeConflicts:)``, ``resolve(optimisticLockingConflicts:)`` or ``resolve(constraintConflicts:)`` for rules of
+/// your own; they are called on the context's queue, and the save is repeated after them.
 ///
 /// Source: [NSMergePolicy](https://developer.apple.com/documentation/coredata/nsmergepolicy).
 // Immutable.
@@ -37,6 +38,28 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
     public static let overwrite = NSMergePolicy(merge: .overwriteMergePolicyType)
     /// The changes here are dropped.
     public static let rollback = NSMergePolicy(merge: .rollbackMergePolicyType)
+
+    /// Settles conflicts of every kind: hands them to ``resolve(optimisticLockingConflicts:)`` and ``resolve(constraintConflicts:)``.
+    ///
+    /// - Parameter list: ``NSMergeConflict``s and ``NSConstraintConflict``s.
+    /// - Throws: what these throw.
+    open func resolve(mergeConflicts list: [Any]) throws {
+        let versions = list.compactMap { $0 as? NSMergeConflict }
+        if !versions.isEmpty { try resolve(optimisticLockingConflicts: versions) }
+        let constraints = list.compactMap { $0 as? NSConstraintConflict }
+        if !constraints.isEmpty { try resolve(constraintConflicts: constraints) }
+    }
+
+    /// Settles `list` so that one object is left with the values of each constraint, and the save can be repeated.
+    ///
+    /// Where the store wins, new objects are given up and changed ones take their stored values back. Otherwise a saved object takes what was
+    /// set on new ones, which are given up; a saved object that was changed to the values takes the place of the one that has them in the store.
+    ///
+    /// - Throws: code 133021 with the conflicts, where the policy leaves them unsettled.
+    open func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
+        if mergeType == .errorMergePolicyType { throw NSConstraintConflict.error(list) }
+        for conflict in list { conflict.conflictingObjects.first { $0.registry != nil }?.managedObjectContext?.settle(conflict, mergeType) }
+    }
 
     /// Settles `list` by bringing each object onto the store's version, so that the save can be repeated.
     ///
@@ -107,7 +130,7 @@ extension NSManagedObject {
 
 extension NSManagedObject {
     /// The changes of the object's relationships are given up: the objects at the other ends forget what was added here.
-    fileprivate func undoInverses() {
+    func undoInverses() {
         for case let relationship as NSRelationshipDescription in changes {
             guard let inverse = relationship.inverseRelationship else { continue }
             if relationship.isToMany {
@@ -134,6 +157,7 @@ extension NSManagedObjectContext {
         if object.flags.contains(.deleted) { deletedList.remove(object) } else { updatedList.remove(object) }
         object.flags.subtract([.updated, .deleted])
         object.undoInverses()
+        release([object])
         registry.unregister(object)
         object.registry = nil
     }

@@ -10,6 +10,12 @@ protocol ObjectSource: AnyObject {
     func fetch(_ request: NSFetchRequest<any NSFetchRequestResult>, for context: NSManagedObjectContext) throws -> FetchAnswer
     /// The row of an object; nil when there is none.
     func row(for id: NSManagedObjectID, in context: NSManagedObjectContext) throws -> Row?
+    /// Sees to it that the rows of many objects are at hand, by one question where the store takes such. False where it takes none.
+    func prepareRows(for ids: [NSManagedObjectID], in context: NSManagedObjectContext) throws -> Bool
+    /// Sees to it that a relationship of many objects is at hand, as ``prepareRows(for:in:)``.
+    func prepareRelated(
+        of relationship: NSRelationshipDescription, for ids: [NSManagedObjectID], in context: NSManagedObjectContext
+    ) throws -> Bool
     /// The objects of a relationship whose IDs the row does not hold.
     func relatedIDs(of relationship: NSRelationshipDescription, for id: NSManagedObjectID, in context: NSManagedObjectContext) throws
         -> [NSManagedObjectID]
@@ -44,4 +50,11 @@ struct ChangeSet {
     var locked: [NSManagedObject] = []
 
     var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && locked.isEmpty }
+}
+
+extension ObjectSource {
+    func prepareRows(for ids: [NSManagedObjectID], in context: NSManagedObjectContext) throws -> Bool { false }
+    func prepareRelated(
+        of relationship: NSRelationshipDescription, for ids: [NSManagedObjectID], in context: NSManagedObjectContext
+    ) throws -> Bool { false }
 }

@@ -5,7 +5,16 @@ internal import Foundation
 /// Every call waits for the parent's queue. What crosses is IDs and rows, never objects.
 final class ParentSource: ObjectSource {
     private let parent: NSManagedObjectContext
+    /// The parent's objects of the last fetch, until the child takes them.
+    private var fetched: [NSManagedObject] = []
     init(_ parent: NSManagedObjectContext) { self.parent = parent }
+
+    /// The parent's objects of the last fetch where its stores are asked object by object: kept, they remember that they came together.
+    func takeFetched() -> [NSManagedObject] {
+        let objects = fetched
+        fetched = []
+        return objects
+    }
 
     var sourceModel: NSManagedObjectModel? { parent.model }
 
@@ -17,7 +26,9 @@ final class ParentSource: ObjectSource {
             case .dictionaryResultType: return .dictionaries(try parent.fetch(request).compactMap { $0 as? NSDictionary })
             default:
                 request.resultType = .managedObjectResultType
-                return .ids(try parent.fetchObjects(request).map(\.objectID))
+                let objects = try parent.fetchObjects(request)
+                fetched = objects.contains { $0.batchNumber != 0 } ? objects : []
+                return .ids(objects.map(\.objectID))
             }
         }
     }
@@ -26,12 +37,18 @@ final class ParentSource: ObjectSource {
         try parent.performAndWait {
             let object = parent.object(with: id)
             if object.isFault {
+                if object.batchNumber != 0 { try parent.prepareRow(of: object) }
                 guard let row = try parent.source.row(for: id, in: parent) else { return nil }
                 object.fulfillFault(with: row)
             }
             if object.isDeleted || object.flags.contains(.inaccessible) { return nil }
             return object.hasChanges ? try object.rowForChild() : object.row
         }
+    }
+
+    /// Lets the parent ask for a relationship of all that came with an object.
+    func prepareRelationship(_ relationship: NSRelationshipDescription, of id: NSManagedObjectID) throws {
+        try parent.performAndWait { try parent.prepareRelationship(relationship, of: parent.object(with: id)) }
     }
 
     func relatedIDs(
@@ -56,7 +73,15 @@ final class ParentSource: ObjectSource {
                 changed: object.isInserted ? nil : object.persistentChanges)
         }
         let deleted = changes.deleted.filter { !$0.flags.contains(.inserted) }.map(\.objectID)
-        try parent.performAndWait { try parent.receive(written, deleted: deleted) }
+        let locked = changes.locked.map(\.objectID)
+        try parent.performAndWait {
+            try parent.receive(written, deleted: deleted)
+            for id in locked { parent.detectConflicts(for: parent.object(with: id)) }
+            let saved = SavedIDs(
+                inserted: written.filter { $0.changed == nil }.map(\.id), updated: written.filter { $0.changed != nil }.map(\.id),
+                deleted: deleted)
+            parent.mergeListeners.tell(saved, isRemote: false, except: context.registry)
+        }
     }
 
     var wantsRegistrations: Bool { false }

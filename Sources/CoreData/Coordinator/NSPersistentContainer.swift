@@ -50,8 +50,14 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Makes a context with a queue of its own.
+    /// Makes a context with a queue of its own, which merges by itself what others save.
     open func newBackgroundContext() -> NSManagedObjectContext {
+        let context = makeTaskContext()
+        context.automaticallyMergesChangesFromParent = true
+        return context
+    }
+
+    private func makeTaskContext() -> NSManagedObjectContext {
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = persistentStoreCoordinator
         return context
@@ -59,7 +65,7 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
 
     /// Runs `block` with a new context, on its queue, and returns at once.
     open func performBackgroundTask(_ block: @escaping (NSManagedObjectContext) -> Void) {
-        let context = newBackgroundContext()
+        let context = makeTaskContext()
         context.perform { block(context) }
     }
 
@@ -69,7 +75,7 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     public func performBackgroundTask<T, Failure: Error>(
         _ block: @escaping (NSManagedObjectContext) throws(Failure) -> T
     ) async throws(Failure) -> T {
-        let context = newBackgroundContext()
+        let context = makeTaskContext()
         return try await context.perform { () throws(Failure) -> T in try block(context) }
     }
 }

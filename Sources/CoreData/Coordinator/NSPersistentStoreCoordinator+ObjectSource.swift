@@ -187,6 +187,7 @@ extension NSPersistentStoreCoordinator: ObjectSource {
             do {
                 try store.requestLock.withLock {
                     try findConflicts(part, in: store)
+                    try findConstraintConflicts(part, in: store, for: context)
                     try store.save(part, in: context)
                 }
                 saved.append(store)

@@ -18,7 +18,9 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     private let lock = NSRecursiveLock()
     private var label: String?
     private var stores: [NSPersistentStore] = []
-    private let queue = DispatchQueue(label: "NSPersistentStoreCoordinator")
+    let workQueue = CoordinatorQueue()
+    /// The contexts that merge by themselves what others save.
+    let mergeListeners = MergeListeners()
 
     /// Makes a coordinator of `model`, which cannot be changed from then on.
     ///
@@ -56,12 +58,6 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     /// Sets the metadata of a store; they are written with the next save.
     open func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) { store.metadata = metadata }
-
-    /// Runs `block` on the coordinator's own queue and returns at once.
-    open func perform(_ block: @escaping @Sendable () -> Void) { queue.async(execute: block) }
-
-    /// Runs `block` on the coordinator's own queue, waits for it and returns what it returned. Do not call it from that queue.
-    public func performAndWait<T>(_ block: () throws -> T) rethrows -> T { try queue.sync(execute: block) }
 
     func append(_ store: NSPersistentStore) { lock.withLock { stores.append(store) } }
 

@@ -22,6 +22,9 @@ public let NSManagedObjectExternalRelationshipError = 133010
 /// A merge policy could not settle the conflicts of a save.
 public let NSManagedObjectMergeError = 133020
 
+/// A merge policy could not settle the conflicts of uniqueness constraints.
+public let NSManagedObjectConstraintMergeError = 133021
+
 /// No store class is registered for the type, or it is not a store class.
 public let NSPersistentStoreInvalidTypeError = 134000
 /// The metadata of the store name another type than the one it was opened with.
@@ -55,5 +58,6 @@ public let NSDetailedErrorsKey = "NSDetailedErrors"
 public let NSAffectedObjectsErrorKey = "NSAffectedObjectsErrorKey"
 /// The key of the stores that an error concerns.
 public let NSAffectedStoresErrorKey = "NSAffectedStoresErrorKey"
-/// The key of the ``NSMergeConflict``s of a ``NSManagedObjectMergeError``.
+/// The key of the ``NSMergeConflict``s of a ``NSManagedObjectMergeError``, and of the ``NSConstraintConflict``s of a
+/// ``NSManagedObjectConstraintMergeError``.
 public let NSPersistentStoreSaveConflictsErrorKey = "conflictList"

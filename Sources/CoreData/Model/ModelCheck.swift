@@ -22,6 +22,7 @@ enum ModelCheck {
                 mistakes.append("“\(name)” inherits from “\(parent.name ?? "?")”, which is not an entity of the model.")
             }
             mistakes += mistakesOfProperties(of: entity, called: name, entities: entities)
+            mistakes += entity.mistakesOfConstraints(called: name)
         }
         return mistakes
     }

@@ -25,6 +25,12 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     /// The name the entity had in an earlier version of the model.
     open var renamingIdentifier: String? { willSet { requireMutable() } }
 
+    /// Which attributes must be unique: arrays of names or ``NSAttributeDescription``s, whose values no two objects may share all at once.
+    ///
+    /// They hold for objects of subentities too, together with those of this entity. A nil among the values conflicts with nothing. A save
+    /// that breaks one fails with code 133021, or is settled by the merge policy.
+    open var uniquenessConstraints: [[Any]] = [] { willSet { requireMutable() } }
+
     /// The entity this one inherits from.
     open internal(set) var superentity: NSEntityDescription? {
         get { parent }
@@ -89,6 +95,7 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
         copy.isAbstract = isAbstract
         copy.userInfo = userInfo
         copy.renamingIdentifier = renamingIdentifier
+        copy.uniquenessConstraints = uniquenessConstraints.map { Self.names(in: $0).map { $0 ?? "" } }
         copy.properties = declaredProperties.map { $0.copy() as! NSPropertyDescription }
         return copy
     }
@@ -111,6 +118,8 @@ final class FrozenEntity: @unchecked Sendable {
     let bounded: [(attribute: NSAttributeDescription, slot: RowLayout.Slot)]
     /// Whether there are properties that no store keeps.
     let hasTransients: Bool
+    /// The uniqueness constraints, the inherited ones too. Set once, when the model is frozen.
+    var uniqueness: [UniquenessConstraint] = []
     /// The relationships that a save must check.
     let restricted: [NSRelationshipDescription]
     let layout: RowLayout

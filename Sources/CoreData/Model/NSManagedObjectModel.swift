@@ -20,6 +20,8 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
 
     final var templates: [String: NSFetchRequest<any NSFetchRequestResult>] = [:]
     private var entitiesByConfiguration: [String: [NSEntityDescription]] = [:]
+    /// Whether a save has constraints to look at. Set once, when the model is frozen.
+    final var hasUniquenessConstraints = false
     private let freezeLock = NSLock()
     private var frozenByName: [String: NSEntityDescription]?
     private var frozenByClass: [ObjectIdentifier: NSEntityDescription] = [:]
@@ -126,6 +128,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
         }
         for entity in entities where entity.superentity == nil { entity.freeze(below: nil) }
         for entity in entities { entity.frozen?.setDescendants(entity.allKinds) }
+        hasUniquenessConstraints = entities.contains { !$0.uniquenessConstraints.isEmpty }
         for entity in entities {
             let objectClass = entity.frozen!.objectClass
             if objectClass != NSManagedObject.self, frozenByClass[ObjectIdentifier(objectClass)] == nil {
@@ -170,6 +173,7 @@ extension NSEntityDescription {
             relationships: relationships,
             layout: RowLayout(extending: superentity?.frozen?.layout, by: declared), root: superentity?.frozen?.root ?? self,
             objectClass: objectClass ?? NSManagedObject.self, schema: EntitySchema(entity: self))
+        frozen?.uniqueness = (superentity?.frozen?.uniqueness ?? []) + frozenConstraints(properties)
         for entity in subentities { entity.freeze(below: self) }
     }
 }

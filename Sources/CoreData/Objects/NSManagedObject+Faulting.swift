@@ -14,6 +14,7 @@ extension NSManagedObject {
                 NSCoreDataError, "The values of \(objectID) cannot be read.", reason: "Its context no longer exists.",
                 next: "Keep the context for as long as its objects are used.")
         }
+        if batchNumber != 0 { try context.prepareRow(of: self) }
         if let row = try context.source.row(for: objectID, in: context) {
             fulfillFault(with: row)
         } else if context.shouldDeleteInaccessibleFaults {

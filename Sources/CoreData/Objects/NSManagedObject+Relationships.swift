@@ -61,6 +61,9 @@ extension NSManagedObject {
 
     private func storedToOne(_ relationship: NSRelationshipDescription) throws -> NSManagedObject? {
         guard let id = readableRow.objectID(at: slot(of: relationship)), let context = registry?.context else { return nil }
+        if batchNumber != 0 || context.parent != nil, context.registry.object(with: id)?.isFault ?? true {
+            try context.prepareRelationship(relationship, of: self)
+        }
         if id !== NSManagedObjectID.unresolved { return context.object(with: id) }
         return try context.source.relatedIDs(of: relationship, for: objectID, in: context).first.map { context.object(with: $0) }
     }
@@ -76,7 +79,9 @@ extension NSManagedObject {
         if storage.isLoaded { return storage }
         guard let context = registry?.context else { return storage }
         do {
-            storage.load(context.objects(with: try idsFromStore(relationship, in: context)))
+            let objects = context.objects(with: try idsFromStore(relationship, in: context))
+            storage.load(objects)
+            context.noteArrival(of: objects)
         } catch {
             context.noteFaultError(error, of: self)
         }
@@ -104,6 +109,7 @@ extension NSManagedObject {
 
     private func idsFromStore(_ relationship: NSRelationshipDescription, in context: NSManagedObjectContext) throws -> [NSManagedObjectID] {
         if let list = (snapshot ?? row)?.objectIDs(at: slot(of: relationship)) { return list.ids }
+        if batchNumber != 0 { try context.prepareRelationship(relationship, of: self) }
         return try context.source.relatedIDs(of: relationship, for: objectID, in: context)
     }
 

@@ -31,6 +31,8 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     @exclusivity(unchecked) final var registry: ObjectRegistry?
     @exclusivity(unchecked) final var identifier: NSManagedObjectID?
     @exclusivity(unchecked) final var listIndex: Int32 = -1
+    /// The batch the object came with, see ``FaultBatch``; 0 for none.
+    @exclusivity(unchecked) final var batchNumber: UInt32 = 0
     /// The relationships that have been touched, by relationship index; empty until the first is.
     @exclusivity(unchecked) final var relationships: [RelationshipState] = []
     /// What few objects have.

@@ -93,6 +93,25 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
         get { settings.returnsObjectsAsFaults }
         set { settings.returnsObjectsAsFaults = newValue }
     }
+    /// How many objects are read together when the first of them is; 0, as it is unless set, for a thousand at a time.
+    ///
+    /// The fetch itself brings IDs, and the array plain faults: reading one fires it and has the store asked for the others of its batch, which stay
+    /// faults until they are read themselves. A batch size outweighs ``returnsObjectsAsFaults``. It bears on stores that answer for many objects at
+    /// once, see ``NSIncrementalStore/newValuesForObjects(with:with:)``.
+    open var fetchBatchSize: Int {
+        get { settings.fetchBatchSize }
+        set { settings.fetchBatchSize = newValue }
+    }
+    /// Key paths of relationships, such as `"band.label"`, whose objects are read along with the fetch: for each relationship of a path all at once.
+    open var relationshipKeyPathsForPrefetching: [String]? {
+        get { settings.relationshipKeyPathsForPrefetching }
+        set { settings.relationshipKeyPathsForPrefetching = newValue }
+    }
+    /// Whether objects that the context has already take the store's values, under what is unsaved. False unless set: they keep theirs.
+    open var shouldRefreshRefetchedObjects: Bool {
+        get { settings.shouldRefreshRefetchedObjects }
+        set { settings.shouldRefreshRefetchedObjects = newValue }
+    }
     /// Whether equal dictionaries are given once.
     open var returnsDistinctResults: Bool {
         get { settings.returnsDistinctResults }
@@ -161,6 +180,9 @@ struct FetchSettings {
     var includesPendingChanges = true
     var returnsObjectsAsFaults = true
     var returnsDistinctResults = false
+    var fetchBatchSize = 0
+    var relationshipKeyPathsForPrefetching: [String]?
+    var shouldRefreshRefetchedObjects = false
     var propertiesToFetch: [Any]?
     var propertiesToGroupBy: [Any]?
     var havingPredicate: NSPredicate?

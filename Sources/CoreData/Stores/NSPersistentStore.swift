@@ -1,4 +1,5 @@
 public import Foundation
+internal import Predicates
 
 /// The key of a store's UUID in its metadata.
 public let NSStoreUUIDKey = "NSStoreUUID"
@@ -110,10 +111,22 @@ open class NSPersistentStore: NSObject {
     func relatedIDs(
         of relationship: NSRelationshipDescription, for id: NSManagedObjectID, in context: NSManagedObjectContext
     ) throws -> [NSManagedObjectID] { [] }
+    /// Reads the rows of many objects into the row cache by one question. False where the store takes none such.
+    func prepareRows(for ids: [NSManagedObjectID], in context: NSManagedObjectContext) throws -> Bool { false }
+    /// Reads a relationship of many objects into the row cache by one question. False where the store takes none such.
+    func prepareRelated(
+        of relationship: NSRelationshipDescription, for ids: [NSManagedObjectID], in context: NSManagedObjectContext
+    ) throws -> Bool { false }
+    /// The objects of a relationship that the row cache knows; nil where the store must be asked.
+    func knownRelatedIDs(of relationship: NSRelationshipDescription, for id: NSManagedObjectID) -> [NSManagedObjectID]? { nil }
     func permanentIDs(for objects: [NSManagedObject]) throws -> [NSManagedObjectID] { [] }
     /// The row that the store knows of an object without going out of its way, to notice what others have saved. `.unknown` is no conflict.
     func latestRow(for id: NSManagedObjectID) -> LatestRow { .unknown }
     func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws {}
+    /// Whether a save must not break the uniqueness constraints of the model; for stores that can tell who holds values.
+    var enforcesUniqueness: Bool { false }
+    /// The objects that hold the values of a uniqueness constraint.
+    func holders(of constraint: UniquenessConstraint, _ key: [PropertyValue]) throws -> [NSManagedObjectID] { [] }
     /// Whether rows hold the IDs of to-many relationships.
     var keepsLists: Bool { true }
     /// Whether the store is to be told which objects come to live in contexts, and go.

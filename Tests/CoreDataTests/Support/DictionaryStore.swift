@@ -22,6 +22,10 @@ class DictionaryStore: NSIncrementalStore {
     var unregistered: [NSManagedObjectID] = []
     /// Whether nodes hold the IDs of to-one relationships.
     var answersToOneInNodes = true
+    /// Whether it answers for many objects by one question.
+    var answersMany = false
+    /// What it throws when asked for many.
+    var manyError: (any Error)?
 
     // Wrong answers.
     var fetchAnswer: ((NSFetchRequest<any NSFetchRequestResult>, NSManagedObjectContext) throws -> Any)?
@@ -102,6 +106,33 @@ class DictionaryStore: NSIncrementalStore {
         calls.append("newValue \(relationship.name)")
         if let relationshipAnswer { return try relationshipAnswer(relationship, objectID) }
         return records[objectID]?.values[relationship.name] ?? (relationship.isToMany ? [NSManagedObjectID]() : NSNull())
+    }
+
+    override func newValuesForObjects(
+        with objectIDs: [NSManagedObjectID], with context: NSManagedObjectContext
+    ) throws -> [NSIncrementalStoreNode]? {
+        guard answersMany else { return nil }
+        calls.append("newValues of \(objectIDs.count)")
+        if let manyError { throw manyError }
+        return objectIDs.compactMap { id in
+            guard let record = records[id] else { return nil }
+            let relationships = id.entity.relationshipsByName
+            let values = record.values.filter { relationships[$0.key].map { !$0.isToMany && answersToOneInNodes } ?? true }
+            return NSIncrementalStoreNode(objectID: id, withValues: values, version: record.version)
+        }
+    }
+
+    override func newValues(
+        forRelationship relationship: NSRelationshipDescription, forObjectsWith objectIDs: [NSManagedObjectID],
+        with context: NSManagedObjectContext
+    ) throws -> [NSManagedObjectID: Any]? {
+        guard answersMany else { return nil }
+        calls.append("newValue \(relationship.name) of \(objectIDs.count)")
+        if let manyError { throw manyError }
+        return Dictionary(
+            uniqueKeysWithValues: objectIDs.map { id in
+                (id, records[id]?.values[relationship.name] ?? (relationship.isToMany ? [NSManagedObjectID]() : NSNull()))
+            })
     }
 
     override func obtainPermanentIDs(for array: [NSManagedObject]) throws -> [NSManagedObjectID] {

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Predicates
 
 /// A store that reads its file whole and writes it whole: the base for stores over a CSV, JSON or XML file.
 ///
@@ -16,6 +17,8 @@ open class NSAtomicStore: NSPersistentStore {
     private var order: [NSManagedObjectID] = []
     private var schemas: [ObjectIdentifier: RowSchema] = [:]
     private lazy var table = AtomicTable(self)
+    /// Made when it is first asked for.
+    private var uniqueness: UniquenessIndex?
 
     /// Reads the file and adds a node for each object by ``addCacheNodes(_:)``. Called once, when the store is added.
     ///
@@ -64,6 +67,7 @@ open class NSAtomicStore: NSPersistentStore {
     /// Adds nodes; a node of an ID that is there already replaces the old one.
     open func addCacheNodes(_ cacheNodes: Set<NSAtomicStoreCacheNode>) {
         // Sets have no order; the IDs give one that does not change from run to run.
+        uniqueness = nil
         for node in cacheNodes.sorted(by: { $0.objectID.isOrderedBefore($1.objectID) }) {
             if nodes.updateValue(node, forKey: node.objectID) == nil { order.append(node.objectID) }
         }
@@ -136,9 +140,9 @@ open class NSAtomicStore: NSPersistentStore {
 
     override func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws {
         let before = (nodes, order)
-        let written = changes.inserted + changes.updated
+        let written = changes.inserted + changes.updated + changes.locked
         _ = try written.map { try $0.rowForSaving(keepsLists: true) }
-        let touched = changes.updated.compactMap { nodes[$0.objectID] }.map { ($0, $0.copyOfValues) }
+        let touched = (changes.updated + changes.locked).compactMap { nodes[$0.objectID] }.map { ($0, $0.copyOfValues) }
         do {
             for object in changes.inserted { try insertNode(for: object) }
             for object in changes.updated {
@@ -146,6 +150,7 @@ open class NSAtomicStore: NSPersistentStore {
                 updateCacheNode(node, from: object)
                 node.version += 1
             }
+            for object in changes.locked { nodes[object.objectID]?.version += 1 }
             let removed = Set(changes.deleted.compactMap { nodes[$0.objectID] })
             if !removed.isEmpty { willRemoveCacheNodes(removed) }
             for object in changes.deleted { nodes[object.objectID] = nil }
@@ -157,6 +162,19 @@ open class NSAtomicStore: NSPersistentStore {
             for (node, values) in touched { node.restore(values) }
             throw error
         }
+        if uniqueness != nil {
+            for object in written { uniqueness?.set(try? nodes[object.objectID].map(row(of:)), of: object.objectID) }
+            for object in changes.deleted { uniqueness?.set(nil, of: object.objectID) }
+        }
+    }
+
+    override var enforcesUniqueness: Bool { true }
+
+    override func holders(of constraint: UniquenessConstraint, _ key: [PropertyValue]) throws -> [NSManagedObjectID] {
+        guard let model = persistentStoreCoordinator?.managedObjectModel else { return [] }
+        let index = try uniqueness ?? UniquenessIndex(table, model: model)
+        uniqueness = index
+        return index.holders(of: constraint, key)
     }
 
     private func insertNode(for object: NSManagedObject) throws {

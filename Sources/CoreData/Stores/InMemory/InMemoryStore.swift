@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Predicates
 
 /// The store that lives in memory: rows by entity and number, shared by every context of its coordinator.
 ///
@@ -10,6 +11,8 @@ final class InMemoryStore: NSPersistentStore, RowTable {
     private var tables: [ObjectIdentifier: Table] = [:]
     private var lastTable: (entity: NSEntityDescription, table: Table)?
     private var schemas: [ObjectIdentifier: RowSchema] = [:]
+    /// Made when it is first asked for.
+    private var uniqueness: UniquenessIndex?
 
     override func loadMetadata() throws {
         metadata = [NSStoreUUIDKey: UUID().uuidString, NSStoreTypeKey: NSInMemoryStoreType]
@@ -71,6 +74,19 @@ final class InMemoryStore: NSPersistentStore, RowTable {
         let rows = try written.mapUncounted { try $0.rowForSaving(keepsLists: true) }
         rows.forEachUncounted { put($0, at: $0.objectID.unsafelyUnwrapped) }
         for object in changes.deleted { put(nil, at: object.objectID) }
+        if uniqueness != nil {
+            rows.forEachUncounted { uniqueness?.set($0, of: $0.objectID.unsafelyUnwrapped) }
+            for object in changes.deleted { uniqueness?.set(nil, of: object.objectID) }
+        }
+    }
+
+    override var enforcesUniqueness: Bool { true }
+
+    override func holders(of constraint: UniquenessConstraint, _ key: [PropertyValue]) throws -> [NSManagedObjectID] {
+        guard let model = persistentStoreCoordinator?.managedObjectModel else { return [] }
+        let index = try uniqueness ?? UniquenessIndex(self, model: model)
+        uniqueness = index
+        return index.holders(of: constraint, key)
     }
 
     private func put(_ row: Row?, at id: NSManagedObjectID) {

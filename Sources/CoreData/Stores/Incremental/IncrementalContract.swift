@@ -59,6 +59,19 @@ struct IncrementalContract {
 
     // MARK: Faults
 
+    /// Checks the nodes of many objects.
+    func check(_ nodes: [NSIncrementalStoreNode], among ids: [NSManagedObjectID]) throws {
+        let wanted = Set(ids)
+        for node in nodes {
+            guard wanted.contains(node.objectID) else {
+                throw broken(
+                    "newValuesForObjects(with:with:)", "It gave the node of \(node.objectID), which it was not asked for.",
+                    next: "Answer with nodes of the IDs of the call.")
+            }
+            _ = try row(of: node, for: node.objectID)
+        }
+    }
+
     func row(of node: NSIncrementalStoreNode, for id: NSManagedObjectID) throws -> Row {
         let method = "newValuesForObject(with:with:)"
         guard node.objectID.isSame(as: id) else {

@@ -50,6 +50,28 @@ open class NSIncrementalStore: NSPersistentStore {
             next: "Override it and answer with IDs.")
     }
 
+    /// The values of many objects, where the store can read them by one question. Not in Apple's API.
+    ///
+    /// Objects that came together, by a fetch or a relationship, are asked for together when the first of them is read: up to a thousand, or
+    /// the request's ``NSFetchRequest/fetchBatchSize``. Override it wherever a question costs more than its answer.
+    ///
+    /// - Returns: a node for each object, in any order; one that is left out is asked for by itself when it is read. Nil, unless overridden: the
+    ///   store reads one object at a time, by ``newValuesForObject(with:with:)``.
+    /// - Throws: any error; it reaches the reader of the first object, and the question is repeated at the next read.
+    open func newValuesForObjects(
+        with objectIDs: [NSManagedObjectID], with context: NSManagedObjectContext
+    ) throws -> [NSIncrementalStoreNode]? { nil }
+
+    /// A relationship of many objects, where the store can read it by one question. Not in Apple's API.
+    ///
+    /// - Returns: for each object what ``newValue(forRelationship:forObjectWith:with:)`` answers: an array of IDs for a to-many relationship, an
+    ///   ID or `NSNull` for a to-one. An object that is left out is asked for by itself. Nil, unless overridden: one at a time.
+    /// - Throws: any error.
+    open func newValues(
+        forRelationship relationship: NSRelationshipDescription, forObjectsWith objectIDs: [NSManagedObjectID],
+        with context: NSManagedObjectContext
+    ) throws -> [NSManagedObjectID: Any]? { nil }
+
     /// A UUID for a new store at a place.
     open class func identifierForNewStore(at storeURL: URL) -> Any { UUID().uuidString }
 
@@ -101,7 +123,7 @@ open class NSIncrementalStore: NSPersistentStore {
 
     override func row(for id: NSManagedObjectID, in context: NSManagedObjectContext) throws -> Row? {
         let contract = IncrementalContract(self)
-        if let node = cache.node(for: id) { return try contract.row(of: node, for: id) }
+        if let node = cache.node(for: id, notOlderThan: context.stalenessInterval) { return try contract.row(of: node, for: id) }
         let node: NSIncrementalStoreNode
         do {
             node = try newValuesForObject(with: id, with: context)
@@ -116,11 +138,40 @@ open class NSIncrementalStore: NSPersistentStore {
     override func relatedIDs(
         of relationship: NSRelationshipDescription, for id: NSManagedObjectID, in context: NSManagedObjectContext
     ) throws -> [NSManagedObjectID] {
-        if let known = cache.related(relationship.name, of: id) { return known }
+        if let known = cache.related(relationship.name, of: id, notOlderThan: context.stalenessInterval) { return known }
         let answer = try newValue(forRelationship: relationship, forObjectWith: id, with: context)
         let ids = try IncrementalContract(self).relatedIDs(answer, of: relationship, for: id)
         cache.setRelated(ids, relationship.name, of: id)
         return ids
+    }
+
+    override func prepareRows(for ids: [NSManagedObjectID], in context: NSManagedObjectContext) throws -> Bool {
+        // Rows that serve no later reader are read one at a time.
+        if context.stalenessInterval == 0 { return false }
+        let missing = cache.withoutNode(ids, notOlderThan: context.stalenessInterval)
+        if missing.isEmpty { return true }
+        guard let nodes = try newValuesForObjects(with: missing, with: context) else { return false }
+        let contract = IncrementalContract(self)
+        try contract.check(nodes, among: missing)
+        for node in nodes { cache.setNode(node) }
+        return true
+    }
+
+    override func prepareRelated(
+        of relationship: NSRelationshipDescription, for ids: [NSManagedObjectID], in context: NSManagedObjectContext
+    ) throws -> Bool {
+        if context.stalenessInterval == 0 { return false }
+        guard let answers = try newValues(forRelationship: relationship, forObjectsWith: ids, with: context) else { return false }
+        let contract = IncrementalContract(self)
+        for id in ids {
+            guard let answer = answers[id] else { continue }
+            cache.setRelated(try contract.relatedIDs(answer, of: relationship, for: id), relationship.name, of: id)
+        }
+        return true
+    }
+
+    override func knownRelatedIDs(of relationship: NSRelationshipDescription, for id: NSManagedObjectID) -> [NSManagedObjectID]? {
+        cache.related(relationship.name, of: id)
     }
 
     override func permanentIDs(for objects: [NSManagedObject]) throws -> [NSManagedObjectID] {

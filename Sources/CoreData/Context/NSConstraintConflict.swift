@@ -1,0 +1,135 @@
+public import Foundation
+
+/// Says that objects share values that a uniqueness constraint of their entity wants to be unique.
+///
+/// A snapshot is a dictionary of values by property name.
+///
+/// Source: [NSConstraintConflict](https://developer.apple.com/documentation/coredata/nsconstraintconflict).
+// Immutable; the objects in it belong to their context's queue.
+open class NSConstraintConflict: NSObject, @unchecked Sendable {
+    /// The names of the attributes.
+    public let constraint: [String]
+    /// The values that are shared, by the names of the attributes.
+    public let constraintValues: [String: Any]
+    /// The object in the store that has the values, as it is in the saving context; nil where only objects of the save share them.
+    public let databaseObject: NSManagedObject?
+    /// The values of that object in the store.
+    public let databaseSnapshot: [AnyHashable: Any]?
+    /// The objects that were to be saved with the values.
+    public let conflictingObjects: [NSManagedObject]
+    /// Their values.
+    public let conflictingSnapshots: [[AnyHashable: Any]]
+
+    /// Makes a conflict; for stores that notice one themselves and throw it, in an error of code 133021 under `"conflictList"`.
+    ///
+    /// - Parameters:
+    ///   - constraint: the names of the attributes.
+    ///   - databaseObject: the object in the store that has the values.
+    ///   - databaseSnapshot: its values.
+    ///   - conflictingObjects: the objects that were to be saved with them.
+    ///   - conflictingSnapshots: their values, in the same order.
+    public init(
+        constraint: [String], database databaseObject: NSManagedObject?, databaseSnapshot: [AnyHashable: Any]?,
+        conflictingObjects: [NSManagedObject], conflictingSnapshots: [[AnyHashable: Any]]
+    ) {
+        self.constraint = constraint
+        let values = conflictingSnapshots.first ?? databaseSnapshot ?? [:]
+        constraintValues = Dictionary(constraint.compactMap { name in values[name].map { (name, $0) } }, uniquingKeysWith: { $1 })
+        self.databaseObject = databaseObject
+        self.databaseSnapshot = databaseSnapshot
+        self.conflictingObjects = conflictingObjects
+        self.conflictingSnapshots = conflictingSnapshots
+    }
+
+    /// The attributes, their values, and who has them.
+    open override var description: String {
+        let values = constraint.map { "\($0) = \(constraintValues[$0] ?? "?")" }.joined(separator: ", ")
+        let owner = databaseObject.map { "\($0.objectID) has them in the store" } ?? "no object in the store has them"
+        return "NSConstraintConflict: \(conflictingObjects.count) unsaved objects have \(values); \(owner)"
+    }
+
+    /// The error that carries conflicts to the merge policy and, where it does not settle them, to the caller of save.
+    static func error(_ conflicts: [NSConstraintConflict]) -> NSError {
+        CoreDataError.make(
+            NSManagedObjectConstraintMergeError, "\(conflicts.count) uniqueness constraints would be broken.",
+            reason: conflicts.map(\.description).joined(separator: "\n"), next: "Change the values, or set a merge policy.",
+            info: [
+                NSPersistentStoreSaveConflictsErrorKey: conflicts, NSAffectedObjectsErrorKey: conflicts.flatMap(\.conflictingObjects),
+            ])
+    }
+}
+
+extension NSManagedObjectContext {
+    /// Settles a conflict so that the save can be repeated: one object keeps the values.
+    ///
+    /// New objects give way to saved ones, so that the identity of a saved object outlives the next import; what they bring along goes over to
+    /// it unless the store wins.
+    func settle(_ conflict: NSConstraintConflict, _ type: NSMergePolicyType) {
+        func isHere(_ object: NSManagedObject) -> Bool { object.registry === registry && !object.isDeleted }
+        let rivals = conflict.conflictingObjects.filter(isHere)
+        let stored = conflict.databaseObject.flatMap { isHere($0) ? $0 : nil }
+        var discarded: Set<NSManagedObject> = []
+        let saved = rivals.first { !$0.isInserted }
+        if type == .rollbackMergePolicyType || type == .mergeByPropertyStoreTrumpMergePolicyType {
+            let keeper = stored ?? saved ?? rivals.first
+            for rival in rivals where rival !== keeper {
+                if rival.isInserted {
+                    discard(rival)
+                    discarded.insert(rival)
+                } else {
+                    rival.giveUp(conflict.constraint, everything: type == .rollbackMergePolicyType)
+                }
+            }
+        } else if let keeper = saved ?? stored ?? rivals.first {
+            for rival in rivals where rival !== keeper {
+                if rival.isInserted {
+                    keeper.takeOver(rival, everything: type == .overwriteMergePolicyType)
+                    discard(rival)
+                    discarded.insert(rival)
+                } else {
+                    delete(rival)
+                }
+            }
+            if let stored, stored !== keeper { delete(stored) }
+        }
+        if !discarded.isEmpty { post(Self.didChangeObjectsNotification, ObjectChanges(deleted: discarded)) }
+    }
+
+    /// Gives a new object up, and its place in relationships.
+    private func discard(_ object: NSManagedObject) {
+        object.undoInverses()
+        forget(object)
+    }
+}
+
+extension NSManagedObject {
+    /// Takes the values that were set on a new object, or all of its values; relationships gain its objects.
+    fileprivate func takeOver(_ new: NSManagedObject, everything: Bool) {
+        for property in new.owningEntity.frozen!.properties where everything || new.changed.contains(property.slotIndex) {
+            guard let own = owningEntity.frozen!.byName[property.name] else { continue }
+            if let relationship = property as? NSRelationshipDescription, let ownRelationship = own as? NSRelationshipDescription {
+                guard new.changed.contains(property.slotIndex) else { continue }
+                if relationship.isToMany {
+                    for object in new.toMany(relationship).objects { add(object, to: ownRelationship) }
+                } else {
+                    setToOne(new.toOne(relationship), ownRelationship)
+                }
+            } else {
+                setCurrentValue(new.anyAttribute(property), of: own)
+            }
+        }
+    }
+
+    /// Goes back to the stored values: of some attributes, or of everything.
+    fileprivate func giveUp(_ names: [String], everything: Bool) {
+        guard let snapshot, let context = registry?.context else { return }
+        if everything { return context.dropChanges(of: self, for: snapshot) }
+        guard prepareRowForWriting() else { return }
+        for name in names {
+            guard let property = owningEntity.frozen!.byName[name] else { continue }
+            row?.copyValue(from: snapshot, at: slot(of: property))
+            changed.remove(property.slotIndex)
+            if !flags.contains(.noted) { context.noteInEvent(self) }
+        }
+    }
+}

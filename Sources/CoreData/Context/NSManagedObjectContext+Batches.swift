@@ -1,0 +1,205 @@
+internal import Foundation
+
+extension NSManagedObjectContext {
+    // MARK: Rows
+
+    /// Asks the store for the rows of all that came with an object whose fault is about to fire, if it has not been asked yet.
+    ///
+    /// - Throws: the store's error; it is asked again the next time.
+    func prepareRow(of object: NSManagedObject) throws {
+        // A child has no rows of its own to prepare: its parent does it.
+        guard parent == nil, let batch = faultBatches[object.batchNumber], !batch.isFired, let id = object.identifier, let part = batch.part(of: id) else {
+            return
+        }
+        try fire(part, of: batch, eagerly: false)
+    }
+
+    /// Asks the store for the rows of a part.
+    ///
+    /// - Parameter eagerly: whether a store that answers for one object at a time is asked for each.
+    private func fire(_ part: Int, of batch: FaultBatch, eagerly: Bool) throws {
+        guard batch.startFiring(part) else { return }
+        let faults = registry.objects(with: batch.ids(ofPart: part)).compactMap { $0 }.filter(\.isFault)
+        guard faults.count > 1 || eagerly else { return }
+        do {
+            if try !source.prepareRows(for: faults.map(\.objectID), in: self), eagerly {
+                for object in faults { _ = try source.row(for: object.objectID, in: self) }
+            }
+        } catch {
+            batch.stopFiring(part)
+            throw error
+        }
+    }
+
+    // MARK: Relationships
+
+    /// Asks the store for a relationship of all that came with an object, if it has not been asked yet.
+    ///
+    /// What is found forms a batch in turn, so that walking on costs no more.
+    ///
+    /// - Throws: the store's error; it is asked again the next time.
+    func prepareRelationship(_ relationship: NSRelationshipDescription, of object: NSManagedObject) throws {
+        if let parentSource {
+            if persistentStoreCoordinator?.wantsRegistrations ?? false {
+                try parentSource.prepareRelationship(relationship, of: object.objectID)
+            }
+            return
+        }
+        guard let batch = faultBatches[object.batchNumber], batch.ids.count > 1, let id = object.identifier, let part = batch.part(of: id)
+        else { return }
+        _ = try follow(relationship.name, fromPart: part, of: batch, eagerly: false)
+    }
+
+    /// The objects at the other end of a relationship of the objects of a part.
+    private func follow(_ name: String, fromPart part: Int, of batch: FaultBatch, eagerly: Bool) throws -> [NSManagedObject] {
+        let step = FaultBatch.Step(relationship: name, part: part)
+        if let known = batch.objects(of: step) { return known }
+        // From here on, so that what this asks for does not ask for it again.
+        batch.setObjects([], of: step)
+        do {
+            let owners = registry.objects(with: batch.ids(ofPart: part)).compactMap { $0 }.filter { !$0.isInserted }
+            var related: [NSManagedObjectID] = []
+            for (relationship, group) in grouped(owners, by: name) where group.count > 1 || eagerly {
+                if !relationship.isToMany { try fire(part, of: batch, eagerly: eagerly) }
+                related += try relatedIDs(of: relationship, from: group, eagerly: eagerly)
+            }
+            if related.isEmpty { return [] }
+            var seen: Set<NSManagedObjectID> = []
+            let objects = objects(with: related.filter { seen.insert($0).inserted })
+            faultBatches.add(objects, partSize: batch.partSize, replacing: eagerly, in: registry)
+            batch.setObjects(objects, of: step)
+            return objects
+        } catch {
+            batch.setObjects(nil, of: step)
+            throw error
+        }
+    }
+
+    /// The objects that have a relationship of a name, by the relationship.
+    private func grouped(_ owners: [NSManagedObject], by name: String) -> [(NSRelationshipDescription, [NSManagedObject])] {
+        var groups: [(NSRelationshipDescription, [NSManagedObject])] = []
+        for owner in owners {
+            guard let relationship = owner.relationship(named: name) else { continue }
+            if let index = groups.firstIndex(where: { $0.0 === relationship }) {
+                groups[index].1.append(owner)
+            } else {
+                groups.append((relationship, [owner]))
+            }
+        }
+        return groups
+    }
+
+    /// The IDs at the other end of a relationship, from what is known and then from the store.
+    private func relatedIDs(
+        of relationship: NSRelationshipDescription, from owners: [NSManagedObject], eagerly: Bool
+    ) throws -> [NSManagedObjectID] {
+        var ids: [NSManagedObjectID] = []
+        var unknown: [NSManagedObjectID] = []
+        for owner in owners {
+            if let known = owner.knownIDs(of: relationship) { ids += known } else { unknown.append(owner.objectID) }
+        }
+        guard !unknown.isEmpty else { return ids }
+        let isPrepared = try source.prepareRelated(of: relationship, for: unknown, in: self)
+        for id in unknown {
+            if let known = id.persistentStore?.knownRelatedIDs(of: relationship, for: id) {
+                ids += known
+            } else if eagerly, !isPrepared {
+                ids += try source.relatedIDs(of: relationship, for: id, in: self)
+            }
+        }
+        return ids
+    }
+
+    // MARK: Fetches
+
+    /// Objects that a fetch has found are one batch from now on; what the request says about faults is done.
+    ///
+    /// - Throws: the store's error.
+    func settleFaults(_ objects: [NSManagedObject], of request: NSFetchRequest<any NSFetchRequestResult>) throws {
+        if request.shouldRefreshRefetchedObjects { refreshRefetched(objects) }
+        if let fetched = parentSource?.takeFetched(), !fetched.isEmpty {
+            faultBatches.add(objects, replacing: true, in: registry)
+            objects.first.flatMap { faultBatches[$0.batchNumber] }?.parents = fetched
+        }
+        guard source.wantsRegistrations else { return }
+        let size = request.fetchBatchSize > 0 ? request.fetchBatchSize : FaultBatch.standardPartSize
+        faultBatches.add(objects, partSize: size, replacing: true, in: registry)
+        if !request.returnsObjectsAsFaults, request.includesPropertyValues, request.fetchBatchSize <= 0 {
+            for object in objects { try object.fulfillFault() }
+        }
+    }
+
+    /// Objects have come by a relationship: they are one batch, unless they came as part of a larger one.
+    func noteArrival(of objects: [NSManagedObject]) {
+        guard objects.count > 1, objects.contains(where: { $0.batchNumber == 0 }), source.wantsRegistrations else { return }
+        faultBatches.add(objects, replacing: false, in: registry)
+    }
+
+    private func refreshRefetched(_ objects: [NSManagedObject]) {
+        var changes = ObjectChanges()
+        refreshMerged(objects.filter { !$0.isFault && !$0.isInserted }, isRemote: true, &changes)
+        if !changes.isEmpty { post(Self.didChangeObjectsNotification, changes) }
+    }
+
+    /// Fetches what key paths lead to from the objects of a fetch, a relationship at a time for all of them.
+    ///
+    /// - Throws: code 134060 for a path that is none of relationships; the store's error.
+    func prefetch(_ request: NSFetchRequest<any NSFetchRequestResult>, for objects: [NSManagedObject]) throws {
+        guard let paths = request.relationshipKeyPathsForPrefetching, !paths.isEmpty, let entity = request.entity else { return }
+        for path in paths {
+            let names = try Self.relationshipNames(in: path, from: entity)
+            // Stores that have their rows in memory need no asking.
+            guard source.wantsRegistrations else { continue }
+            var numbers = Set(objects.map(\.batchNumber))
+            for name in names {
+                var found: [NSManagedObject] = []
+                for batch in numbers.compactMap({ faultBatches[$0] }) {
+                    for part in 0..<batch.partCount { found += try follow(name, fromPart: part, of: batch, eagerly: true) }
+                }
+                numbers = Set(found.map(\.batchNumber))
+                for batch in numbers.compactMap({ faultBatches[$0] }) {
+                    for part in 0..<batch.partCount { try fire(part, of: batch, eagerly: true) }
+                }
+            }
+        }
+    }
+
+    private static func relationshipNames(in path: String, from entity: NSEntityDescription) throws -> [String] {
+        let names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        var entity = entity
+        for name in names {
+            guard
+                let relationship = entity.allKinds.lazy.compactMap({ $0.frozen?.byName[name] as? NSRelationshipDescription }).first,
+                let destination = relationship.destinationEntity
+            else {
+                throw CoreDataError.make(
+                    NSCoreDataError, "The fetch cannot prefetch “\(path)”.", reason: "“\(entity)” has no relationship “\(name)”.",
+                    next: "Give relationshipKeyPathsForPrefetching paths of relationships.")
+            }
+            entity = destination
+        }
+        return names
+    }
+}
+
+extension NSManagedObject {
+    /// The stored IDs at the other end of a relationship, as far as they are known without asking the store.
+    fileprivate func knownIDs(of relationship: NSRelationshipDescription) -> [NSManagedObjectID]? {
+        let id = objectID
+        guard let store = id.persistentStore else { return nil }
+        var stored = snapshot
+        // A fault's row may lie in the store's cache.
+        if isFault, store.wantsRegistrations, case .row(let row) = store.latestRow(for: id) { stored = row }
+        let slot = slot(of: relationship)
+        if relationship.isToMany {
+            if let list = stored?.objectIDs(at: slot) { return list.ids }
+        } else if let stored {
+            guard let target = stored.objectID(at: slot) else { return [] }
+            if target !== NSManagedObjectID.unresolved { return [target] }
+        } else {
+            // The row will tell; asking for the relationship alone may be a question too many.
+            return []
+        }
+        return store.knownRelatedIDs(of: relationship, for: id)
+    }
+}

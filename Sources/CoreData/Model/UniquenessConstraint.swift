@@ -1,0 +1,67 @@
+internal import Foundation
+internal import Predicates
+
+/// Attributes whose values, taken together, no two objects of a store may share. Objects with a nil among them never conflict.
+// Immutable.
+final class UniquenessConstraint: Sendable {
+    let names: [String]
+    /// Where the attributes stand in the entity that declares the constraint, and in all that inherit from it.
+    let slotIndexes: [Int]
+
+    init(names: [String], slotIndexes: [Int]) {
+        self.names = names
+        self.slotIndexes = slotIndexes
+    }
+
+    /// The values of a row, nil if one of them is.
+    func key(of row: Row, _ frozen: FrozenEntity) -> [PropertyValue]? {
+        var key: [PropertyValue] = []
+        for index in slotIndexes {
+            let slot = row.layout.slots[index]
+            guard let value = row.any(at: slot, of: frozen.properties[index] as? NSAttributeDescription) else { return nil }
+            guard let comparable = try? PropertyValue(any: value) else { return nil }
+            key.append(comparable)
+        }
+        return key
+    }
+}
+
+extension NSEntityDescription {
+    /// The names in ``uniquenessConstraints``, which may hold names or attribute descriptions.
+    static func names(in constraint: [Any]) -> [String?] {
+        constraint.map { element in
+            switch element {
+            case let name as String: name
+            case let property as NSPropertyDescription: property.name
+            default: nil
+            }
+        }
+    }
+
+    /// The constraints declared here, once the properties have their places.
+    func frozenConstraints(_ properties: [NSPropertyDescription]) -> [UniquenessConstraint] {
+        let byName = Dictionary(properties.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
+        return uniquenessConstraints.map { constraint in
+            let names = Self.names(in: constraint).compactMap { $0 }
+            return UniquenessConstraint(names: names, slotIndexes: names.compactMap { byName[$0]?.slotIndex })
+        }
+    }
+
+    /// What is wrong with the constraints, as sentences.
+    func mistakesOfConstraints(called entityName: String) -> [String] {
+        let attributes = Dictionary(
+            properties.compactMap { $0 as? NSAttributeDescription }.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
+        return uniquenessConstraints.flatMap { constraint -> [String] in
+            if constraint.isEmpty { return ["A uniqueness constraint of “\(entityName)” names no attribute."] }
+            return Self.names(in: constraint).compactMap { name in
+                guard let name else {
+                    return "A uniqueness constraint of “\(entityName)” holds something that is neither a name nor an attribute."
+                }
+                guard let attribute = attributes[name], !attribute.isTransient else {
+                    return "A uniqueness constraint of “\(entityName)” names “\(name)”, which is no attribute that stores keep."
+                }
+                return nil
+            }
+        }
+    }
+}
