@@ -5,7 +5,7 @@ extension NSManagedObjectContext {
     /// The save itself, see ``save()``.
     func performSave() throws {
         try throwPendingFaultError()
-        processPendingChanges()
+        _ = processEvent(isSaving: true)
         guard hasChanges, !isSaving else { return }
         isSaving = true
         defer { isSaving = false }
@@ -101,6 +101,7 @@ extension NSManagedObjectContext {
         let saved = insertedList.removeAll().followed(by: updatedList.removeAll())
         let deleted = deletedList.removeAll()
         eventObjects = []
+        eventLog = EventLog()
         assignedStores = [:]
         saves.add(1, ordering: .releasing)
         if parent != nil {
@@ -117,6 +118,7 @@ extension NSManagedObjectContext {
             postSavedIDs(changes)
         }
         for object in deleted {
+            object.leaveRemains()
             registry.unregister(object)
             object.flags.remove(.deleted)
             object.registry = nil
@@ -174,6 +176,7 @@ extension NSManagedObject {
 
     /// The store has the object's values now: they are what the next change starts from.
     func didBecomeSaved() {
+        if eventRow != nil { eventRow = nil }
         flags.subtract([.inserted, .updated, .noted, .insertedInEvent, .ownsRow])
         changed.removeAll()
         refusedValues = nil

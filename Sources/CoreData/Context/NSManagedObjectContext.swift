@@ -52,6 +52,17 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     open var userInfo: NSMutableDictionary = [:]
     /// Whether an object whose row is gone reads as deleted, with nil values. True unless set; false makes it an error.
     open var shouldDeleteInaccessibleFaults = true
+    /// Whether delete rules are carried out at the end of the event in which an object was deleted. True unless set; false defers them to the
+    /// save.
+    open var propagatesDeletesAtEndOfEvent = true
+    /// Takes back what was changed; nil unless set. See ``undo()``.
+    ///
+    /// Set it on the context's queue. What is pending then is not registered with the new one, and the one that was set before forgets
+    /// what this context has registered.
+    open var undoManager: UndoManager? {
+        get { undoer }
+        set { useUndoManager(newValue) }
+    }
     /// Names who writes, for stores that keep a history.
     open var transactionAuthor: String?
 
@@ -62,6 +73,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// What was inserted, changed or deleted since `processPendingChanges`.
     final var eventObjects: [NSManagedObject] = []
     final var eventDeletions: [NSManagedObject] = []
+    /// How to go back over the current event.
+    final var eventLog = EventLog()
+    /// What is being announced, while it is.
+    final var announced: (log: EventLog, changes: ObjectChanges)?
+    final var undoer: UndoManager?
     final var isEventEnqueued = false
     final var isInEvent = false
     final var isSaving = false
@@ -92,6 +108,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     public convenience init(_ type: ConcurrencyType) { self.init(concurrencyType: type.type) }
 
     deinit {
+        undoer?.forgetClient(ObjectIdentifier(self))
         // Objects that lead to each other would keep each other alive.
         for object in registry.all + insertedList.elements {
             object.relationships = []

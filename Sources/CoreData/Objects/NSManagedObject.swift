@@ -25,6 +25,8 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     @exclusivity(unchecked) @usableFromInline final var changed = PropertySet()
     @exclusivity(unchecked) final var row: Row?
     @exclusivity(unchecked) final var snapshot: Row?
+    /// The values as they were when the current event first changed the object; see ``EventLog``.
+    @exclusivity(unchecked) final var eventRow: Row?
     final let owningEntity: NSEntityDescription
 
     // The place in the context.
@@ -124,10 +126,9 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     open var isDeleted: Bool { flags.contains(.deleted) }
     /// Whether the next save has something to do for the object.
     open var hasChanges: Bool { !flags.isDisjoint(with: [.inserted, .updated, .deleted]) }
-    /// Whether a property that stores keep differs from what the store has.
-    open var hasPersistentChangedValues: Bool {
-        owningEntity.frozen!.hasTransients ? !persistentChanges.isEmpty : !changed.isEmpty
-    }
+    /// Whether a property that stores keep differs from what the store has. One that was set back to what it was does not; ``hasChanges``
+    /// says only that something was set. Fires no relationship fault.
+    open var hasPersistentChangedValues: Bool { hasChangesToSave }
     /// Whether the object's values have not been taken from the store yet.
     open var isFault: Bool { slots == nil }
     /// 0 when the values are here, another number while the object is a fault.
@@ -141,6 +142,11 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     ///
     /// What it sets does not count as a change and keeps no inverse: use it for transient values.
     open func awakeFromFetch() {}
+    /// Called when values have been restored other than by the program: by an undo or redo, a rollback, a refresh or a merge policy.
+    /// Overrides call super first.
+    ///
+    /// - Parameter flags: what has restored them.
+    open func awake(fromSnapshotEvents flags: NSSnapshotEventType) {}
     /// Called before the object is saved. Changing it here is allowed, and calls this again.
     open func willSave() {}
     /// Called after the object has been saved.
@@ -252,6 +258,8 @@ final class Rarities {
     var refusedValues: [String: NSError]?
     /// What fetched properties have found.
     var fetched: [String: [NSManagedObject]] = [:]
+    /// What an undo needs to bring the object back, once it is gone from its context.
+    weak var remains: ObjectRemains?
 }
 
 extension NSManagedObject {
