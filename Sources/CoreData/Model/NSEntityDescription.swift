@@ -109,6 +109,10 @@ final class FrozenEntity: @unchecked Sendable {
     let mandatory: [(attribute: NSAttributeDescription, slot: RowLayout.Slot)]
     /// The attributes whose slots can take a value that they cannot hold, and their slots.
     let bounded: [(attribute: NSAttributeDescription, slot: RowLayout.Slot)]
+    /// The properties with validation predicates.
+    let ruled: [RuledProperty]
+    /// Whether the class has a `validateValue` of its own.
+    let overridesValidateValue: Bool
     /// Whether there are properties that no store keeps.
     let hasTransients: Bool
     /// The relationships that a save must check.
@@ -142,6 +146,8 @@ final class FrozenEntity: @unchecked Sendable {
             else { return nil }
             return (attribute, layout.slots[attribute.slotIndex])
         }
+        ruled = properties.compactMap(RuledProperty.init)
+        overridesValidateValue = ValidationOverride.exists(in: objectClass)
         self.layout = layout
         self.root = root
         self.objectClass = objectClass

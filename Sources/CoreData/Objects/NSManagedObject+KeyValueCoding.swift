@@ -138,12 +138,7 @@ extension NSManagedObject: KeyValueReadable {
 
     /// Keeps what is wrong with a value that a property cannot hold, for validation to report.
     func refuse(_ value: Any?, for property: NSPropertyDescription, because reason: String) {
-        let error = CoreDataError.make(
-            NSManagedObjectValidationError, "“\(property)” cannot hold the value that was set.",
-            reason: "Unacceptable value \(AttributeCheck.describe(value)): \(reason).", next: "Set a value of the property's type.",
-            info: [
-                NSValidationObjectErrorKey: self, NSValidationKeyErrorKey: property.name, NSValidationValueErrorKey: value ?? NSNull(),
-            ])
+        let error = unacceptable(value, for: property, because: reason)
         refusedValues = refusedValues ?? [:]
         refusedValues![property.name] = error
         noteChange(at: property.slotIndex)

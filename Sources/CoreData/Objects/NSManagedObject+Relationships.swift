@@ -132,10 +132,14 @@ extension NSManagedObject {
     /// Replaces the objects of a to-many relationship, and keeps their inverses.
     func setToMany(_ new: [NSManagedObject], _ relationship: NSRelationshipDescription) {
         guard accepts(new, for: relationship) else { return }
+        let kept = Set(new.map(ObjectIdentifier.init))
+        if kept.count != new.count {
+            guard !relationship.isOrdered else { return refuse(new, for: relationship, because: "an object stands in it twice") }
+            return setToMany(Array(Set(new)), relationship)
+        }
         let storage = toMany(relationship)
         let old = storage.objects
         if old.count == new.count, zip(old, new).allSatisfy({ $0 === $1 }) { return }
-        let kept = Set(new.map(ObjectIdentifier.init))
         let before = Set(old.map(ObjectIdentifier.init))
         replace(by: new, in: storage, of: relationship)
         for object in old where !kept.contains(ObjectIdentifier(object)) { object.forget(self, at: relationship.inverseRelationship) }
@@ -161,18 +165,19 @@ extension NSManagedObject {
     }
 
     /// The far end of `relationship` from `owner` is now this object: keep the inverse.
-    private func remember(_ owner: NSManagedObject, at relationship: NSRelationshipDescription) {
+    func remember(_ owner: NSManagedObject, at relationship: NSRelationshipDescription) {
         guard let inverse = relationship.inverseRelationship else { return }
         if inverse.isToMany {
             put(owner, into: inverse)
         } else {
             let rival = toOne(inverse)
-            if rival !== owner { rival?.take(self, outOf: relationship) }
+            if rival !== owner, relationship.isToMany { rival?.take(self, outOf: relationship) }
+            if rival !== owner, !relationship.isToMany { rival?.putToOne(nil, relationship, was: self) }
             putToOne(owner, inverse, was: rival)
         }
     }
 
-    private func forget(_ owner: NSManagedObject, at inverse: NSRelationshipDescription?) {
+    func forget(_ owner: NSManagedObject, at inverse: NSRelationshipDescription?) {
         guard let inverse else { return }
         if inverse.isToMany { take(owner, outOf: inverse) } else { putToOne(nil, inverse, was: owner) }
     }

@@ -209,14 +209,26 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
 
     /// Announces a change by a custom accessor: the property counts as changed from here on.
     open func willChangeValue(forKey key: String) {
-        guard let property = property(named: key) else { return }
-        noteChange(at: property.slotIndex)
+        if let property = property(named: key) { announceChange(of: property) }
     }
 
-    /// Ends a change that ``willChangeValue(forKey:)`` announced.
-    open func didChangeValue(forKey key: String) {}
+    /// Ends a change that ``willChangeValue(forKey:)`` announced; the inverse follows a relationship that was set in between.
+    open func didChangeValue(forKey key: String) {
+        if let property = property(named: key) { endChange(of: property) }
+    }
 
     // MARK: Validation (see NSManagedObject+Validation.swift)
+
+    /// Checks a value for a property, whether it is set or not: its type, whether it may be nil, the model's predicates and counts.
+    ///
+    /// A save calls it for every property of an object whose class overrides it. Overrides check their keys and call super for the others,
+    /// or for all. What an override puts into `value` is set; one that does so whatever comes in makes the object changed at every save.
+    ///
+    /// - Parameters:
+    ///   - value: the value, as ``value(forKey:)`` has it.
+    ///   - key: the property. One that the entity does not have is not checked.
+    /// - Throws: an error in `NSCocoaErrorDomain`, with several under `NSDetailedErrorsKey`. Call it on the context's queue.
+    open func validateValue(_ value: inout Any?, forKey key: String) throws { try checkValue(value, forKey: key) }
 
     /// Checks a new object before it is saved. Overrides call super, and throw their own errors beside its.
     open func validateForInsert() throws { try validateProperties() }
@@ -258,6 +270,8 @@ final class Rarities {
     var refusedValues: [String: NSError]?
     /// What fetched properties have found.
     var fetched: [String: [NSManagedObject]] = [:]
+    /// What relationships led to when a custom accessor announced that it changes them.
+    var announced: [String: [NSManagedObject]] = [:]
     /// What an undo needs to bring the object back, once it is gone from its context.
     weak var remains: ObjectRemains?
 }
