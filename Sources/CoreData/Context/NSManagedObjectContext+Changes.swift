@@ -12,15 +12,9 @@ extension NSManagedObjectContext {
             object.flags.insert(.preparedForDeletion)
             object.prepareForDeletion()
         }
-        if object.flags.contains(.updated) {
-            updatedList.remove(object)
-            object.flags.remove(.updated)
-        }
-        if object.flags.contains(.inserted) { insertedList.remove(object) }
-        object.flags.insert(.deleted)
-        deletedList.append(object)
-        eventDeletions.append(object)
         noteInEvent(object)
+        markDeleted(object)
+        eventDeletions.append(object)
     }
 
     /// The store has no row for the object: it reads as deleted from now on.
@@ -43,22 +37,33 @@ extension NSManagedObjectContext {
     }
 
     func noteInEvent(_ object: NSManagedObject) {
-        object.flags.insert(.noted)
+        if !object.flags.contains(.noted) {
+            object.keepRowOfEvent()
+            object.flags.insert(.noted)
+            if undoer != nil, !object.flags.contains(.insertedInEvent) { eventLog.append(.attributes(object)) }
+        }
         eventObjects.append(object)
         if eventObjects.count == 1 { scheduleEvent() }
     }
 
     /// Carries out what has been changed since the last call: delete rules, then the notification of what changed. Call it on the
     /// context's queue; `perform`, `fetch` and `save` do.
+    ///
+    /// What was changed is registered with the ``undoManager``, if there is one that takes registrations.
     public func processPendingChanges() { _ = processEvent() }
 
     /// As ``processPendingChanges()``; answers with the objects that were changed, each once.
-    func processEvent(posting: Bool = true) -> [NSManagedObject] {
+    ///
+    /// - Parameters:
+    ///   - posting: whether the notification of what changed is posted.
+    ///   - isSaving: whether delete rules must be carried out whatever ``propagatesDeletesAtEndOfEvent`` says.
+    func processEvent(posting: Bool = true, isSaving: Bool = false) -> [NSManagedObject] {
         reportGone()
+        if propagatesDeletesAtEndOfEvent || isSaving || self.isSaving { propagateDeletions() }
         guard !eventObjects.isEmpty else { return [] }
-        propagateDeletions()
         let objects = eventObjects
         eventObjects = []
+        let waitsForSave = !eventDeletions.isEmpty
         var (inserted, updated, deleted): ([NSManagedObject], [NSManagedObject], [NSManagedObject]) = ([], [], [])
         inserted.reserveCapacity(min(objects.count, insertedList.count))
         objects.forEachUncounted { object in
@@ -69,6 +74,7 @@ extension NSManagedObjectContext {
             object.flags.remove(.insertedInEvent)
             if object.flags.contains(.deleted) {
                 if object.flags.contains(.inserted) {
+                    if waitsForSave { return }
                     forget(object)
                     if !isNew { deleted.append(object) }
                 } else {
@@ -84,7 +90,7 @@ extension NSManagedObjectContext {
         // Where all that is pending for insertion came in this event, the set serves the save too.
         let changes = ObjectChanges(
             inserted: inserted.count == insertedList.count ? insertedList.set : Set(inserted), updated: Set(updated), deleted: Set(deleted))
-        if !changes.isEmpty { post(Self.didChangeObjectsNotification, changes) }
+        finishEvent(objects, changes)
         return inserted.followed(by: updated).followed(by: deleted)
     }
 
@@ -94,6 +100,9 @@ extension NSManagedObjectContext {
         while next < eventDeletions.count {
             let object = eventDeletions[next]
             next += 1
+            // An undo may have brought it back; one that was never saved is forgotten only now.
+            guard object.flags.contains(.deleted) else { continue }
+            if object.flags.contains(.inserted), !object.flags.contains(.noted) { noteInEvent(object) }
             for relationship in object.owningEntity.frozen!.relationships { apply(relationship, ofDeleted: object) }
         }
         eventDeletions = []
@@ -117,6 +126,7 @@ extension NSManagedObjectContext {
     func forget(_ object: NSManagedObject) {
         if object.flags.contains(.deleted) { deletedList.remove(object) } else { insertedList.remove(object) }
         release([object])
+        object.leaveRemains()
         registry.unregister(object)
         object.flags = object.flags.intersection(.ownsRow)
         assignedStores[ObjectIdentifier(object)] = nil

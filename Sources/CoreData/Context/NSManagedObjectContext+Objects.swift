@@ -107,6 +107,7 @@ extension NSManagedObjectContext {
         object.flags.formUnion([.inserted, .insertedInEvent])
         insertedList.append(object)
         noteInEvent(object)
+        if undoer != nil { eventLog.append(.appeared(object.keepRemains())) }
     }
 
     /// Inserts an object that was made outside a context. Call it on the context's queue.

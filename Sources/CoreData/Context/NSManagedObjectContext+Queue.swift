@@ -55,6 +55,7 @@ extension NSManagedObjectContext {
         defer {
             isInEvent = outer
             processPendingChanges()
+            if !outer { undoer?.closeEventGroup() }
         }
         return block()
     }
@@ -67,6 +68,7 @@ extension NSManagedObjectContext {
             guard let context = registry?.livingContext else { return }
             context.isEventEnqueued = false
             context.processPendingChanges()
+            context.undoer?.closeEventGroup()
         }
     }
 }

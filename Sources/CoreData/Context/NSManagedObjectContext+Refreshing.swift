@@ -26,6 +26,7 @@ extension NSManagedObjectContext {
         do {
             guard let row = try source.row(for: object.objectID, in: self) else { return }
             object.rebase(onto: row)
+            object.awake(fromSnapshotEvents: .refresh)
             post(Self.didChangeObjectsNotification, ObjectChanges(refreshed: [object]))
         } catch {
             noteFaultError(error, of: object)
@@ -39,8 +40,11 @@ extension NSManagedObjectContext {
 
     /// Forgets everything that is unsaved: new objects go, changed and deleted ones are as the store had them. Call it on the context's
     /// queue.
+    ///
+    /// The undo stack is emptied, too.
     public func rollback() {
         processPendingChanges()
+        undoer?.removeAllActions()
         faultError = nil
         discardedRows = []
         lockedObjects = []
@@ -65,11 +69,17 @@ extension NSManagedObjectContext {
         }
         eventObjects = []
         eventDeletions = []
+        eventLog = EventLog()
+        for object in changes.inserted.union(changes.updated) where !object.isFault { object.awake(fromSnapshotEvents: .rollback) }
         if !changes.isEmpty { post(Self.didChangeObjectsNotification, changes) }
     }
 
     /// Forgets every object of the context, saved or not. References to them become useless. Call it on the context's queue.
+    ///
+    /// What the context has registered with its undo manager is forgotten.
     public func reset() {
+        undoer?.removeActions(of: ObjectIdentifier(self))
+        eventLog = EventLog()
         let objects = registry.all + insertedList.elements
         insertedList = ObjectList()
         updatedList = ObjectList()
@@ -100,6 +110,7 @@ extension NSManagedObject {
         changed.removeAll()
         relationships = []
         refusedValues = nil
+        eventRow = nil
         row = snapshot
         slots = snapshot?.slots
     }

@@ -5,7 +5,7 @@ extension NSManagedObjectContext {
     /// The save itself, see ``save()``.
     func performSave() throws {
         try throwPendingFaultError()
-        processPendingChanges()
+        _ = processEvent(isSaving: true)
         guard hasChanges, !isSaving else { return }
         isSaving = true
         defer { isSaving = false }
@@ -104,6 +104,7 @@ extension NSManagedObjectContext {
         lockedObjects = []
         let deleted = deletedList.removeAll()
         eventObjects = []
+        eventLog = EventLog()
         assignedStores = [:]
         saves.add(1, ordering: .releasing)
         if parent != nil {
@@ -125,6 +126,7 @@ extension NSManagedObjectContext {
             announceSave(changes)
         }
         for object in deleted {
+            object.leaveRemains()
             registry.unregister(object)
             object.flags.remove(.deleted)
             object.registry = nil
@@ -182,6 +184,7 @@ extension NSManagedObject {
 
     /// The store has the object's values now: they are what the next change starts from.
     func didBecomeSaved() {
+        if eventRow != nil { eventRow = nil }
         flags.subtract([.inserted, .updated, .noted, .insertedInEvent, .ownsRow])
         changed.removeAll()
         refusedValues = nil

@@ -74,6 +74,17 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     open var retainsRegisteredObjects = false { didSet { updateRetained() } }
     final var retained: [ObjectIdentifier: NSManagedObject] = [:]
     final var faultBatches = FaultBatches()
+    /// Whether delete rules are carried out at the end of the event in which an object was deleted. True unless set; false defers them to the
+    /// save.
+    open var propagatesDeletesAtEndOfEvent = true
+    /// Takes back what was changed; nil unless set. See ``undo()``.
+    ///
+    /// Set it on the context's queue. What is pending then is not registered with the new one, and the one that was set before forgets
+    /// what this context has registered.
+    open var undoManager: UndoManager? {
+        get { undoer }
+        set { useUndoManager(newValue) }
+    }
     /// Names who writes, for stores that keep a history.
     open var transactionAuthor: String?
 
@@ -89,6 +100,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final var eventDeletions: [NSManagedObject] = []
     /// What the next save is to look at although it has not changed.
     final var lockedObjects: [NSManagedObject] = []
+    /// How to go back over the current event.
+    final var eventLog = EventLog()
+    /// What is being announced, while it is.
+    final var announced: (log: EventLog, changes: ObjectChanges)?
+    final var undoer: UndoManager?
     final var isEventEnqueued = false
     final var isInEvent = false
     final var isSaving = false
@@ -121,6 +137,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     deinit {
         faultBatches.removeAll()
         retained = [:]
+        undoer?.forgetClient(ObjectIdentifier(self))
         // Objects that lead to each other would keep each other alive.
         for object in registry.all + insertedList.elements {
             object.relationships = []

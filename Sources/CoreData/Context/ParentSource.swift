@@ -144,9 +144,8 @@ extension NSManagedObjectContext {
                     } else {
                         object.setToOne(objects.first, relationship)
                     }
-                } else if object.prepareRowForWriting() {
+                } else if object.prepareRowForChange(at: property.slotIndex) {
                     object.row?.copyValue(from: push.row, at: slot)
-                    object.noteChange(at: property.slotIndex)
                 }
             }
         }

@@ -14,6 +14,24 @@ public let NSValidationRelationshipLacksMinimumCountError = 1580
 public let NSValidationRelationshipExceedsMaximumCountError = 1590
 /// An object was deleted whose relationship with the deny rule is not empty.
 public let NSValidationRelationshipDeniedDeleteError = 1600
+/// A number is above the largest that the model allows.
+public let NSValidationNumberTooLargeError = 1610
+/// A number is below the smallest that the model allows.
+public let NSValidationNumberTooSmallError = 1620
+/// A date is after the latest that the model allows.
+public let NSValidationDateTooLateError = 1630
+/// A date is before the earliest that the model allows.
+public let NSValidationDateTooSoonError = 1640
+/// A value is no date.
+public let NSValidationInvalidDateError = 1650
+/// A text is longer than the model allows.
+public let NSValidationStringTooLongError = 1660
+/// A text is shorter than the model allows.
+public let NSValidationStringTooShortError = 1670
+/// A text does not match the regular expression of the model.
+public let NSValidationStringPatternMatchingError = 1680
+/// A value is no URI.
+public let NSValidationInvalidURIError = 1690
 
 /// An object refers to one that no longer exists.
 public let NSManagedObjectReferentialIntegrityError = 133000
@@ -52,6 +70,8 @@ public let NSValidationKeyErrorKey = "NSValidationErrorKey"
 public let NSValidationObjectErrorKey = "NSValidationErrorObject"
 /// The key of the value that failed validation.
 public let NSValidationValueErrorKey = "NSValidationErrorValue"
+/// The key of the predicate that a value does not satisfy.
+public let NSValidationPredicateErrorKey = "NSValidationErrorPredicate"
 /// The key of the errors that ``NSValidationMultipleErrorsError`` gathers.
 public let NSDetailedErrorsKey = "NSDetailedErrors"
 /// The key of the objects that an error concerns.

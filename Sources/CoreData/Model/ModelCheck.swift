@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Predicates
 
 /// Finds the mistakes that would make a model's objects misbehave later, each as a sentence that names entity and property.
 enum ModelCheck {
@@ -46,6 +47,9 @@ enum ModelCheck {
             let place = "“\(entityName).\(property.name)”"
             if property.name.isEmpty { mistakes.append("A property of “\(entityName)” has no name.") }
             if !keys.insert(property.name).inserted { mistakes.append("\(place) is declared twice, or above it in the inheritance.") }
+            for (predicate, _) in property.validationRules {
+                if let error = predicate.parseError { mistakes.append("A validation predicate of \(place) does not parse: \(error)") }
+            }
             if let attribute = property as? NSAttributeDescription {
                 if attribute.attributeType == .undefinedAttributeType, !attribute.isTransient {
                     mistakes.append("\(place) has no type.")

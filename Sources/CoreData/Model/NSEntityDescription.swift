@@ -116,6 +116,10 @@ final class FrozenEntity: @unchecked Sendable {
     let mandatory: [(attribute: NSAttributeDescription, slot: RowLayout.Slot)]
     /// The attributes whose slots can take a value that they cannot hold, and their slots.
     let bounded: [(attribute: NSAttributeDescription, slot: RowLayout.Slot)]
+    /// The properties with validation predicates.
+    let ruled: [RuledProperty]
+    /// Whether the class has a `validateValue` of its own.
+    let overridesValidateValue: Bool
     /// Whether there are properties that no store keeps.
     let hasTransients: Bool
     /// The uniqueness constraints, the inherited ones too. Set once, when the model is frozen.
@@ -151,6 +155,8 @@ final class FrozenEntity: @unchecked Sendable {
             else { return nil }
             return (attribute, layout.slots[attribute.slotIndex])
         }
+        ruled = properties.compactMap(RuledProperty.init)
+        overridesValidateValue = ValidationOverride.exists(in: objectClass)
         self.layout = layout
         self.root = root
         self.objectClass = objectClass

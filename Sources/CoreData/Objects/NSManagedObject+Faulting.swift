@@ -31,6 +31,8 @@ extension NSManagedObject {
         flags.insert(.awaking)
         awakeFromFetch()
         flags.remove(.awaking)
+        // The event has changed relationships of the fault; what it changes from here on starts from these values.
+        if flags.contains(.noted) { keepRowOfEvent() }
     }
 
     static func missingRow(_ id: NSManagedObjectID) -> NSError {
@@ -68,10 +70,18 @@ extension NSManagedObject {
 
     /// Prepares the property at `index` for a new value and answers the slots to write it to.
     @usableFromInline @inline(never) final func slotsForWriting(_ index: Int) -> UnsafeMutableRawPointer {
-        guard prepareRowForWriting() else { return registry?.context?.discardedSlots(of: owningEntity) ?? slotsOfOwnBlankRow() }
+        guard prepareRowForChange(at: index) else { return registry?.context?.discardedSlots(of: owningEntity) ?? slotsOfOwnBlankRow() }
         if refusedValues != nil { forgetRefusal(of: owningEntity.frozen!.properties[index]) }
-        noteChange(at: index)
         return slots.unsafelyUnwrapped
+    }
+
+    /// Marks the property at `index` as changed and makes the row the object's own, in this order: the event keeps the row that was. False
+    /// when the values cannot be had.
+    final func prepareRowForChange(at index: Int) -> Bool {
+        if slots == nil { _ = slotsAfterFault() }
+        guard slots != nil else { return false }
+        noteChange(at: index)
+        return prepareRowForWriting()
     }
 
     /// Makes the row the object's own. False when its values cannot be had.
@@ -100,8 +110,8 @@ extension NSManagedObject {
         if flags.contains(.awaking) { return }
         changed.insert(index)
         if !flags.contains(.noted) {
-            flags.insert(.noted)
             registry?.context?.noteChange(of: self)
+            flags.insert(.noted)
         }
     }
 
@@ -111,6 +121,7 @@ extension NSManagedObject {
         row = nil
         slots = nil
         snapshot = nil
+        eventRow = nil
         relationships = []
         rarities = nil
         changed.removeAll()

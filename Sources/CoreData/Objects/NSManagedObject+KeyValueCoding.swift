@@ -12,9 +12,10 @@ extension NSManagedObject: KeyValueReadable {
         for (key, value) in keyedValues { setValue(value is NSNull ? nil : value, forKey: key) }
     }
 
-    /// The values of the properties that were changed since the last save, under their names; nil as `NSNull`.
+    /// The values of the properties that stores keep and that differ from what the store had when the object was last read or saved, under
+    /// their names; nil as `NSNull`. Of a new object those that were set. Fires no relationship fault to find out.
     public func changedValues() -> [String: Any] {
-        values(of: changes) { $0.currentValue(of: $1) }
+        values(of: persistentChanges.lazy.filter { self.differsFromSnapshot($0) }) { $0.currentValue(of: $1) }
     }
 
     /// The values that the store had when the object was last read or saved; nil as `NSNull`.
@@ -26,7 +27,7 @@ extension NSManagedObject: KeyValueReadable {
         return values(of: properties) { $0.committedValue(of: $1) }
     }
 
-    private func values(
+    func values(
         of properties: some Sequence<NSPropertyDescription>, _ read: (NSManagedObject, NSPropertyDescription) -> Any?
     ) -> [String: Any] {
         Dictionary(properties.map { ($0.name, read(self, $0) ?? NSNull()) }, uniquingKeysWith: { $1 })
@@ -88,8 +89,7 @@ extension NSManagedObject: KeyValueReadable {
     /// Sets a property of any kind, as ``setValue(_:forKey:)``.
     func setCurrentValue(_ value: Any?, of property: NSPropertyDescription) {
         guard let relationship = property as? NSRelationshipDescription else {
-            guard storePrimitive(value, of: property) else { return }
-            return noteChange(at: property.slotIndex)
+            return storePrimitive(value, of: property, notes: true)
         }
         guard let objects = Self.objects(in: value, for: relationship) else {
             return refuse(value, for: relationship, because: Self.misfit(value, relationship))
@@ -100,32 +100,26 @@ extension NSManagedObject: KeyValueReadable {
     /// Stores a property of any kind without telling the context.
     func setPrimitive(_ value: Any?, of property: NSPropertyDescription) {
         guard let relationship = property as? NSRelationshipDescription else {
-            _ = storePrimitive(value, of: property)
-            return
+            return storePrimitive(value, of: property, notes: false)
         }
         guard let objects = Self.objects(in: value, for: relationship) else {
             return refuse(value, for: relationship, because: Self.misfit(value, relationship))
         }
-        if relationship.isToMany {
-            toManyWithoutLoading(relationship).replace(by: objects)
-        } else {
-            setState(.toOne(objects.first), of: relationship)
-        }
+        setPrimitiveObjects(objects, of: relationship)
     }
 
-    private func storePrimitive(_ value: Any?, of property: NSPropertyDescription) -> Bool {
+    private func storePrimitive(_ value: Any?, of property: NSPropertyDescription, notes: Bool) {
         guard let attribute = property as? NSAttributeDescription, let stored = AttributeCheck.conform(value, to: attribute) else {
             refuse(value, for: property, because: "it is of \(Swift.type(of: value as Any)) or out of range")
-            return false
+            return
         }
-        guard prepareRowForWriting() else { return false }
+        guard notes ? prepareRowForChange(at: property.slotIndex) : prepareRowForWriting() else { return }
         row.unsafelyUnwrapped.store(stored, in: slot(of: property))
         forgetRefusal(of: property)
-        return true
     }
 
     /// The managed objects in a value given for a relationship; nil when there is anything else in it.
-    private static func objects(in value: Any?, for relationship: NSRelationshipDescription) -> [NSManagedObject]? {
+    static func objects(in value: Any?, for relationship: NSRelationshipDescription) -> [NSManagedObject]? {
         switch AttributeCheck.unwrapped(value) {
         case nil: return []
         case let object as NSManagedObject: return [object]
@@ -138,18 +132,13 @@ extension NSManagedObject: KeyValueReadable {
         }
     }
 
-    private static func misfit(_ value: Any?, _ relationship: NSRelationshipDescription) -> String {
+    static func misfit(_ value: Any?, _ relationship: NSRelationshipDescription) -> String {
         "it is of \(Swift.type(of: value as Any)), not \(relationship.isToMany ? "managed objects" : "one managed object")"
     }
 
     /// Keeps what is wrong with a value that a property cannot hold, for validation to report.
     func refuse(_ value: Any?, for property: NSPropertyDescription, because reason: String) {
-        let error = CoreDataError.make(
-            NSManagedObjectValidationError, "“\(property)” cannot hold the value that was set.",
-            reason: "Unacceptable value \(AttributeCheck.describe(value)): \(reason).", next: "Set a value of the property's type.",
-            info: [
-                NSValidationObjectErrorKey: self, NSValidationKeyErrorKey: property.name, NSValidationValueErrorKey: value ?? NSNull(),
-            ])
+        let error = unacceptable(value, for: property, because: reason)
         refusedValues = refusedValues ?? [:]
         refusedValues![property.name] = error
         noteChange(at: property.slotIndex)

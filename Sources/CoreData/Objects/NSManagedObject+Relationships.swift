@@ -120,17 +120,17 @@ extension NSManagedObject {
         guard accepts(new.map { [$0] } ?? [], for: relationship) else { return }
         let old = toOne(relationship)
         if old === new { return }
-        putToOne(new, relationship)
+        putToOne(new, relationship, was: old)
         guard let inverse = relationship.inverseRelationship else { return }
         if inverse.isToMany {
             old?.take(self, outOf: inverse)
             new?.put(self, into: inverse)
         } else {
-            old?.putToOne(nil, inverse)
+            old?.putToOne(nil, inverse, was: self)
             if let new {
                 let rival = new.toOne(inverse)
-                if rival !== self { rival?.putToOne(nil, relationship) }
-                new.putToOne(self, inverse)
+                if rival !== self { rival?.putToOne(nil, relationship, was: new) }
+                new.putToOne(self, inverse, was: rival)
             }
         }
     }
@@ -138,63 +138,113 @@ extension NSManagedObject {
     /// Replaces the objects of a to-many relationship, and keeps their inverses.
     func setToMany(_ new: [NSManagedObject], _ relationship: NSRelationshipDescription) {
         guard accepts(new, for: relationship) else { return }
+        let kept = Set(new.map(ObjectIdentifier.init))
+        if kept.count != new.count {
+            guard !relationship.isOrdered else { return refuse(new, for: relationship, because: "an object stands in it twice") }
+            return setToMany(Array(Set(new)), relationship)
+        }
         let storage = toMany(relationship)
         let old = storage.objects
         if old.count == new.count, zip(old, new).allSatisfy({ $0 === $1 }) { return }
-        let kept = Set(new.map(ObjectIdentifier.init))
         let before = Set(old.map(ObjectIdentifier.init))
-        storage.replace(by: new)
-        noteRelationshipChange(relationship)
+        replace(by: new, in: storage, of: relationship)
         for object in old where !kept.contains(ObjectIdentifier(object)) { object.forget(self, at: relationship.inverseRelationship) }
         for object in new where !before.contains(ObjectIdentifier(object)) { object.remember(self, at: relationship) }
     }
 
     /// Adds an object to a to-many relationship, and keeps its inverse.
     func add(_ object: NSManagedObject, to relationship: NSRelationshipDescription) {
-        guard accepts([object], for: relationship), toManyWithoutLoading(relationship).insert(object) else { return }
-        noteRelationshipChange(relationship)
+        guard accepts([object], for: relationship), !isKnownMember(object, of: relationship) else { return }
+        let storage = storageForChange(of: relationship)
+        guard !storage.isLoaded || !storage.contains(object) else { return }
+        put(object, into: relationship)
         object.remember(self, at: relationship)
     }
 
     /// Takes an object out of a to-many relationship, and keeps its inverse.
     func remove(_ object: NSManagedObject, from relationship: NSRelationshipDescription) {
-        guard toManyWithoutLoading(relationship).remove(object) else { return }
-        noteRelationshipChange(relationship)
+        let storage = storageForChange(of: relationship)
+        guard !storage.isLoaded || storage.contains(object) else { return }
+        if let inverse = relationship.inverseRelationship, !inverse.isToMany, object.toOne(inverse) !== self { return }
+        take(object, outOf: relationship)
         object.forget(self, at: relationship.inverseRelationship)
     }
 
     /// The far end of `relationship` from `owner` is now this object: keep the inverse.
-    private func remember(_ owner: NSManagedObject, at relationship: NSRelationshipDescription) {
+    func remember(_ owner: NSManagedObject, at relationship: NSRelationshipDescription) {
         guard let inverse = relationship.inverseRelationship else { return }
         if inverse.isToMany {
             put(owner, into: inverse)
         } else {
             let rival = toOne(inverse)
-            if rival !== owner { rival?.take(self, outOf: relationship) }
-            putToOne(owner, inverse)
+            if rival !== owner, relationship.isToMany { rival?.take(self, outOf: relationship) }
+            if rival !== owner, !relationship.isToMany { rival?.putToOne(nil, relationship, was: self) }
+            putToOne(owner, inverse, was: rival)
         }
     }
 
-    private func forget(_ owner: NSManagedObject, at inverse: NSRelationshipDescription?) {
+    func forget(_ owner: NSManagedObject, at inverse: NSRelationshipDescription?) {
         guard let inverse else { return }
-        if inverse.isToMany { take(owner, outOf: inverse) } else { putToOne(nil, inverse) }
+        if inverse.isToMany { take(owner, outOf: inverse) } else { putToOne(nil, inverse, was: owner) }
     }
 
     // MARK: Writing, this end only
 
-    /// Sets this end of a to-one relationship.
-    func putToOne(_ new: NSManagedObject?, _ relationship: NSRelationshipDescription) {
+    /// Sets this end of a to-one relationship, which has led to `old`.
+    func putToOne(_ new: NSManagedObject?, _ relationship: NSRelationshipDescription, was old: NSManagedObject?) {
         setState(.toOne(new), of: relationship)
         noteRelationshipChange(relationship)
+        log(.toOne(self, relationship, before: old))
     }
 
-    private func put(_ object: NSManagedObject, into relationship: NSRelationshipDescription) {
-        if toManyWithoutLoading(relationship).insert(object) { noteRelationshipChange(relationship) }
+    /// Puts `object` into this end of a to-many relationship, at the end or where it is said.
+    func put(_ object: NSManagedObject, into relationship: NSRelationshipDescription, at index: Int? = nil) {
+        guard toManyWithoutLoading(relationship).insert(object, at: index) else { return }
+        noteRelationshipChange(relationship)
+        log(.added(self, relationship, object))
     }
 
     /// Takes `object` out of this end of a to-many relationship.
     func take(_ object: NSManagedObject, outOf relationship: NSRelationshipDescription) {
-        if toManyWithoutLoading(relationship).remove(object) { noteRelationshipChange(relationship) }
+        let storage = relationship.isOrdered ? storageForChange(of: relationship) : toManyWithoutLoading(relationship)
+        let index = relationship.isOrdered ? storage.index(of: object) : nil
+        guard storage.remove(object) else { return }
+        noteRelationshipChange(relationship)
+        log(.removed(self, relationship, object, index: index))
+    }
+
+    /// Replaces what is at this end of a to-many relationship.
+    func replace(by new: [NSManagedObject], in storage: ToManyStorage, of relationship: NSRelationshipDescription) {
+        let old = storage.objects
+        storage.replace(by: new)
+        noteRelationshipChange(relationship)
+        log(.replaced(self, relationship, before: old, after: new))
+    }
+
+    /// Sets this end of a relationship as ``setPrimitiveValue(_:forKey:)`` does: the other end stays, and the context is told by
+    /// ``willChangeValue(forKey:)`` if it is told at all.
+    func setPrimitiveObjects(_ objects: [NSManagedObject], of relationship: NSRelationshipDescription) {
+        let isAnnounced = flags.contains(.noted)
+        if relationship.isToMany {
+            let storage = isAnnounced ? storageForChange(of: relationship) : toManyWithoutLoading(relationship)
+            let old = storage.objects
+            storage.replace(by: objects)
+            if isAnnounced { log(.replaced(self, relationship, before: old, after: objects)) }
+        } else {
+            if isAnnounced { log(.toOne(self, relationship, before: toOne(relationship))) }
+            setState(.toOne(objects.first), of: relationship)
+        }
+    }
+
+    /// Whether an inverse that leads to one object says, without asking for the others, that `object` is in the relationship.
+    private func isKnownMember(_ object: NSManagedObject, of relationship: NSRelationshipDescription) -> Bool {
+        guard let inverse = relationship.inverseRelationship, !inverse.isToMany else { return false }
+        return object.toOne(inverse) === self
+    }
+
+    /// The storage of a to-many relationship for a change: complete where an undo must know exactly what the change does.
+    private func storageForChange(of relationship: NSRelationshipDescription) -> ToManyStorage {
+        registry?.context?.undoer == nil ? toManyWithoutLoading(relationship) : toMany(relationship)
     }
 
     /// Undoes this end of `relationship` because `object`, at the other end, is being deleted.
@@ -202,7 +252,7 @@ extension NSManagedObject {
         if relationship.isToMany {
             take(object, outOf: relationship)
         } else if toOne(relationship) === object {
-            putToOne(nil, relationship)
+            putToOne(nil, relationship, was: object)
         }
     }
 

@@ -25,6 +25,8 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     @exclusivity(unchecked) @usableFromInline final var changed = PropertySet()
     @exclusivity(unchecked) final var row: Row?
     @exclusivity(unchecked) final var snapshot: Row?
+    /// The values as they were when the current event first changed the object; see ``EventLog``.
+    @exclusivity(unchecked) final var eventRow: Row?
     final let owningEntity: NSEntityDescription
 
     // The place in the context.
@@ -126,10 +128,9 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     open var isDeleted: Bool { flags.contains(.deleted) }
     /// Whether the next save has something to do for the object.
     open var hasChanges: Bool { !flags.isDisjoint(with: [.inserted, .updated, .deleted]) }
-    /// Whether a property that stores keep differs from what the store has.
-    open var hasPersistentChangedValues: Bool {
-        owningEntity.frozen!.hasTransients ? !persistentChanges.isEmpty : !changed.isEmpty
-    }
+    /// Whether a property that stores keep differs from what the store has. One that was set back to what it was does not; ``hasChanges``
+    /// says only that something was set. Fires no relationship fault.
+    open var hasPersistentChangedValues: Bool { hasChangesToSave }
     /// Whether the object's values have not been taken from the store yet.
     open var isFault: Bool { slots == nil }
     /// 0 when the values are here, another number while the object is a fault.
@@ -143,6 +144,11 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     ///
     /// What it sets does not count as a change and keeps no inverse: use it for transient values.
     open func awakeFromFetch() {}
+    /// Called when values have been restored other than by the program: by an undo or redo, a rollback, a refresh or a merge policy.
+    /// Overrides call super first.
+    ///
+    /// - Parameter flags: what has restored them.
+    open func awake(fromSnapshotEvents flags: NSSnapshotEventType) {}
     /// Called before the object is saved. Changing it here is allowed, and calls this again.
     open func willSave() {}
     /// Called after the object has been saved.
@@ -205,14 +211,26 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
 
     /// Announces a change by a custom accessor: the property counts as changed from here on.
     open func willChangeValue(forKey key: String) {
-        guard let property = property(named: key) else { return }
-        noteChange(at: property.slotIndex)
+        if let property = property(named: key) { announceChange(of: property) }
     }
 
-    /// Ends a change that ``willChangeValue(forKey:)`` announced.
-    open func didChangeValue(forKey key: String) {}
+    /// Ends a change that ``willChangeValue(forKey:)`` announced; the inverse follows a relationship that was set in between.
+    open func didChangeValue(forKey key: String) {
+        if let property = property(named: key) { endChange(of: property) }
+    }
 
     // MARK: Validation (see NSManagedObject+Validation.swift)
+
+    /// Checks a value for a property, whether it is set or not: its type, whether it may be nil, the model's predicates and counts.
+    ///
+    /// A save calls it for every property of an object whose class overrides it. Overrides check their keys and call super for the others,
+    /// or for all. What an override puts into `value` is set; one that does so whatever comes in makes the object changed at every save.
+    ///
+    /// - Parameters:
+    ///   - value: the value, as ``value(forKey:)`` has it.
+    ///   - key: the property. One that the entity does not have is not checked.
+    /// - Throws: an error in `NSCocoaErrorDomain`, with several under `NSDetailedErrorsKey`. Call it on the context's queue.
+    open func validateValue(_ value: inout Any?, forKey key: String) throws { try checkValue(value, forKey: key) }
 
     /// Checks a new object before it is saved. Overrides call super, and throw their own errors beside its.
     open func validateForInsert() throws { try validateProperties() }
@@ -254,6 +272,10 @@ final class Rarities {
     var refusedValues: [String: NSError]?
     /// What fetched properties have found.
     var fetched: [String: [NSManagedObject]] = [:]
+    /// What relationships led to when a custom accessor announced that it changes them.
+    var announced: [String: [NSManagedObject]] = [:]
+    /// What an undo needs to bring the object back, once it is gone from its context.
+    weak var remains: ObjectRemains?
 }
 
 extension NSManagedObject {

@@ -39,6 +39,14 @@ final class ToManyStorage {
         for object in added where index(of: object) == nil { append(object) }
     }
 
+    /// Whether anything was added, removed or moved since the store was asked, or since the last save.
+    var isChanged: Bool {
+        if !isLoaded { return !objects.isEmpty || !removed.isEmpty }
+        if objects.count != stored.count { return true }
+        if zip(objects, stored).allSatisfy({ $0 === $1 }) { return false }
+        return isOrdered || !stored.allSatisfy(contains)
+    }
+
     /// The objects have been saved.
     func didSave() { stored = objects }
 
@@ -70,12 +78,17 @@ final class ToManyStorage {
         return positions![ObjectIdentifier(object)]
     }
 
-    /// Adds `object` at the end. False when it is there already.
-    func insert(_ object: NSManagedObject) -> Bool {
+    /// Adds `object` at the end, or at a place of an order. False when it is there already.
+    func insert(_ object: NSManagedObject, at index: Int? = nil) -> Bool {
         // In an order, what comes back comes to the end: it stays taken out of the place that the store has for it.
         if !isLoaded, !isOrdered { removed[ObjectIdentifier(object)] = nil }
-        if index(of: object) != nil { return false }
-        append(object)
+        if self.index(of: object) != nil { return false }
+        if let index, isOrdered, index < objects.count {
+            objects.insert(object, at: index)
+            positions = nil
+        } else {
+            append(object)
+        }
         return true
     }
 

@@ -47,6 +47,12 @@ final class Scrap: NSManagedObject {
         Self.onAwake?(self)
     }
 
+    var snapshotEvents: [NSSnapshotEventType] = []
+    override func awake(fromSnapshotEvents flags: NSSnapshotEventType) {
+        super.awake(fromSnapshotEvents: flags)
+        snapshotEvents.append(flags)
+    }
+
     override func willSave() {
         super.willSave()
         calls.append("willSave")

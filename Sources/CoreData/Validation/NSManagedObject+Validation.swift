@@ -5,46 +5,71 @@ extension NSManagedObject {
     func validateProperties() throws {
         var errors = refusedValues.map { refused in refused.keys.sorted().map { refused[$0]! } } ?? []
         let frozen = owningEntity.frozen!
+        let isAskedForEach = frozen.overridesValidateValue
+        if isAskedForEach { errors += validateEachValue() }
         if let row {
-            for (attribute, slot) in frozen.mandatory where row.isNil(at: slot) { errors.append(missing(attribute)) }
+            if !isAskedForEach {
+                for (attribute, slot) in frozen.mandatory where row.isNil(at: slot) { errors.append(missing(attribute)) }
+            }
             for (attribute, slot) in frozen.bounded where changed.contains(attribute.slotIndex) {
                 if !row.isNil(at: slot), !AttributeCheck.holds(row, slot, attribute) { errors.append(unholdable(attribute)) }
             }
         }
-        for relationship in frozen.restricted { errors += relationshipErrors(relationship) }
+        if !isAskedForEach {
+            if !frozen.ruled.isEmpty { errors += ruleErrors() }
+            for relationship in frozen.restricted { errors += relationshipErrors(relationship) }
+        }
         if !errors.isEmpty { throw CoreDataError.combined(errors) }
     }
 
     private func relationshipErrors(_ relationship: NSRelationshipDescription) -> [NSError] {
         let isNew = snapshot == nil
         guard isNew || changed.contains(relationship.slotIndex) else { return [] }
+        return countErrors(related(relationship).count, relationship, nil)
+    }
+
+    /// What is wrong with a number of objects.
+    ///
+    /// - Parameter value: the objects, as they were given; nil for those that are there.
+    func countErrors(_ count: Int, _ relationship: NSRelationshipDescription, _ value: Any?) -> [NSError] {
         if !relationship.isToMany {
-            return relationship.isOptional || toOne(relationship) != nil ? [] : [missing(relationship)]
+            return relationship.isOptional || count > 0 ? [] : [missing(relationship)]
         }
         if relationship.isOptional, relationship.minCount == 0, relationship.maxCount == 0 { return [] }
-        let count = toMany(relationship).objects.count
         if count == 0, relationship.isOptional { return [] }
         if count == 0, relationship.minCount <= 1 { return relationship.isOptional ? [] : [missing(relationship)] }
         if count < relationship.minCount {
             return [
                 failure(
                     NSValidationRelationshipLacksMinimumCountError, relationship,
-                    "“\(relationship)” has \(count) objects; it needs \(relationship.minCount) at least.")
+                    "“\(relationship)” has \(count) objects; it needs \(relationship.minCount) at least.",
+                    value ?? currentValue(of: relationship))
             ]
         }
         if relationship.maxCount > 0, count > relationship.maxCount {
             return [
                 failure(
                     NSValidationRelationshipExceedsMaximumCountError, relationship,
-                    "“\(relationship)” has \(count) objects; it may have \(relationship.maxCount) at most.")
+                    "“\(relationship)” has \(count) objects; it may have \(relationship.maxCount) at most.",
+                    value ?? currentValue(of: relationship))
             ]
         }
         return []
     }
 
-    private func missing(_ property: NSPropertyDescription) -> NSError {
+    func missing(_ property: NSPropertyDescription) -> NSError {
         failure(
-            NSValidationMissingMandatoryPropertyError, property, "“\(property)” has no value, and is not optional.")
+            NSValidationMissingMandatoryPropertyError, property, "“\(property)” has no value, and is not optional.", nil)
+    }
+
+    /// The error of a value that a property cannot hold.
+    func unacceptable(_ value: Any?, for property: NSPropertyDescription, because reason: String) -> NSError {
+        CoreDataError.make(
+            NSManagedObjectValidationError, "“\(property)” cannot hold the value that was set.",
+            reason: "Unacceptable value \(AttributeCheck.describe(value)): \(reason).", next: "Set a value of the property's type.",
+            info: [
+                NSValidationObjectErrorKey: self, NSValidationKeyErrorKey: property.name, NSValidationValueErrorKey: value ?? NSNull(),
+            ])
     }
 
     /// A typed accessor has written a number that is out of the attribute's range, or is none.
@@ -59,10 +84,12 @@ extension NSManagedObject {
             ])
     }
 
-    private func failure(_ code: Int, _ property: NSPropertyDescription, _ what: String) -> NSError {
+    private func failure(_ code: Int, _ property: NSPropertyDescription, _ what: String, _ value: Any?) -> NSError {
         CoreDataError.make(
             code, what, next: "Set it before saving \(objectID).",
-            info: [NSValidationObjectErrorKey: self, NSValidationKeyErrorKey: property.name])
+            info: [
+                NSValidationObjectErrorKey: self, NSValidationKeyErrorKey: property.name, NSValidationValueErrorKey: value ?? NSNull(),
+            ])
     }
 
     /// Checks that the relationships with the deny rule lead to nothing that stays.
@@ -76,7 +103,10 @@ extension NSManagedObject {
                     NSValidationRelationshipDeniedDeleteError, "\(objectID) cannot be deleted.",
                     reason: "“\(relationship)” denies it while it leads to \(staying.count) objects.",
                     next: "Delete or move those first.",
-                    info: [NSValidationObjectErrorKey: self, NSValidationKeyErrorKey: relationship.name]))
+                    info: [
+                        NSValidationObjectErrorKey: self, NSValidationKeyErrorKey: relationship.name,
+                        NSValidationValueErrorKey: currentValue(of: relationship) ?? NSNull(),
+                    ]))
         }
         if !errors.isEmpty { throw CoreDataError.combined(errors) }
     }

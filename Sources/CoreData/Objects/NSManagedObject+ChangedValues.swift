@@ -1,0 +1,129 @@
+internal import Foundation
+
+extension NSManagedObject {
+    /// The old values of the properties that stores keep and that the current event has changed, under their names; nil as `NSNull`.
+    ///
+    /// An event ends with the notification of what has changed; the observers of ``NSManagedObjectContext/didChangeObjectsNotification`` see
+    /// what it tells of. For a new object the old values are the defaults. Call it on the context's queue.
+    ///
+    /// Source: [changedValuesForCurrentEvent()](https://developer.apple.com/documentation/coredata/nsmanagedobject/1506472-changedvaluesforcurrentevent).
+    public func changedValuesForCurrentEvent() -> [String: Any] {
+        guard let context = registry?.context else { return [:] }
+        let isCurrent = flags.contains(.noted)
+        let isNew = isCurrent ? flags.contains(.insertedInEvent) : context.announced?.changes.inserted.contains(self) ?? false
+        let before = isNew ? owningEntity.frozen!.layout.defaultRow : eventRow
+        var values: [String: Any] = [:]
+        if let before, let row, isCurrent || context.announced != nil {
+            for property in persistentChanges where property is NSAttributeDescription {
+                let slot = slot(of: property)
+                guard !row.hasEqualValue(as: before, at: slot) else { continue }
+                values[property.name] = before.any(at: slot, of: property as? NSAttributeDescription) ?? NSNull()
+            }
+        }
+        let steps = (isCurrent ? context.eventLog.relationshipSteps(of: self) : context.announced?.log.relationshipSteps(of: self)) ?? []
+        for case let relationship as NSRelationshipDescription in persistentChanges {
+            guard let old = relatedBefore(steps, relationship, isNew: isNew) else { continue }
+            if relationship.isToMany {
+                values[relationship.name] = relationship.isOrdered ? NSOrderedSet(array: old) : Set(old)
+            } else {
+                values[relationship.name] = old.first ?? NSNull()
+            }
+        }
+        return values
+    }
+
+    /// The objects that a relationship led to before the steps; nil where it leads there still.
+    private func relatedBefore(
+        _ steps: [EventStep], _ relationship: NSRelationshipDescription, isNew: Bool
+    ) -> [NSManagedObject]? {
+        var isTouched = isNew
+        for step in steps where step.relationship?.1 === relationship { isTouched = true }
+        guard isTouched else { return nil }
+        let now = related(relationship)
+        let own = isNew ? [] : steps.filter { $0.relationship?.1 === relationship }
+        let old = isNew ? [] : relationship.isOrdered ? Self.orderBefore(own, now) : Self.membersBefore(own, now)
+        let isSame = relationship.isOrdered ? old.elementsEqual(now, by: ===) : Set(old) == Set(now)
+        return isSame ? nil : old
+    }
+
+    private static func membersBefore(_ steps: [EventStep], _ now: [NSManagedObject]) -> [NSManagedObject] {
+        var members = Set(now)
+        for step in steps.reversed() {
+            switch step {
+            case .toOne(_, _, let before): members = before.map { [$0] } ?? []
+            case .added(_, _, let object): members.remove(object)
+            case .removed(_, _, let object, _): members.insert(object)
+            case .replaced(_, _, let before, _): members = Set(before)
+            default: break
+            }
+        }
+        return Array(members)
+    }
+
+    private static func orderBefore(_ steps: [EventStep], _ now: [NSManagedObject]) -> [NSManagedObject] {
+        var objects = now
+        for step in steps.reversed() {
+            switch step {
+            case .added(_, _, let object):
+                // What is added to an order mostly comes to its end.
+                if let index = objects.lastIndex(where: { $0 === object }) { objects.remove(at: index) }
+            case .removed(_, _, let object, let index): objects.insert(object, at: min(index ?? objects.count, objects.count))
+            case .replaced(_, _, let before, _): objects = before
+            default: break
+            }
+        }
+        return objects
+    }
+
+    /// Whether a property differs from what the store had. Properties of new objects do.
+    func differsFromSnapshot(_ property: NSPropertyDescription) -> Bool {
+        guard let snapshot else { return true }
+        let slot = slot(of: property)
+        guard let relationship = property as? NSRelationshipDescription else { return row.map { !$0.hasEqualValue(as: snapshot, at: slot) } ?? false }
+        switch state(of: relationship) {
+        case .fault: return false
+        case .toMany(let storage): return storage.isChanged
+        case .toOne(let target):
+            let stored = snapshot.objectID(at: slot)
+            if stored === NSManagedObjectID.unresolved { return true }
+            guard let target, let stored else { return (target == nil) != (stored == nil) }
+            return !target.objectID.isSame(as: stored)
+        }
+    }
+
+    /// See ``hasPersistentChangedValues``.
+    final var hasChangesToSave: Bool {
+        let properties = owningEntity.frozen!.properties
+        func isToBeSaved(_ index: Int) -> Bool { !properties[index].isTransient && differsFromSnapshot(properties[index]) }
+        var bits = changed.low
+        while bits != 0 {
+            if isToBeSaved(bits.trailingZeroBitCount) { return true }
+            bits &= bits - 1
+        }
+        return !changed.high.isEmpty && (64..<max(64, properties.count)).contains { changed.contains($0) && isToBeSaved($0) }
+    }
+}
+
+extension Row {
+    /// Whether two rows of one layout, or of one that extends the other's, have equal values at `slot`.
+    func hasEqualValue(as other: Row, at slot: RowLayout.Slot) -> Bool {
+        if self === other { return true }
+        let isNil = isNil(at: slot)
+        if isNil || other.isNil(at: slot) { return isNil == other.isNil(at: slot) }
+        let place = slots + slot.location.offset
+        let otherPlace = other.slots + slot.location.offset
+        switch slot.kind {
+        case .integer, .boolean: return place.load(as: Int64.self) == otherPlace.load(as: Int64.self)
+        case .double, .date: return place.load(as: Double.self) == otherPlace.load(as: Double.self)
+        case .uuid: return place.load(as: UUID.self) == otherPlace.load(as: UUID.self)
+        case .string: return text(at: slot) == other.text(at: slot)
+        case .data: return place.assumingMemoryBound(to: Data.self).pointee == otherPlace.assumingMemoryBound(to: Data.self).pointee
+        case .objectID: return objectID(at: slot) == other.objectID(at: slot)
+        case .objectIDs: return objectIDs(at: slot)?.ids == other.objectIDs(at: slot)?.ids
+        case .box:
+            guard let value = box(at: slot), let otherValue = other.box(at: slot), value !== otherValue else { return true }
+            guard let value = value.value as? AnyHashable, let otherValue = otherValue.value as? AnyHashable else { return false }
+            return value == otherValue
+        }
+    }
+}

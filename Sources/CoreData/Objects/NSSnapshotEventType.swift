@@ -1,0 +1,22 @@
+/// What has restored an object's values, see ``NSManagedObject/awake(fromSnapshotEvents:)``.
+///
+/// Source: [NSSnapshotEventType](https://developer.apple.com/documentation/coredata/nssnapshoteventtype).
+public struct NSSnapshotEventType: OptionSet, Sendable {
+    /// The raw value.
+    public let rawValue: UInt
+    /// Makes a set of a raw value.
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+
+    /// An insertion was undone.
+    public static let undoInsertion = NSSnapshotEventType(rawValue: 1 << 1)
+    /// A deletion was undone.
+    public static let undoDeletion = NSSnapshotEventType(rawValue: 1 << 2)
+    /// A change was undone.
+    public static let undoUpdate = NSSnapshotEventType(rawValue: 1 << 3)
+    /// The context was rolled back.
+    public static let rollback = NSSnapshotEventType(rawValue: 1 << 4)
+    /// The object was refreshed.
+    public static let refresh = NSSnapshotEventType(rawValue: 1 << 5)
+    /// A merge policy has settled a conflict.
+    public static let mergePolicy = NSSnapshotEventType(rawValue: 1 << 6)
+}

@@ -1,0 +1,166 @@
+internal import Foundation
+
+/// How a context uses its undo manager.
+///
+/// Each event leaves an ``EventLog``. What it takes to go back over the log is registered as one action; carrying it out is an event of its
+/// own, whose log is registered in turn, so that a redo is the undo of an undo.
+extension NSManagedObjectContext {
+    /// Takes back the last group of changes that the ``undoManager`` has; does nothing without one. Call it on the context's queue.
+    ///
+    /// Values, relationships at both ends, insertions and deletions are as they were before; a deleted object is back as the same instance.
+    /// After a save an undo is a change like any other, for the next save to write.
+    public func undo() {
+        guard let undoer else { return }
+        processPendingChanges()
+        if undoer.canUndo { undoer.undo() }
+    }
+
+    /// Makes again what the last ``undo()`` has taken back. Call it on the context's queue.
+    public func redo() {
+        guard let undoer else { return }
+        processPendingChanges()
+        if undoer.canRedo { undoer.redo() }
+    }
+
+    func useUndoManager(_ manager: UndoManager?) {
+        guard manager !== undoer else { return }
+        processPendingChanges()
+        undoer?.forgetClient(ObjectIdentifier(self))
+        undoer = manager
+        // The registry knows whether the context still lives.
+        manager?.addClient(ObjectIdentifier(self)) { [unowned registry = registry!] in registry.context?.processPendingChanges() }
+    }
+
+    /// Registers the way back over an event that is over.
+    func registerUndo(of log: EventLog) {
+        guard let undoer, undoer.isUndoRegistrationEnabled, !log.steps.isEmpty else { return }
+        let steps = log.steps.compactMap(settled)
+        guard !steps.isEmpty else { return }
+        undoer.register(for: ObjectIdentifier(self)) { [registry = registry!] in registry.context?.goBack(over: steps) }
+        // Outside `perform` the event ends when the queue gets to it.
+        if !isInEvent { scheduleEvent() }
+    }
+
+    /// A step in the form in which it is kept; nil where there is nothing to go back to.
+    private func settled(_ step: EventStep) -> EventStep? {
+        switch step {
+        case .attributes(let object):
+            guard let before = object.eventRow, let row = object.row else { return nil }
+            var slots = PropertySet()
+            for property in object.changes where property is NSAttributeDescription {
+                if !row.hasEqualValue(as: before, at: object.slot(of: property)) { slots.insert(property.slotIndex) }
+            }
+            return slots.isEmpty ? nil : .values(object, before, slots)
+        case .vanished(let remains):
+            // After the next save no store can be asked any more.
+            if remains.object.flags.contains(.deleted) { remains.object.loadEverything() }
+            return step
+        default: return step
+        }
+    }
+
+    // MARK: Going back
+
+    private func goBack(over steps: [EventStep]) {
+        processPendingChanges()
+        var back: [NSManagedObject] = []
+        // Objects come back before anything leads to them.
+        for case .vanished(let remains) in steps where bringBack(remains) { back.append(remains.object) }
+        var updated: [NSManagedObject] = []
+        var gone: [NSManagedObject] = []
+        for step in steps.reversed() {
+            switch step {
+            case .values(let object, let row, let slots):
+                object.restore(slots, from: row)
+                updated.append(object)
+            case .appeared(let remains):
+                let object = remains.object
+                guard object.registry === registry, !object.flags.contains(.deleted) else { continue }
+                noteInEvent(object)
+                markDeleted(object)
+                gone.append(object)
+            default:
+                guard let object = step.relationship?.object else { continue }
+                object.goBack(over: step, in: registry)
+                updated.append(object)
+            }
+        }
+        for object in gone { object.awake(fromSnapshotEvents: .undoInsertion) }
+        for object in back where object.registry === registry { object.awake(fromSnapshotEvents: .undoDeletion) }
+        var seen = Set((gone + back).map(ObjectIdentifier.init))
+        for object in updated where seen.insert(ObjectIdentifier(object)).inserted { object.awake(fromSnapshotEvents: .undoUpdate) }
+        processPendingChanges()
+    }
+
+    /// Brings an object back that was deleted: into the state it was in before or, once the delete is saved, as a new object. False when it is
+    /// here anyway.
+    private func bringBack(_ remains: ObjectRemains) -> Bool {
+        let object = remains.object
+        if object.registry == nil {
+            if object.snapshot != nil || !(object.identifier?.isTemporary ?? true) { object.becomeNew() }
+            object.registry = registry
+            object.relationships = remains.relationships
+            remains.relationships = []
+            registry.register(object)
+            noteInsertion(of: object)
+            return true
+        }
+        guard object.registry === registry, object.flags.contains(.deleted) else { return false }
+        deletedList.remove(object)
+        object.flags.subtract([.deleted, .preparedForDeletion])
+        noteInEvent(object)
+        if object.flags.contains(.inserted) {
+            insertedList.append(object)
+        } else if !object.changed.isEmpty {
+            object.flags.insert(.updated)
+            updatedList.append(object)
+        }
+        eventLog.append(.appeared(remains))
+        return true
+    }
+}
+
+extension NSManagedObject {
+    /// Takes the values and the objects of all relationships from the store.
+    fileprivate func loadEverything() {
+        if slots == nil { _ = slotsAfterFault() }
+        for relationship in owningEntity.frozen!.relationships { _ = related(relationship) }
+    }
+
+    /// The store has no row of the object any more: it is as one that was never saved.
+    fileprivate func becomeNew() {
+        snapshot = nil
+        identifier = nil
+        flags = flags.intersection(.ownsRow)
+        for property in owningEntity.frozen!.properties { changed.insert(property.slotIndex) }
+    }
+
+    fileprivate func restore(_ slots: PropertySet, from before: Row) {
+        for property in owningEntity.frozen!.properties where slots.contains(property.slotIndex) {
+            guard prepareRowForChange(at: property.slotIndex) else { return }
+            row.unsafelyUnwrapped.copyValue(from: before, at: slot(of: property))
+        }
+    }
+
+    /// Undoes one end of a relationship. Objects that are gone for good are left out.
+    fileprivate func goBack(over step: EventStep, in registry: ObjectRegistry) {
+        guard self.registry === registry else { return }
+        func lives(_ object: NSManagedObject) -> Bool { object.registry === registry }
+        switch step {
+        case .toOne(_, let relationship, let before):
+            putToOne(before.flatMap { lives($0) ? $0 : nil }, relationship, was: toOne(relationship))
+        case .added(_, let relationship, let object): take(object, outOf: relationship)
+        case .removed(_, let relationship, let object, let index): if lives(object) { put(object, into: relationship, at: index) }
+        case .replaced(_, let relationship, let before, let after):
+            let storage = toMany(relationship)
+            if storage.objects.elementsEqual(after, by: ===) {
+                return replace(by: before.filter(lives), in: storage, of: relationship)
+            }
+            // Something has changed since that was not registered: it stays.
+            let kept = Set(before)
+            for object in after where !kept.contains(object) { take(object, outOf: relationship) }
+            for object in before where lives(object) && !storage.contains(object) { put(object, into: relationship) }
+        default: break
+        }
+    }
+}

@@ -1,0 +1,89 @@
+internal import Foundation
+internal import Predicates
+
+extension NSManagedObject {
+    /// What ``validateValue(_:forKey:)`` checks unless it is overridden: type, presence, predicates and counts of the model.
+    func checkValue(_ value: Any?, forKey key: String) throws {
+        guard let property = owningEntity.frozen!.byName[key] else { return }
+        var errors: [NSError] = []
+        if let relationship = property as? NSRelationshipDescription {
+            if let objects = Self.objects(in: value, for: relationship) {
+                errors += countErrors(objects.count, relationship, value)
+            } else {
+                errors.append(unacceptable(value, for: relationship, because: Self.misfit(value, relationship)))
+            }
+        } else if let attribute = property as? NSAttributeDescription {
+            switch AttributeCheck.conform(value, to: attribute) {
+            case nil: errors.append(unacceptable(value, for: attribute, because: "it is of \(Swift.type(of: value as Any)) or out of range"))
+            case .null?: if !attribute.isOptional, !attribute.isTransient { errors.append(missing(attribute)) }
+            default: break
+            }
+        }
+        if errors.isEmpty, let value = AttributeCheck.unwrapped(value) { errors += ruleErrors(value, of: property) }
+        if !errors.isEmpty { throw CoreDataError.combined(errors) }
+    }
+
+    private func ruleErrors(_ value: Any, of property: NSPropertyDescription) -> [NSError] {
+        guard let ruled = owningEntity.frozen!.ruled.first(where: { $0.property === property }) else { return [] }
+        return ruled.rules.compactMap { rule in violation(of: rule, property) { try rule.allows(value) } }
+    }
+
+    /// The errors of the properties with predicates: of a new object all of them, of another those that were changed.
+    func ruleErrors() -> [NSError] {
+        let isNew = snapshot == nil
+        var errors: [NSError] = []
+        for ruled in owningEntity.frozen!.ruled where isNew || changed.contains(ruled.property.slotIndex) {
+            if let attribute = ruled.property as? NSAttributeDescription {
+                let slot = slot(of: attribute)
+                guard let row, !row.isNil(at: slot) else { continue }
+                for rule in ruled.rules {
+                    if let error = violation(of: rule, attribute, { try rule.allows(row, slot, attribute) }) { errors.append(error) }
+                }
+            } else if let value = currentValue(of: ruled.property) {
+                errors += ruleErrors(value, of: ruled.property)
+            }
+        }
+        return errors
+    }
+
+    private func violation(of rule: ValidationRule, _ property: NSPropertyDescription, _ allows: () throws -> Bool) -> NSError? {
+        var cause: (any Error)?
+        do { if try allows() { return nil } } catch { cause = error }
+        let value = currentValue(of: property)
+        return CoreDataError.make(
+            rule.code, rule.warning ?? "The value of “\(property)” is not valid.",
+            reason: "\(AttributeCheck.describe(value)) does not satisfy \(rule.predicate.formatString).", cause: cause,
+            info: [
+                NSValidationObjectErrorKey: self, NSValidationKeyErrorKey: property.name, NSValidationValueErrorKey: value ?? NSNull(),
+                NSValidationPredicateErrorKey: rule.predicate,
+            ])
+    }
+
+    /// Asks an overridden ``validateValue(_:forKey:)`` for every property, and keeps what it has put in a value's place.
+    func validateEachValue() -> [NSError] {
+        let isNew = snapshot == nil
+        var errors: [NSError] = []
+        for property in owningEntity.frozen!.properties where !property.isTransient {
+            // Where nothing was set, a relationship's fault is not fired to hear that it is as it was.
+            if property is NSRelationshipDescription, !isNew, !changed.contains(property.slotIndex) { continue }
+            let before = currentValue(of: property)
+            var value = before
+            do {
+                try validateValue(&value, forKey: property.name)
+                if !Self.isSame(before, value) { setCurrentValue(value, of: property) }
+            } catch {
+                errors += (error as NSError).userInfo[NSDetailedErrorsKey] as? [NSError] ?? [error as NSError]
+            }
+        }
+        return errors
+    }
+
+    private static func isSame(_ before: Any?, _ after: Any?) -> Bool {
+        switch (before, after) {
+        case (nil, nil): true
+        case (let before as AnyHashable, let after as AnyHashable): before == after
+        case (let before?, let after?): (before as AnyObject) === (after as AnyObject) || !(before is AnyHashable)
+        default: false
+        }
+    }
+}
