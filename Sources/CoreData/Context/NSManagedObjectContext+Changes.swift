@@ -7,6 +7,7 @@ extension NSManagedObjectContext {
     /// Its delete rules are carried out when pending changes are processed: at the end of a `perform` block, before a fetch or a save.
     /// An object that was never saved is forgotten.
     public func delete(_ object: NSManagedObject) {
+        checkQueue("delete(_:) is called")
         guard object.registry === registry, !object.flags.contains(.deleted) else { return }
         if !object.flags.contains(.preparedForDeletion) {
             object.flags.insert(.preparedForDeletion)

@@ -8,6 +8,7 @@ extension NSManagedObjectContext {
     /// - Throws: an error for an unknown entity, a predicate that did not parse or names an unknown key, results that are not of
     ///   `ResultType`; the store's error; a ``pendingFaultError``.
     public func fetch<ResultType>(_ request: NSFetchRequest<ResultType>) throws -> [ResultType] {
+        checkQueue("fetch(_:) is called")
         try throwPendingFaultError()
         try resolve(request)
         let erased = try settled(request.erased())
@@ -27,6 +28,7 @@ extension NSManagedObjectContext {
     ///
     /// - Throws: as ``fetch(_:)-swift.method``.
     public func count<ResultType>(for request: NSFetchRequest<ResultType>) throws -> Int {
+        checkQueue("count(for:) is called")
         try throwPendingFaultError()
         var erased = request.erased().copy() as! NSFetchRequest<any NSFetchRequestResult>
         erased.entity = try resolveEntity(request.entity, named: request.entityName)

@@ -59,6 +59,7 @@ extension NSManagedObjectContext {
     }
 
     func post(_ name: Notification.Name, _ changes: ObjectChanges = ObjectChanges()) {
+        if let observation, name == Self.didChangeObjectsNotification { observation.didChange(changes) }
         var info: [AnyHashable: Any] = [:]
         if !changes.inserted.isEmpty { info[NSInsertedObjectsKey] = changes.inserted }
         if !changes.updated.isEmpty { info[NSUpdatedObjectsKey] = changes.updated }

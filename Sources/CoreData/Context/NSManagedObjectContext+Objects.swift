@@ -6,7 +6,8 @@ extension NSManagedObjectContext {
     ///
     /// Whether the object exists shows when its values are read; ``existingObject(with:)`` finds out at once.
     public func object(with objectID: NSManagedObjectID) -> NSManagedObject {
-        registeredObject(for: objectID) ?? makeFault(objectID.current)
+        checkQueue("object(with: \(objectID)) is called")
+        return registeredObject(for: objectID) ?? makeFault(objectID.current)
     }
 
     /// The object of an identity if it lives in the context already, nil otherwise. Call it on the context's queue.
@@ -98,6 +99,7 @@ extension NSManagedObjectContext {
 
     /// Takes a new object in and lets it set itself up. Used by the object's initializer.
     func insertNew(_ object: NSManagedObject) {
+        checkQueue("A new object of the entity “\(object.owningEntity)” is inserted")
         object.registry = registry
         noteInsertion(of: object)
         object.awakeFromInsert()
@@ -140,7 +142,7 @@ extension NSManagedObjectContext {
         var sum = 0
         var ancestor = parent
         while let context = ancestor {
-            sum += context.saves.load(ordering: .acquiring)
+            sum += context.saveCount.load(ordering: .acquiring)
             ancestor = context.parent
         }
         return sum

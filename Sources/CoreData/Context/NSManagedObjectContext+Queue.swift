@@ -49,7 +49,7 @@ extension NSManagedObjectContext {
         return try result.value.get()
     }
 
-    private func runEvent<T>(_ block: () -> T) -> T {
+    func runEvent<T>(_ block: () -> T) -> T {
         let outer = isInEvent
         isInEvent = true
         defer {

@@ -106,7 +106,7 @@ extension NSManagedObjectContext {
         eventObjects = []
         eventLog = EventLog()
         assignedStores = [:]
-        saves.add(1, ordering: .releasing)
+        saveCount.add(1, ordering: .releasing)
         if parent != nil {
             awaitingPermanentIDs += changes.inserted.map { AwaitingPermanentID(object: $0) }
             // The parent may have saved them already.

@@ -114,8 +114,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// The `ancestorSaves` when these were last looked at.
     final var ancestorSavesSeen = 0
     /// How often this context has saved. Its children read it on their queues.
-    final let saves = Atomic<Int>(0)
+    final let saveCount = Atomic<Int>(0)
     final var faultError: (any Error)?
+    /// What observes the objects' properties; see ``isObservationEnabled``.
+    final var observation: ContextObservation?
     private var lastEntity: (NSManagedObject.Type, NSEntityDescription)?
     final var discardedRows: [Row] = []
 
@@ -127,6 +129,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         case .privateQueueConcurrencyType: contextQueue = .makePrivate()
         }
         super.init()
+        if ConcurrencyDebugging.isOn { AccessHooks.activate() }
         registry = ObjectRegistry(self)
         if ct == .privateQueueConcurrencyType { contextQueue.registry = registry }
     }
@@ -195,7 +198,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     ///
     /// - Throws: validation errors (all of them, see ``NSValidationMultipleErrorsError``), the store's error, or code 133020 with the
     ///   ``NSMergeConflict``s under `"conflictList"` that the merge policy did not settle.
-    open func save() throws { try performSave() }
+    open func save() throws {
+        checkQueue("save() is called")
+        try performSave()
+    }
 
     // MARK: Errors of reads
 

@@ -36,8 +36,31 @@ public import Synchronization
         return PlaceTable.find(key, type, in: object.places, object.placeMask) ?? resolve(in: object, key, type)
     }
 
+    /// As ``place(in:)``, for a value that is about to be written.
+    @inlinable @inline(__always) func placeForWriting(in object: NSManagedObject) -> PropertyPlace {
+        let type = UInt(bitPattern: ObjectIdentifier(Value.self))
+        return PlaceTable.find(key, type, in: object.places, object.placeMask) ?? resolveForWriting(in: object, key, type)
+    }
+
     @usableFromInline @inline(never) func resolve(in object: NSManagedObject, _ key: UInt, _ type: UInt) -> PropertyPlace {
+        let place = knownPlace(in: object, key, type)
+        if object.noticesAccesses { object.noteRead(at: place.index) }
+        return place
+    }
+
+    @usableFromInline @inline(never) func resolveForWriting(in object: NSManagedObject, _ key: UInt, _ type: UInt) -> PropertyPlace {
+        let place = knownPlace(in: object, key, type)
+        if object.noticesAccesses { object.noteWrite(at: place.index) }
+        return place
+    }
+
+    private func knownPlace(in object: NSManagedObject, _ key: UInt, _ type: UInt) -> PropertyPlace {
         let frozen = object.owningEntity.frozen!
+        if !frozen.layout.recordsReads,
+            let place = PlaceTable.find(key, type, in: frozen.layout.places.entries, frozen.layout.places.mask)
+        {
+            return place
+        }
         guard let property = frozen.byName[name.description] else { preconditionFailure(object.undefinedKeyMessage(name.description)) }
         guard Value.fits(property) else {
             preconditionFailure("“\(property)” cannot be read as \(Value.self): the model gives it another type.")
@@ -141,7 +164,7 @@ extension NSManagedObject {
     /// The value of a property, typed. Nil reads as the type's zero where the type is not optional. Call it on the context's queue.
     @inlinable public final subscript<Value: ManagedValue>(property: ManagedProperty<Value>) -> Value {
         get { Value.get(from: self, at: property.place(in: self)) }
-        set { Value.set(newValue, in: self, at: property.place(in: self)) }
+        set { Value.set(newValue, in: self, at: property.placeForWriting(in: self)) }
     }
 
     @inlinable @inline(__always) final var readableSlots: UnsafeMutableRawPointer { slots ?? slotsAfterFault() }

@@ -108,6 +108,7 @@ extension NSManagedObject {
     /// Marks the property at `index` as changed and tells the context.
     final func noteChange(at index: Int) {
         if flags.contains(.awaking) { return }
+        if AccessHooks.isActive { noteWrite(at: index) }
         changed.insert(index)
         if !flags.contains(.noted) {
             registry?.context?.noteChange(of: self)

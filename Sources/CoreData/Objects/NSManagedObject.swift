@@ -58,8 +58,9 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
             preconditionFailure("The entity “\(entity)” belongs to no model; add it to one before objects of it are made.")
         }
         owningEntity = entity
-        places = frozen.layout.places.entries
-        placeMask = frozen.layout.places.mask
+        let table = AccessHooks.isActive ? frozen.layout.watchedPlaces : frozen.layout.places
+        places = table.entries
+        placeMask = table.mask
         if context == nil {
             row = frozen.layout.defaultRow
         } else {
@@ -172,6 +173,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
         guard let property = property(named: key) else {
             return owningEntity.frozen!.fetched[key].map { fetchedObjects($0) } ?? value(forUndefinedKey: key)
         }
+        if AccessHooks.isActive { noteRead(at: property.slotIndex) }
         return currentValue(of: property)
     }
 
@@ -204,7 +206,10 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     }
 
     /// Announces a read by a custom accessor; fires the fault. A nil key fires the object's fault.
-    open func willAccessValue(forKey key: String?) { if slots == nil { _ = slotsAfterFault() } }
+    open func willAccessValue(forKey key: String?) {
+        if AccessHooks.isActive, let key, let property = property(named: key) { noteRead(at: property.slotIndex) }
+        if slots == nil { _ = slotsAfterFault() }
+    }
 
     /// Ends a read that ``willAccessValue(forKey:)`` announced.
     open func didAccessValue(forKey key: String?) {}

@@ -82,6 +82,8 @@ final class RowLayout: @unchecked Sendable {
     var recordsReads = false
     /// The places of typed accessors.
     let places: PlaceTable
+    /// Stays empty: where objects look that notice accesses; see ``AccessHooks``.
+    let watchedPlaces = PlaceTable(propertyCount: 0)
     let slots: [Slot]
     /// The length of a row, in 8-byte words.
     let wordCount: Int

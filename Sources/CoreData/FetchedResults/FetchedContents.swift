@@ -1,0 +1,191 @@
+internal import Foundation
+internal import Predicates
+
+/// One object of fetched results, with what it was sorted by when it came to its place.
+final class FetchedNode: RankedNode {
+    let object: NSManagedObject
+    /// Tells apart objects that compare as equal: they stay in the order in which they came.
+    let sequence: Int
+    /// The values that the object is sorted by, once they have been asked for.
+    var keys: [PropertyValue]?
+    fileprivate(set) var section: FetchedSection
+
+    init(_ object: NSManagedObject, sequence: Int, section: FetchedSection) {
+        self.object = object
+        self.sequence = sequence
+        self.section = section
+    }
+
+    /// Where the object stands.
+    var place: FetchedChanges.Place {
+        let index = rank
+        let row = index - section.first.unsafelyUnwrapped.rank
+        return FetchedChanges.Place(indexPath: IndexPath(row: row, section: section.rank), index: index)
+    }
+}
+
+/// A run of objects with the same section name.
+final class FetchedSection: RankedNode {
+    let name: String
+    fileprivate(set) var count = 0
+    fileprivate(set) unowned(unsafe) var first: FetchedNode?
+
+    init(_ name: String) { self.name = name }
+
+    var objects: [NSManagedObject] {
+        var objects: [NSManagedObject] = []
+        objects.reserveCapacity(count)
+        var node: RankedNode? = first
+        while let current = node, objects.count < count {
+            objects.append(unsafeDowncast(current, to: FetchedNode.self).object)
+            node = current.next
+        }
+        return objects
+    }
+}
+
+/// The objects that a fetch has found, in their order and sections, kept up to date object by object.
+///
+/// On the context's queue only.
+struct FetchedContents {
+    private(set) var objects = RankedTree<FetchedNode>()
+    private(set) var sections = RankedTree<FetchedSection>()
+    private var nodes: [ObjectIdentifier: FetchedNode] = [:]
+    private var sectionsByName: [String: FetchedSection] = [:]
+    private let sort: CompiledSortKeys
+    /// The key path of the section names; nil where all objects are in one section, which is there even while it is empty.
+    private let sectionKeyPath: String?
+    /// The sequence number of the next new object.
+    private(set) var nextSequence = 0
+
+    /// Takes fetched objects in.
+    ///
+    /// - Throws: an error naming the section key path where the objects are not sorted by it; the error of a failing fault.
+    init(_ fetched: [NSManagedObject], sort: CompiledSortKeys, sectionKeyPath: String?) throws {
+        self.sort = sort
+        self.sectionKeyPath = sectionKeyPath
+        var section = FetchedSection("")
+        var list: [FetchedSection] = []
+        if sectionKeyPath == nil { list.append(section) }
+        var all: [FetchedNode] = []
+        all.reserveCapacity(fetched.count)
+        nodes.reserveCapacity(fetched.count)
+        for object in fetched where nodes[ObjectIdentifier(object)] == nil {
+            let name = try sectionName(of: object)
+            if sectionKeyPath != nil, list.isEmpty || section.name != name {
+                section = FetchedSection(name)
+                guard sectionsByName.updateValue(section, forKey: name) == nil else { throw outOfOrder(object, name) }
+                list.append(section)
+            }
+            let node = FetchedNode(object, sequence: nextSequence, section: section)
+            nextSequence += 1
+            // What hangs on other objects may change without this one: it is kept as it was when the order was made.
+            if sort.readsRelated { node.keys = try sort.values(of: object.subject()) }
+            if section.count == 0 { section.first = node }
+            section.count += 1
+            nodes[ObjectIdentifier(object)] = node
+            all.append(node)
+        }
+        objects = RankedTree(all)
+        sections = RankedTree(list)
+    }
+
+    var isSectioned: Bool { sectionKeyPath != nil }
+
+    func node(of object: NSManagedObject) -> FetchedNode? { nodes[ObjectIdentifier(object)] }
+
+    func node(at indexPath: IndexPath) -> FetchedNode? {
+        guard indexPath.count == 2, indexPath.section >= 0, indexPath.section < sections.count else { return nil }
+        let section = sections[indexPath.section]
+        guard indexPath.row >= 0, indexPath.row < section.count, let first = section.first else { return nil }
+        return objects[first.rank + indexPath.row]
+    }
+
+    /// Whether an object that has changed may keep its place: what it is sorted by is as it was.
+    func staysInPlace(_ node: FetchedNode) throws -> Bool {
+        guard let keys = node.keys, try sectionName(of: node.object) == node.section.name else { return false }
+        return sort.compare(keys, try sort.values(of: node.object.subject())) == .orderedSame
+    }
+
+    /// A place for a new object, or for one that was taken out.
+    func makeNode(_ object: NSManagedObject, sequence: Int) throws -> FetchedNode {
+        let node = FetchedNode(object, sequence: sequence, section: FetchedSection(try sectionName(of: object)))
+        node.keys = try sort.values(of: object.subject())
+        return node
+    }
+
+    /// Puts an object in its place.
+    ///
+    /// - Returns: the section, if it is new.
+    /// - Throws: an error where the object's section name does not fit its place; the error of a failing fault. Nothing is changed then.
+    mutating func insert(_ node: FetchedNode) throws -> FetchedSection? {
+        let keys = node.keys.unsafelyUnwrapped
+        let index = try objects.partitionPoint { other in
+            switch sort.compare(try self.keys(of: other), keys) {
+            case .orderedAscending: true
+            case .orderedSame: other.sequence < node.sequence
+            case .orderedDescending: false
+            }
+        }
+        let before = index > 0 ? objects[index - 1] : nil
+        let after = index < objects.count ? objects[index] : nil
+        let name = node.section.name
+        var new: FetchedSection?
+        if sectionKeyPath == nil {
+            node.section = sections[0]
+        } else if let section = [before, after].compactMap({ $0?.section }).first(where: { $0.name == name }) {
+            node.section = section
+        } else {
+            if sectionsByName[name] != nil || (before != nil && before?.section === after?.section) { throw outOfOrder(node.object, name) }
+            sections.insert(node.section, at: before.map { $0.section.rank + 1 } ?? 0)
+            sectionsByName[name] = node.section
+            new = node.section
+        }
+        objects.insert(node, at: index)
+        let section = node.section
+        if section.count == 0 || section.first === after { section.first = node }
+        section.count += 1
+        nodes[ObjectIdentifier(node.object)] = node
+        nextSequence = max(nextSequence, node.sequence + 1)
+        return new
+    }
+
+    /// Takes an object out. Answers its section, if it was the last one there and the section is gone with it.
+    mutating func remove(_ node: FetchedNode) -> FetchedSection? {
+        let section = node.section
+        let next = node.next.map { unsafeDowncast($0, to: FetchedNode.self) }
+        objects.remove(node)
+        nodes[ObjectIdentifier(node.object)] = nil
+        section.count -= 1
+        if section.first === node { section.first = section.count > 0 ? next : nil }
+        guard section.count == 0, sectionKeyPath != nil else { return nil }
+        sections.remove(section)
+        sectionsByName[section.name] = nil
+        return section
+    }
+
+    /// What an object was sorted by when it was first asked.
+    private func keys(of node: FetchedNode) throws -> [PropertyValue] {
+        if let keys = node.keys { return keys }
+        let keys = try sort.values(of: node.object.subject())
+        node.keys = keys
+        return keys
+    }
+
+    // MARK: Section names
+
+    private func sectionName(of object: NSManagedObject) throws -> String {
+        guard let sectionKeyPath else { return "" }
+        let value = object.value(forKeyPath: sectionKeyPath)
+        try object.managedObjectContext?.throwPendingFaultError()
+        return value.map { "\($0)" } ?? ""
+    }
+
+    private func outOfOrder(_ object: NSManagedObject, _ name: String) -> NSError {
+        CoreDataError.make(
+            NSCoreDataError, "The objects are not sorted by the section key path “\(sectionKeyPath ?? "")”.",
+            reason: "\(object.objectID) has the section name “\(name)”, but stands apart from the others with that name.",
+            next: "Let the first sort descriptor sort by “\(sectionKeyPath ?? "")”, or by what gives the same order.",
+            info: [NSAffectedObjectsErrorKey: [object]])
+    }
+}

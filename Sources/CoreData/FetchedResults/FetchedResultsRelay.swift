@@ -1,0 +1,115 @@
+internal import Foundation
+
+/// What the typed controller and the erased one that its delegate sees have in common: the results, and who is told of them.
+final class FetchedResultsRelay {
+    let tracker: FetchedResultsTracker
+    let hasSections: Bool
+    /// What stands for a section in an index, as the typed controller has it.
+    var indexTitle: (String) -> String? = { $0.first.map { String($0).uppercased() } }
+    /// The controller to show to the delegate.
+    var erasedController: () -> NSFetchedResultsController<any NSFetchRequestResult>? = { nil }
+
+    weak var delegate: (any NSFetchedResultsControllerDelegate)? {
+        didSet {
+            delegateTakesSnapshots = true
+            delegateTakesDifferences = true
+            if delegate != nil { startTelling() } else { stopTelling() }
+        }
+    }
+    /// What the delegate can be told. It is true until a call has ended in the implementation that does nothing.
+    var delegateTakesSnapshots = true
+    var delegateTakesDifferences = true
+
+    init(_ context: NSManagedObjectContext, hasSections: Bool) {
+        tracker = FetchedResultsTracker(context)
+        self.hasSections = hasSections
+    }
+
+    private func startTelling() {
+        tracker.willChange = { [unowned self] in willChange() }
+        tracker.didChange = { [unowned self] in didChange($0) }
+        introduce()
+    }
+
+    private func stopTelling() {
+        tracker.willChange = nil
+        tracker.didChange = nil
+    }
+
+    /// Gives the delegate what is there: the snapshot, or an empty difference. Finds out, by the way, which of them it takes.
+    func introduce() {
+        guard let delegate, let contents = tracker.contents, let controller = erasedController() else { return }
+        if delegateTakesSnapshots { delegate.controller(controller, didChangeContentWith: FetchedResultsSnapshot(contents)) }
+        if delegateTakesSnapshots || hasSections || !delegateTakesDifferences { return }
+        if let nothing = CollectionDifference<NSManagedObjectID>([]) { delegate.controller(controller, didChangeContentWith: nothing) }
+    }
+
+    private var tellsDifferences: Bool { !delegateTakesSnapshots && delegateTakesDifferences && !hasSections }
+
+    private func willChange() {
+        guard let delegate else { return stopTelling() }
+        guard !delegateTakesSnapshots, !tellsDifferences, let controller = erasedController() else { return }
+        delegate.controllerWillChangeContent(controller)
+    }
+
+    private func didChange(_ changes: FetchedChanges) {
+        guard let delegate, let controller = erasedController(), let contents = tracker.contents else { return }
+        if delegateTakesSnapshots {
+            let reloaded = (changes.updates + changes.moves).map(\.object)
+            return delegate.controller(controller, didChangeContentWith: FetchedResultsSnapshot(contents, reloaded: reloaded))
+        }
+        if tellsDifferences { return delegate.controller(controller, didChangeContentWith: changes.difference) }
+        for (section, index) in changes.deletedSections {
+            delegate.controller(controller, didChange: info(section), atSectionIndex: index, for: .delete)
+        }
+        for (section, index) in changes.insertedSections {
+            delegate.controller(controller, didChange: info(section), atSectionIndex: index, for: .insert)
+        }
+        func tell(_ object: NSManagedObject, _ old: FetchedChanges.Place?, _ type: NSFetchedResultsChangeType, _ new: FetchedChanges.Place?)
+        {
+            delegate.controller(controller, didChange: object, at: old?.indexPath, for: type, newIndexPath: new?.indexPath)
+        }
+        for (object, place) in changes.deletes { tell(object, place, .delete, nil) }
+        for (object, place) in changes.inserts { tell(object, nil, .insert, place) }
+        for move in changes.moves { tell(move.object, move.from, .move, move.to) }
+        for update in changes.updates { tell(update.object, update.from, .update, update.to) }
+        delegate.controllerDidChangeContent(controller)
+    }
+
+    func info(_ section: FetchedSection) -> any NSFetchedResultsSectionInfo {
+        FetchedSectionInfo(section: section, indexTitle: title(of: section.name))
+    }
+
+    /// What stands for a section in an index: the delegate's word, or else the controller's.
+    func title(of name: String) -> String? {
+        if let delegate, let controller = erasedController() {
+            return delegate.controller(controller, sectionIndexTitleForSectionName: name)
+        }
+        return indexTitle(name)
+    }
+}
+
+extension FetchedChanges {
+    /// The changes as a difference of IDs; an object that has changed and kept its place is none.
+    fileprivate var difference: CollectionDifference<NSManagedObjectID> {
+        var changes: [CollectionDifference<NSManagedObjectID>.Change] = []
+        for (object, place) in deletes { changes.append(.remove(offset: place.index, element: object.objectID, associatedWith: nil)) }
+        for (object, place) in inserts { changes.append(.insert(offset: place.index, element: object.objectID, associatedWith: nil)) }
+        for move in moves {
+            let id = move.object.objectID
+            changes.append(.remove(offset: move.from.index, element: id, associatedWith: move.to.index))
+            changes.append(.insert(offset: move.to.index, element: id, associatedWith: move.from.index))
+        }
+        // Each place is left once and taken once, so that these always make a difference.
+        return CollectionDifference(changes).unsafelyUnwrapped
+    }
+}
+
+/// A section, as it is when it is asked.
+private struct FetchedSectionInfo: NSFetchedResultsSectionInfo {
+    let section: FetchedSection
+    let indexTitle: String?
+    var name: String { section.name }
+    var numberOfObjects: Int { section.count }
+    var objects: [Any]? { section.objects }
+}

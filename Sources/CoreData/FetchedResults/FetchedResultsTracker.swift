@@ -1,0 +1,241 @@
+internal import Foundation
+internal import Logging
+internal import Predicates
+
+/// Keeps the results of a fetch up to date with the changes of its context.
+///
+/// A change costs what has changed: the predicate is asked about those objects only, and each finds its place in a logarithmic number of
+/// comparisons. Requests whose answer cannot be kept up so (with a limit, an offset, or without pending changes) are fetched again.
+// Everything is used on the context's queue only; the notification that leads here is posted there.
+final class FetchedResultsTracker: @unchecked Sendable {
+    let context: NSManagedObjectContext
+    private(set) var contents: FetchedContents?
+    /// Called around a change of the contents; nil while nobody wants them to be kept up to date.
+    var willChange: (() -> Void)?
+    var didChange: ((FetchedChanges) -> Void)?
+    /// Called when the contents could not be kept up to date, or have become useless.
+    var didFail: (() -> Void)?
+    /// Why the results could not be kept up to date; the next change makes them be fetched again.
+    private(set) var error: (any Error)?
+
+    private var request: NSFetchRequest<any NSFetchRequestResult>?
+    private var predicate: CompiledPredicate?
+    private var sort: CompiledSortKeys?
+    private var sectionKeyPath: String?
+    /// Changes have passed by unseen: what is here is no longer what the next change applies to.
+    private(set) var isBehind = false
+    private var tokens: [any NSObjectProtocol] = []
+    private var knownObjects: [NSManagedObject]?
+
+    init(_ context: NSManagedObjectContext) { self.context = context }
+
+    deinit { stopListening() }
+
+    // MARK: Fetching
+
+    /// Fetches, and takes the results as the contents. On failure these stay as they were.
+    func fetch(_ request: NSFetchRequest<any NSFetchRequestResult>, sectionKeyPath: String?) throws {
+        let fetched = try find(request)
+        let entity = request.entity.unsafelyUnwrapped
+        let schema = entity.frozen!.schema
+        let predicate = try context.settled(request.predicate)?.compiled(for: schema)
+        let sort = try CompiledSortKeys(request.sortDescriptors ?? [], for: schema)
+        contents = try FetchedContents(fetched, sort: sort, sectionKeyPath: sectionKeyPath)
+        self.request = request
+        self.predicate = predicate
+        self.sort = sort
+        self.sectionKeyPath = sectionKeyPath
+        isBehind = false
+        error = nil
+        knownObjects = fetched
+        listen()
+    }
+
+    private func find(_ request: NSFetchRequest<any NSFetchRequestResult>) throws -> [NSManagedObject] {
+        try context.throwPendingFaultError()
+        return try context.fetchObjects(context.settled(request))
+    }
+
+    /// The objects in their order.
+    var objects: [NSManagedObject] {
+        if let knownObjects { return knownObjects }
+        let objects = contents?.objects.nodes.map(\.object) ?? []
+        knownObjects = objects
+        return objects
+    }
+
+    private var mustFetchAgain: Bool {
+        guard let request else { return false }
+        return isBehind || error != nil || request.fetchLimit > 0 || request.fetchOffset > 0 || !request.includesPendingChanges
+    }
+
+    // MARK: Changes of the context
+
+    private func listen() {
+        stopListening()
+        func observe(_ name: Notification.Name, _ action: @escaping @Sendable (FetchedResultsTracker, Notification) -> Void) {
+            tokens.append(
+                NotificationCenter.default.addObserver(forName: name, object: context, queue: nil) { [weak self] notification in
+                    if let self { action(self, notification) }
+                })
+        }
+        observe(.NSManagedObjectContextObjectsDidChange) { $0.contextDidChange($1) }
+        // What counts only once it is saved changes with the save.
+        if request?.includesPendingChanges == false { observe(.NSManagedObjectContextDidSave) { $0.contextDidChange($1) } }
+    }
+
+    private func stopListening() {
+        tokens.forEach(NotificationCenter.default.removeObserver)
+        tokens = []
+    }
+
+    private func contextDidChange(_ notification: Notification) {
+        guard contents != nil, let info = notification.userInfo else { return }
+        if info[NSInvalidatedAllObjectsKey] != nil {
+            // Every object has become useless; only another fetch can help, and that is the caller's to ask for.
+            isBehind = true
+            stopListening()
+            didFail?()
+            return
+        }
+        guard willChange != nil || didChange != nil else {
+            isBehind = true
+            return
+        }
+        func objects(_ keys: String...) -> [NSManagedObject] {
+            keys.flatMap { info[$0] as? Set<NSManagedObject> ?? [] }
+        }
+        let gone = objects(NSDeletedObjectsKey, "invalidated")
+        let changed = objects(NSInsertedObjectsKey, NSUpdatedObjectsKey, NSRefreshedObjectsKey)
+        if mustFetchAgain {
+            fetchAgain(touched: Set(changed.map(ObjectIdentifier.init)))
+        } else {
+            apply(changed: changed + unsettled, gone: gone)
+        }
+    }
+
+    /// Objects that have changed since the context last told of changes, where nothing is known of what they were sorted by: they are
+    /// looked at at once, for they can no longer say why they stand where they do.
+    private var unsettled: [NSManagedObject] {
+        context.eventObjects.filter { contents?.node(of: $0).map { $0.keys == nil } ?? false }
+    }
+
+    /// What a change means for the contents, before anything is done about it.
+    private struct Plan {
+        var leaving: [FetchedNode] = []
+        var moving: [(node: FetchedNode, replacement: FetchedNode)] = []
+        var staying: [FetchedNode] = []
+        var coming: [FetchedNode] = []
+        var isEmpty: Bool { leaving.isEmpty && moving.isEmpty && staying.isEmpty && coming.isEmpty }
+    }
+
+    private func plan(changed: [NSManagedObject], gone: [NSManagedObject]) throws -> Plan {
+        var plan = Plan()
+        guard let contents, let request, let entity = request.entity else { return plan }
+        plan.leaving = gone.compactMap(contents.node)
+        var seen = Set(gone.map(ObjectIdentifier.init))
+        var new: [NSManagedObject] = []
+        for object in changed where seen.insert(ObjectIdentifier(object)).inserted {
+            let isOfEntity =
+                request.includesSubentities ? object.owningEntity.isKindOf(entity: entity) : object.owningEntity === entity
+            guard isOfEntity else { continue }
+            let matches = try !object.isDeleted && object.registry === context.registry && predicate?.matches(object.subject()) ?? true
+            switch (contents.node(of: object), matches) {
+            case (nil, false): break
+            case (nil, true): new.append(object)
+            case (let node?, false): plan.leaving.append(node)
+            case (let node?, true):
+                if try contents.staysInPlace(node) {
+                    plan.staying.append(node)
+                } else {
+                    plan.moving.append((node, try contents.makeNode(object, sequence: node.sequence)))
+                }
+            }
+        }
+        // A set has no order; new objects that compare as equal come in that of their creation.
+        new.sort { $0.listIndex < $1.listIndex }
+        for (number, object) in new.enumerated() {
+            plan.coming.append(try contents.makeNode(object, sequence: contents.nextSequence + number))
+        }
+        return plan
+    }
+
+    private func apply(changed: [NSManagedObject], gone: [NSManagedObject]) {
+        let plan: Plan
+        do {
+            plan = try self.plan(changed: changed, gone: gone)
+        } catch {
+            return note(error)
+        }
+        if plan.isEmpty { return }
+        willChange?()
+        var record = FetchedChangeRecord()
+        record.inPlace = plan.staying.map { ($0, $0.place) }
+        let departing = plan.leaving + plan.moving.map(\.node)
+        record.departures = departing.map { FetchedChangeRecord.Departure(object: $0.object, section: $0.section, place: $0.place) }
+        for (node, departure) in zip(departing, record.departures) {
+            guard let section = contents?.remove(node) else { continue }
+            record.sectionDepartures.append((section, departure.place.indexPath.section))
+        }
+        for node in plan.moving.map(\.replacement) + plan.coming {
+            do {
+                if let section = try contents?.insert(node) { record.sectionArrivals.append(section) }
+                record.arrivals.append(node)
+            } catch {
+                // It has no place: it is gone from the results until they are fetched again.
+                note(error)
+            }
+        }
+        knownObjects = nil
+        didChange?(record.changes())
+    }
+
+    private func note(_ error: any Error) {
+        Log.context.error("Fetched results could not be kept up to date: \(error)")
+        self.error = error
+        didFail?()
+    }
+
+    // MARK: Fetching again
+
+    /// Fetches again and tells what that has changed.
+    private func fetchAgain(touched: Set<ObjectIdentifier>) {
+        guard let request, let sort else { return }
+        do {
+            let fetched = try find(request)
+            // The fetch processes what is pending, which may have led here and changed the contents.
+            guard let before = contents else { return }
+            let after = try FetchedContents(fetched, sort: sort, sectionKeyPath: sectionKeyPath)
+            isBehind = false
+            error = nil
+            let record = FetchedChangeRecord.replacing(before, by: after, touched: touched)
+            let changes = record.changes()
+            if changes.isEmpty { return }
+            willChange?()
+            contents = after
+            knownObjects = fetched
+            didChange?(changes)
+        } catch {
+            note(error)
+        }
+    }
+}
+
+extension FetchedChangeRecord {
+    /// The record of one content taking the place of another.
+    fileprivate static func replacing(
+        _ before: FetchedContents, by after: FetchedContents, touched: Set<ObjectIdentifier>
+    ) -> FetchedChangeRecord {
+        var record = FetchedChangeRecord()
+        record.touched = touched
+        record.departures = before.objects.nodes.map { Departure(object: $0.object, section: $0.section, place: $0.place) }
+        record.arrivals = after.objects.nodes
+        // The one section of results without section names is always there.
+        if before.isSectioned {
+            record.sectionDepartures = before.sections.nodes.enumerated().map { ($1, $0) }
+            record.sectionArrivals = after.sections.nodes
+        }
+        record.isSectioned = before.isSectioned
+        return record
+    }
+}

@@ -1,0 +1,130 @@
+internal import Foundation
+
+/// The results of a fetch at one time, as IDs. It may cross to other queues.
+public struct LiveResultIDs<Object: NSManagedObject>: Sendable, RandomAccessCollection, Equatable {
+    /// The identities of the objects in order.
+    public let ids: [NSManagedObjectID]
+
+    /// The index of the first object.
+    public var startIndex: Int { 0 }
+    /// The index after the last object.
+    public var endIndex: Int { ids.count }
+    /// The identity of an object.
+    public subscript(position: Int) -> TypedObjectID<Object> { TypedObjectID(unchecked: ids[position]) }
+
+    /// The objects. Call it on the context's queue.
+    public func objects(in context: NSManagedObjectContext) -> [Object] { context.objects(with: ids).map { $0 as! Object } }
+}
+
+/// The results of a fetch, and again each time they change: see ``NSManagedObjectContext/liveResults(for:)``.
+public struct LiveResults<Object: NSManagedObject>: AsyncSequence, Sendable {
+    /// The results at one time.
+    public typealias Element = LiveResultIDs<Object>
+
+    fileprivate let context: NSManagedObjectContext
+    fileprivate let request: Handover<NSFetchRequest<Object>>
+
+    /// Makes an iterator; it fetches when it is first asked.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(context: context, request: request) }
+
+    /// Fetches, and waits for changes.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        fileprivate let context: NSManagedObjectContext
+        fileprivate let request: Handover<NSFetchRequest<Object>>
+        private var follower: LiveResultsFollower<Object>?
+        private var signals: AsyncStream<Void>.AsyncIterator?
+
+        fileprivate init(context: NSManagedObjectContext, request: Handover<NSFetchRequest<Object>>) {
+            self.context = context
+            self.request = request
+        }
+
+        /// The newest results: at once the first time, else as soon as they differ from those that were given last. Nil when the task is cancelled.
+        ///
+        /// - Throws: the error of the fetch, or of the store when a change could not be followed.
+        public mutating func next() async throws -> LiveResultIDs<Object>? {
+            if Task.isCancelled { return nil }
+            guard let follower, signals != nil else {
+                let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+                let new = LiveResultsFollower(context, request, continuation)
+                follower = new
+                signals = stream.makeAsyncIterator()
+                return try await new.start()
+            }
+            guard await signals?.next() != nil else { return nil }
+            return try await follower.results()
+        }
+    }
+}
+
+/// Follows the results of one fetch for one iterator.
+// `tracker` is used on the context's queue only.
+private final class LiveResultsFollower<Object: NSManagedObject>: @unchecked Sendable {
+    private let context: NSManagedObjectContext
+    private let request: Handover<NSFetchRequest<Object>>
+    private let tracker: FetchedResultsTracker
+    private let continuation: AsyncStream<Void>.Continuation
+
+    init(
+        _ context: NSManagedObjectContext, _ request: Handover<NSFetchRequest<Object>>, _ continuation: AsyncStream<Void>.Continuation
+    ) {
+        self.context = context
+        self.request = request
+        self.continuation = continuation
+        tracker = FetchedResultsTracker(context)
+    }
+
+    deinit { continuation.finish() }
+
+    func start() async throws -> LiveResultIDs<Object> {
+        try await context.perform { [self] in
+            try fetch()
+            tracker.didChange = { [continuation] _ in continuation.yield() }
+            tracker.didFail = { [continuation] in continuation.yield() }
+            return current()
+        }
+    }
+
+    /// The results as they are when the queue comes to it: whatever has changed in the meantime is in them.
+    func results() async throws -> LiveResultIDs<Object> {
+        try await context.perform { [self] in
+            context.processPendingChanges()
+            // After a reset, and after a failure, the objects must be found anew.
+            if tracker.isBehind || tracker.error != nil { try fetch() }
+            return current()
+        }
+    }
+
+    private func fetch() throws {
+        let request = self.request.value.copy() as! NSFetchRequest<Object>
+        request.resultType = .managedObjectResultType
+        try context.resolve(request)
+        let wanted = Object.self as NSManagedObject.Type
+        if let entity = request.entity, !entity.allKinds.allSatisfy({ $0.managedObjectClass.isSubclass(of: wanted) }) {
+            throw CoreDataError.make(
+                NSCoreDataError, "There are no live results of “\(entity)” as \(Object.self).",
+                reason: "Not all of its objects are of that class.", next: "Check the entity's managedObjectClassName.")
+        }
+        try tracker.fetch(request.erased(), sectionKeyPath: nil)
+    }
+
+    private func current() -> LiveResultIDs<Object> { LiveResultIDs(ids: tracker.objects.map(\.objectID)) }
+}
+
+extension NSManagedObjectContext {
+    /// The results of a fetch as an asynchronous sequence: what it finds, and again after each change of the context that bears on it.
+    ///
+    /// ```swift
+    /// for try await albums in context.liveResults(for: request) {
+    ///     print(await context.perform { albums.objects(in: context).map(\.title) })
+    /// }
+    /// ```
+    ///
+    /// The elements are IDs, for any queue. Who asks rarely gets the newest results, not all in between; a change costs as in a
+    /// ``NSFetchedResultsController``. It ends when the task is cancelled, and keeps the context until then. Not in Apple's API.
+    ///
+    /// - Parameter request: the fetch; it is copied. Sort descriptors are not needed, but without them the order is any.
+    public nonisolated func liveResults<Object: NSManagedObject>(for request: NSFetchRequest<Object>) -> LiveResults<Object> {
+        LiveResults(context: self, request: Handover(request.copy() as! NSFetchRequest<Object>))
+    }
+}

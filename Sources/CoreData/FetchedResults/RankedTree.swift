@@ -1,0 +1,227 @@
+/// An element of a ``RankedTree``: it knows its place in the tree, so that its index is found without a comparison.
+class RankedNode {
+    fileprivate(set) final var left: RankedNode?
+    fileprivate(set) final var right: RankedNode?
+    // The parent holds the node, or the tree does.
+    fileprivate unowned(unsafe) final var parent: RankedNode?
+    /// How many nodes there are from here downwards.
+    fileprivate final var size = 1
+
+    /// The index of the node in its tree, in a number of steps that grows with the logarithm of the count.
+    final var rank: Int {
+        var rank = left?.size ?? 0
+        var node = self
+        while let parent = node.parent {
+            if parent.right === node { rank += (parent.left?.size ?? 0) + 1 }
+            node = parent
+        }
+        return rank
+    }
+
+    /// The node after this one.
+    final var next: RankedNode? {
+        if var node = right {
+            while let left = node.left { node = left }
+            return node
+        }
+        var node = self
+        while let parent = node.parent {
+            if parent.left === node { return parent }
+            node = parent
+        }
+        return nil
+    }
+
+    fileprivate final func updateSize() { size = 1 + (left?.size ?? 0) + (right?.size ?? 0) }
+}
+
+/// A sequence in which elements are inserted, removed and found by index, and indices by element, in logarithmic time: a tree balanced by
+/// the sizes of its halves.
+///
+/// The factors 3 and 2 are those for which insertions and removals are proven to keep the balance (Hirai and Yamamoto, 2011).
+struct RankedTree<Node: RankedNode> {
+    private var root: RankedNode?
+
+    init() {}
+
+    /// Makes a tree of nodes that are in no other.
+    init(_ nodes: [Node]) {
+        root = Self.build(nodes[...])
+    }
+
+    private static func build(_ nodes: ArraySlice<Node>) -> RankedNode? {
+        if nodes.isEmpty { return nil }
+        let middle = nodes.startIndex + nodes.count / 2
+        let node: RankedNode = nodes[middle]
+        node.left = build(nodes[..<middle])
+        node.right = build(nodes[(middle + 1)...])
+        node.left?.parent = node
+        node.right?.parent = node
+        node.parent = nil
+        node.size = nodes.count
+        return node
+    }
+
+    var count: Int { root?.size ?? 0 }
+
+    subscript(index: Int) -> Node {
+        precondition(index >= 0 && index < count, "There is no element \(index) among \(count).")
+        var rest = index
+        var node = root.unsafelyUnwrapped
+        while true {
+            let before = node.left?.size ?? 0
+            if rest == before { return unsafeDowncast(node, to: Node.self) }
+            if rest < before {
+                node = node.left.unsafelyUnwrapped
+            } else {
+                rest -= before + 1
+                node = node.right.unsafelyUnwrapped
+            }
+        }
+    }
+
+    /// The index of the first node that does not lie before something; all nodes that do stand in front.
+    func partitionPoint(_ liesBefore: (Node) throws -> Bool) rethrows -> Int {
+        var index = 0
+        var candidate = root
+        while let node = candidate {
+            if try liesBefore(unsafeDowncast(node, to: Node.self)) {
+                index += (node.left?.size ?? 0) + 1
+                candidate = node.right
+            } else {
+                candidate = node.left
+            }
+        }
+        return index
+    }
+
+    mutating func insert(_ node: Node, at index: Int) {
+        precondition(index >= 0 && index <= count, "There is no place \(index) among \(count).")
+        guard var parent = root else {
+            root = node
+            return
+        }
+        var rest = index
+        while true {
+            let before = parent.left?.size ?? 0
+            if rest <= before {
+                guard let left = parent.left else {
+                    parent.left = node
+                    break
+                }
+                parent = left
+            } else {
+                rest -= before + 1
+                guard let right = parent.right else {
+                    parent.right = node
+                    break
+                }
+                parent = right
+            }
+        }
+        node.parent = parent
+        rebalance(from: parent)
+    }
+
+    mutating func remove(_ node: Node) {
+        let parent = node.parent
+        guard let left = node.left, let right = node.right else {
+            replace(node, by: node.left ?? node.right, below: parent)
+            isolate(node)
+            rebalance(from: parent)
+            return
+        }
+        // The next node takes the place.
+        var heir = right
+        while let next = heir.left { heir = next }
+        let start: RankedNode
+        if heir === right {
+            start = heir
+        } else {
+            start = heir.parent.unsafelyUnwrapped
+            replace(heir, by: heir.right, below: start)
+            heir.right = right
+            right.parent = heir
+        }
+        heir.left = left
+        left.parent = heir
+        replace(node, by: heir, below: parent)
+        isolate(node)
+        rebalance(from: start)
+    }
+
+    /// The nodes in order.
+    var nodes: [Node] {
+        var nodes: [Node] = []
+        nodes.reserveCapacity(count)
+        var node = root
+        while let left = node?.left { node = left }
+        while let current = node {
+            nodes.append(unsafeDowncast(current, to: Node.self))
+            node = current.next
+        }
+        return nodes
+    }
+
+    // MARK: Balance
+
+    private mutating func replace(_ node: RankedNode, by other: RankedNode?, below parent: RankedNode?) {
+        other?.parent = parent
+        if let parent {
+            if parent.left === node { parent.left = other } else { parent.right = other }
+        } else {
+            root = other
+        }
+    }
+
+    private func isolate(_ node: RankedNode) {
+        node.left = nil
+        node.right = nil
+        node.parent = nil
+        node.size = 1
+    }
+
+    private mutating func rebalance(from start: RankedNode?) {
+        var current = start
+        while let node = current {
+            node.updateSize()
+            let left = (node.left?.size ?? 0) + 1
+            let right = (node.right?.size ?? 0) + 1
+            var top = node
+            if left * 3 < right {
+                let child = node.right.unsafelyUnwrapped
+                if (child.left?.size ?? 0) + 1 >= 2 * ((child.right?.size ?? 0) + 1) { rotateRight(child) }
+                top = rotateLeft(node)
+            } else if right * 3 < left {
+                let child = node.left.unsafelyUnwrapped
+                if (child.right?.size ?? 0) + 1 >= 2 * ((child.left?.size ?? 0) + 1) { rotateLeft(child) }
+                top = rotateRight(node)
+            }
+            current = top.parent
+        }
+    }
+
+    @discardableResult private mutating func rotateLeft(_ node: RankedNode) -> RankedNode {
+        let child = node.right.unsafelyUnwrapped
+        replace(node, by: child, below: node.parent)
+        node.right = child.left
+        node.right?.parent = node
+        child.left = node
+        node.parent = child
+        node.updateSize()
+        child.updateSize()
+        return child
+    }
+
+    @discardableResult private mutating func rotateRight(_ node: RankedNode) -> RankedNode {
+        let child = node.left.unsafelyUnwrapped
+        replace(node, by: child, below: node.parent)
+        node.left = child.right
+        node.left?.parent = node
+        child.right = node
+        node.parent = child
+        node.updateSize()
+        child.updateSize()
+        return child
+    }
+}

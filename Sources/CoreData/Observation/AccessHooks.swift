@@ -1,0 +1,37 @@
+internal import Foundation
+internal import Synchronization
+
+/// Whether accesses to properties are to be noticed: by Swift's Observation, or to debug concurrency.
+///
+/// While they are not, nothing on the way of an access asks. Objects that come to life while they are look their properties up in a table
+/// that stays empty, so that each access takes the slow way, where what is to notice it is asked.
+enum AccessHooks {
+    private static let active = Atomic<Bool>(false)
+
+    @inline(__always) static var isActive: Bool { active.load(ordering: .relaxed) }
+
+    /// From now on objects notice accesses.
+    static func activate() { active.store(true, ordering: .releasing) }
+}
+
+extension NSManagedObject {
+    /// Whether accesses to the object's properties come by ``noteRead(at:)`` and ``noteWrite(at:)``.
+    final var noticesAccesses: Bool { places == owningEntity.frozen!.layout.watchedPlaces.entries }
+
+    /// A property is about to be read.
+    final func noteRead(at index: Int) {
+        guard let context = registry?.context else { return }
+        context.checkQueue("“\(owningEntity.frozen!.properties[index])” of \(identifierForMessage) is read")
+        context.observation?.willRead(self, index)
+    }
+
+    /// A property is about to be written, or has just been.
+    final func noteWrite(at index: Int) {
+        guard let context = registry?.context else { return }
+        context.checkQueue("“\(owningEntity.frozen!.properties[index])” of \(identifierForMessage) is written")
+        context.observation?.willChange(self, index)
+    }
+
+    /// The ID, without making one: the caller may be on a queue that must not change the object.
+    private var identifierForMessage: String { identifier.map { "\($0)" } ?? "a new <\(owningEntity.name ?? "?")>" }
+}

@@ -1,0 +1,86 @@
+import CoreData
+import Testing
+
+@Suite("Live results") struct LiveResultsTests {
+    private func request() -> NSFetchRequest<Album> {
+        let request = NSFetchRequest<Album>()
+        request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+        return request
+    }
+
+    private func insert(_ title: String, into context: NSManagedObjectContext) async {
+        await context.perform { Album(context: context).title = title }
+    }
+
+    private func titles(_ results: LiveResultIDs<Album>?, _ context: NSManagedObjectContext) async -> [String]? {
+        guard let results else { return nil }
+        return await context.perform { results.objects(in: context).map(\.title) }
+    }
+
+    @Test("The first element is what the fetch finds, each further one what a change has made of it")
+    func changes() async throws {
+        let context = try Music.context()
+        await insert("b", into: context)
+        var results = context.liveResults(for: request()).makeAsyncIterator()
+        #expect(try await titles(results.next(), context) == ["b"])
+        await insert("a", into: context)
+        #expect(try await titles(results.next(), context) == ["a", "b"])
+        try await context.perform {
+            context.delete(try context.all(Album.self, "title == \"b\"")[0])
+        }
+        let last = try #require(try await results.next())
+        #expect(last.count == 1)
+        #expect(await context.perform { context.object(with: last[0]).title } == "a")
+    }
+
+    @Test("Who asks rarely gets the newest results only")
+    func conflation() async throws {
+        let context = try Music.context()
+        var results = context.liveResults(for: request()).makeAsyncIterator()
+        #expect(try await results.next()?.isEmpty == true)
+        for title in ["c", "a", "b"] { await insert(title, into: context) }
+        #expect(try await titles(results.next(), context) == ["a", "b", "c"])
+        await insert("d", into: context)
+        #expect(try await titles(results.next(), context) == ["a", "b", "c", "d"])
+    }
+
+    @Test("They go on after a reset, with objects that live in the context")
+    func reset() async throws {
+        let context = try Music.context()
+        try await context.perform { _ = try context.saveBand("Low", albums: ["a"]) }
+        var results = context.liveResults(for: request()).makeAsyncIterator()
+        _ = try await results.next()
+        await context.perform { context.reset() }
+        #expect(try await titles(results.next(), context) == ["a"])
+        await insert("b", into: context)
+        #expect(try await titles(results.next(), context) == ["a", "b"])
+    }
+
+    @Test("The iteration ends when its task is cancelled")
+    func cancellation() async throws {
+        let context = try Music.context()
+        let request = NSFetchRequest<Album>()
+        let sequence = context.liveResults(for: request)
+        let (started, signal) = AsyncStream.makeStream(of: Void.self)
+        let task = Task {
+            var count = 0
+            for try await _ in sequence {
+                count += 1
+                signal.yield()
+            }
+            return count
+        }
+        for await _ in started { break }
+        task.cancel()
+        #expect(try await task.value == 1)
+    }
+
+    @Test("A fetch that cannot be executed throws its error")
+    func errors() async throws {
+        let context = try Music.context()
+        let request = NSFetchRequest<Album>()
+        request.predicate = NSPredicate(format: "nonsense == 1")
+        var results = context.liveResults(for: request).makeAsyncIterator()
+        await #expect(throws: (any Error).self) { _ = try await results.next() }
+    }
+}

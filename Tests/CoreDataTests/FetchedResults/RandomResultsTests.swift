@@ -1,0 +1,176 @@
+import CoreData
+import Testing
+
+/// Runs random programs against fetched results.
+private struct ResultsProgram {
+    var random: SeededGenerator
+    let context: NSManagedObjectContext
+    var albums: [Album] = []
+    var nextTitle = 0
+
+    init(seed: UInt64) throws {
+        random = SeededGenerator(seed: seed)
+        context = try Music.context()
+    }
+
+    mutating func title() -> String {
+        nextTitle += 1
+        // In no order, and none twice: the results have one order only.
+        return "\(Int.random(in: 0..<1000, using: &random))-\(nextTitle)"
+    }
+
+    mutating func insert() {
+        let album = Album(context: context)
+        album.title = title()
+        album.year = Int16.random(in: 2000..<2005, using: &random)
+        album.rating = Bool.random(using: &random) ? nil : Double(Int.random(in: 0..<6, using: &random))
+        albums.append(album)
+    }
+
+    mutating func change(saving: Bool) throws {
+        for _ in 0..<Int.random(in: 1...8, using: &random) {
+            guard let album = albums.randomElement(using: &random) else {
+                insert()
+                continue
+            }
+            switch Int.random(in: 0..<12, using: &random) {
+            case 0, 1, 2: insert()
+            case 3, 4:
+                context.delete(album)
+                albums.removeAll { $0 === album }
+            case 5, 6: album.year = Int16.random(in: 2000..<2005, using: &random)
+            case 7: album.title = title()
+            case 8: album.rating = Bool.random(using: &random) ? nil : Double(Int.random(in: 0..<6, using: &random))
+            case 9: album.setValue(album.value(forKey: "rating"), forKey: "rating")
+            case 10: context.refresh(album, mergeChanges: Bool.random(using: &random))
+            default:
+                // A whole year moves.
+                for other in albums where other.year == 2002 { other.year = Int16.random(in: 1998..<2008, using: &random) }
+            }
+        }
+        if saving, Int.random(in: 0..<3, using: &random) == 0 { try context.save() }
+        context.processPendingChanges()
+    }
+
+    func request() -> NSFetchRequest<Album> {
+        let request = NSFetchRequest<Album>()
+        request.predicate = NSPredicate(format: "rating == nil OR rating > 1")
+        request.sortDescriptors = [NSSortDescriptor(key: "year", ascending: true), NSSortDescriptor(key: "title", ascending: false)]
+        return request
+    }
+}
+
+@Suite("Fetched results under random programs") struct RandomResultsTests {
+    @Test(
+        "After each batch of changes the delegate's calls turn the old sections into the new ones, which are those of a fresh fetch",
+        arguments: [true, false])
+    func singleChanges(isSectioned: Bool) throws {
+        let base = UInt64.random(in: 0..<UInt64.max / 2)
+        print("seed \(base), sections \(isSectioned)")
+        for seed in base..<base + 1500 {
+            var program = try ResultsProgram(seed: seed)
+            try program.context.performAndWait {
+                for _ in 0..<Int.random(in: 0..<12, using: &program.random) { program.insert() }
+                try program.context.save()
+                let request = program.request()
+                let controller = NSFetchedResultsController(
+                    fetchRequest: request, managedObjectContext: program.context, sectionNameKeyPath: isSectioned ? "year" : nil,
+                    cacheName: nil)
+                let listener = ResultsListener()
+                controller.delegate = listener
+                try controller.performFetch()
+                var mirror = ResultsMirror(controller.sections!)
+                for _ in 0..<4 {
+                    listener.clear()
+                    let before = controller.fetchedObjects!
+                    try program.change(saving: true)
+                    for batch in listener.batches { mirror.apply(batch.sections, batch.objects) }
+                    let fresh = try program.context.fetch(request)
+                    try #require(controller.fetchedObjects! == fresh, "seed \(seed)")
+                    try #require(mirror == ResultsMirror(controller.sections!), "seed \(seed)")
+                    try #require(mirror.rows.flatMap { $0 } == fresh, "seed \(seed)")
+                    if isSectioned { try #require(mirror.names == uniqued(fresh.map { "\($0.year)" }), "seed \(seed)") }
+                    if !listener.calls.isEmpty {
+                        try #require(listener.calls.first == "will" && listener.calls.last == "did", "seed \(seed)")
+                        // One event may be told in several notifications, as a refresh is one of its own.
+                        if listener.calls.filter({ $0 == "will" }).count == 1 { try #require(listener.before == before, "seed \(seed)") }
+                    }
+                    for change in listener.objects where change.type == .update && listener.calls.filter({ $0 == "will" }).count == 1 {
+                        try #require(controller.object(at: change.new!) === change.object, "seed \(seed)")
+                    }
+                    for (index, object) in fresh.enumerated() {
+                        let path = try #require(controller.indexPath(forObject: object), "seed \(seed)")
+                        try #require(controller.object(at: path) === object, "seed \(seed)")
+                        if !isSectioned { try #require(path == IndexPath(row: index, section: 0), "seed \(seed)") }
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("A limited fetch is followed too, by fetching again", arguments: [true, false])
+    func limited(isSectioned: Bool) throws {
+        let base = UInt64.random(in: 0..<UInt64.max / 2)
+        print("seed \(base), sections \(isSectioned)")
+        for seed in base..<base + 300 {
+            var program = try ResultsProgram(seed: seed)
+            try program.context.performAndWait {
+                for _ in 0..<12 { program.insert() }
+                try program.context.save()
+                let request = program.request()
+                request.fetchLimit = 5
+                request.fetchOffset = 1
+                let controller = NSFetchedResultsController(
+                    fetchRequest: request, managedObjectContext: program.context, sectionNameKeyPath: isSectioned ? "year" : nil,
+                    cacheName: nil)
+                let listener = ResultsListener()
+                controller.delegate = listener
+                try controller.performFetch()
+                var mirror = ResultsMirror(controller.sections!)
+                for _ in 0..<4 {
+                    try program.change(saving: false)
+                    let fresh = try program.context.fetch(request)
+                    try #require(controller.fetchedObjects! == fresh, "seed \(seed)")
+                    for batch in listener.batches { mirror.apply(batch.sections, batch.objects) }
+                    try #require(mirror == ResultsMirror(controller.sections!), "seed \(seed)")
+                    listener.clear()
+                }
+            }
+        }
+    }
+
+    @Test("Differences turn the old IDs into the new ones")
+    func differences() throws {
+        let base = UInt64.random(in: 0..<UInt64.max / 2)
+        print("seed \(base)")
+        for seed in base..<base + 500 {
+            var program = try ResultsProgram(seed: seed)
+            try program.context.performAndWait {
+                for _ in 0..<Int.random(in: 0..<12, using: &program.random) { program.insert() }
+                try program.context.save()
+                let request = program.request()
+                let controller = NSFetchedResultsController(
+                    fetchRequest: request, managedObjectContext: program.context, sectionNameKeyPath: nil, cacheName: nil)
+                let listener = DifferenceListener()
+                controller.delegate = listener
+                try controller.performFetch()
+                var ids = controller.fetchedObjects!.map(\.objectID)
+                var applied = 0
+                for _ in 0..<4 {
+                    try program.change(saving: false)
+                    for difference in listener.differences[applied...] {
+                        ids = try #require(ids.applying(difference), "seed \(seed)")
+                    }
+                    applied = listener.differences.count
+                    let fresh = try program.context.fetch(request).map(\.objectID)
+                    try #require(ids == fresh, "seed \(seed)")
+                }
+                #expect(listener.otherCalls == 0)
+            }
+        }
+    }
+
+    private func uniqued(_ names: [String]) -> [String] {
+        names.reduce(into: []) { if $0.last != $1 { $0.append($1) } }
+    }
+}
