@@ -39,6 +39,7 @@ extension PredicateTree {
     /// - Throws: ``InvalidPredicateError`` naming the clause: for an unknown key, a variable without a value, an invalid regular expression, or a
     ///   clause that cannot be evaluated.
     public func compiled(for schema: any PredicateSchema, logic: NilLogic = .threeValued) throws -> CompiledPredicate {
+        WorkCount.compilation()
         let compiler = PredicateCompiler(schema: schema, logic: logic)
         return CompiledPredicate(test: try compiler.test(self, expecting: true))
     }
