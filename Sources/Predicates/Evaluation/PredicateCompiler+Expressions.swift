@@ -107,7 +107,7 @@ extension PredicateCompiler {
 
     /// The evaluated object. A plain value has no schema: everything about it is found at run time.
     private var root: Operand {
-        if schema is PlainSchema {
+        if schema.isPlain {
             let schema = schema
             return .dynamic { schema.identity(of: $0) }
         }
@@ -117,11 +117,17 @@ extension PredicateCompiler {
     /// A constant with the host's objects replaced by what stands for them.
     private func resolved(_ value: PropertyValue) -> PropertyValue {
         switch value {
-        case .object(let reference): schema.constant(for: reference.object) ?? value
-        case .array(let values): .array(values.map(resolved))
-        case .set(let values): .set(Set(values.map(resolved)))
-        default: value
+        case .object(let reference): return resolved(reference) ?? value
+        case .array(let values): return .array(values.map { resolved($0) })
+        case .set(let values): return .set(Set(values.map { resolved($0) }))
+        default: return value
         }
+    }
+
+    private func resolved(_ reference: ObjectReference) -> PropertyValue? {
+        let value = schema.constant(for: reference.object)
+        constants.append(ResolvedConstant(reference: reference, value: value))
+        return value
     }
 
     // MARK: Variables and subqueries

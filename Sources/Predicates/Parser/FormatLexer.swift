@@ -50,7 +50,7 @@ struct FormatLexer {
 
     private func peek(_ distance: Int = 0) -> UInt8? {
         #if DEBUG
-            count?.step(1)
+        count?.step(1)
         #endif
         return index + distance < bytes.count ? bytes[index + distance] : nil
     }

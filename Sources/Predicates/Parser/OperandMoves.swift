@@ -10,10 +10,10 @@ struct OperandMoves {
     /// Nil when nobody counts.
     init?() {
         #if DEBUG
-            guard let counter = WorkCount.current else { return nil }
-            self.counter = counter
+        guard let counter = WorkCount.current else { return nil }
+        self.counter = counter
         #else
-            return nil
+        return nil
         #endif
     }
 

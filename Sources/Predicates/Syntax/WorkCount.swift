@@ -30,14 +30,14 @@ final class WorkCount: Sendable {
     /// Counts steps of the running task.
     @inline(__always) static func step(_ steps: @autoclosure () -> Int = 1) {
         #if DEBUG
-            current?.step(steps())
+        current?.step(steps())
         #endif
     }
 
     /// Counts a predicate that is compiled.
     @inline(__always) static func compilation() {
         #if DEBUG
-            current?.compiledTotal.add(1, ordering: .relaxed)
+        current?.compiledTotal.add(1, ordering: .relaxed)
         #endif
     }
 
