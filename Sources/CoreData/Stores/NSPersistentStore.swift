@@ -114,6 +114,8 @@ open class NSPersistentStore: NSObject {
     /// The row that the store knows of an object without going out of its way, to notice what others have saved. `.unknown` is no conflict.
     func latestRow(for id: NSManagedObjectID) -> LatestRow { .unknown }
     func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws {}
+    /// Executes a batch request whole or not at all, taking ``requestLock`` itself.
+    func executeBatch(_ request: any BatchRequest, in context: NSManagedObjectContext) throws -> BatchOutcome { throw unsupported(request) }
     /// Whether rows hold the IDs of to-many relationships.
     var keepsLists: Bool { true }
     /// Whether the store is to be told which objects come to live in contexts, and go.

@@ -231,16 +231,24 @@ extension PredicateCompiler {
 }
 
 extension PropertyValue {
-    /// The value in the one form that every value of the same worth has, so that hashing finds it: whole numbers as integers.
+    /// The value in the one form that every value of the same worth has, so that hashing finds it: whole numbers as integers, other decimal
+    /// numbers as the binary number that is taken for them, where there is one.
     var hashedByWorth: PropertyValue {
         switch self {
         case .bool(let value): .int64(value ? 1 : 0)
         case .double(let value): Int64(exactly: value).map(PropertyValue.int64) ?? self
-        case .decimal(let value):
-            Int64(exactly: NSDecimalNumber(decimal: value).doubleValue).flatMap {
-                Decimal($0) == value ? PropertyValue.int64($0) : nil
-            } ?? self
+        case .decimal(let value): value.hashedByWorth
         default: self
         }
+    }
+}
+
+extension Decimal {
+    fileprivate var hashedByWorth: PropertyValue {
+        // The text is exact, as no conversion to a binary number is.
+        let text = description
+        if let whole = Int64(text), Decimal(whole) == self { return .int64(whole) }
+        guard let binary = Double(text), binary.isFinite, Decimal(string: binary.description) == self else { return .decimal(self) }
+        return .double(binary)
     }
 }

@@ -16,9 +16,7 @@ extension PredicateCompiler {
                 current = try step(key, of: schema, over: visit, clause: clause)
             case .values(let visit):
                 current = .values { subject, body in
-                    try visit(subject) { value in
-                        try value.value(forKey: key, clause: clause).visitLeaves { $0.isNull ? true : try body($0) }
-                    }
+                    try visit(subject) { try $0.value(forKey: key, clause: clause).visitLeaves(body) }
                 }
             case .constant, .dynamic, .value, .slot:
                 let read = current.scalar()
