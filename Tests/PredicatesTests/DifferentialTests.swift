@@ -9,7 +9,7 @@ import Testing
         var cases = RandomCases(seed: seed)
         let schema = RowSchema()
         var matched = 0
-        for _ in 0..<100_000 {
+        for _ in 0..<20_000 {
             let tree = cases.predicate(depth: 2)
             let row = cases.row(depth: 2)
             let expected = NaiveEvaluator(row: row).answer(tree) == .yes
@@ -19,7 +19,7 @@ import Testing
             Issue.record("seed \(seed): \(tree) answers \(answer) for \(row.values), friends \(row.friends.map(\.values))")
             return
         }
-        #expect(matched > 10_000)
+        #expect(matched > 2_000)
     }
 
     @Test func sortingAnswersAsANaiveSortDoes() throws {

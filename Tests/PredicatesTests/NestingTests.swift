@@ -1,6 +1,7 @@
 import Foundation
-import Predicates
 import Testing
+
+@testable import Predicates
 
 /// Predicates at the limit of nesting, on the stack of a secondary thread. They hold in a debug build, and under the thread sanitizer as well.
 @Suite struct NestingTests {
@@ -83,28 +84,25 @@ import Testing
     }
 
     @Test(
-        "Reading takes time in line with the length of the format",
+        "Reading and printing take steps in line with the length of the format",
         arguments: [
             ("", " OR ", "a == 1", ""), ("", " OR ", "name BEGINSWITH[cd] 'x'", ""), ("", " AND ", "b IN {1, 2, 3}", ""),
             ("", " OR ", "ANY c.d.e > 1.5 + 2", ""), ("", " OR ", "(NOT f(a, 2) == $x)", ""), ("a IN {", ", ", "'x'", "}"),
             ("a", "", ".b", " == 1"),
             ("a == '", "", "ą\\'", "'"), ("f(", ", ", "a[1]", ") == 1"), ("", "", "f:", "(1) == 1"), ("a == 1", "", " ", ""),
         ])
-    func time(opening: String, separator: String, piece: String, closing: String) throws {
+    func steps(opening: String, separator: String, piece: String, closing: String) throws {
         func format(_ length: Int) -> String {
             opening + Array(repeating: piece, count: length / (piece + separator).utf8.count).joined(separator: separator) + closing
         }
-        func nanosecondsPerByte(_ text: String, repeats: Int) throws -> Double {
-            let clock = ContinuousClock()
-            let times = try (0..<3).map { _ in
-                try clock.measure { for _ in 0..<repeats { _ = try PredicateTree(parsing: text).description } }
-            }
-            return (times.min() ?? .zero) / .nanoseconds(1) / Double(text.utf8.count * repeats)
+        func stepsPerByte(_ text: String) throws -> Double {
+            let count = try WorkCount.counting { _ = try PredicateTree(parsing: text).description }
+            return Double(count.steps) / Double(text.utf8.count)
         }
-        let small = try nanosecondsPerByte(format(1_000), repeats: 20)
-        let large = try nanosecondsPerByte(format(100_000), repeats: 1)
-        print("\(piece): \(Int(small)) ns a byte at 1 KB, \(Int(large)) ns at 100 KB")
-        // Quadratic would be a hundred times as much; a busy machine may make it a few times.
-        #expect(large < small * 10)
+        let small = try stepsPerByte(format(1_000))
+        let large = try stepsPerByte(format(30_000))
+        #expect(small > 0.5)
+        // Quadratic would be thirty times as many.
+        #expect(large < small * 1.5, "\(piece): \(small) steps a byte at 1 KB, \(large) at 30 KB")
     }
 }

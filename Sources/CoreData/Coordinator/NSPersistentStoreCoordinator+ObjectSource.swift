@@ -5,7 +5,7 @@ extension NSPersistentStoreCoordinator: ObjectSource {
     var sourceModel: NSManagedObjectModel? { managedObjectModel }
 
     /// The stores that hold objects of an entity.
-    private func stores(for entity: NSEntityDescription, among affected: [NSPersistentStore]? = nil) -> [NSPersistentStore] {
+    func stores(for entity: NSEntityDescription, among affected: [NSPersistentStore]? = nil) -> [NSPersistentStore] {
         persistentStores.filter { store in
             guard affected?.contains(where: { $0 === store }) ?? true else { return false }
             guard store.configurationName != NSPersistentStore.defaultConfiguration else { return true }
@@ -14,7 +14,7 @@ extension NSPersistentStoreCoordinator: ObjectSource {
         }
     }
 
-    private func noStore(_ entity: NSEntityDescription) -> NSError {
+    func noStore(_ entity: NSEntityDescription) -> NSError {
         CoreDataError.make(
             NSPersistentStoreOperationError, "There is no store for “\(entity)”.",
             reason: persistentStores.isEmpty
@@ -22,7 +22,7 @@ extension NSPersistentStoreCoordinator: ObjectSource {
             next: "Add a store, or check its configuration.")
     }
 
-    private func store(of id: NSManagedObjectID) throws -> NSPersistentStore {
+    func store(of id: NSManagedObjectID) throws -> NSPersistentStore {
         guard let store = id.persistentStore, store.persistentStoreCoordinator === self else {
             throw CoreDataError.make(
                 NSManagedObjectReferentialIntegrityError, "\(id) cannot be read.",
@@ -144,7 +144,7 @@ extension NSPersistentStoreCoordinator: ObjectSource {
         return objects.map { ids[ObjectIdentifier($0)].unsafelyUnwrapped }
     }
 
-    private func refuseIfReadOnly(_ store: NSPersistentStore) throws {
+    func refuseIfReadOnly(_ store: NSPersistentStore) throws {
         guard store.isReadOnly else { return }
         throw CoreDataError.make(
             NSPersistentStoreSaveError, "The store at \(url(for: store)) cannot be saved to.", reason: "It was opened for reading only.",

@@ -86,9 +86,10 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         return NSManagedObjectID(entity: entity, token: store.token, reference: uri.reference)
     }
 
-    /// Executes a fetch or save request as `context` would, without what is pending there. Call it on the context's queue.
+    /// Executes a fetch, save or batch request as `context` would, without what is pending there. Call it on the context's queue.
     ///
-    /// - Returns: an array of objects, IDs or dictionaries, or of one number for a count; an empty array for a save.
+    /// - Returns: an array of objects, IDs or dictionaries, or of one number for a count; an empty array for a save; the result of a batch
+    ///   request.
     /// - Throws: the store's error.
     open func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext) throws -> Any {
         if let save = request as? NSSaveChangesRequest {
@@ -98,6 +99,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
                     deleted: Array(save.deletedObjects ?? []), locked: Array(save.lockedObjects ?? [])), in: context)
             return [Any]()
         }
+        if let batch = request as? any BatchRequest { return try executeBatch(batch, in: context) }
         guard let fetch = request as? NSFetchRequest<any NSFetchRequestResult> else {
             throw CoreDataError.make(
                 NSPersistentStoreUnsupportedRequestTypeError, "The coordinator cannot execute \(Swift.type(of: request)).",

@@ -111,12 +111,15 @@ open class NSAsynchronousFetchResult<ResultType>: NSPersistentStoreAsynchronousR
 extension NSManagedObjectContext {
     /// Executes a request of any kind. Call it on the context's queue.
     ///
-    /// An ``NSAsynchronousFetchRequest`` starts; the result returned fills later.
+    /// An ``NSAsynchronousFetchRequest`` starts; the result returned fills later. An ``NSBatchInsertRequest``, ``NSBatchUpdateRequest`` or
+    /// ``NSBatchDeleteRequest`` is done when the method returns; the context itself is not changed by it.
     ///
-    /// - Throws: code 134091 for requests that have a method of their own (fetch, save).
+    /// - Throws: code 134091 for requests that have a method of their own (fetch, save), and from a store that does not serve the request; the
+    ///   store's error.
     @discardableResult
     public func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
         if let request = request as? any StartableRequest { return try request.start(in: self) }
+        if let request = request as? any BatchRequest { return try executeBatch(request) }
         throw CoreDataError.make(
             NSPersistentStoreUnsupportedRequestTypeError, "\(Swift.type(of: request)) cannot be executed this way.",
             next: "Use fetch(_:), count(for:) or save().")

@@ -6,6 +6,12 @@ public enum NSPersistentStoreRequestType: UInt, Sendable {
     case fetchRequestType = 1
     /// An ``NSSaveChangesRequest``.
     case saveRequestType = 2
+    /// An ``NSBatchInsertRequest``.
+    case batchInsertRequestType = 5
+    /// An ``NSBatchUpdateRequest``.
+    case batchUpdateRequestType = 6
+    /// An ``NSBatchDeleteRequest``.
+    case batchDeleteRequestType = 7
 }
 
 /// What a context asks of its stores.

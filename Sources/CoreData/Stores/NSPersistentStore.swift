@@ -127,6 +127,8 @@ open class NSPersistentStore: NSObject {
     var enforcesUniqueness: Bool { false }
     /// The objects that hold the values of a uniqueness constraint.
     func holders(of constraint: UniquenessConstraint, _ key: [PropertyValue]) throws -> [NSManagedObjectID] { [] }
+    /// Executes a batch request whole or not at all, taking ``requestLock`` itself.
+    func executeBatch(_ request: any BatchRequest, in context: NSManagedObjectContext) throws -> BatchOutcome { throw unsupported(request) }
     /// Whether rows hold the IDs of to-many relationships.
     var keepsLists: Bool { true }
     /// Whether the store is to be told which objects come to live in contexts, and go.

@@ -18,6 +18,8 @@ public struct CompiledSort {
     private var keys: [Key] = []
     /// What decorates subjects by the first descriptor, when its values can be abridged.
     private var decoration: SortDecoration?
+    /// Owns what the keys refer to.
+    private let owner: AnyObject
 
     /// Makes descriptors ready.
     ///
@@ -30,6 +32,7 @@ public struct CompiledSort {
         _ descriptors: [NSSortDescriptor], for schema: any PredicateSchema, keyName: (AnyKeyPath) -> String? = { _ in nil }
     ) throws {
         let compiler = PredicateCompiler(schema: schema, logic: .threeValued)
+        owner = compiler
         for descriptor in descriptors {
             let named: KeySortDescriptor
             if descriptor as? KeySortDescriptor == nil, let name = keyName(descriptor.keyPath) {
@@ -73,6 +76,7 @@ public struct CompiledSort {
     /// - Returns: How they lie to each other by the first descriptor that tells them apart.
     /// - Throws: What the schema's closures throw.
     public func compare(_ left: PredicateSubject, _ right: PredicateSubject) throws -> ComparisonResult {
+        defer { withExtendedLifetime(owner) {} }
         for key in keys {
             let result: ComparisonResult
             switch key {
@@ -93,6 +97,7 @@ public struct CompiledSort {
     /// - Throws: What the schema's closures throw.
     public func sortedIndices(count: Int, subject: (Int) -> PredicateSubject) throws -> [Int] {
         if keys.isEmpty || count < 2 { return Array(0..<count) }
+        defer { withExtendedLifetime(owner) {} }
         let subjects = (0..<count).map(subject)
         var known: [[PropertyValue?]] = keys.map { key in
             if case .values = key { Array(repeating: nil, count: count) } else { [] }

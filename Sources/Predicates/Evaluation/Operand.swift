@@ -20,11 +20,11 @@ enum Operand {
     /// One value of a kind known only at run time.
     case dynamic(ValueReader)
     /// A subject reached over relationships to one; without a follower, the subject itself.
-    case subject(any PredicateSchema, follow: SubjectFollower?)
+    case subject(SchemaReference, follow: SubjectFollower?)
     /// The end of a relationship to one: what stands for it in comparisons is known without following.
-    case reference(any PredicateSchema, identity: ValueReader, follow: SubjectFollower)
+    case reference(SchemaReference, identity: ValueReader, follow: SubjectFollower)
     /// Subjects reached over a relationship to many, and how many they are where that is known without visiting them.
-    case subjects(any PredicateSchema, SubjectVisitor, count: ValueReader? = nil)
+    case subjects(SchemaReference, SubjectVisitor, count: ValueReader? = nil)
     /// Values reached over a relationship to many.
     case values(ValueVisitor)
 

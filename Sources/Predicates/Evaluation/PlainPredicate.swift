@@ -1,17 +1,12 @@
 import Foundation
 
-/// A predicate over plain values: dictionaries, objects, structures, text and numbers.
-struct PlainPredicate {
-    private let schema = PlainSchema()
-    private let compiled: CompiledPredicate
-
-    init(_ tree: PredicateTree) throws {
-        compiled = try tree.compiled(for: schema, logic: .twoValued)
-    }
-
-    func matches(_ value: Any?) throws -> Bool {
+extension CompiledPredicate {
+    /// Answers whether a plain value matches: a dictionary, an object, a structure, text or a number.
+    ///
+    /// The predicate was compiled for ``PlainSchema/shared``.
+    func matches(plain value: Any?) throws -> Bool {
         let box = PlainValue(original: value, value: try PropertyValue(plain: value))
-        return try withExtendedLifetime(box) { try compiled.matches(box.subject) }
+        return try withExtendedLifetime(box) { try matches(box.subject) }
     }
 }
 
@@ -32,7 +27,10 @@ final class PlainValue {
 }
 
 /// The schema of things about which nothing is known beforehand.
-final class PlainSchema: PredicateSchema {
+final class PlainSchema: PredicateSchema, Sendable {
+    /// It has no state, so one serves all.
+    static let shared = PlainSchema()
+
     var schemaName: String { "A value" }
 
     func predicateProperty(named key: String) -> PredicateProperty? {

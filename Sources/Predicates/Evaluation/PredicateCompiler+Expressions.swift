@@ -107,7 +107,7 @@ extension PredicateCompiler {
 
     /// The evaluated object. A plain value has no schema: everything about it is found at run time.
     private var root: Operand {
-        if schema is PlainSchema {
+        if schema.isPlain {
             let schema = schema
             return .dynamic { schema.identity(of: $0) }
         }
@@ -117,11 +117,17 @@ extension PredicateCompiler {
     /// A constant with the host's objects replaced by what stands for them.
     private func resolved(_ value: PropertyValue) -> PropertyValue {
         switch value {
-        case .object(let reference): schema.constant(for: reference.object) ?? value
-        case .array(let values): .array(values.map(resolved))
-        case .set(let values): .set(Set(values.map(resolved)))
-        default: value
+        case .object(let reference): return resolved(reference) ?? value
+        case .array(let values): return .array(values.map { resolved($0) })
+        case .set(let values): return .set(Set(values.map { resolved($0) }))
+        default: return value
         }
+    }
+
+    private func resolved(_ reference: ObjectReference) -> PropertyValue? {
+        let value = schema.constant(for: reference.object)
+        constants.append(ResolvedConstant(reference: reference, value: value))
+        return value
     }
 
     // MARK: Variables and subqueries
@@ -225,16 +231,24 @@ extension PredicateCompiler {
 }
 
 extension PropertyValue {
-    /// The value in the one form that every value of the same worth has, so that hashing finds it: whole numbers as integers.
+    /// The value in the one form that every value of the same worth has, so that hashing finds it: whole numbers as integers, other decimal
+    /// numbers as the binary number that is taken for them, where there is one.
     var hashedByWorth: PropertyValue {
         switch self {
         case .bool(let value): .int64(value ? 1 : 0)
         case .double(let value): Int64(exactly: value).map(PropertyValue.int64) ?? self
-        case .decimal(let value):
-            Int64(exactly: NSDecimalNumber(decimal: value).doubleValue).flatMap {
-                Decimal($0) == value ? PropertyValue.int64($0) : nil
-            } ?? self
+        case .decimal(let value): value.hashedByWorth
         default: self
         }
+    }
+}
+
+extension Decimal {
+    fileprivate var hashedByWorth: PropertyValue {
+        // The text is exact, as no conversion to a binary number is.
+        let text = description
+        if let whole = Int64(text), Decimal(whole) == self { return .int64(whole) }
+        guard let binary = Double(text), binary.isFinite, Decimal(string: binary.description) == self else { return .decimal(self) }
+        return .double(binary)
     }
 }

@@ -16,9 +16,7 @@ extension PredicateCompiler {
                 current = try step(key, of: schema, over: visit, clause: clause)
             case .values(let visit):
                 current = .values { subject, body in
-                    try visit(subject) { value in
-                        try value.value(forKey: key, clause: clause).visitLeaves { $0.isNull ? true : try body($0) }
-                    }
+                    try visit(subject) { try $0.value(forKey: key, clause: clause).visitLeaves(body) }
                 }
             case .constant, .dynamic, .value, .slot:
                 let read = current.scalar()
@@ -28,14 +26,14 @@ extension PredicateCompiler {
         return current
     }
 
-    private func property(_ key: String, of schema: any PredicateSchema, clause: String) throws -> PredicateProperty {
+    private func property(_ key: String, of schema: SchemaReference, clause: String) throws -> PredicateProperty {
         if let property = schema.predicateProperty(named: key) { return property }
         throw InvalidPredicateError(
             kind: .unknownKeyPath, message: "\(schema.schemaName) has no property named \"\(key)\", in the clause \(clause)")
     }
 
     /// One step from one subject.
-    private func step(_ key: String, of schema: any PredicateSchema, follow: SubjectFollower?, clause: String) throws -> Operand {
+    private func step(_ key: String, of schema: SchemaReference, follow: SubjectFollower?, clause: String) throws -> Operand {
         if key.uppercased() == "SELF" { return .subject(schema, follow: follow) }
         let property = try property(key, of: schema, clause: clause)
         guard let follow else {
@@ -43,9 +41,9 @@ extension PredicateCompiler {
             case .slot(let location, let kind): return .slot(location, kind)
             case .computed(let read): return .dynamic(read)
             case .toOne(let destination, let identity, let next):
-                return .reference(destination, identity: identity, follow: next)
+                return .reference(reference(to: destination), identity: identity, follow: next)
             case .toMany(let destination, let count, let visit):
-                return .subjects(destination, visit, count: { .int64(Int64(try count($0))) })
+                return .subjects(reference(to: destination), visit, count: { .int64(Int64(try count($0))) })
             }
         }
         switch property {
@@ -53,18 +51,17 @@ extension PredicateCompiler {
         case .computed(let read): return .dynamic { try follow($0).map(read) ?? .null }
         case .toOne(let destination, let identity, let next):
             return .reference(
-                destination, identity: { try follow($0).map(identity) ?? .null }, follow: { try follow($0).flatMap(next) })
+                reference(to: destination), identity: { try follow($0).map(identity) ?? .null }, follow: { try follow($0).flatMap(next) })
         case .toMany(let destination, let count, let visit):
             let visitor: SubjectVisitor = { subject, body in
                 if let subject = try follow(subject) { try visit(subject, body) }
             }
-            return .subjects(destination, visitor, count: { .int64(Int64(try follow($0).map(count) ?? 0)) })
+            return .subjects(reference(to: destination), visitor, count: { .int64(Int64(try follow($0).map(count) ?? 0)) })
         }
     }
 
     /// One step from many subjects.
-    private func step(_ key: String, of schema: any PredicateSchema, over visit: @escaping SubjectVisitor, clause: String) throws -> Operand
-    {
+    private func step(_ key: String, of schema: SchemaReference, over visit: @escaping SubjectVisitor, clause: String) throws -> Operand {
         if key.uppercased() == "SELF" { return .subjects(schema, visit) }
         switch try property(key, of: schema, clause: clause) {
         case .slot(let location, let kind):
@@ -75,7 +72,7 @@ extension PredicateCompiler {
             let visitor: SubjectVisitor = { subject, body in
                 try visit(subject) { try next($0).map(body) ?? true }
             }
-            return .subjects(destination, visitor)
+            return .subjects(reference(to: destination), visitor)
         case .toMany(let destination, _, let inner):
             let visitor: SubjectVisitor = { subject, body in
                 try visit(subject) { middle in
@@ -87,7 +84,7 @@ extension PredicateCompiler {
                     return goesOn
                 }
             }
-            return .subjects(destination, visitor)
+            return .subjects(reference(to: destination), visitor)
         }
     }
 

@@ -7,25 +7,44 @@ import Foundation
 final class PredicateCompiler {
     /// What a variable stands for while a SUBQUERY runs.
     final class Binding {
-        let schema: (any PredicateSchema)?
+        let schema: SchemaReference?
         var subject: PredicateSubject?
         var value: PropertyValue = .null
 
-        init(schema: (any PredicateSchema)?) {
+        init(schema: SchemaReference?) {
             self.schema = schema
         }
     }
 
-    let schema: any PredicateSchema
+    /// A host's object among the constants, and what stands for it.
+    struct ResolvedConstant {
+        let reference: ObjectReference
+        let value: PropertyValue?
+    }
+
+    let schema: SchemaReference
     let logic: NilLogic
+    /// What the compiled closures refer to, and must be kept while they run.
+    private(set) var schemas: [any PredicateSchema]
+    /// The host's objects among the constants.
+    var constants: [ResolvedConstant] = []
+    /// Whether what was compiled holds good at any later time.
+    private(set) var isReusable = true
     var bindings: [String: Binding] = [:]
     /// What blocks within expressions are given besides their arguments.
     var surroundings: NSMutableDictionary?
     private var depth = 0
 
     init(schema: any PredicateSchema, logic: NilLogic) {
-        self.schema = schema
+        self.schema = SchemaReference(schema)
         self.logic = logic
+        schemas = [schema]
+    }
+
+    /// A schema for the compiled closures, which own none.
+    func reference(to schema: any PredicateSchema) -> SchemaReference {
+        if !schemas.contains(where: { $0 === schema }) { schemas.append(schema) }
+        return SchemaReference(schema)
     }
 
     /// Compiles a tree.
@@ -38,7 +57,7 @@ final class PredicateCompiler {
         try compiled(tree, expecting: expected).closure
     }
 
-    private func compiled(_ tree: PredicateTree, expecting expected: Bool) throws -> CompiledTest {
+    func compiled(_ tree: PredicateTree, expecting expected: Bool) throws -> CompiledTest {
         try descend()
         defer { ascend() }
         return try unlimitedTest(tree, expecting: expected)
@@ -81,29 +100,15 @@ final class PredicateCompiler {
         var tests: [CompiledTest] = []
         tests.reserveCapacity(parts.count)
         for part in parts { tests.append(try compiled(part, expecting: expected)) }
-        switch tests.count {
-        case 0: return .closure { _ in !sufficesOne }
-        case 1: return tests[0]
-        case 2...4:
-            // Few tests are joined pairwise, from the end, so that the first is asked first.
-            while tests.count > 1 {
-                let last = tests.removeLast()
-                tests.append(.closure(CompiledTest.joined(tests.removeLast(), last, sufficesOne: sufficesOne)))
-            }
-            return tests[0]
-        default:
-            let closures = tests.map(\.closure)
-            return .closure { subject in
-                for test in closures where try test(subject) == sufficesOne { return sufficesOne }
-                return !sufficesOne
-            }
-        }
+        return CompiledTest.junction(tests, sufficesOne: sufficesOne)
     }
 
     // MARK: Comparisons
 
     private func test(_ comparison: PredicateComparison, expecting expected: Bool) throws -> CompiledTest {
         let clause = comparison.clause
+        // The current locale may be another one the next time.
+        if comparison.options.contains(.localeSensitive) { isReusable = false }
         if case .custom(let name) = comparison.operator {
             throw InvalidPredicateError(kind: .unsupported, message: "\(name) cannot be evaluated, in the clause \(clause)")
         }

@@ -121,8 +121,30 @@ enum CompiledTest {
         }
     }
 
+    /// Several tests in one, asked in this order: either one that succeeds suffices, or all must.
+    static func junction(_ tests: [CompiledTest], sufficesOne: Bool) -> CompiledTest {
+        var tests = tests
+        switch tests.count {
+        case 0: return .closure { _ in !sufficesOne }
+        case 1: return tests[0]
+        case 2...4:
+            // Few tests are joined pairwise, from the end, so that the first is asked first.
+            while tests.count > 1 {
+                let last = tests.removeLast()
+                tests.append(.closure(joined(tests.removeLast(), last, sufficesOne: sufficesOne)))
+            }
+            return tests[0]
+        default:
+            let closures = tests.map(\.closure)
+            return .closure { subject in
+                for test in closures where try test(subject) == sufficesOne { return sufficesOne }
+                return !sufficesOne
+            }
+        }
+    }
+
     /// Two tests in one, asked in this order.
-    static func joined(_ first: CompiledTest, _ second: CompiledTest, sufficesOne: Bool) -> SubjectTest {
+    private static func joined(_ first: CompiledTest, _ second: CompiledTest, sufficesOne: Bool) -> SubjectTest {
         switch (first, second) {
         case (.slot(let first), .slot(let second)):
             return sufficesOne ? { first($0) || second($0) } : { first($0) && second($0) }

@@ -22,8 +22,8 @@ extension Sequence {
     /// - Returns: The matching elements, in their order.
     /// - Throws: ``InvalidPredicateError``.
     public func filtered(matching predicate: NSPredicate) throws -> [Element] {
-        let compiled = try PlainPredicate(predicate.tree())
-        return try filter { try compiled.matches($0) }
+        let compiled = try predicate.compiled(for: PlainSchema.shared, logic: .twoValued)
+        return try filter { try compiled.matches(plain: $0) }
     }
 
     /// The elements in the order of sort descriptors; elements that compare as equal keep their order.
@@ -34,7 +34,7 @@ extension Sequence {
     public func sorted(using descriptors: [NSSortDescriptor]) throws -> [Element] {
         let elements = Array(self)
         let boxes = try elements.map { PlainValue(original: $0, value: try PropertyValue(plain: $0)) }
-        let order = try CompiledSort(descriptors, for: PlainSchema()).sortedIndices(count: boxes.count) { boxes[$0].subject }
+        let order = try CompiledSort(descriptors, for: PlainSchema.shared).sortedIndices(count: boxes.count) { boxes[$0].subject }
         return withExtendedLifetime(boxes) { order.map { elements[$0] } }
     }
 }
@@ -49,6 +49,10 @@ extension NSPredicate {
     /// - Throws: ``InvalidPredicateError``.
     public func matches(_ value: Any?, variables: [String: Any]? = nil) throws -> Bool {
         if let predicate = self as? any EvaluatedPredicate { return try predicate.evaluator.answer(value, variables: variables) }
-        return try PlainPredicate(tree().substituting(NSPredicate.expressions(variables ?? [:]))).matches(value)
+        guard let variables, !variables.isEmpty else {
+            return try compiled(for: PlainSchema.shared, logic: .twoValued).matches(plain: value)
+        }
+        let substituted = try tree().substituting(NSPredicate.expressions(variables))
+        return try substituted.compiled(for: PlainSchema.shared, logic: .twoValued).matches(plain: value)
     }
 }

@@ -96,9 +96,8 @@ public final class KeySortDescriptor: NSSortDescriptor {
     func value(of object: Any) throws -> PropertyValue {
         // The key path itself reads what it leads to, computed properties too.
         if let swiftKeyPath, let value = object[keyPath: swiftKeyPath] { return try PropertyValue(plain: value) }
-        let schema = PlainSchema()
         let box = PlainValue(original: object, value: try PropertyValue(plain: object))
-        let path = try CompiledKeyPath(.path(try keyText() ?? ""), for: schema)
+        let path = try CompiledKeyPath(.path(try keyText() ?? ""), for: PlainSchema.shared)
         return try withExtendedLifetime(box) { try path.value(of: box.subject) }
     }
 

@@ -103,11 +103,11 @@ public final class NSExpression: NSObject, NSCopying, NSSecureCoding {
         var variables: [String: Any] = [:]
         for case (let name as String, let value) in context ?? [:] { variables[name] = value }
         if !variables.isEmpty { tree = tree.substituting(try NSPredicate.expressions(variables)) }
-        let compiler = PredicateCompiler(schema: PlainSchema(), logic: .twoValued)
+        let compiler = PredicateCompiler(schema: PlainSchema.shared, logic: .twoValued)
         compiler.surroundings = context
         let read = try compiler.operand(tree, clause: tree.description).scalar()
         let box = PlainValue(original: object, value: try PropertyValue(plain: object))
-        return try withExtendedLifetime(box) { try read(box.subject).any }
+        return try withExtendedLifetime((box, compiler)) { try read(box.subject).any }
     }
 
     /// The expression as it is written in a format string. For one that could not be read, the error's message.

@@ -1,12 +1,9 @@
 import Foundation
 
 /// What a predicate object of ours is made of: its tree, or why there is none, and what evaluates plain values.
-final class PredicateEvaluator: @unchecked Sendable {
-    // Unchecked: `result` never changes, and `idle` is only touched under the lock.
+final class PredicateEvaluator: Sendable {
     let result: Result<PredicateTree, InvalidPredicateError>
-    private let lock = NSLock()
-    /// Made when it is first needed; it is taken out while in use, as it serves one thread at a time.
-    private var idle: PlainPredicate?
+    private let cache = CompiledPredicateCache()
 
     init(_ result: Result<PredicateTree, InvalidPredicateError>) {
         self.result = result
@@ -22,11 +19,16 @@ final class PredicateEvaluator: @unchecked Sendable {
     func answer(_ object: Any?, variables: [String: Any]?) throws -> Bool {
         let tree = try result.get()
         if let variables, !variables.isEmpty {
-            return try PlainPredicate(tree.substituting(try NSPredicate.expressions(variables))).matches(object)
+            let substituted = try tree.substituting(NSPredicate.expressions(variables))
+            return try substituted.compiled(for: PlainSchema.shared, logic: .twoValued).matches(plain: object)
         }
-        let evaluator = try take() ?? PlainPredicate(tree)
-        defer { giveBack(evaluator) }
-        return try evaluator.matches(object)
+        let lease = try lease(for: PlainSchema.shared, logic: .twoValued, expecting: true)
+        return try CompiledPredicate(test: lease.test.test.closure, owner: lease).matches(plain: object)
+    }
+
+    /// The test for a schema: compiled once, and used again.
+    func lease(for schema: any PredicateSchema, logic: NilLogic, expecting expected: Bool) throws -> CompiledLease {
+        try cache.lease(result.get(), for: schema, logic: logic, expecting: expected)
     }
 
     /// Evaluates, or stops the program where Apple's predicate raises an exception.
@@ -53,16 +55,6 @@ final class PredicateEvaluator: @unchecked Sendable {
         return (try? other.tree()) == tree
     }
 
-    private func take() -> PlainPredicate? {
-        lock.withLock {
-            defer { idle = nil }
-            return idle
-        }
-    }
-
-    private func giveBack(_ evaluator: PlainPredicate) {
-        lock.withLock { idle = evaluator }
-    }
 }
 
 /// A predicate object of ours.

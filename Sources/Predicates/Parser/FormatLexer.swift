@@ -5,6 +5,7 @@ struct FormatLexer {
     private let format: String
     private let bytes: [UInt8]
     private var index = 0
+    private let count = WorkCount.current
 
     init(format: String) {
         self.format = format
@@ -29,7 +30,7 @@ struct FormatLexer {
     }
 
     private mutating func next() throws -> FormatToken {
-        while index < bytes.count, isSpace(bytes[index]) { index += 1 }
+        while let byte = peek(), isSpace(byte) { index += 1 }
         let start = index
         guard let byte = peek() else { return FormatToken(kind: .end, start: start) }
         let kind: FormatToken.Kind
@@ -48,7 +49,10 @@ struct FormatLexer {
     }
 
     private func peek(_ distance: Int = 0) -> UInt8? {
-        index + distance < bytes.count ? bytes[index + distance] : nil
+        #if DEBUG
+        count?.step(1)
+        #endif
+        return index + distance < bytes.count ? bytes[index + distance] : nil
     }
 
     private func error(_ message: String, at offset: Int, expected: String? = nil) -> InvalidPredicateError {

@@ -118,6 +118,7 @@ extension FormatParser {
         parts.reserveCapacity(count)
         for _ in 0..<count { parts.append(operands.removeLast()) }
         parts.reverse()
+        WorkCount.step(count)
         return parts
     }
 

@@ -122,6 +122,7 @@ extension FormatParser {
             default: throw unexpected(word, expected: "a key")
             }
         }
+        WorkCount.step(path.count)
         let result = path.isEmpty ? base : base.appending(path)
         try push(.expression(result), height: height + (path.isEmpty || result.isKeyPath ? 0 : 1), from: operand.start)
         return .operandComplete

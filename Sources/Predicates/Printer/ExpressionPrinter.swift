@@ -10,6 +10,7 @@ extension ExpressionTree: CustomStringConvertible {
 
     /// Writes the expression. The cases with parts have functions of their own, so that a level of nesting needs little stack.
     func write(to text: inout String) {
+        WorkCount.step()
         switch self {
         case .constant(let value): value.writeLiteral(to: &text)
         case .evaluatedObject: text += "SELF"
@@ -55,6 +56,7 @@ extension ExpressionTree: CustomStringConvertible {
     }
 
     private static func write(keys: [String], isFirst: Bool, to text: inout String) {
+        WorkCount.step(keys.count)
         for (index, key) in keys.enumerated() {
             if index > 0 { text += "." }
             if index == 0, isFirst, PredicateKeywords.reserved.contains(key.uppercased()) { text += "#" }
@@ -155,6 +157,7 @@ extension PropertyValue {
     }
 
     func writeLiteral(to text: inout String) {
+        WorkCount.step()
         switch self {
         case .array(let values):
             text += "{"

@@ -9,6 +9,7 @@ extension PredicateTree: CustomStringConvertible {
     }
 
     func write(to text: inout String) {
+        WorkCount.step()
         switch self {
         case .true: text += "TRUEPREDICATE"
         case .false: text += "FALSEPREDICATE"

@@ -68,6 +68,15 @@ final class InMemoryStore: NSPersistentStore, RowTable {
         }
     }
 
+    /// The ID of a row that is about to be put in place.
+    func newID(for entity: NSEntityDescription) -> NSManagedObjectID {
+        NSManagedObjectID(entity: entity, token: token, reference: .integer(table(of: entity).pages.nextNumber()))
+    }
+
+    override func executeBatch(_ request: any BatchRequest, in context: NSManagedObjectContext) throws -> BatchOutcome {
+        BatchOutcome(try rowsChanged(by: request), as: request.wanted)
+    }
+
     override func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws {
         // Every row is made before the first is put in place: a failure leaves the tables as they were.
         let written = changes.inserted.followed(by: changes.updated).followed(by: changes.locked)
@@ -89,7 +98,7 @@ final class InMemoryStore: NSPersistentStore, RowTable {
         return index.holders(of: constraint, key)
     }
 
-    private func put(_ row: Row?, at id: NSManagedObjectID) {
+    func put(_ row: Row?, at id: NSManagedObjectID) {
         guard case .integer(let number) = id.reference else { return }
         table(of: id.owningEntity).pages[number] = row
     }

@@ -7,7 +7,7 @@ struct IncrementalContract {
     private let store: NSIncrementalStore
     init(_ store: NSIncrementalStore) { self.store = store }
 
-    private func broken(_ method: String, _ reason: String, next: String) -> NSError {
+    func broken(_ method: String, _ reason: String, next: String) -> NSError {
         CoreDataError.contract(store, method, reason, next: next)
     }
 

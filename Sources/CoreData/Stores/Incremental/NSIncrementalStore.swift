@@ -18,10 +18,12 @@ open class NSIncrementalStore: NSPersistentStore {
     /// Executes a request.
     ///
     /// - Parameters:
-    ///   - request: an `NSFetchRequest<NSFetchRequestResult>`, or an ``NSSaveChangesRequest``.
+    ///   - request: an `NSFetchRequest<NSFetchRequestResult>`, an ``NSSaveChangesRequest``, or a batch request; throw for kinds that the store
+    ///     does not serve.
     ///   - context: the context that asks. Its queue is the current one.
     /// - Returns: for a fetch, an array of what its `resultType` says: objects got by `context.object(with:)` (or their IDs), IDs,
-    ///   dictionaries, or one `NSNumber` for a count (the number itself does too). For a save, an empty array.
+    ///   dictionaries, or one `NSNumber` for a count (the number itself does too). For a save, an empty array. For a batch request, what its
+    ///   `resultType` says: whether it was done, the IDs, or how many rows.
     /// - Throws: any error; it reaches the caller of fetch or save as it is.
     open func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
         throw unsupported(request)
@@ -202,6 +204,14 @@ open class NSIncrementalStore: NSPersistentStore {
             cache.didSave(row, of: object.objectID, changed: object.isInserted ? [] : related)
         }
         for object in changes.deleted { cache.didDelete(object.objectID) }
+    }
+
+    override func executeBatch(_ request: any BatchRequest, in context: NSManagedObjectContext) throws -> BatchOutcome {
+        try requestLock.withLock {
+            // What is kept of the store's rows may be out of date afterwards, also when the store fails half way.
+            defer { cache.forgetAll() }
+            return try IncrementalContract(self).batchOutcome(try execute(request, with: context), of: request)
+        }
     }
 
     override var wantsRegistrations: Bool { true }

@@ -96,6 +96,16 @@ final class RowCache: @unchecked Sendable {
         }
     }
 
+    /// The store is to be asked again for everything.
+    func forgetAll() {
+        lock.withLock {
+            for id in entries.keys {
+                entries[id]?.node = nil
+                entries[id]?.related = [:]
+            }
+        }
+    }
+
     /// The object has been deleted: contexts that still have it are to learn so when they save it.
     func didDelete(_ id: NSManagedObjectID) {
         lock.withLock { entries[id] = entries[id].map { Entry(holders: $0.holders, isDeleted: true) } }

@@ -1,0 +1,157 @@
+internal import Foundation
+internal import Predicates
+
+/// The rows of a batch insert, before they have IDs.
+struct BatchRows {
+    private let request: NSBatchInsertRequest
+    private let entity: NSEntityDescription
+    private let frozen: FrozenEntity
+
+    init(_ request: NSBatchInsertRequest) {
+        self.request = request
+        entity = request.entity.unsafelyUnwrapped
+        frozen = entity.frozen.unsafelyUnwrapped
+    }
+
+    func made() throws -> [Row] {
+        if let handler = request.managedObjectHandler { return try rows(filledBy: handler) }
+        if let handler = request.dictionaryHandler { return try rows(filledBy: handler) }
+        return try (request.objectsToInsert ?? []).map { try row($0) }
+    }
+
+    private func rows(filledBy handler: (NSMutableDictionary) -> Bool) throws -> [Row] {
+        var rows: [Row] = []
+        while true {
+            let dictionary = NSMutableDictionary()
+            if handler(dictionary) { return rows }
+            var values: [String: Any] = [:]
+            for (key, value) in dictionary {
+                guard let key = key as? String else { throw BatchRows.unknown("\(key)", entity) }
+                values[key] = value
+            }
+            rows.append(try row(values))
+        }
+    }
+
+    private func rows(filledBy handler: (NSManagedObject) -> Bool) throws -> [Row] {
+        var rows: [Row] = []
+        while true {
+            let object = frozen.objectClass.init(entity: entity, insertInto: nil)
+            if handler(object) { return rows }
+            if let refused = object.refusedValues?.values.first { throw refused }
+            let row = blank()
+            for property in frozen.properties {
+                guard let attribute = property as? NSAttributeDescription else {
+                    guard object.leadsNowhere(property) else { throw BatchRows.isRelationship(property) }
+                    continue
+                }
+                if attribute.isTransient { continue }
+                let slot = row.layout.slots[attribute.slotIndex]
+                row.copyValue(from: object.readableRow, at: slot)
+                guard row.isNil(at: slot) || AttributeCheck.holds(row, slot, attribute) else {
+                    throw BatchRows.unholdable(object.anyAttribute(attribute), attribute)
+                }
+            }
+            rows.append(row)
+        }
+    }
+
+    private func row(_ values: [String: Any]) throws -> Row {
+        let row = blank()
+        for (key, value) in values {
+            let attribute = try BatchRows.attribute(key, of: entity)
+            guard let storable = AttributeCheck.conform(value, to: attribute) else { throw BatchRows.unholdable(value, attribute) }
+            row.store(storable, in: row.layout.slots[attribute.slotIndex])
+        }
+        return row
+    }
+
+    /// A row with the default values, and nobody in its relationships.
+    private func blank() -> Row {
+        let row = frozen.layout.defaultRow.copy()
+        for property in frozen.properties {
+            let slot = row.layout.slots[property.slotIndex]
+            if let relationship = property as? NSRelationshipDescription, relationship.isToMany { row.setObjectIDs(.empty, at: slot) }
+            if property is NSAttributeDescription, property.isTransient { row.store(.null, in: slot) }
+        }
+        return row
+    }
+
+    // MARK: Errors
+
+    /// The attribute that a batch request may set.
+    static func attribute(_ name: String, of entity: NSEntityDescription) throws -> NSAttributeDescription {
+        guard let property = entity.frozen?.byName[name] else { throw unknown(name, entity) }
+        guard let attribute = property as? NSAttributeDescription else { throw isRelationship(property) }
+        guard !attribute.isTransient else {
+            throw CoreDataError.make(
+                NSPersistentStoreSaveError, "A batch request cannot set “\(attribute)”.", reason: "It is transient: no store keeps it.")
+        }
+        return attribute
+    }
+
+    static func unknown(_ name: String, _ entity: NSEntityDescription) -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreSaveError, "A batch request cannot set “\(name)”.", reason: "“\(entity)” has no attribute of that name.")
+    }
+
+    static func isRelationship(_ property: NSPropertyDescription) -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreSaveError, "A batch request cannot set “\(property)”.", reason: "It is a relationship.",
+            next: "Set relationships by objects of a context.")
+    }
+
+    static func unholdable(_ value: Any?, _ attribute: NSAttributeDescription) -> NSError {
+        CoreDataError.make(
+            NSManagedObjectValidationError, "“\(attribute)” cannot hold the value that a batch request gives.",
+            reason: "Unacceptable value \(AttributeCheck.describe(value)).", next: "Give a value of the attribute's type.",
+            info: [NSValidationKeyErrorKey: attribute.name, NSValidationValueErrorKey: value ?? NSNull()])
+    }
+}
+
+extension NSManagedObject {
+    /// Whether nothing has been put into a relationship.
+    fileprivate func leadsNowhere(_ property: NSPropertyDescription) -> Bool {
+        guard let relationship = property as? NSRelationshipDescription else { return true }
+        return relationship.isToMany ? toMany(relationship).objects.isEmpty : toOne(relationship) == nil
+    }
+}
+
+/// One value of a batch update, made ready.
+struct BatchAssignment {
+    private enum Source {
+        case constant(StorableValue)
+        case expression(CompiledKeyPath)
+    }
+
+    private let attribute: NSAttributeDescription
+    private let source: Source
+
+    /// All values of a request.
+    ///
+    /// - Throws: for a key that is no attribute, a constant that its attribute cannot hold, an expression that cannot be evaluated.
+    static func all(of request: NSBatchUpdateRequest, _ schema: RowSchema) throws -> [BatchAssignment] {
+        let entity = request.entity.unsafelyUnwrapped
+        return try (request.propertiesToUpdate ?? [:]).map { key, value in
+            let name = (key.base as? NSPropertyDescription)?.name ?? key.base as? String ?? "\(key.base)"
+            let attribute = try BatchRows.attribute(name, of: entity)
+            guard let expression = value as? NSExpression else {
+                guard let storable = AttributeCheck.conform(value, to: attribute) else { throw BatchRows.unholdable(value, attribute) }
+                return BatchAssignment(attribute: attribute, source: .constant(storable))
+            }
+            return BatchAssignment(attribute: attribute, source: .expression(try CompiledKeyPath(expression.tree(), for: schema)))
+        }
+    }
+
+    /// Sets the value in a copy of a row, from the row as it was.
+    func assign(from row: Row, to copy: Row) throws {
+        let slot = copy.layout.slots[attribute.slotIndex]
+        switch source {
+        case .constant(let value): copy.store(value, in: slot)
+        case .expression(let path):
+            let value = try path.value(of: row.subject).any
+            guard let storable = AttributeCheck.conform(value, to: attribute) else { throw BatchRows.unholdable(value, attribute) }
+            copy.store(storable, in: slot)
+        }
+    }
+}

@@ -1,0 +1,109 @@
+internal import Foundation
+internal import Predicates
+
+/// Batch requests straight on the rows. Every row is made before the first is put in place: a failure leaves the tables as they were.
+extension InMemoryStore {
+    func rowsChanged(by request: any BatchRequest) throws -> [NSManagedObjectID] {
+        switch request {
+        case let insert as NSBatchInsertRequest:
+            // The handlers run without the lock: they may do anything.
+            let rows = try BatchRows(insert).made()
+            return requestLock.withLock { add(rows, of: insert.entity.unsafelyUnwrapped) }
+        case let update as NSBatchUpdateRequest: return try requestLock.withLock { try self.update(update) }
+        case let delete as NSBatchDeleteRequest: return try requestLock.withLock { try self.delete(delete) }
+        default: throw unsupported(request)
+        }
+    }
+
+    private func add(_ rows: [Row], of entity: NSEntityDescription) -> [NSManagedObjectID] {
+        rows.map { row in
+            let id = newID(for: entity)
+            row.objectID = id
+            row.version = 1
+            put(row, at: id)
+            return id
+        }
+    }
+
+    private func update(_ request: NSBatchUpdateRequest) throws -> [NSManagedObjectID] {
+        let entity = request.entity.unsafelyUnwrapped
+        let schema = schema(of: entity)
+        let assignments = try BatchAssignment.all(of: request, schema)
+        let predicate = try request.predicate?.compiled(for: schema)
+        var updated: [Row] = []
+        try forEachRow(of: entity, includingSubentities: request.includesSubentities) { row in
+            guard try predicate?.matches(row.subject) ?? true else { return }
+            let copy = row.copy()
+            for assignment in assignments { try assignment.assign(from: row, to: copy) }
+            copy.version = row.version + 1
+            updated.append(copy)
+        }
+        for row in updated { put(row, at: row.objectID.unsafelyUnwrapped) }
+        return updated.map { $0.objectID.unsafelyUnwrapped }
+    }
+
+    private func delete(_ request: NSBatchDeleteRequest) throws -> [NSManagedObjectID] {
+        guard case .ids(let ids) = try RowFetch(table: self, request: request.fetchRequest).answer() else { return [] }
+        var nullification = BatchNullification(table: self, deleted: Set(ids))
+        for id in ids { try nullification.add(id) }
+        for (id, row) in nullification.changed { put(row, at: id) }
+        for id in ids { put(nil, at: id) }
+        return ids
+    }
+}
+
+/// What a batch delete does to the rows that stay: their relationships lose what is deleted.
+struct BatchNullification {
+    private let table: any RowTable
+    private let deleted: Set<NSManagedObjectID>
+    /// The rows as they are to be.
+    private(set) var changed: [NSManagedObjectID: Row] = [:]
+    /// What each list of a changed row is to hold. Kept apart, so that a list that loses many is made once.
+    private var seen: Set<Place> = []
+
+    private struct Place: Hashable {
+        let id: NSManagedObjectID
+        let relationship: Int
+    }
+
+    init(table: any RowTable, deleted: Set<NSManagedObjectID>) {
+        self.table = table
+        self.deleted = deleted
+    }
+
+    /// Takes a deleted row out of every relationship that leads back to it.
+    mutating func add(_ id: NSManagedObjectID) throws {
+        guard let row = try table.row(with: id), let frozen = id.owningEntity.frozen else { return }
+        for relationship in frozen.relationships {
+            guard let inverse = relationship.inverseRelationship else { continue }
+            let slot = row.layout.slots[relationship.slotIndex]
+            let others =
+                relationship.isToMany ? row.objectIDs(at: slot)?.ids ?? [] : row.objectID(at: slot).map { [$0] } ?? []
+            for other in others where !deleted.contains(other) { try nullify(inverse, of: other, from: id) }
+        }
+    }
+
+    private mutating func nullify(_ inverse: NSRelationshipDescription, of id: NSManagedObjectID, from gone: NSManagedObjectID) throws {
+        // All that is deleted leaves a list at once.
+        guard seen.insert(Place(id: id, relationship: inverse.relationshipIndex)).inserted else { return }
+        guard let old = try table.row(with: id) else { return }
+        let row = changed[id] ?? old.copy()
+        let slot = row.layout.slots[inverse.slotIndex]
+        var isEmpty = true
+        if inverse.isToMany {
+            let staying = (row.objectIDs(at: slot)?.ids ?? []).filter { !deleted.contains($0) }
+            isEmpty = staying.isEmpty
+            row.setObjectIDs(isEmpty ? .empty : ObjectIDList(staying), at: slot)
+        } else {
+            row.setObjectID(nil, at: slot)
+        }
+        if isEmpty, !inverse.isOptional {
+            throw CoreDataError.make(
+                NSPersistentStoreSaveError, "The batch delete cannot be executed.",
+                reason: "\(gone) is in “\(inverse)” of \(id), which may not be empty.", next: "Delete or change \(id) first.",
+                info: [NSAffectedObjectsErrorKey: [id]])
+        }
+        row.version = old.version + 1
+        changed[id] = row
+    }
+}
