@@ -101,6 +101,12 @@ extension NSManagedObjectContext {
         if undoer != nil { eventLog.append(.vanished(object.keepRemains())) }
     }
 
+    /// The event is over: what was changed came with a merge, which announces it and cannot be undone.
+    func dropEvent(_ objects: [NSManagedObject]) {
+        eventLog = EventLog()
+        objects.forEachUncounted { $0.eventRow = nil }
+    }
+
     /// The event is over: its changes are registered for undo, announced, and then no longer news.
     func finishEvent(_ objects: [NSManagedObject], _ changes: ObjectChanges) {
         let log = eventLog

@@ -56,7 +56,7 @@ extension NSManagedObjectContext {
     /// As ``processPendingChanges()``; answers with the objects that were changed, each once.
     ///
     /// - Parameters:
-    ///   - posting: whether the notification of what changed is posted.
+    ///   - posting: whether what changed is announced and can be undone; false for what a merge brings with it.
     ///   - isSaving: whether delete rules must be carried out whatever ``propagatesDeletesAtEndOfEvent`` says.
     func processEvent(posting: Bool = true, isSaving: Bool = false) -> [NSManagedObject] {
         reportGone()
@@ -87,7 +87,10 @@ extension NSManagedObjectContext {
                 updated.append(object)
             }
         }
-        guard posting else { return inserted.followed(by: updated).followed(by: deleted) }
+        guard posting else {
+            dropEvent(objects)
+            return inserted.followed(by: updated).followed(by: deleted)
+        }
         // Where all that is pending for insertion came in this event, the set serves the save too.
         let changes = ObjectChanges(
             inserted: inserted.count == insertedList.count ? insertedList.set : Set(inserted), updated: Set(updated), deleted: Set(deleted))
