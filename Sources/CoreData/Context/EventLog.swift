@@ -108,17 +108,14 @@ extension NSManagedObjectContext {
     }
 
     /// The event is over: its changes are registered for undo, announced, and then no longer news.
-    func finishEvent(_ objects: [NSManagedObject], _ changes: ObjectChanges) {
+    func finishEvent(_ changes: ObjectChanges) {
         let log = eventLog
         eventLog = EventLog()
         registerUndo(of: log)
-        if !changes.isEmpty {
-            let outer = announced
-            announced = (log, changes)
-            post(Self.didChangeObjectsNotification, changes)
-            announced = outer
-        }
-        // What an observer has changed belongs to the next event.
-        objects.forEachUncounted { if $0.eventRow != nil, !$0.flags.contains(.noted) { $0.eventRow = nil } }
+        guard !changes.isEmpty else { return }
+        let outer = announced
+        announced = (log, changes)
+        post(Self.didChangeObjectsNotification, changes)
+        announced = outer
     }
 }

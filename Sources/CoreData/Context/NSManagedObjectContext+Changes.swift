@@ -94,7 +94,7 @@ extension NSManagedObjectContext {
         // Where all that is pending for insertion came in this event, the set serves the save too.
         let changes = ObjectChanges(
             inserted: inserted.count == insertedList.count ? insertedList.set : Set(inserted), updated: Set(updated), deleted: Set(deleted))
-        finishEvent(objects, changes)
+        finishEvent(changes)
         return inserted.followed(by: updated).followed(by: deleted)
     }
 

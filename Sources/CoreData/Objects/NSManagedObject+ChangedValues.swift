@@ -9,11 +9,13 @@ extension NSManagedObject {
     /// Source: [changedValuesForCurrentEvent()](https://developer.apple.com/documentation/coredata/nsmanagedobject/1506472-changedvaluesforcurrentevent).
     public func changedValuesForCurrentEvent() -> [String: Any] {
         guard let context = registry?.context else { return [:] }
+        // What an observer changes is news of the next event already. An object that is in no event keeps the row of the last one.
         let isCurrent = flags.contains(.noted)
         let isNew = isCurrent ? flags.contains(.insertedInEvent) : context.announced?.changes.inserted.contains(self) ?? false
+        guard isCurrent || isNew || context.announced?.changes.updated.contains(self) ?? false else { return [:] }
         let before = isNew ? owningEntity.frozen!.layout.defaultRow : eventRow
         var values: [String: Any] = [:]
-        if let before, let row, isCurrent || context.announced != nil {
+        if let before, let row {
             for property in persistentChanges where property is NSAttributeDescription {
                 let slot = slot(of: property)
                 guard !row.hasEqualValue(as: before, at: slot) else { continue }
@@ -79,7 +81,9 @@ extension NSManagedObject {
     func differsFromSnapshot(_ property: NSPropertyDescription) -> Bool {
         guard let snapshot else { return true }
         let slot = slot(of: property)
-        guard let relationship = property as? NSRelationshipDescription else { return row.map { !$0.hasEqualValue(as: snapshot, at: slot) } ?? false }
+        guard let relationship = property as? NSRelationshipDescription else {
+            return row.map { !$0.hasEqualValue(as: snapshot, at: slot) } ?? false
+        }
         switch state(of: relationship) {
         case .fault: return false
         case .toMany(let storage): return storage.isChanged

@@ -21,13 +21,16 @@ extension NSManagedObject {
     ///   - key: the relationship.
     ///   - mutationKind: how it is about to change.
     ///   - objects: the objects it is about to change by.
-    public func willChangeValue(forKey key: String, withSetMutation mutationKind: NSKeyValueSetMutationKind, using objects: Set<AnyHashable>) {
+    public func willChangeValue(
+        forKey key: String, withSetMutation mutationKind: NSKeyValueSetMutationKind, using objects: Set<AnyHashable>
+    ) {
         willChangeValue(forKey: key)
     }
 
     /// Ends the change that `willChangeValue(forKey:withSetMutation:using:)` has announced: the inverses follow what has become of the
     /// relationship.
-    public func didChangeValue(forKey key: String, withSetMutation mutationKind: NSKeyValueSetMutationKind, using objects: Set<AnyHashable>) {
+    public func didChangeValue(forKey key: String, withSetMutation mutationKind: NSKeyValueSetMutationKind, using objects: Set<AnyHashable>)
+    {
         didChangeValue(forKey: key)
     }
 

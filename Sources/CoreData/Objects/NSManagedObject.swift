@@ -25,7 +25,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     @exclusivity(unchecked) @usableFromInline final var changed = PropertySet()
     @exclusivity(unchecked) final var row: Row?
     @exclusivity(unchecked) final var snapshot: Row?
-    /// The values as they were when the current event first changed the object; see ``EventLog``.
+    /// The values as they were when the last event that changed the object first did so; see ``EventLog``.
     @exclusivity(unchecked) final var eventRow: Row?
     final let owningEntity: NSEntityDescription
 

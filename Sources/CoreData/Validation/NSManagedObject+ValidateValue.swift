@@ -14,7 +14,8 @@ extension NSManagedObject {
             }
         } else if let attribute = property as? NSAttributeDescription {
             switch AttributeCheck.conform(value, to: attribute) {
-            case nil: errors.append(unacceptable(value, for: attribute, because: "it is of \(Swift.type(of: value as Any)) or out of range"))
+            case nil:
+                errors.append(unacceptable(value, for: attribute, because: "it is of \(Swift.type(of: value as Any)) or out of range"))
             case .null?: if !attribute.isOptional, !attribute.isTransient { errors.append(missing(attribute)) }
             default: break
             }

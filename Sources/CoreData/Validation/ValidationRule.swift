@@ -71,7 +71,8 @@ struct ValidationRule: @unchecked Sendable {
                     } ?? .predicate
                 code = isMinimum ? NSValidationDateTooSoonError : NSValidationDateTooLateError
             case (.evaluatedObject, .integer16AttributeType), (.evaluatedObject, .integer32AttributeType),
-                (.evaluatedObject, .integer64AttributeType), (.evaluatedObject, .doubleAttributeType), (.evaluatedObject, .floatAttributeType),
+                (.evaluatedObject, .integer64AttributeType), (.evaluatedObject, .doubleAttributeType),
+                (.evaluatedObject, .floatAttributeType),
                 (.evaluatedObject, .decimalAttributeType):
                 test = Self.numberTest(comparison.right, isMinimum, isOpen, attribute.attributeType)
                 code = isMinimum ? NSValidationNumberTooSmallError : NSValidationNumberTooLargeError

@@ -167,7 +167,9 @@ private final class Counter {
         let observers = names.map { name in
             NotificationCenter.default.addObserver(forName: name, object: manager, queue: nil) {
                 [tell = Handed(value: { told.append($0) })] note in
-                tell.value(note.name.rawValue.replacingOccurrences(of: "NSUndoManager", with: "").replacingOccurrences(of: "Notification", with: ""))
+                tell.value(
+                    note.name.rawValue.replacingOccurrences(of: "NSUndoManager", with: "").replacingOccurrences(
+                        of: "Notification", with: ""))
             }
         }
         defer { for observer in observers { NotificationCenter.default.removeObserver(observer) } }

@@ -48,7 +48,8 @@ final class ValidatedMember: NSManagedObject {
         Case(type: .decimal, format: "SELF >= 1", good: [Decimal(1)], bad: [Decimal(0)], code: NSValidationNumberTooSmallError),
         Case(type: .string, format: "length >= 3", good: ["abc"], bad: ["", "ab"], code: NSValidationStringTooShortError),
         Case(type: .string, format: "length <= 3", good: ["", "ąbc"], bad: ["abcd"], code: NSValidationStringTooLongError),
-        Case(type: .string, format: "SELF MATCHES '[a-z]+'", good: ["abc"], bad: ["ab1", ""], code: NSValidationStringPatternMatchingError),
+        Case(
+            type: .string, format: "SELF MATCHES '[a-z]+'", good: ["abc"], bad: ["ab1", ""], code: NSValidationStringPatternMatchingError),
         Case(type: .string, format: "SELF BEGINSWITH 'a'", good: ["ab"], bad: ["ba"], code: NSManagedObjectValidationError),
         Case(type: .string, format: "SELF IN {'a', 'b'}", good: ["a"], bad: ["c"], code: NSManagedObjectValidationError),
         Case(
