@@ -54,9 +54,13 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
             preconditionFailure("The entity “\(entity)” belongs to no model; add it to one before objects of it are made.")
         }
         owningEntity = entity
-        let table = AccessHooks.isActive ? frozen.layout.watchedPlaces : frozen.layout.places
-        places = table.entries
-        placeMask = table.mask
+        if AccessHooks.isActive {
+            places = frozen.layout.watchedPlaces.entries
+            placeMask = frozen.layout.watchedPlaces.mask
+        } else {
+            places = frozen.layout.places.entries
+            placeMask = frozen.layout.places.mask
+        }
         if context == nil {
             row = frozen.layout.defaultRow
         } else {
