@@ -203,7 +203,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
 
     /// Announces a read by a custom accessor; fires the fault. A nil key fires the object's fault.
     open func willAccessValue(forKey key: String?) {
-        if AccessHooks.isActive, let key, let property = property(named: key) { noteRead(at: property.slotIndex) }
+        if AccessHooks.isActive, let key, let property = owningEntity.frozen!.byName[key] { noteRead(at: property.slotIndex) }
         if slots == nil { _ = slotsAfterFault() }
     }
 
