@@ -22,7 +22,11 @@ enum ConcurrencyDebugging {
 extension NSManagedObjectContext {
     /// Stops the program where concurrency is debugged and the caller is not on the context's queue.
     @inline(__always) final func checkQueue(_ what: @autoclosure () -> String) {
-        if AccessHooks.isActive, ConcurrencyDebugging.isOn, !contextQueue.isCurrent { preconditionFailure(misuseMessage(what())) }
+        if AccessHooks.isActive { checkQueueSlowly(what) }
+    }
+
+    @inline(never) private final func checkQueueSlowly(_ what: () -> String) {
+        if ConcurrencyDebugging.isOn, !contextQueue.isCurrent { preconditionFailure(misuseMessage(what())) }
     }
 
     /// Says that the context is used where it may not be.

@@ -38,8 +38,8 @@ extension TypedObjectID: Codable {
     public func encode(to encoder: any Encoder) throws {
         let id = objectID.current
         if id.isTemporaryID {
-            throw EncodingError.invalidValue(
-                self, .init(codingPath: encoder.codingPath, debugDescription: "\(id) is temporary: save the object before its ID is encoded."))
+            let message = "\(id) is temporary: save the object before its ID is encoded."
+            throw EncodingError.invalidValue(self, .init(codingPath: encoder.codingPath, debugDescription: message))
         }
         var container = encoder.singleValueContainer()
         try container.encode(id.uriRepresentation())

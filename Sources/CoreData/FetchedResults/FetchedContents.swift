@@ -28,7 +28,8 @@ final class FetchedNode: RankedNode {
 final class FetchedSection: RankedNode {
     let name: String
     fileprivate(set) var count = 0
-    fileprivate(set) unowned(unsafe) var first: FetchedNode?
+    // Weak: who keeps a section of former results must not find their nodes gone.
+    fileprivate(set) weak var first: FetchedNode?
 
     init(_ name: String) { self.name = name }
 

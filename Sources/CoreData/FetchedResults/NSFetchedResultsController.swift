@@ -51,8 +51,8 @@ open class NSFetchedResultsController<ResultType>: NSObject {
         cacheName = name
         relay = FetchedResultsRelay(context, hasSections: sectionNameKeyPath != nil)
         super.init()
-        relay.indexTitle = { [unowned self] in sectionIndexTitle(forSectionName: $0) }
-        relay.erasedController = { [unowned self] in erasedController() }
+        relay.indexTitle = { [weak self] in self?.sectionIndexTitle(forSectionName: $0) }
+        relay.erasedController = { [weak self] in self?.erasedController() }
     }
 
     /// Makes the controller that a delegate sees.
@@ -88,7 +88,8 @@ open class NSFetchedResultsController<ResultType>: NSObject {
         guard request.resultType == .managedObjectResultType else {
             throw CoreDataError.make(
                 NSCoreDataError, "The fetched results controller cannot fetch “\(request.entityName ?? "?")”.",
-                reason: "The request asks for something else than managed objects.", next: "Set its resultType to .managedObjectResultType.")
+                reason: "The request asks for something else than managed objects.", next: "Set its resultType to .managedObjectResultType."
+            )
         }
         guard !(request.sortDescriptors ?? []).isEmpty else {
             throw CoreDataError.make(

@@ -58,9 +58,13 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
             preconditionFailure("The entity “\(entity)” belongs to no model; add it to one before objects of it are made.")
         }
         owningEntity = entity
-        let table = AccessHooks.isActive ? frozen.layout.watchedPlaces : frozen.layout.places
-        places = table.entries
-        placeMask = table.mask
+        if AccessHooks.isActive {
+            places = frozen.layout.watchedPlaces.entries
+            placeMask = frozen.layout.watchedPlaces.mask
+        } else {
+            places = frozen.layout.places.entries
+            placeMask = frozen.layout.places.mask
+        }
         if context == nil {
             row = frozen.layout.defaultRow
         } else {
@@ -207,7 +211,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
 
     /// Announces a read by a custom accessor; fires the fault. A nil key fires the object's fault.
     open func willAccessValue(forKey key: String?) {
-        if AccessHooks.isActive, let key, let property = property(named: key) { noteRead(at: property.slotIndex) }
+        if AccessHooks.isActive, let key, let property = owningEntity.frozen!.byName[key] { noteRead(at: property.slotIndex) }
         if slots == nil { _ = slotsAfterFault() }
     }
 

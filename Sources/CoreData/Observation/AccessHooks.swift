@@ -19,14 +19,14 @@ extension NSManagedObject {
     final var noticesAccesses: Bool { places == owningEntity.frozen!.layout.watchedPlaces.entries }
 
     /// A property is about to be read.
-    final func noteRead(at index: Int) {
+    @inline(never) final func noteRead(at index: Int) {
         guard let context = registry?.context else { return }
         context.checkQueue("“\(owningEntity.frozen!.properties[index])” of \(identifierForMessage) is read")
         context.observation?.willRead(self, index)
     }
 
     /// A property is about to be written, or has just been.
-    final func noteWrite(at index: Int) {
+    @inline(never) final func noteWrite(at index: Int) {
         guard let context = registry?.context else { return }
         context.checkQueue("“\(owningEntity.frozen!.properties[index])” of \(identifierForMessage) is written")
         context.observation?.willChange(self, index)

@@ -55,7 +55,8 @@ extension NSManagedObjectContext {
             guard newValue else { return }
             AccessHooks.activate()
             if !registeredObjects.isEmpty {
-                Log.context.warning("Observation was enabled after objects came into the context: those are observed only through value(forKey:).")
+                Log.context.warning(
+                    "Observation was enabled after objects came into the context: those are observed only through value(forKey:).")
             }
         }
     }

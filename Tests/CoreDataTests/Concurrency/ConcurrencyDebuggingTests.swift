@@ -2,7 +2,9 @@ import CoreData
 import Testing
 
 @Suite("Debugging concurrency") struct ConcurrencyDebuggingTests {
-    private static func message(_ result: ExitTest.Result?) -> String { String(decoding: result?.standardErrorContent ?? [], as: UTF8.self) }
+    private static func message(_ result: ExitTest.Result?) -> String {
+        String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    }
 
     // Set once, in a process of one test.
     nonisolated(unsafe) private static var kept: NSManagedObjectContext?

@@ -108,6 +108,44 @@ private struct ResultsProgram {
         }
     }
 
+    @Test("Thousands of objects keep their places through hundreds of batches", arguments: [true, false])
+    func many(isSectioned: Bool) throws {
+        let seed = UInt64.random(in: 0..<UInt64.max / 2)
+        print("seed \(seed), sections \(isSectioned)")
+        var program = try ResultsProgram(seed: seed)
+        try program.context.performAndWait {
+            for _ in 0..<3000 { program.insert() }
+            try program.context.save()
+            let request = program.request()
+            let controller = NSFetchedResultsController(
+                fetchRequest: request, managedObjectContext: program.context, sectionNameKeyPath: isSectioned ? "year" : nil, cacheName: nil
+            )
+            let listener = ResultsListener()
+            controller.delegate = listener
+            try controller.performFetch()
+            var mirror = ResultsMirror(controller.sections!)
+            for batch in 0..<300 {
+                listener.clear()
+                // First it shrinks, then it grows again.
+                let deletes = batch < 200 ? 14 : 2
+                for _ in 0..<deletes where !program.albums.isEmpty {
+                    let album = program.albums.remove(at: Int.random(in: 0..<program.albums.count, using: &program.random))
+                    program.context.delete(album)
+                }
+                if batch >= 200 { for _ in 0..<10 { program.insert() } }
+                try program.change(saving: false)
+                for batch in listener.batches { mirror.apply(batch.sections, batch.objects) }
+            }
+            let fresh = try program.context.fetch(request)
+            #expect(controller.fetchedObjects! == fresh)
+            #expect(mirror == ResultsMirror(controller.sections!))
+            #expect(mirror.rows.flatMap { $0 } == fresh)
+            let paths = controller.fetchedObjects!.map { controller.indexPath(forObject: $0)! }
+            #expect(paths == paths.sorted())
+            #expect(paths.map { controller.object(at: $0) } == fresh)
+        }
+    }
+
     @Test("A limited fetch is followed too, by fetching again", arguments: [true, false])
     func limited(isSectioned: Bool) throws {
         let base = UInt64.random(in: 0..<UInt64.max / 2)
