@@ -93,9 +93,9 @@ import Testing
     }
 
     @Test func anAtomicStoreServesNone() throws {
-        NSPersistentStoreCoordinator.registerStoreClass(ListStore.self, forStoreType: "ListOfBatches")
+        NSPersistentStoreCoordinator.registerStoreClass(ListStore.self, forStoreType: "ListStore")
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Music.model())
-        try coordinator.addPersistentStore(ofType: "ListOfBatches", configurationName: nil, at: nil)
+        try coordinator.addPersistentStore(ofType: "ListStore", configurationName: nil, at: nil)
         let context = Music.context(coordinator)
         context.performAndWait {
             let error = failure {
