@@ -8,10 +8,11 @@ let package = Package(
     dependencies: [.package(name: "OpenCoreData", path: "..")],
     targets: [
         .target(name: "PlainItems"),
+        .target(name: "CountAllocations"),
         .executableTarget(
             name: "coredata-benchmarks",
             dependencies: [
-                "PlainItems", .product(name: "CoreData", package: "OpenCoreData"), .product(name: "Predicates", package: "OpenCoreData"),
+                "PlainItems", "CountAllocations", .product(name: "CoreData", package: "OpenCoreData"), .product(name: "Predicates", package: "OpenCoreData"),
             ],
             swiftSettings: [
                 .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"),

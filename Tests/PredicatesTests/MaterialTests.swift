@@ -53,4 +53,55 @@ import Testing
         let unescaped = try ExpressionTree(parsing: "1\t+1")
         #expect(unescaped == .arithmetic(.add, .constant(.int64(1)), .constant(.int64(1))))
     }
+
+    /// Compiled models are keyed archives of Apple's own making; the predicates in their fetch request templates are read one by one.
+    @Test func predicatesOfCompiledModelsAreRead() throws {
+        let folder = ProcessInfo.processInfo.environment["COREDATA_MATERIAL"] ?? ""
+        let files = try #require(FileManager.default.enumerator(atPath: folder)).compactMap { $0 as? String }
+        var formats: [String] = []
+        var models = 0
+        for file in files where file.hasSuffix(".mom") {
+            models += 1
+            let data = try Data(contentsOf: URL(fileURLWithPath: folder + "/" + file))
+            formats += try CompiledModel(data).predicates().map(\.formatString)
+        }
+        print("predicatesOfCompiledModelsAreRead: \(formats.count) predicates in \(models) models: \(Set(formats).sorted())")
+        #expect(!formats.isEmpty)
+        for format in formats { #expect(try PredicateTree(parsing: format).description == format) }
+    }
+}
+
+/// A compiled model, as the keyed archive that it is.
+private struct CompiledModel {
+    private let archive: [String: Any]
+    private let objects: [Any]
+
+    init(_ data: Data) throws {
+        archive = try #require(PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any])
+        objects = try #require(archive["$objects"] as? [Any])
+    }
+
+    /// Every predicate in the model, read by ``PredicateArchive`` as the root of an archive of its own.
+    ///
+    /// References are by place, so a predicate becomes the root by being put in the place of the model; the names of classes that no predicate
+    /// needs are taken out, as the reader refuses them.
+    func predicates() throws -> [NSPredicate] {
+        let pruned = objects.map { object -> Any in
+            guard let name = (object as? [String: Any])?["$classname"] as? String else { return object }
+            let isKnown = name.hasSuffix("Predicate") || name.hasSuffix("Expression") || name.hasSuffix("PredicateOperator")
+            return isKnown || ["NSArray", "NSMutableArray", "NSString", "NSNumber", "NSDate"].contains(name) ? object : "$null"
+        }
+        return try objects.indices.filter(isPredicate).map { index in
+            var objects = pruned
+            objects[1] = objects[index]
+            var own = archive
+            own["$objects"] = objects
+            return try PredicateArchive.predicate(from: PropertyListSerialization.data(fromPropertyList: own, format: .binary, options: 0))
+        }
+    }
+
+    private func isPredicate(_ index: Int) -> Bool {
+        let keys = (objects[index] as? [String: Any]).map { Set($0.keys) } ?? []
+        return keys.contains("NSPredicateOperator") || keys.contains("NSCompoundPredicateType")
+    }
 }

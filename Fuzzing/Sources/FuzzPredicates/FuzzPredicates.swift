@@ -9,6 +9,9 @@ func runDriver(
     _ test: @convention(c) (UnsafePointer<UInt8>, Int) -> CInt
 ) -> CInt
 
+/// Whether archives are fuzzed instead of formats.
+let fuzzesArchives = ProcessInfo.processInfo.environment["FUZZ_ARCHIVES"] != nil
+
 @main struct FuzzPredicates {
     static func main() {
         // SwiftPM gives the main function a name of its own, so libFuzzer's is not the one that runs.
@@ -24,6 +27,10 @@ func runDriver(
 /// libFuzzer looks for this function when it links, though it is handed the same one by ``FuzzPredicates/main()``.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzPredicates(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+    if fuzzesArchives {
+        checkArchive(UnsafeBufferPointer(start: bytes, count: count))
+        return 0
+    }
     let format = String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
     // More arguments than placeholders is an error, so the format itself says how many there are.
     let placeholders = format.utf8.reduce(0) { $0 + ($1 == UInt8(ascii: "%") ? 1 : 0) }

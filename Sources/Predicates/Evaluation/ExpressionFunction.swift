@@ -208,7 +208,11 @@ struct ExpressionFunction {
         var counts: [PropertyValue: Int] = [:]
         for value in values { counts[value.hashedByWorth, default: 0] += 1 }
         let most = counts.values.max()
-        return values.first { counts[$0.hashedByWorth] == most } ?? .null
+        // Of several, the least: a set has no first.
+        return values.reduce(.null) { found, value in
+            guard counts[value.hashedByWorth] == most else { return found }
+            return found.isNull || value.order(to: found) == .orderedAscending ? value : found
+        }
     }
 
     private static let standardDeviation: Body = { values, clause in

@@ -50,6 +50,15 @@ struct SlotComparison {
         let location = location
         let onNull = onNull
         let expected = expected
+        if comparison.operator == .contains, operand.bytes.allSatisfy({ $0 < 0x80 }) {
+            let foldsCase = options.contains(.caseInsensitive)
+            return .closure { subject in
+                if location.isNull(in: subject) { return onNull }
+                let text = location.load(subject, String.self)
+                if let answer = TextMatching.containsWithin(text, operand.bytes, foldsCase: foldsCase) { return answer == expected }
+                return matches(TextOperand(text, options), operand) == expected
+            }
+        }
         return .closure { subject in
             if location.isNull(in: subject) { return onNull }
             return matches(TextOperand(location.load(subject, String.self), options), operand) == expected

@@ -69,6 +69,23 @@ enum TextMatching {
     }
 }
 
+extension TextMatching {
+    /// Whether ASCII text contains ASCII bytes, in lower case already where case is folded; without making anything. Nil for text that is not ASCII.
+    static func containsWithin(_ text: String, _ part: [UInt8], foldsCase: Bool) -> Bool? {
+        let answer = text.utf8.withContiguousStorageIfAvailable { bytes -> Bool? in
+            guard bytes.allSatisfy({ $0 < 0x80 }) else { return nil }
+            guard let first = part.first else { return true }
+            guard bytes.count >= part.count else { return false }
+            func folded(_ byte: UInt8) -> UInt8 { foldsCase && byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte }
+            return (0...(bytes.count - part.count)).contains { start in
+                guard folded(bytes[start]) == first else { return false }
+                return part.indices.allSatisfy { folded(bytes[start + $0]) == part[$0] }
+            }
+        }
+        return answer ?? nil
+    }
+}
+
 /// One side of a text operator, made ready to be compared.
 struct TextOperand {
     let bytes: [UInt8]

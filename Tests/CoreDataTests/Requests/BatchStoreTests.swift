@@ -93,9 +93,7 @@ import Testing
     }
 
     @Test func anAtomicStoreServesNone() throws {
-        NSPersistentStoreCoordinator.registerStoreClass(ListStore.self, forStoreType: "ListOfBatches")
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Music.model())
-        try coordinator.addPersistentStore(ofType: "ListOfBatches", configurationName: nil, at: nil)
+        let coordinator = try ListStore.coordinator(FakeDisk())
         let context = Music.context(coordinator)
         context.performAndWait {
             let error = failure {

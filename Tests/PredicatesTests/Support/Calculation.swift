@@ -155,7 +155,7 @@ enum Calculation {
         case "mode:":
             func frequency(_ value: PropertyValue) -> Int { values.filter { Comparing.same($0, value, []) }.count }
             let most = values.map(frequency).max()
-            return values.first { frequency($0) == most } ?? .null
+            return try extreme(values.filter { frequency($0) == most }, -1)
         default:
             let numbers = values.compactMap(real)
             if name == "median:" {

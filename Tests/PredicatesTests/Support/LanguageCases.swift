@@ -49,6 +49,7 @@ struct LanguageCases {
         var values: [String: PropertyValue] = [:]
         for attribute in entity.attributes { values[attribute.name] = constant(attribute.kind, nilChance: 4) }
         let object = RandomObject(entity, values)
+        for name in entity.toMany.keys { object.toMany[name] = [] }
         guard depth > 0 else { return object }
         for (name, destination) in entity.toOne.sorted(by: { $0.key < $1.key }) where !chance(3) {
             object.toOne[name] = self.object(destination, depth: depth - 1)
