@@ -115,6 +115,8 @@ extension NSManagedObject {
         var kept: [NSPropertyDescription] = []
         for property in changes {
             let relationship = property as? NSRelationshipDescription
+            // One that is back at what it was is no change: the inverse, which knows additions and removals only, has none either.
+            if let relationship, !relationship.isToMany, leadsBack(relationship, to: before) { continue }
             if relationship?.isToMany ?? false || keeps(property) {
                 kept.append(property)
             } else if let relationship, let inverse = relationship.inverseRelationship {
@@ -138,6 +140,14 @@ extension NSManagedObject {
         slots = merged.slots
         snapshot = stored
         flags.insert(.ownsRow)
+    }
+
+    /// Whether a to-one relationship leads where it led in a snapshot.
+    private func leadsBack(_ relationship: NSRelationshipDescription, to before: Row?) -> Bool {
+        guard let before, case .toOne(let target) = state(of: relationship) else { return false }
+        let id = before.objectID(at: slot(of: relationship))
+        guard let target else { return id == nil }
+        return id?.isSame(as: target.objectID) ?? false
     }
 
     private func rebase(_ relationship: NSRelationshipDescription, from state: RelationshipState, _ before: Row?, _ stored: Row) {
