@@ -182,7 +182,8 @@ private final class MergeRun {
                 NSManagedObjectContext.mergeChanges(fromRemoteContextSave: info, into: [context])
             } else {
                 context.mergeChanges(
-                    fromContextDidSave: Notification(name: NSManagedObjectContext.didSaveObjectIDsNotification, object: nil, userInfo: info))
+                    fromContextDidSave: Notification(name: NSManagedObjectContext.didSaveObjectIDsNotification, object: nil, userInfo: info)
+                )
             }
         }
         if Int.random(in: 0..<6, using: &random) == 0 { context.refreshAllObjects() }
