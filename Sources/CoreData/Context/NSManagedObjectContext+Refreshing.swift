@@ -130,16 +130,17 @@ extension NSManagedObject {
         changed.removeAll()
         for property in kept {
             changed.insert(property.slotIndex)
-            if let relationship = property as? NSRelationshipDescription {
-                if !states.isEmpty { rebase(relationship, from: states[relationship.relationshipIndex], before, stored) }
-            } else if let local {
-                merged.copyValue(from: local, at: slot(of: property))
-            }
+            if let local, !(property is NSRelationshipDescription) { merged.copyValue(from: local, at: slot(of: property)) }
         }
         row = merged
         slots = merged.slots
         snapshot = stored
         flags.insert(.ownsRow)
+        // Once the rest is in place, for the object may be at the other end itself.
+        if states.isEmpty { return }
+        for case let relationship as NSRelationshipDescription in kept {
+            rebase(relationship, from: states[relationship.relationshipIndex], before, stored)
+        }
     }
 
     /// Whether a to-one relationship leads where it led in a snapshot.
@@ -159,10 +160,23 @@ extension NSManagedObject {
                 other !== NSManagedObjectID.unresolved, before?.objectID(at: slot)?.isSame(as: other) != true
             else { return }
             if case .toOne(let target?) = state, target.objectID.isSame(as: other) { return }
-            context.object(with: other).nullify(self, at: inverse)
+            let rival = context.object(with: other)
+            context.catchUp(rival)
+            rival.nullify(self, at: inverse)
             return
         }
         if let ids = stored.objectIDs(at: slot)?.ids, storage.hadStored(ids) { return setState(state, of: relationship) }
         setState(.toMany(storage.changesOnly()), of: relationship)
+    }
+}
+
+extension NSManagedObjectContext {
+    /// Brings an object up to the row that is at hand, so that what is taken out of its relationships is there to be taken.
+    fileprivate func catchUp(_ object: NSManagedObject) {
+        if object.isFault, !object.hasChanges { object.relationships = [] }
+        guard let known = object.snapshot, let row = try? source.row(for: object.objectID, in: self), row.version != known.version else {
+            return
+        }
+        object.rebase(onto: row)
     }
 }
