@@ -8,7 +8,9 @@ extension NSManagedObjectContext {
     /// - Throws: the store's error; it is asked again the next time.
     func prepareRow(of object: NSManagedObject) throws {
         // A child has no rows of its own to prepare: its parent does it.
-        guard parent == nil, let batch = faultBatches[object.batchNumber], !batch.isFired, let id = object.identifier, let part = batch.part(of: id) else {
+        guard parent == nil, let batch = faultBatches[object.batchNumber], !batch.isFired, let id = object.identifier,
+            let part = batch.part(of: id)
+        else {
             return
         }
         try fire(part, of: batch, eagerly: false)

@@ -26,7 +26,9 @@ extension NSManagedObjectContext {
     ///   - changeNotificationData: `NSManagedObjectID`s or their URIs, in arrays or sets, under ``NSInsertedObjectsKey``,
     ///     ``NSUpdatedObjectsKey``, ``NSDeletedObjectsKey``, ``NSRefreshedObjectsKey`` or the keys of IDs of ``NotificationKey``.
     ///   - contexts: the contexts.
-    public static func mergeChanges(fromRemoteContextSave changeNotificationData: [AnyHashable: Any], into contexts: [NSManagedObjectContext]) {
+    public static func mergeChanges(
+        fromRemoteContextSave changeNotificationData: [AnyHashable: Any], into contexts: [NSManagedObjectContext]
+    ) {
         for context in contexts.sorted(by: { $0.depth < $1.depth }) {
             context.performAndWait { context.merge(SavedIDs(changeNotificationData, for: context), isRemote: true) }
         }

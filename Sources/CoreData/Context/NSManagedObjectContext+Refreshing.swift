@@ -126,6 +126,8 @@ extension NSManagedObject {
         var kept: [NSPropertyDescription] = []
         for property in changes {
             let relationship = property as? NSRelationshipDescription
+            // One that is back at what it was is no change: the inverse, which knows additions and removals only, has none either.
+            if let relationship, !relationship.isToMany, leadsBack(relationship, to: before) { continue }
             if relationship?.isToMany ?? false || keeps(property) {
                 kept.append(property)
             } else if let relationship, let inverse = relationship.inverseRelationship {
@@ -139,16 +141,25 @@ extension NSManagedObject {
         changed.removeAll()
         for property in kept {
             changed.insert(property.slotIndex)
-            if let relationship = property as? NSRelationshipDescription {
-                if !states.isEmpty { rebase(relationship, from: states[relationship.relationshipIndex], before, stored) }
-            } else if let local {
-                merged.copyValue(from: local, at: slot(of: property))
-            }
+            if let local, !(property is NSRelationshipDescription) { merged.copyValue(from: local, at: slot(of: property)) }
         }
         row = merged
         slots = merged.slots
         snapshot = stored
         flags.insert(.ownsRow)
+        // Once the rest is in place, for the object may be at the other end itself.
+        if states.isEmpty { return }
+        for case let relationship as NSRelationshipDescription in kept {
+            rebase(relationship, from: states[relationship.relationshipIndex], before, stored)
+        }
+    }
+
+    /// Whether a to-one relationship leads where it led in a snapshot.
+    private func leadsBack(_ relationship: NSRelationshipDescription, to before: Row?) -> Bool {
+        guard let before, case .toOne(let target) = state(of: relationship) else { return false }
+        let id = before.objectID(at: slot(of: relationship))
+        guard let target else { return id == nil }
+        return id?.isSame(as: target.objectID) ?? false
     }
 
     private func rebase(_ relationship: NSRelationshipDescription, from state: RelationshipState, _ before: Row?, _ stored: Row) {
@@ -160,10 +171,23 @@ extension NSManagedObject {
                 other !== NSManagedObjectID.unresolved, before?.objectID(at: slot)?.isSame(as: other) != true
             else { return }
             if case .toOne(let target?) = state, target.objectID.isSame(as: other) { return }
-            context.object(with: other).nullify(self, at: inverse)
+            let rival = context.object(with: other)
+            context.catchUp(rival)
+            rival.nullify(self, at: inverse)
             return
         }
         if let ids = stored.objectIDs(at: slot)?.ids, storage.hadStored(ids) { return setState(state, of: relationship) }
         setState(.toMany(storage.changesOnly()), of: relationship)
+    }
+}
+
+extension NSManagedObjectContext {
+    /// Brings an object up to the row that is at hand, so that what is taken out of its relationships is there to be taken.
+    fileprivate func catchUp(_ object: NSManagedObject) {
+        if object.isFault, !object.hasChanges { object.relationships = [] }
+        guard let known = object.snapshot, let row = try? source.row(for: object.objectID, in: self), row.version != known.version else {
+            return
+        }
+        object.rebase(onto: row)
     }
 }

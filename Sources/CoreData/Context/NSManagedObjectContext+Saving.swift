@@ -59,7 +59,8 @@ extension NSManagedObjectContext {
         for _ in 0..<10 {
             do {
                 return try write()
-            } catch let error as NSError where error.domain == NSCocoaErrorDomain
+            } catch let error as NSError
+                where error.domain == NSCocoaErrorDomain
                 && [NSManagedObjectMergeError, NSManagedObjectConstraintMergeError].contains(error.code)
             {
                 let conflicts = error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [Any] ?? []

@@ -145,18 +145,20 @@ extension NSManagedObject {
 extension NSManagedObjectContext {
     /// The object is as the store has it; nothing of it is left to save.
     func dropChanges(of object: NSManagedObject, for stored: Row) {
+        // First, for an object that leads to itself is changed by it.
+        object.undoInverses()
         if object.flags.contains(.deleted) { deletedList.remove(object) } else { updatedList.remove(object) }
         object.flags.subtract([.deleted, .preparedForDeletion])
-        object.undoInverses()
         object.snapshot = stored
         object.restoreSnapshot()
     }
 
     /// The store has deleted the object: it goes from here too.
     func acceptDeletion(of object: NSManagedObject) {
-        if object.flags.contains(.deleted) { deletedList.remove(object) } else { updatedList.remove(object) }
-        object.flags.subtract([.updated, .deleted])
+        // First, for an object that leads to itself is changed by it.
         object.undoInverses()
+        if object.flags.contains(.deleted) { deletedList.remove(object) } else { updatedList.remove(object) }
+        object.flags.subtract([.updated, .deleted, .noted])
         release([object])
         registry.unregister(object)
         object.registry = nil

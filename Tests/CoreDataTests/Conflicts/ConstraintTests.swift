@@ -230,7 +230,9 @@ import Testing
             override func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
                 asked.append("constraints \(list.count)")
                 for conflict in list {
-                    for (index, object) in conflict.conflictingObjects.enumerated() { object.setValue("slow \(index + 2)", forKey: "label") }
+                    for (index, object) in conflict.conflictingObjects.enumerated() {
+                        object.setValue("slow \(index + 2)", forKey: "label")
+                    }
                 }
             }
             override func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {

@@ -69,7 +69,8 @@ import Testing
         }
     }
 
-    @Test("Objects that are here take the store's values on a fetch only when it says so, and keep what is unsaved", arguments: [false, true])
+    @Test(
+        "Objects that are here take the store's values on a fetch only when it says so, and keep what is unsaved", arguments: [false, true])
     func refetched(_ refreshes: Bool) throws {
         try withTwoContexts { first, second in
             try first.performAndWait { _ = try first.saveBand("Low", albums: ["Trust"]) }
