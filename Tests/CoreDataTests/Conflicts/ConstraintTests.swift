@@ -248,8 +248,8 @@ import Testing
                 try #require(try other.all(Tag.self).first).label = "slow, theirs"
                 try other.save()
             }
-            mine.label = "slow"
-            _ = tag("slow", context)
+            mine.label = "fast"
+            _ = tag("fast", context)
             try context.save()
             #expect(policy.asked == ["all 1", "versions 1", "all 1", "constraints 1"])
             #expect(try labels(context) == ["slow 2", "slow 3"])
