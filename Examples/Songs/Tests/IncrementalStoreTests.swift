@@ -201,6 +201,8 @@ struct IncrementalStoreTests {
 
     @Test func twoContextsThatChangeOneSongConflict() throws {
         let second = container.newBackgroundContext()
+        // It would merge what the first saves, and meet no conflict.
+        second.automaticallyMergesChangesFromParent = false
         let id = try second.performAndWait {
             let song = try second.song("Tidewriting")
             song.name = "Second"
