@@ -6,7 +6,9 @@ import Testing
 
 /// The stores of the project and its examples.
 enum Stores {
-    static let all = [inMemory, guide, songs(.atomic, "Songs, atomic", .detectsConflicts), songs(.incremental, "Songs, incremental", .detectsConflicts)]
+    static let all = [
+        inMemory, guide, songs(.atomic, "Songs, atomic", .detectsConflicts), songs(.incremental, "Songs, incremental", .detectsConflicts),
+    ]
 
     static let inMemory = StoreUnderTest(name: "In memory", capabilities: [.anyModel, .detectsConflicts]) { _ in
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: ConformanceModel.make())
