@@ -188,7 +188,7 @@ extension NSEntityDescription {
     public var managedObjectClass: NSManagedObject.Type {
         get { frozen?.objectClass ?? boundClass ?? lookUpClass() ?? NSManagedObject.self }
         set {
-            managedObjectClassName = NSStringFromClass(newValue)
+            managedObjectClassName = String(reflecting: newValue)
             boundClass = newValue
         }
     }

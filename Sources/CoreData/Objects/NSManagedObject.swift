@@ -88,7 +88,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
             preconditionFailure(
                 moc.model == nil
                     ? "The context has no coordinator, so there is no entity for \(Self.self)."
-                    : "No entity of the model names the class \(NSStringFromClass(Self.self)) as its managedObjectClassName.")
+                    : "No entity of the model names the class \(String(reflecting: Self.self)) as its managedObjectClassName.")
         }
         self.init(entity: entity, insertInto: moc)
     }
@@ -98,7 +98,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     /// The entity of the class, once a container or coordinator has loaded a model that names it.
     open class func entity() -> NSEntityDescription {
         guard let entity = LoadedModels.shared.entity(for: self) else {
-            preconditionFailure("No loaded model has an entity whose class is \(NSStringFromClass(self)).")
+            preconditionFailure("No loaded model has an entity whose class is \(String(reflecting: self)).")
         }
         return entity
     }
