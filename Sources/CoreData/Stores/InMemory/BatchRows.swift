@@ -1,7 +1,14 @@
 internal import Foundation
 internal import Predicates
 
-/// The rows of a batch insert, before they have IDs.
+/// A row of a batch insert, before it has an ID.
+struct BatchRow {
+    let row: Row
+    /// The attributes that were given, by slot index; the others have their default values.
+    var given = PropertySet()
+}
+
+/// The rows of a batch insert.
 struct BatchRows {
     private let request: NSBatchInsertRequest
     private let entity: NSEntityDescription
@@ -13,14 +20,14 @@ struct BatchRows {
         frozen = entity.frozen.unsafelyUnwrapped
     }
 
-    func made() throws -> [Row] {
+    func made() throws -> [BatchRow] {
         if let handler = request.managedObjectHandler { return try rows(filledBy: handler) }
         if let handler = request.dictionaryHandler { return try rows(filledBy: handler) }
         return try (request.objectsToInsert ?? []).map { try row($0) }
     }
 
-    private func rows(filledBy handler: (NSMutableDictionary) -> Bool) throws -> [Row] {
-        var rows: [Row] = []
+    private func rows(filledBy handler: (NSMutableDictionary) -> Bool) throws -> [BatchRow] {
+        var rows: [BatchRow] = []
         while true {
             let dictionary = NSMutableDictionary()
             if handler(dictionary) { return rows }
@@ -33,8 +40,8 @@ struct BatchRows {
         }
     }
 
-    private func rows(filledBy handler: (NSManagedObject) -> Bool) throws -> [Row] {
-        var rows: [Row] = []
+    private func rows(filledBy handler: (NSManagedObject) -> Bool) throws -> [BatchRow] {
+        var rows: [BatchRow] = []
         while true {
             let object = frozen.objectClass.init(entity: entity, insertInto: nil)
             if handler(object) { return rows }
@@ -52,18 +59,20 @@ struct BatchRows {
                     throw BatchRows.unholdable(object.anyAttribute(attribute), attribute)
                 }
             }
-            rows.append(row)
+            rows.append(BatchRow(row: row, given: object.changed))
         }
     }
 
-    private func row(_ values: [String: Any]) throws -> Row {
+    private func row(_ values: [String: Any]) throws -> BatchRow {
         let row = blank()
+        var given = PropertySet()
         for (key, value) in values {
             let attribute = try BatchRows.attribute(key, of: entity)
             guard let storable = AttributeCheck.conform(value, to: attribute) else { throw BatchRows.unholdable(value, attribute) }
             row.store(storable, in: row.layout.slots[attribute.slotIndex])
+            given.insert(attribute.slotIndex)
         }
-        return row
+        return BatchRow(row: row, given: given)
     }
 
     /// A row with the default values, and nobody in its relationships.

@@ -3,25 +3,90 @@ internal import Predicates
 
 /// Batch requests straight on the rows. Every row is made before the first is put in place: a failure leaves the tables as they were.
 extension InMemoryStore {
-    func rowsChanged(by request: any BatchRequest) throws -> [NSManagedObjectID] {
+    func rowsChanged(by request: any BatchRequest, _ policy: Any) throws -> [NSManagedObjectID] {
         switch request {
         case let insert as NSBatchInsertRequest:
             // The handlers run without the lock: they may do anything.
             let rows = try BatchRows(insert).made()
-            return requestLock.withLock { add(rows, of: insert.entity.unsafelyUnwrapped) }
+            return try requestLock.withLock { try add(rows, of: insert.entity.unsafelyUnwrapped, policy) }
         case let update as NSBatchUpdateRequest: return try requestLock.withLock { try self.update(update) }
         case let delete as NSBatchDeleteRequest: return try requestLock.withLock { try self.delete(delete) }
         default: throw unsupported(request)
         }
     }
 
-    private func add(_ rows: [Row], of entity: NSEntityDescription) -> [NSManagedObjectID] {
-        rows.map { row in
-            let id = newID(for: entity)
-            row.objectID = id
-            row.version = 1
-            put(row, at: id)
-            return id
+    /// Puts new rows in place. Where one would share the values of a uniqueness constraint, the context's merge policy decides.
+    private func add(_ rows: [BatchRow], of entity: NSEntityDescription, _ policy: Any) throws -> [NSManagedObjectID] {
+        try replacing { put in
+            try rows.compactMap { new in
+                guard let holder = try holder(of: new.row, entity) else {
+                    let id = newID(for: entity)
+                    new.row.objectID = id
+                    new.row.version = 1
+                    put(new.row, id)
+                    return id
+                }
+                guard let row = try settled(new, over: holder, entity, policy) else { return nil }
+                put(row, holder)
+                return holder
+            }
+        }
+    }
+
+    /// The object that holds the values of a new row already.
+    private func holder(of row: Row, _ entity: NSEntityDescription) throws -> NSManagedObjectID? {
+        let frozen = entity.frozen.unsafelyUnwrapped
+        for constraint in frozen.uniqueness {
+            if let key = constraint.key(of: row, frozen), let holder = try holders(of: constraint, key).first { return holder }
+        }
+        return nil
+    }
+
+    /// The row of an object that a new row meets, as it is to be; nil where it stays and the new one goes.
+    private func settled(
+        _ new: BatchRow, over holder: NSManagedObjectID, _ entity: NSEntityDescription, _ policy: Any
+    ) throws -> Row? {
+        let isWhole: Bool
+        switch (policy as? NSMergePolicy)?.mergeType {
+        case .mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType: return nil
+        case .mergeByPropertyObjectTrumpMergePolicyType: isWhole = false
+        case .overwriteMergePolicyType: isWhole = true
+        default: throw Self.notUnique(entity, holder)
+        }
+        guard let old = row(with: holder) else { return nil }
+        let row = old.copy()
+        for property in entity.frozen.unsafelyUnwrapped.properties where property is NSAttributeDescription && !property.isTransient {
+            guard isWhole || new.given.contains(property.slotIndex) else { continue }
+            row.copyValue(from: new.row, at: row.layout.slots[property.slotIndex])
+        }
+        row.version = old.version + 1
+        // Another constraint may have another holder.
+        let frozen = entity.frozen.unsafelyUnwrapped
+        for constraint in frozen.uniqueness {
+            guard let key = constraint.key(of: row, frozen) else { continue }
+            if let other = try holders(of: constraint, key).first(where: { $0 != holder }) { throw Self.notUnique(entity, other) }
+        }
+        return row
+    }
+
+    private static func notUnique(_ entity: NSEntityDescription, _ holder: NSManagedObjectID) -> NSError {
+        CoreDataError.make(
+            NSManagedObjectConstraintMergeError, "The batch request cannot be executed: objects of “\(entity)” would share unique values.",
+            reason: "\(holder) has them.", next: "Set a merge policy of the context that settles this, or leave the values out.",
+            info: [NSAffectedObjectsErrorKey: [holder]])
+    }
+
+    /// Puts rows in place; when something fails, all are as they were.
+    private func replacing<Result>(_ body: ((Row, NSManagedObjectID) -> Void) throws -> Result) throws -> Result {
+        var before: [(NSManagedObjectID, Row?)] = []
+        do {
+            return try body { row, id in
+                before.append((id, self.row(with: id)))
+                put(row, at: id)
+            }
+        } catch {
+            for (id, row) in before.reversed() { put(row, at: id) }
+            throw error
         }
     }
 
@@ -38,8 +103,20 @@ extension InMemoryStore {
             copy.version = row.version + 1
             updated.append(copy)
         }
-        for row in updated { put(row, at: row.objectID.unsafelyUnwrapped) }
-        return updated.map { $0.objectID.unsafelyUnwrapped }
+        return try replacing { put in
+            for row in updated { put(row, row.objectID.unsafelyUnwrapped) }
+            for row in updated {
+                let id = row.objectID.unsafelyUnwrapped
+                let frozen = id.owningEntity.frozen.unsafelyUnwrapped
+                for constraint in frozen.uniqueness {
+                    guard let key = constraint.key(of: row, frozen) else { continue }
+                    if let other = try holders(of: constraint, key).first(where: { $0 != id }) {
+                        throw Self.notUnique(id.owningEntity, other)
+                    }
+                }
+            }
+            return updated.map { $0.objectID.unsafelyUnwrapped }
+        }
     }
 
     private func delete(_ request: NSBatchDeleteRequest) throws -> [NSManagedObjectID] {

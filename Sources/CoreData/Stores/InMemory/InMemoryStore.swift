@@ -74,7 +74,7 @@ final class InMemoryStore: NSPersistentStore, RowTable {
     }
 
     override func executeBatch(_ request: any BatchRequest, in context: NSManagedObjectContext) throws -> BatchOutcome {
-        BatchOutcome(try rowsChanged(by: request), as: request.wanted)
+        BatchOutcome(try rowsChanged(by: request, context.mergePolicy), as: request.wanted)
     }
 
     override func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws {
@@ -83,10 +83,6 @@ final class InMemoryStore: NSPersistentStore, RowTable {
         let rows = try written.mapUncounted { try $0.rowForSaving(keepsLists: true) }
         rows.forEachUncounted { put($0, at: $0.objectID.unsafelyUnwrapped) }
         for object in changes.deleted { put(nil, at: object.objectID) }
-        if uniqueness != nil {
-            rows.forEachUncounted { uniqueness?.set($0, of: $0.objectID.unsafelyUnwrapped) }
-            for object in changes.deleted { uniqueness?.set(nil, of: object.objectID) }
-        }
     }
 
     override var enforcesUniqueness: Bool { true }
@@ -101,6 +97,7 @@ final class InMemoryStore: NSPersistentStore, RowTable {
     func put(_ row: Row?, at id: NSManagedObjectID) {
         guard case .integer(let number) = id.reference else { return }
         table(of: id.owningEntity).pages[number] = row
+        if uniqueness != nil { uniqueness?.set(row, of: id) }
     }
 
     private func table(of entity: NSEntityDescription) -> Table {
