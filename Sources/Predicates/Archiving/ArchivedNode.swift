@@ -38,20 +38,17 @@ class ArchivedNode: NSObject, NSSecureCoding {
 
 /// An operator, which is read by its fields as well.
 final class ArchivedOperator: NSObject, NSSecureCoding {
-    let type: Int
-    let modifier: Int
-    let options: Int
-    let isNegated: Bool
+    let fields: ArchivedComparisonOperator
 
     static var supportsSecureCoding: Bool { true }
 
     init?(coder: NSCoder) {
         guard coder.containsValue(forKey: "NSOperatorType") else { return nil }
-        type = coder.decodeInteger(forKey: "NSOperatorType")
-        modifier = coder.decodeInteger(forKey: "NSModifier")
         // Operators on text keep their options as flags.
-        options = coder.decodeInteger(forKey: "NSOptions") | coder.decodeInteger(forKey: "NSFlags")
-        isNegated = coder.decodeBool(forKey: "NSNegate")
+        fields = ArchivedComparisonOperator(
+            type: coder.decodeInteger(forKey: "NSOperatorType"), modifier: coder.decodeInteger(forKey: "NSModifier"),
+            options: coder.decodeInteger(forKey: "NSOptions") | coder.decodeInteger(forKey: "NSFlags"),
+            isNegated: coder.decodeBool(forKey: "NSNegate"))
     }
 
     func encode(with coder: NSCoder) {}

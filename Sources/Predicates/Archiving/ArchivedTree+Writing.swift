@@ -103,7 +103,9 @@ enum ArchivedTree {
         case .constant(.array(let values)) where values.contains(where: \.isNumber):
             let elements = try values.map { try node(.constant($0), depth: depth + 1) }
             return ArchivedAggregate([type(Kind.aggregate), ("NSCollection", .object(NSArray(array: elements)))])
-        case .constant(let value): return try constantNode(value)
+        case .constant(let value):
+            try checkDepth(depth + value.height(limit: PredicateLimits.archiveNesting + 1) - 1)
+            return try constantNode(value)
         case .evaluatedObject: return ArchivedSelf([type(Kind.evaluatedObject)])
         case .anyKey: return ArchivedAnyKey([type(Kind.anyKey)])
         case .variable(let name): return ArchivedVariable([type(Kind.variable), ("NSVariable", .object(NSString(string: name)))])

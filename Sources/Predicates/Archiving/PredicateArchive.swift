@@ -5,8 +5,8 @@ public import Foundation
 /// ``FormatPredicate``, its subclasses and ``NSExpression`` can be given to `NSKeyedArchiver` and `NSKeyedUnarchiver` as they are. Foundation's own
 /// predicates on Linux cannot: ``data(of:)`` archives predicates of every kind but blocks.
 ///
-/// Foundation's unarchiver stops the program when a secure archive holds a class that was not asked for; ``predicate(from:)`` looks at the names
-/// of the classes beforehand, and throws.
+/// Foundation's unarchiver stops the program when a secure archive holds a class that was not asked for, and at some damaged archives;
+/// ``predicate(from:)`` and ``expression(from:)`` read archives without it, and throw. Both read binary archives and those in XML.
 public enum PredicateArchive {
     /// Archives a predicate.
     ///
@@ -32,10 +32,23 @@ public enum PredicateArchive {
     /// - Returns: The predicate.
     /// - Throws: ``InvalidPredicateError`` when the archive holds anything else, or something that is not known.
     public static func predicate(from data: Data) throws -> NSPredicate {
-        let classes: [AnyClass] = [FormatPredicate.self, FormatCompoundPredicate.self]
-        guard let predicate = try root(of: classes, from: data) as? NSPredicate else { throw unreadable("The archive holds no predicate") }
-        _ = try predicate.tree()
-        return predicate
+        NSPredicate.made(from: .success(try root(of: data) { try $0.predicate($1) }))
+    }
+
+    /// Reads a predicate that is part of an archive of something else.
+    ///
+    /// - Parameters:
+    ///   - archive: The archive.
+    ///   - index: The number of the object.
+    /// - Returns: The predicate.
+    /// - Throws: ``InvalidPredicateError`` when the object is anything else, or holds something that is not known.
+    package static func predicate(in archive: KeyedArchive, at index: Int) throws -> NSPredicate {
+        NSPredicate.made(from: .success(try ArchiveReader(archive).predicate(index)))
+    }
+
+    /// Reads an expression that is part of an archive of something else; see ``predicate(in:at:)``.
+    package static func expression(in archive: KeyedArchive, at index: Int) throws -> NSExpression {
+        NSExpression(tree: try ArchiveReader(archive).expression(index))
     }
 
     /// Reads an expression.
@@ -44,10 +57,7 @@ public enum PredicateArchive {
     /// - Returns: The expression.
     /// - Throws: ``InvalidPredicateError`` when the archive holds anything else, or something that is not known.
     public static func expression(from data: Data) throws -> NSExpression {
-        guard let expression = try root(of: [NSExpression.self], from: data) as? NSExpression else {
-            throw unreadable("The archive holds no expression")
-        }
-        return expression
+        NSExpression(tree: try root(of: data) { try $0.expression($1) })
     }
 
     /// Tells Foundation's archivers which of our classes stand for Apple's.
@@ -83,11 +93,13 @@ public enum PredicateArchive {
         NSNull.self, NSDecimalNumber.self,
     ]
 
-    /// The names of all classes that an archive of a predicate may hold.
-    private static let knownNames: Set<String> = {
-        var names: Set<String> = ["NSMutableArray", "NSMutableSet", "NSMutableString", "NSMutableData", "NSMutableOrderedSet"]
-        for (name, own): (String, AnyClass) in ownClasses { names.formUnion([name, NSStringFromClass(own)]) }
-        for known in constantClasses { names.insert(NSStringFromClass(known)) }
+    /// Apple's names of the classes, by all that archives may have: those, and ours in archives that Foundation's archiver made by itself.
+    static let appleNames: [String: String] = {
+        var names: [String: String] = [:]
+        for (name, own): (String, AnyClass) in ownClasses {
+            names[name] = name
+            names[NSStringFromClass(own)] = name
+        }
         return names
     }()
 
@@ -121,49 +133,17 @@ public enum PredicateArchive {
         return try PropertyListSerialization.data(fromPropertyList: archive, format: .binary, options: 0)
     }
 
-    private static func root(of classes: [AnyClass], from data: Data) throws -> Any? {
-        register()
-        guard let archive = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any],
-            let objects = archive["$objects"] as? [Any]
-        else { throw unreadable("The data is no keyed archive") }
-        for case let object as [String: Any] in objects {
-            guard let name = object["$classname"] as? String else { continue }
-            guard knownNames.contains(name) else { throw unreadable("The archive holds an object of class \(name)") }
-        }
+    private static func root<Tree>(of data: Data, _ read: (ArchiveReader, Int) throws -> Tree) throws -> Tree {
         do {
-            let unarchiver = try NSKeyedUnarchiver(forReadingFrom: data)
-            unarchiver.decodingFailurePolicy = .setErrorAndReturn
-            // The names were checked; what Foundation would do with a class in the wrong place is to stop the program.
-            unarchiver.requiresSecureCoding = false
-            let object = unarchiver.decodeObject(of: classes, forKey: NSKeyedArchiveRootObjectKey)
-            if let error = unarchiver.error { throw error }
-            return object
-        } catch {
-            throw unreadable("The archive cannot be read: \(error)")
+            let archive = try KeyedArchive(data)
+            return try read(ArchiveReader(archive), archive.rootIndex)
+        } catch let mistake as BinaryPropertyList.Mistake {
+            throw unreadable("The archive cannot be read: \(mistake.reason)")
         }
     }
 
     static func unreadable(_ message: String) -> InvalidPredicateError {
         InvalidPredicateError(kind: .unconvertibleValue, message: message)
-    }
-
-    // MARK: What predicates and expressions do with a coder
-
-    static func encode(_ result: Result<PredicateTree, InvalidPredicateError>, with coder: NSCoder) {
-        encode(coder) { try ArchivedTree.predicate(result.get()) }
-    }
-
-    static func encode(_ result: Result<ExpressionTree, InvalidPredicateError>, with coder: NSCoder) {
-        encode(coder) { try ArchivedTree.expression(result.get()) }
-    }
-
-    /// Writes the fields of an object that is being encoded. What cannot be written fails the coder, and so the archiving.
-    private static func encode(_ coder: NSCoder, _ tree: () throws -> ArchivedTree) {
-        do {
-            for (key, value) in try tree().fields(depth: 0) { value.encode(key, with: coder) }
-        } catch {
-            coder.failWithError(error)
-        }
     }
 }
 

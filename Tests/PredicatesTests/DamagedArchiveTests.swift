@@ -1,0 +1,164 @@
+import Foundation
+import Predicates
+import Testing
+
+/// Archives that were damaged, or made to do harm. Reading one is an error or a predicate, and never ends the program.
+@Suite struct DamagedArchiveTests {
+    @Test func aDamagedArchiveIsAnErrorOrAPredicateThatCanBeArchivedAgain() throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        print("aDamagedArchiveIsAnErrorOrAPredicateThatCanBeArchivedAgain: seed \(seed)")
+        var random = SeededGenerator(seed: seed)
+        let archives = try DamagedArchiveTests.formats.flatMap { format in
+            let data = try PredicateArchive.data(of: NSPredicate(parsing: format))
+            return [data, try DamagedArchiveTests.inXML(data)]
+        }
+        var readCount = 0
+        var errorCount = 0
+        for _ in 0..<3000 {
+            var archive = try #require(archives.randomElement(using: &random))
+            for _ in 0..<Int.random(in: 1...4, using: &random) { DamagedArchiveTests.damage(&archive, &random) }
+            do {
+                let predicate = try PredicateArchive.predicate(from: archive)
+                readCount += 1
+                guard let again = try? PredicateArchive.data(of: predicate) else { continue }
+                let read = try PredicateArchive.predicate(from: again)
+                // A number that is none equals nothing, so the texts are compared.
+                #expect(read.formatString == predicate.formatString, "seed \(seed)")
+            } catch is InvalidPredicateError {
+                errorCount += 1
+            }
+        }
+        #expect(readCount > 100 && errorCount > 100, "seed \(seed): \(readCount) were read, \(errorCount) were errors")
+    }
+
+    @Test func anArchiveThatEndsEarlyIsAnError() throws {
+        let whole = try PredicateArchive.data(of: NSPredicate(format: "a.b IN {1, 'x'} AND NOT c == 2"))
+        for archive in [whole, try DamagedArchiveTests.inXML(whole)] {
+            for count in stride(from: 0, to: archive.count - 10, by: 7) {
+                #expect(throws: InvalidPredicateError.self) { try PredicateArchive.predicate(from: archive.prefix(count)) }
+            }
+        }
+    }
+
+    @Test("An archive in XML is read", arguments: formats) func anArchiveInXMLIsRead(format: String) throws {
+        let predicate = try NSPredicate(parsing: format)
+        let data = try DamagedArchiveTests.inXML(PredicateArchive.data(of: predicate))
+        #expect(try PredicateArchive.predicate(from: data).tree() == predicate.tree())
+    }
+
+    @Test func anObjectThatHoldsItselfIsAnError() throws {
+        let not =
+            "<dict><key>$class</key>\(uid(2))<key>NSCompoundPredicateType</key><integer>0</integer><key>NSSubpredicates</key>\(uid(3))</dict>"
+        let list = "<dict><key>$class</key>\(uid(4))<key>NS.objects</key><array>\(uid(1))</array></dict>"
+        try expectError("holds itself", [not, named("NSCompoundPredicate"), list, named("NSArray")])
+    }
+
+    @Test func constantsThatHoldThemselvesAreErrors() throws {
+        for (name, field) in [("NSArray", "<key>NS.objects</key><array>\(uid(6))</array>"), ("NSSet", "<key>NS.object.0</key>\(uid(6))")] {
+            try expectError("holds itself", comparison(with: "<dict><key>$class</key>\(uid(7))\(field)</dict>", className: name))
+        }
+        let url = "<dict><key>$class</key>\(uid(7))<key>NS.base</key>\(uid(6))<key>NS.relative</key>\(uid(10))</dict>"
+        try expectError("holds itself", comparison(with: url, className: "NSURL") + ["<string>a</string>"])
+    }
+
+    @Test func aSmallArchiveOfALargeTreeIsAnError() throws {
+        // Thirty compounds, each of which holds the next one ten times: 10^30 comparisons.
+        var objects: [String] = []
+        for level in 0..<30 {
+            let number = level * 2 + 1
+            let parts = String(repeating: uid(level == 29 ? 63 : number + 2), count: 10)
+            objects += [
+                "<dict><key>$class</key>\(uid(61))<key>NSCompoundPredicateType</key><integer>1</integer><key>NSSubpredicates</key>\(uid(number + 1))</dict>",
+                "<dict><key>$class</key>\(uid(62))<key>NS.objects</key><array>\(parts)</array></dict>",
+            ]
+        }
+        let last = [named("NSCompoundPredicate"), named("NSArray"), "<dict><key>$class</key>\(uid(64))</dict>", named("NSTruePredicate")]
+        try expectError("much larger than itself", objects + last)
+    }
+
+    @Test func objectsOfOtherClassesInTheWrongPlaceAreErrors() throws {
+        let date = "<dict><key>$class</key>\(uid(7))<key>NS.time</key><real>1</real></dict>"
+        #expect(throws: InvalidPredicateError.self) {
+            try PredicateArchive.predicate(from: archive(comparison(with: date, className: "NSLocale")))
+        }
+        let read = try PredicateArchive.predicate(from: archive(comparison(with: date, className: "NSDate")))
+        #expect(try read.tree() == .compare(.evaluatedObject, .equal, .constant(.date(Date(timeIntervalSinceReferenceDate: 1)))))
+    }
+
+    @Test func collectionsThatNestTooDeeplyAreErrorsOfTheArchiver() throws {
+        var value = PropertyValue.string("x")
+        for level in 1...60 {
+            value = .array([value])
+            let predicate = NSPredicate(tree: .compare(.path("a"), .equal, .constant(value)))
+            guard let data = try? PredicateArchive.data(of: predicate) else {
+                #expect(level > 30)
+                return
+            }
+            #expect(try PredicateArchive.predicate(from: data).tree() == predicate.tree())
+        }
+        Issue.record("Collections of 60 levels were archived")
+    }
+
+    // MARK: Archives by hand
+
+    private func uid(_ number: Int) -> String { "<dict><key>CF$UID</key><integer>\(number)</integer></dict>" }
+
+    private func named(_ name: String) -> String {
+        "<dict><key>$classname</key><string>\(name)</string><key>$classes</key><array><string>\(name)</string></array></dict>"
+    }
+
+    private func archive(_ objects: [String]) -> Data {
+        Data(
+            """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <plist version="1.0"><dict><key>$archiver</key><string>NSKeyedArchiver</string><key>$top</key><dict><key>root</key>\(uid(1))</dict>
+            <key>$objects</key><array><string>$null</string>\(objects.joined())</array></dict></plist>
+            """.utf8)
+    }
+
+    /// `SELF ==` a constant, which is number 6, with its class as number 7.
+    private func comparison(with constant: String, className: String) -> [String] {
+        let comparison = "<key>NSLeftExpression</key>\(uid(8))<key>NSRightExpression</key>\(uid(5))<key>NSPredicateOperator</key>\(uid(3))"
+        return [
+            "<dict><key>$class</key>\(uid(2))\(comparison)</dict>", named("NSComparisonPredicate"),
+            "<dict><key>$class</key>\(uid(4))<key>NSOperatorType</key><integer>4</integer></dict>", named("NSEqualityPredicateOperator"),
+            "<dict><key>$class</key>\(uid(9))<key>NSExpressionType</key><integer>0</integer><key>NSConstantValue</key>\(uid(6))</dict>",
+            constant, named(className), "<dict><key>$class</key>\(uid(9))<key>NSExpressionType</key><integer>1</integer></dict>",
+            named("NSExpression"),
+        ]
+    }
+
+    private func expectError(_ message: String, _ objects: [String]) throws {
+        let error = try #require(throws: InvalidPredicateError.self) { try PredicateArchive.predicate(from: archive(objects)) }
+        #expect(error.message.contains(message), "\(error)")
+    }
+
+    // MARK: Damage
+
+    static let formats = [
+        "a == 1", "a.b IN {1, 'x', nil} AND NOT c LIKE[cd] 'x*'", "SUBQUERY(a, $x, $x.b > 1).@count > 0",
+        "TERNARY(a == 1, 2.5, b) == c[FIRST]",
+        "a UNION {1} == b", "ANY a.b BETWEEN {1, 2.5} OR TRUEPREDICATE", "FETCH($r, $c, YES) == ($x := 5)", "CAST(a, 'NSDate') < now()",
+    ]
+
+    private static func inXML(_ data: Data) throws -> Data {
+        try PropertyListSerialization.data(
+            fromPropertyList: PropertyListSerialization.propertyList(from: data, format: nil), format: .xml, options: 0)
+    }
+
+    /// Changes, takes out or doubles some bytes.
+    private static func damage(_ archive: inout Data, _ random: inout SeededGenerator) {
+        let place = Int.random(in: 0..<archive.count, using: &random)
+        switch Int.random(in: 0..<8, using: &random) {
+        case 0: archive[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+        case 1: archive[place] = archive[Int.random(in: 0..<archive.count, using: &random)]
+        case 2: archive[place] &+= 1
+        case 3: archive[place] = [0, 1, 0x7F, 0x80, 0xFF].randomElement(using: &random) ?? 0
+        case 4: archive.remove(at: place)
+        case 5: archive.insert(archive[place], at: place)
+        case 6: archive.swapAt(place, Int.random(in: 0..<archive.count, using: &random))
+        // The last bytes of a binary list say where all others are.
+        default: archive[max(0, archive.count - 1 - place % 32)] = UInt8.random(in: 0...255, using: &random)
+        }
+    }
+}
