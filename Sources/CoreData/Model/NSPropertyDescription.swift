@@ -29,6 +29,36 @@ open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
     /// The name the property had in an earlier version of the model.
     open var renamingIdentifier: String? { willSet { requireMutable() } }
 
+    /// The predicates that a value must satisfy to be saved; nil satisfies them all. Each is evaluated with the value: `SELF >= 1`,
+    /// `length >= 3`, `SELF MATCHES "[a-z]+"`.
+    open var validationPredicates: [NSPredicate] { validationRules.map(\.predicate) }
+    /// What goes with the predicates: for each, the text of its error, or a number that is the error's code.
+    open var validationWarnings: [Any] { validationRules.map { $0.warning ?? "" } }
+    final var validationRules: [(predicate: NSPredicate, warning: Any?)] = [] { willSet { requireMutable() } }
+
+    /// Sets the predicates that a value must satisfy to be saved, and what goes with them.
+    ///
+    /// - Parameters:
+    ///   - validationPredicates: the predicates; nil for none.
+    ///   - validationWarnings: for each predicate, the text of the error of a value that breaks it, or a number that is the error's code. Where
+    ///     there is none, the code tells a bound of a number or a date, a length and a regular expression from anything else (1550).
+    open func setValidationPredicates(_ validationPredicates: [NSPredicate]?, withValidationWarnings validationWarnings: [Any]?) {
+        let warnings = validationWarnings ?? []
+        validationRules = (validationPredicates ?? []).enumerated().map { index, predicate in
+            (predicate, index < warnings.count ? warnings[index] : nil)
+        }
+    }
+
+    /// Text that goes into the ``versionHash``, to mark a version whose difference the model does not show.
+    open var versionHashModifier: String? { willSet { requireMutable() } }
+    /// Whether the property is part of the system's search index. Kept for model files; nothing here acts on it.
+    open var isIndexedBySpotlight: Bool = false { willSet { requireMutable() } }
+    /// What a model file says of the property beyond what descriptions hold, such as `usesScalarValueType` and `syncable`: the names and values
+    /// of XML attributes. Kept and written back; nothing here acts on them.
+    open var modelFileAttributes: [String: String] = [:] { willSet { requireMutable() } }
+    /// Elements of a model file that this version does not know; written back.
+    final var unknownElements: [XMLElement] = []
+
     final var isFrozen = false
     /// The place of the property among the properties of the entity that declares it and of all its subentities.
     final var slotIndex = -1
@@ -57,6 +87,11 @@ open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
         copy.isIndexed = isIndexed
         copy.userInfo = userInfo
         copy.renamingIdentifier = renamingIdentifier
+        copy.validationRules = validationRules
+        copy.versionHashModifier = versionHashModifier
+        copy.isIndexedBySpotlight = isIndexedBySpotlight
+        copy.modelFileAttributes = modelFileAttributes
+        copy.unknownElements = unknownElements
     }
 
     /// The name of the property, with that of its entity.
