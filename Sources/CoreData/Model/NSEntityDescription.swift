@@ -212,7 +212,7 @@ extension NSEntityDescription {
     public var managedObjectClass: NSManagedObject.Type {
         get { frozen?.objectClass ?? boundClass ?? lookUpClass() ?? NSManagedObject.self }
         set {
-            managedObjectClassName = NSStringFromClass(newValue)
+            managedObjectClassName = newValue == NSManagedObject.self ? "NSManagedObject" : NSStringFromClass(newValue)
             boundClass = newValue
         }
     }

@@ -62,6 +62,7 @@ extension NSManagedObjectModel {
         }
         NSManagedObjectModel.connect(order, with: merged, parents: parents)
         entities = order
+        for entity in order { entity.managedObjectModel = self }
         for request in templates.values { request.settings.entity = request.entityName.flatMap { merged[$0] } }
         for (name, members) in configurations { setEntities(members.compactMap { merged[$0] }, forConfigurationName: name) }
     }

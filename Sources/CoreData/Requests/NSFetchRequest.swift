@@ -164,6 +164,5 @@ struct FetchSettings {
     var propertiesToFetch: [Any]?
     var propertiesToGroupBy: [Any]?
     var havingPredicate: NSPredicate?
-    /// The batch size that a model file states.
-    var modelBatchSize = 0
+    var fetchBatchSize = 0
 }

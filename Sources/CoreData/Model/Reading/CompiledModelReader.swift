@@ -153,7 +153,7 @@ struct CompiledModelReader {
         property.userInfo = object.value("NSUserInfo") as? [AnyHashable: Any] ?? [:]
         guard let predicates = object.object("NSValidationPredicates")?.elements() else { return }
         do {
-            let rules = try predicates.map { try PredicateArchive.predicate(from: archive.part(rootedAt: $0)) }
+            let rules = try predicates.map { try archive.predicate(of: $0) }
             property.setValidationPredicates(rules, withValidationWarnings: object.value("NSValidationWarnings") as? [Any])
         } catch { throw unreadable(error, place) }
     }
@@ -222,7 +222,7 @@ struct CompiledModelReader {
         request.predicate = try predicate("NSPredicate", of: object, place)
         request.fetchLimit = max(0, object.integer("NSFetchLimit") ?? 0)
         request.fetchOffset = max(0, object.integer("NSFetchOffset") ?? 0)
-        request.settings.modelBatchSize = max(0, object.integer("NSBatchSize") ?? 0)
+        request.fetchBatchSize = max(0, object.integer("NSBatchSize") ?? 0)
         let type = object.integer("NSResultType") ?? 0
         guard [0, 1, 2, 4].contains(type) else { throw malformed(place, "There is no result type \(type).") }
         request.resultType = NSFetchRequestResultType(rawValue: UInt(type))

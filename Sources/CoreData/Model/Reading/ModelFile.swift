@@ -92,7 +92,8 @@ struct ModelFile {
     }
 
     private static func names(in url: URL, ending: String) throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: url.path).filter { $0.hasSuffix(".\(ending)") }.sorted()
+        let names = try FileManager.default.contentsOfDirectory(atPath: url.path).filter { $0.hasSuffix(".\(ending)") }
+        return names.map { String($0.dropLast(ending.count + 1)) }.sorted().map { "\($0).\(ending)" }
     }
 
     private static func sources(in url: URL) throws -> [ModelFile] {

@@ -26,7 +26,7 @@ enum RequestText {
         setDefaults(of: request)
         request.fetchLimit = try fields.count("fetchLimit") ?? 0
         request.fetchOffset = try fields.count("fetchOffset") ?? 0
-        if let size = try fields.count("fetchBatchSize") { request.settings.modelBatchSize = size }
+        if let size = try fields.count("fetchBatchSize") { request.fetchBatchSize = size }
         for (name, path) in flags {
             if let value = try fields.optionalFlag(name) { request[keyPath: path] = value }
         }
@@ -43,7 +43,7 @@ enum RequestText {
         var attributes: [(String, String)] = []
         if request.fetchLimit != 0 { attributes.append(("fetchLimit", "\(request.fetchLimit)")) }
         if request.fetchOffset != 0 { attributes.append(("fetchOffset", "\(request.fetchOffset)")) }
-        if request.settings.modelBatchSize != 0 { attributes.append(("fetchBatchSize", "\(request.settings.modelBatchSize)")) }
+        if request.fetchBatchSize != 0 { attributes.append(("fetchBatchSize", "\(request.fetchBatchSize)")) }
         if request.resultType.rawValue != 0 { attributes.append(("resultType", "\(request.resultType.rawValue)")) }
         let standard = NSFetchRequest<any NSFetchRequestResult>()
         standard.resultType = request.resultType
