@@ -1,4 +1,5 @@
 public import Foundation
+internal import Logging
 
 /// A model, a coordinator and a main-queue context, set up together.
 ///
@@ -20,6 +21,10 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     /// The coordinator of the stores.
     public let persistentStoreCoordinator: NSPersistentStoreCoordinator
 
+    /// Why the model of the container's name could not be read; nil if it could, or was given.
+    // Set by the initializer alone.
+    private var modelError: NSError?
+
     private let lock = NSLock()
     private var descriptions: [NSPersistentStoreDescription] = [NSPersistentStoreDescription()]
 
@@ -40,12 +45,38 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         super.init()
     }
 
+    /// Makes a container of the model called `name`: `name.momd`, `.mom`, `.xcdatamodeld` or `.xcdatamodel`, in the bundle of the program, in
+    /// loaded bundles, or in the resource bundles that packages have beside the executable.
+    ///
+    /// Where there is none, or it cannot be read or used, the container has an empty model, and opening its stores gives the error that says why.
+    public convenience init(name: String) {
+        do {
+            guard let url = ModelLocator.model(named: name) else {
+                throw ModelFileError.missing(
+                    name, "There is no \(ModelFile.endings.map { "\(name).\($0)" }.joined(separator: ", ")) in "
+                        + ModelLocator.folders(of: nil).map(\.path).joined(separator: ", ") + ".",
+                    next: "Add the model to the resources of the target: .copy(\"\(name).xcdatamodeld\"), or use init(name:managedObjectModel:).")
+            }
+            let model = try NSManagedObjectModel(reading: url)
+            try model.freeze()
+            self.init(name: name, managedObjectModel: model)
+        } catch {
+            Log.model.error("\(error.localizedDescription)")
+            self.init(name: name, managedObjectModel: NSManagedObjectModel())
+            modelError = error as NSError
+        }
+    }
+
     /// Opens the stores.
     ///
     /// - Parameter block: called once for each, with nil or with the error that opening it met; on the calling thread, or in the
     ///   background where the description says so.
     open func loadPersistentStores(completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void) {
         for description in persistentStoreDescriptions {
+            if let modelError {
+                block(description, modelError)
+                continue
+            }
             persistentStoreCoordinator.addPersistentStore(with: description, completionHandler: block)
         }
     }

@@ -26,6 +26,12 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
     /// Whether a store may keep large values in a file beside its own.
     open var allowsExternalBinaryDataStorage: Bool = false { willSet { requireMutable() } }
 
+    /// Whether the history of a store keeps the value of a deleted object.
+    open var preservesValueInHistoryOnDeletion: Bool = false { willSet { requireMutable() } }
+
+    /// Whether CloudKit may encrypt the value. Kept for model files; nothing here acts on it.
+    open var allowsCloudEncryption: Bool = false { willSet { requireMutable() } }
+
     override func copyFields(to copy: NSPropertyDescription) {
         super.copyFields(to: copy)
         guard let copy = copy as? NSAttributeDescription else { return }
@@ -34,6 +40,8 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
         copy.attributeValueClassName = attributeValueClassName
         copy.valueTransformerName = valueTransformerName
         copy.allowsExternalBinaryDataStorage = allowsExternalBinaryDataStorage
+        copy.preservesValueInHistoryOnDeletion = preservesValueInHistoryOnDeletion
+        copy.allowsCloudEncryption = allowsCloudEncryption
     }
 }
 

@@ -32,6 +32,8 @@ public enum NSAttributeType: UInt, Sendable {
     case transformableAttributeType = 1800
     /// The identifier of an object.
     case objectIDAttributeType = 2000
+    /// A dictionary of named attributes, described by an ``NSCompositeAttributeDescription``.
+    case compositeAttributeType = 2100
 }
 
 extension NSAttributeDescription {
@@ -73,5 +75,7 @@ extension NSAttributeDescription {
         public static let transformable = Self(.transformableAttributeType)
         /// The identifier of an object.
         public static let objectID = Self(.objectIDAttributeType)
+        /// A dictionary of named attributes.
+        public static let composite = Self(.compositeAttributeType)
     }
 }

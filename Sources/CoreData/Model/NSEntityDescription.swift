@@ -1,4 +1,5 @@
 public import Foundation
+public import Predicates
 
 /// Describes an entity: its name, its class, its properties, and its place in the inheritance of the model.
 ///
@@ -30,6 +31,29 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     /// They hold for objects of subentities too, together with those of this entity. A nil among the values conflicts with nothing. A save
     /// that breaks one fails with code 133021, or is settled by the merge policy.
     open var uniquenessConstraints: [[Any]] = [] { willSet { requireMutable() } }
+
+    /// The indexes that stores with indexes should keep. Setting them makes this entity theirs; the properties they name must be its own
+    /// or inherited.
+    open var indexes: [NSFetchIndexDescription] = [] {
+        willSet { requireMutable() }
+        didSet {
+            for index in oldValue where index.entity === self { index.entity = nil }
+            for index in indexes { index.entity = self }
+        }
+    }
+    /// Indexes over several properties, as models before ``indexes`` have them: arrays of names.
+    open var compoundIndexes: [[Any]] = [] { willSet { requireMutable() } }
+    /// Text that goes into the ``versionHash``, to mark a version whose difference the model does not show.
+    open var versionHashModifier: String? { willSet { requireMutable() } }
+    /// What the system's search index shows as the name of an object. Kept for model files; nothing here acts on it.
+    open var coreSpotlightDisplayNameExpression: NSExpression? { willSet { requireMutable() } }
+    /// What a model file says of the entity beyond what descriptions hold, such as `codeGenerationType` and `syncable`: the names and values of
+    /// XML attributes. Kept and written back; nothing here acts on them.
+    open var modelFileAttributes: [String: String] = [:] { willSet { requireMutable() } }
+    /// Elements of a model file that this version does not know; written back.
+    final var unknownElements: [XMLElement] = []
+    /// A hash that Apple's tools made for the entity, and our own hash of the entity it was made for.
+    final var knownVersionHash: (hash: Data, of: Data)?
 
     /// The entity this one inherits from.
     open internal(set) var superentity: NSEntityDescription? {
@@ -78,6 +102,7 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     deinit {
         for property in declaredProperties where property.entity === self { property.entity = nil }
         for entity in subentities where entity.superentity === self { entity.superentity = nil }
+        for index in indexes where index.entity === self { index.entity = nil }
     }
 
     final func requireMutable() {
@@ -96,6 +121,13 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
         copy.userInfo = userInfo
         copy.renamingIdentifier = renamingIdentifier
         copy.uniquenessConstraints = uniquenessConstraints.map { Self.names(in: $0).map { $0 ?? "" } }
+        copy.indexes = indexes.map { $0.copy() as! NSFetchIndexDescription }
+        copy.compoundIndexes = compoundIndexes.map { Self.names(in: $0).map { $0 ?? "" } }
+        copy.versionHashModifier = versionHashModifier
+        copy.coreSpotlightDisplayNameExpression = coreSpotlightDisplayNameExpression
+        copy.modelFileAttributes = modelFileAttributes
+        copy.unknownElements = unknownElements
+        copy.knownVersionHash = knownVersionHash
         copy.properties = declaredProperties.map { $0.copy() as! NSPropertyDescription }
         return copy
     }
@@ -188,7 +220,7 @@ extension NSEntityDescription {
     public var managedObjectClass: NSManagedObject.Type {
         get { frozen?.objectClass ?? boundClass ?? lookUpClass() ?? NSManagedObject.self }
         set {
-            managedObjectClassName = String(reflecting: newValue)
+            managedObjectClassName = newValue == NSManagedObject.self ? "NSManagedObject" : String(reflecting: newValue)
             boundClass = newValue
         }
     }
@@ -243,11 +275,17 @@ extension NSEntityDescription {
         return entity.managedObjectClass.init(entity: entity, insertInto: context)
     }
 
-    /// The class by its name: as it stands, or in the module of the program.
+    /// The class by its name: as it stands, or in the module of the program. A name that begins with a dot stands for the latter.
     func lookUpClass() -> NSManagedObject.Type? {
         guard let name = managedObjectClassName, name != "NSManagedObject" else { return NSManagedObject.self }
-        if let found = NSClassFromString(name) as? NSManagedObject.Type { return found }
-        guard !name.contains("."), let module = Bundle.main.executableURL?.lastPathComponent else { return nil }
-        return NSClassFromString("\(module).\(name)") as? NSManagedObject.Type
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        let bare = parts.count == 2 && parts[0].isEmpty ? parts[1] : name[...]
+        // Foundation prints a complaint about what can be no name of a class.
+        guard parts.count <= 2, bare.allSatisfy({ $0.isLetter || $0.isNumber || "._$".contains($0) }), !bare.hasSuffix(".") else { return nil }
+        if let found = NSClassFromString(String(bare)) as? NSManagedObject.Type { return found }
+        guard !bare.contains("."), let program = Bundle.main.executableURL?.lastPathComponent else { return nil }
+        // The module of an executable is called as it is, with what no identifier can have replaced.
+        let module = String(program.map { $0.isLetter || $0.isNumber ? $0 : "_" })
+        return NSClassFromString("\(module).\(bare)") as? NSManagedObject.Type
     }
 }

@@ -18,6 +18,16 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
     /// Free names for the version of the model.
     open var versionIdentifiers: Set<AnyHashable> = [] { willSet { requireMutable() } }
 
+    /// Texts to show in place of the model's own. Kept; nothing here acts on them.
+    open var localizationDictionary: [String: String]? { willSet { requireMutable() } }
+
+    /// What a model file says beyond what descriptions hold, such as `sourceLanguage` and `usedWithCloudKit`: the names and values of XML
+    /// attributes. Kept and written back; nothing here acts on them.
+    open var modelFileAttributes: [String: String] = [:] { willSet { requireMutable() } }
+    /// Elements of a model file that this version does not know, and where Xcode's diagram shows the entities; written back.
+    final var unknownElements: [XMLElement] = []
+    final var diagram: [XMLElement] = []
+
     final var templates: [String: NSFetchRequest<any NSFetchRequestResult>] = [:]
     private var entitiesByConfiguration: [String: [NSEntityDescription]] = [:]
     /// Whether a save has constraints to look at. Set once, when the model is frozen.
@@ -81,6 +91,10 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
         }
         copy.entities = entities.map { copies[ObjectIdentifier($0)]! }
         copy.versionIdentifiers = versionIdentifiers
+        copy.localizationDictionary = localizationDictionary
+        copy.modelFileAttributes = modelFileAttributes
+        copy.unknownElements = unknownElements
+        copy.diagram = diagram
         /// The copied entities stand for these in requests too.
         func twin(of request: NSFetchRequest<any NSFetchRequestResult>) -> NSFetchRequest<any NSFetchRequestResult> {
             let twin = request.copy() as! NSFetchRequest<any NSFetchRequestResult>
@@ -96,6 +110,16 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
         }
         return copy
     }
+
+    /// Whether two models say the same; what model files keep besides does not count. ``differences(from:includingFileAttributes:)`` says what
+    /// differs.
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSManagedObjectModel else { return false }
+        return self === other || differences(from: other, includingFileAttributes: false).isEmpty
+    }
+
+    /// A number that is the same for equal models.
+    open override var hash: Int { Set(entities.map(\.name)).hashValue }
 
     final func requireMutable() {
         precondition(frozenByName == nil, "The model cannot be changed: a coordinator uses it. Change a copy of the model.")

@@ -49,6 +49,16 @@ open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
         }
     }
 
+    /// Text that goes into the ``versionHash``, to mark a version whose difference the model does not show.
+    open var versionHashModifier: String? { willSet { requireMutable() } }
+    /// Whether the property is part of the system's search index. Kept for model files; nothing here acts on it.
+    open var isIndexedBySpotlight: Bool = false { willSet { requireMutable() } }
+    /// What a model file says of the property beyond what descriptions hold, such as `usesScalarValueType` and `syncable`: the names and values
+    /// of XML attributes. Kept and written back; nothing here acts on them.
+    open var modelFileAttributes: [String: String] = [:] { willSet { requireMutable() } }
+    /// Elements of a model file that this version does not know; written back.
+    final var unknownElements: [XMLElement] = []
+
     final var isFrozen = false
     /// The place of the property among the properties of the entity that declares it and of all its subentities.
     final var slotIndex = -1
@@ -78,6 +88,10 @@ open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
         copy.userInfo = userInfo
         copy.renamingIdentifier = renamingIdentifier
         copy.validationRules = validationRules
+        copy.versionHashModifier = versionHashModifier
+        copy.isIndexedBySpotlight = isIndexedBySpotlight
+        copy.modelFileAttributes = modelFileAttributes
+        copy.unknownElements = unknownElements
     }
 
     /// The name of the property, with that of its entity.

@@ -35,6 +35,9 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
             inverse = newValue
         }
     }
+    /// The names of the ends that the model file does not hold. They are found when the model is merged with another.
+    final var missingDestination: String?
+    final var missingInverse: String?
     // Entities and relationships refer to each other in circles; the model cuts them when it goes.
     private var destination: NSEntityDescription?
     private var inverse: NSRelationshipDescription?
@@ -64,6 +67,8 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
         guard let copy = copy as? NSRelationshipDescription else { return }
         copy.destinationEntity = destinationEntity
         copy.inverseRelationship = inverseRelationship
+        copy.missingDestination = missingDestination
+        copy.missingInverse = missingInverse
         copy.deleteRule = deleteRule
         copy.minCount = minCount
         copy.maxCount = maxCount

@@ -23,6 +23,7 @@ enum AttributeCheck {
         case .decimalAttributeType: return decimal(value)
         case .objectIDAttributeType: return (value as? NSManagedObjectID).map { .box(Box($0)) }
         case .transformableAttributeType, .undefinedAttributeType: return .box(Box(value))
+        case .compositeAttributeType: return (value as? [String: Any]).map { .box(Box($0)) }
         }
     }
 

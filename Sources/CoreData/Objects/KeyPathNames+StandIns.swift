@@ -45,7 +45,7 @@ enum StandIns: CaseIterable {
     /// Whether what is read of such an attribute can be compared with its stand-in.
     static func isComparable(_ type: NSAttributeType) -> Bool {
         switch type {
-        case .transformableAttributeType, .undefinedAttributeType, .objectIDAttributeType: false
+        case .transformableAttributeType, .undefinedAttributeType, .objectIDAttributeType, .compositeAttributeType: false
         default: true
         }
     }

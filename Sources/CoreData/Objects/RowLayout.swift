@@ -45,7 +45,8 @@ enum StorageKind: UInt8, Sendable {
         case .stringAttributeType: self = .string
         case .binaryDataAttributeType: self = .data
         case .UUIDAttributeType: self = .uuid
-        case .undefinedAttributeType, .decimalAttributeType, .URIAttributeType, .transformableAttributeType, .objectIDAttributeType:
+        case .undefinedAttributeType, .decimalAttributeType, .URIAttributeType, .transformableAttributeType, .objectIDAttributeType,
+            .compositeAttributeType:
             self = .box
         }
     }

@@ -1,4 +1,4 @@
-package import Foundation
+internal import Foundation
 
 extension KeyedArchive {
     /// The value of an object: a text, a number, a date, data, a UUID, a URL, or a collection of them. Nil for anything else.

@@ -1,0 +1,148 @@
+internal import Foundation
+
+/// Something about a model that a person should look at: where it is, what it is, and what to do.
+public struct ModelFinding: Hashable, Sendable, CustomStringConvertible {
+    /// How much it matters.
+    public enum Severity: Int, Comparable, Sendable {
+        /// The model works, and perhaps not as it was meant.
+        case warning
+        /// No coordinator takes the model.
+        case error
+
+        /// Whether one matters less than the other.
+        public static func < (left: Severity, right: Severity) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    /// How much it matters.
+    public let severity: Severity
+    /// The name of the entity; nil where the model as a whole is concerned.
+    public let entity: String?
+    /// The name of the property; nil where the entity as a whole is concerned.
+    public let property: String?
+    /// What is found, one sentence.
+    public let message: String
+    /// What to do about it.
+    public let advice: String
+
+    /// All of it in a line: “warning: Album.band: It has no inverse. …”
+    public var description: String {
+        let place = [entity, property].compactMap { $0 }.joined(separator: ".")
+        return "\(severity): " + (place.isEmpty ? "" : "\(place): ") + "\(message) \(advice)"
+    }
+}
+
+extension NSManagedObjectModel {
+    /// Looks the model over: mistakes with which no coordinator takes it, and what is probably not meant.
+    ///
+    /// - Parameter namesOfClasses: whether it is a finding that the program has no class of an entity's name.
+    /// - Returns: the findings, errors first; an empty array for a model that has nothing of note.
+    public func check(namesOfClasses: Bool = true) -> [ModelFinding] {
+        let mistakes = ModelCheck.mistakes(of: self)
+        var findings = mistakes.map { mistake in
+            ModelFinding(severity: .error, entity: nil, property: nil, message: mistake, advice: "Mend it before a coordinator is made of the model.")
+        }
+        // Everything else walks up the inheritance.
+        if mistakes.contains(where: { $0.hasSuffix("inherits from itself.") }) { return findings }
+        for entity in entities { findings += ModelWarnings.of(entity, namesOfClasses: namesOfClasses) }
+        return findings
+    }
+}
+
+/// Finds what works and is probably not meant.
+enum ModelWarnings {
+    /// Names that a property cannot have: members of `NSObject` and `NSManagedObject`, which Xcode refuses too.
+    static let reservedNames: Set<String> = [
+        "class", "description", "debugDescription", "hash", "self", "superclass", "isProxy", "copy", "mutableCopy", "init", "entity", "objectID",
+        "managedObjectContext", "hasChanges", "hasPersistentChangedValues", "isInserted", "isUpdated", "isDeleted", "isFault",
+        "faultingState", "observationInfo", "changedValues", "committedValues", "awakeFromFetch", "awakeFromInsert", "prepareForDeletion",
+        "willSave", "didSave", "willTurnIntoFault", "didTurnIntoFault", "validateForInsert", "validateForUpdate", "validateForDelete",
+    ]
+
+    static func of(_ entity: NSEntityDescription, namesOfClasses: Bool) -> [ModelFinding] {
+        var findings: [ModelFinding] = []
+        func warn(_ property: NSPropertyDescription?, _ message: String, _ advice: String) {
+            findings.append(
+                ModelFinding(severity: .warning, entity: entity.name, property: property?.name, message: message, advice: advice))
+        }
+        if namesOfClasses, entity.boundClass == nil, entity.lookUpClass() == nil {
+            let name = entity.managedObjectClassName ?? ""
+            warn(
+                nil, "There is no class “\(name)” in the program; the objects are of NSManagedObject.",
+                name.contains(".") ? "Check the spelling, the module's included." : "Write the name with its module: “Module.\(name)”.")
+        }
+        if entity.isAbstract, entity.subentities.isEmpty {
+            warn(nil, "It is abstract and no entity inherits from it: there are no objects of it.", "Make it an entity with objects, or take it out.")
+        }
+        for name in entity.indexes.flatMap(\.elements).compactMap(\.propertyName)
+            + entity.compoundIndexes.flatMap({ NSEntityDescription.names(in: $0) }).compactMap({ $0 })
+        where !name.isEmpty && entity.propertiesByName[name] == nil {
+            warn(nil, "An index is over “\(name)”, which is no property of it.", "Name a property, or take the element out.")
+        }
+        for name in entity.uniquenessConstraints.flatMap({ NSEntityDescription.names(in: $0) })
+        where name.flatMap({ entity.propertiesByName[$0] }) == nil {
+            warn(nil, "A uniqueness constraint names “\(name ?? "?")”, which is no property of it.", "Name a property, or take the constraint out.")
+        }
+        for property in entity.declaredProperties {
+            if reservedNames.contains(property.name) {
+                warn(property, "The name is that of a member of every managed object.", "Choose another, and keep the old as renaming identifier.")
+            }
+            switch property {
+            case let relationship as NSRelationshipDescription: findings += self.of(relationship, in: entity)
+            case let attribute as NSAttributeDescription: findings += self.of(attribute, in: entity)
+            default: break
+            }
+        }
+        return findings
+    }
+
+    private static func of(_ relationship: NSRelationshipDescription, in entity: NSEntityDescription) -> [ModelFinding] {
+        var findings: [ModelFinding] = []
+        func warn(_ message: String, _ advice: String) {
+            findings.append(
+                ModelFinding(severity: .warning, entity: entity.name, property: relationship.name, message: message, advice: advice))
+        }
+        if let missing = relationship.missingDestination {
+            warn("Its destination “\(missing)” is not in the model.", "Merge the model with the one that has it, or name another entity.")
+        } else if let missing = relationship.missingInverse {
+            warn("“\(relationship.destinationEntity?.name ?? "?")” has no relationship “\(missing)”.", "Name the relationship back.")
+        } else if relationship.inverseRelationship == nil, relationship.destinationEntity != nil {
+            warn(
+                "It has no inverse: the other end does not learn of changes, and objects may be left that refer to deleted ones.",
+                "Add a relationship from “\(relationship.destinationEntity?.name ?? "?")” back, and make the two each other's inverse.")
+        }
+        if relationship.isOptional, relationship.isToMany, relationship.minCount > 0 {
+            warn("It is optional and has a minimum count of \(relationship.minCount).", "Make it not optional, or the minimum 0.")
+        }
+        if !relationship.isOptional, relationship.deleteRule == .nullifyDeleteRule, let inverse = relationship.inverseRelationship,
+            !inverse.isOptional, inverse.deleteRule == .nullifyDeleteRule
+        {
+            warn(
+                "Neither it nor its inverse is optional and both nullify: deleting either object leaves one that cannot be saved.",
+                "Make one optional, or let one delete rule cascade or deny.")
+        }
+        return findings
+    }
+
+    private static func of(_ attribute: NSAttributeDescription, in entity: NSEntityDescription) -> [ModelFinding] {
+        var findings: [ModelFinding] = []
+        func warn(_ message: String, _ advice: String) {
+            findings.append(
+                ModelFinding(severity: .warning, entity: entity.name, property: attribute.name, message: message, advice: advice))
+        }
+        if let derived = attribute as? NSDerivedAttributeDescription, derived.derivationExpression == nil {
+            warn("It is derived and has no expression.", "Set derivationExpression.")
+        }
+        if let composite = attribute as? NSCompositeAttributeDescription, composite.elements.isEmpty {
+            warn("It is composite and has no elements.", "Set elements.")
+        }
+        if attribute.attributeType == .transformableAttributeType, attribute.valueTransformerName == nil {
+            warn("It names no value transformer: stores that write bytes cannot keep it.", "Set valueTransformerName.")
+        }
+        if !attribute.isOptional, !attribute.isTransient, attribute.defaultValue == nil, attribute.modelFileAttributes["usesScalarValueType"] == "YES" {
+            warn(
+                "It is not optional and has no default, and its accessor is a number that cannot be nil: a new object reads 0 and is not saved.",
+                "Give it a default value, or make it optional.")
+        }
+        return findings
+    }
+}

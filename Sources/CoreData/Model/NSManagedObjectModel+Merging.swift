@@ -1,0 +1,152 @@
+public import Foundation
+internal import Logging
+
+extension NSManagedObjectModel {
+    /// Makes a model of all entities of others, which stay as they are.
+    ///
+    /// - Parameter models: the models; nil for none.
+    /// - Returns: nil when two entities of one name differ, where Apple's framework raises; the reason is logged. ``init(merging:)`` throws it.
+    public convenience init?(byMerging models: [NSManagedObjectModel]?) {
+        do {
+            try self.init(merging: models ?? [])
+        } catch {
+            Log.model.error("\(error.localizedDescription)")
+            return nil
+        }
+    }
+
+    /// Makes a model of all entities of others, which stay as they are.
+    ///
+    /// Configurations of one name become one; relationships that lead into another model find their destination.
+    ///
+    /// - Throws: code 134020 when two entities or fetch requests of one name differ.
+    public convenience init(merging models: [NSManagedObjectModel]) throws {
+        self.init()
+        var merged: [String: NSEntityDescription] = [:]
+        var order: [NSEntityDescription] = []
+        var configurations: [String: [String]] = [:]
+        var parents: [String: String] = [:]
+        let copies = models.map { $0.copy() as! NSManagedObjectModel }
+        // A model cuts the circles of its entities when it goes: those that are kept must not be its own by then.
+        defer {
+            for entity in copies.flatMap(\.entities) where merged[entity.name ?? ""] !== entity {
+                for case let relationship as NSRelationshipDescription in entity.declaredProperties { relationship.cutCircle() }
+            }
+            for copy in copies { copy.entities = [] }
+        }
+        for model in copies {
+            for entity in model.entities {
+                let name = entity.name ?? ""
+                if let parent = entity.superentity?.name { parents[name] = parent }
+                guard let known = merged[name] else {
+                    merged[name] = entity
+                    order.append(entity)
+                    continue
+                }
+                let differences = ModelDifference.between(ModelFacts(of: entity), ModelFacts(of: known))
+                guard differences.isEmpty else {
+                    throw NSManagedObjectModel.conflict("There are two different entities called “\(name)”: \(differences.joined(separator: " "))")
+                }
+            }
+            versionIdentifiers.formUnion(model.versionIdentifiers)
+            for name in model.configurations {
+                let members = (model.entities(forConfigurationName: name) ?? []).compactMap(\.name)
+                configurations[name] = (configurations[name] ?? []) + members.filter { !(configurations[name] ?? []).contains($0) }
+            }
+            for (name, request) in model.templates {
+                if let known = templates[name], ModelFacts.lines(of: known) != ModelFacts.lines(of: request) {
+                    throw NSManagedObjectModel.conflict("There are two different fetch requests called “\(name)”.")
+                }
+                templates[name] = request
+            }
+        }
+        NSManagedObjectModel.connect(order, with: merged, parents: parents)
+        entities = order
+        for entity in order { entity.managedObjectModel = self }
+        for request in templates.values { request.settings.entity = request.entityName.flatMap { merged[$0] } }
+        for (name, members) in configurations { setEntities(members.compactMap { merged[$0] }, forConfigurationName: name) }
+    }
+
+    /// Lets entities from several models refer to those that were kept.
+    private static func connect(
+        _ entities: [NSEntityDescription], with merged: [String: NSEntityDescription], parents: [String: String]
+    ) {
+        let children = Dictionary(grouping: entities) { parents[$0.name ?? ""] }
+        for entity in entities { entity.subentities = [] }
+        for entity in entities { entity.subentities = children[entity.name] ?? [] }
+        for case let relationship as NSRelationshipDescription in entities.flatMap(\.declaredProperties) {
+            guard let destination = relationship.destinationEntity?.name ?? relationship.missingDestination else { continue }
+            let inverse = relationship.inverseRelationship?.name ?? relationship.missingInverse
+            relationship.inverseRelationship = nil
+            ModelAssembly.connect(relationship, to: destination, inverse: inverse, in: merged)
+        }
+        for case let property as NSFetchedPropertyDescription in entities.flatMap(\.declaredProperties) {
+            guard let request = property.fetchRequest, let name = request.entityName else { continue }
+            request.settings.entityName = name
+            request.settings.entity = merged[name]
+        }
+    }
+
+    private static func conflict(_ reason: String) -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreIncompatibleSchemaError, "The models cannot be merged.", reason: reason,
+            next: "Merge models whose entities have different names, or are the same.")
+    }
+
+    /// All models of bundles as one.
+    ///
+    /// - Parameter bundles: where to look; nil for the bundle of the program, and the resource bundles of packages beside it.
+    /// - Returns: nil when there is none, or they cannot be merged or read; the reason is logged.
+    public class func mergedModel(from bundles: [Bundle]?) -> NSManagedObjectModel? {
+        merged(ModelLocator.models(in: bundles).compactMap { NSManagedObjectModel(contentsOf: $0) }, bundles)
+    }
+
+    /// All models of bundles as one, in the versions that a store was written with.
+    ///
+    /// - Parameters:
+    ///   - bundles: where to look; nil for the bundle of the program, and the resource bundles of packages beside it.
+    ///   - metadata: the metadata of the store, with its hashes under ``NSStoreModelVersionHashesKey``.
+    /// - Returns: nil when no version of the models, nor several of them together, have the hashes of the store.
+    public class func mergedModel(from bundles: [Bundle]?, forStoreMetadata metadata: [String: Any]) -> NSManagedObjectModel? {
+        guard let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] else { return nil }
+        var parts: [NSManagedObjectModel] = []
+        for url in ModelLocator.models(in: bundles) {
+            guard let versions = try? ModelFile.versions(at: url) else { continue }
+            for version in versions {
+                let model = NSManagedObjectModel()
+                do {
+                    try version.read(into: model)
+                } catch {
+                    Log.model.error("\(error.localizedDescription)")
+                    continue
+                }
+                let own = model.entityVersionHashesByName
+                if own == hashes { return model }
+                if !own.isEmpty, own.allSatisfy({ hashes[$0.key] == $0.value }) { parts.append(model) }
+            }
+        }
+        let covered = Set(parts.flatMap(\.entityVersionHashesByName.keys))
+        return covered == Set(hashes.keys) && !parts.isEmpty ? merged(parts, bundles) : nil
+    }
+
+    /// Several models as one, in the versions that a store was written with.
+    ///
+    /// - Parameters:
+    ///   - models: the models, of which those are taken whose entities have the hashes of the store.
+    ///   - metadata: the metadata of the store.
+    /// - Returns: nil when they do not have all of the hashes.
+    public convenience init?(byMerging models: [NSManagedObjectModel], forStoreMetadata metadata: [String: Any]) {
+        guard let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] else { return nil }
+        let parts = models.filter { $0.entityVersionHashesByName.allSatisfy { hashes[$0.key] == $0.value } }
+        guard Set(parts.flatMap(\.entityVersionHashesByName.keys)) == Set(hashes.keys) else { return nil }
+        self.init(byMerging: parts)
+    }
+
+    private static func merged(_ models: [NSManagedObjectModel], _ bundles: [Bundle]?) -> NSManagedObjectModel? {
+        guard !models.isEmpty else {
+            Log.model.error("There is no model in \(ModelLocator.folders(of: bundles).map(\.path).joined(separator: ", ")).")
+            return nil
+        }
+        return NSManagedObjectModel(byMerging: models)
+    }
+}

@@ -1,0 +1,100 @@
+internal import Foundation
+
+/// The hash functions that Core Data's metadata are made with: SHA-256 and SHA-512 (FIPS 180-4).
+///
+/// Some eighty lines instead of swift-crypto, which would bring BoringSSL to every program that has a model.
+enum SHA2 {
+    static func sha256(_ data: Data) -> Data {
+        var hash = Array(initial.map { UInt32($0 >> 32) })
+        for block in blocks(of: data, size: 64) {
+            var words = (0..<16).map { index in block[index * 4..<index * 4 + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) } }
+            for index in 16..<64 {
+                let (early, late) = (words[index - 15], words[index - 2])
+                words.append(
+                    words[index - 16] &+ (turned(early, 7) ^ turned(early, 18) ^ early >> 3) &+ words[index - 7]
+                        &+ (turned(late, 17) ^ turned(late, 19) ^ late >> 10))
+            }
+            mix(&hash, words, shortConstants, sums: (2, 13, 22), (6, 11, 25))
+        }
+        return bytes(hash)
+    }
+
+    static func sha512(_ data: Data) -> Data {
+        var hash = initial
+        for block in blocks(of: data, size: 128) {
+            var words = (0..<16).map { index in block[index * 8..<index * 8 + 8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
+            for index in 16..<80 {
+                let (early, late) = (words[index - 15], words[index - 2])
+                words.append(
+                    words[index - 16] &+ (turned(early, 1) ^ turned(early, 8) ^ early >> 7) &+ words[index - 7]
+                        &+ (turned(late, 19) ^ turned(late, 61) ^ late >> 6))
+            }
+            mix(&hash, words, constants, sums: (28, 34, 39), (14, 18, 41))
+        }
+        return bytes(hash)
+    }
+
+    /// The data in blocks, followed by a bit, zeros and its length.
+    private static func blocks(of data: Data, size: Int) -> [[UInt8]] {
+        var message = [UInt8](data) + [0x80]
+        while message.count % size != size - size / 8 { message.append(0) }
+        message += [UInt8](repeating: 0, count: size / 8 - 8)
+        let bits = UInt64(data.count) * 8
+        message += (0..<8).map { UInt8(truncatingIfNeeded: bits >> (56 - 8 * UInt64($0))) }
+        return stride(from: 0, to: message.count, by: size).map { Array(message[$0..<$0 + size]) }
+    }
+
+    private static func turned<Word: FixedWidthInteger>(_ word: Word, _ count: Int) -> Word {
+        word >> Word(count) | word << Word(Word.bitWidth - count)
+    }
+
+    private static func mix<Word: FixedWidthInteger>(
+        _ hash: inout [Word], _ words: [Word], _ constants: [Word], sums first: (Int, Int, Int), _ second: (Int, Int, Int)
+    ) {
+        // Eight variables: an array for each round would cost more than the hash.
+        var (a, b, c, d, e, f, g, h) = (hash[0], hash[1], hash[2], hash[3], hash[4], hash[5], hash[6], hash[7])
+        for index in words.indices {
+            let high = turned(e, second.0) ^ turned(e, second.1) ^ turned(e, second.2)
+            let one = h &+ high &+ ((e & f) ^ (~e & g)) &+ constants[index] &+ words[index]
+            let low = turned(a, first.0) ^ turned(a, first.1) ^ turned(a, first.2)
+            let two = low &+ ((a & b) ^ (a & c) ^ (b & c))
+            (h, g, f, e, d, c, b, a) = (g, f, e, d &+ one, c, b, a, one &+ two)
+        }
+        let state = [a, b, c, d, e, f, g, h]
+        for index in hash.indices { hash[index] = hash[index] &+ state[index] }
+    }
+
+    private static func bytes<Word: FixedWidthInteger>(_ hash: [Word]) -> Data {
+        Data(hash.flatMap { word in (0..<Word.bitWidth / 8).map { UInt8(truncatingIfNeeded: word >> Word(Word.bitWidth - 8 - 8 * $0)) } })
+    }
+
+    /// The first 64 bits of the fractions of the square roots of the first 8 primes, and of the cube roots of the first 80; SHA-256 has the
+    /// upper halves of the first.
+    private static let initial: [UInt64] = [
+        0x6a09e667_f3bcc908, 0xbb67ae85_84caa73b, 0x3c6ef372_fe94f82b, 0xa54ff53a_5f1d36f1,
+        0x510e527f_ade682d1, 0x9b05688c_2b3e6c1f, 0x1f83d9ab_fb41bd6b, 0x5be0cd19_137e2179,
+    ]
+    private static let shortConstants: [UInt32] = constants.prefix(64).map { UInt32($0 >> 32) }
+    private static let constants: [UInt64] = [
+        0x428a2f98_d728ae22, 0x71374491_23ef65cd, 0xb5c0fbcf_ec4d3b2f, 0xe9b5dba5_8189dbbc,
+        0x3956c25b_f348b538, 0x59f111f1_b605d019, 0x923f82a4_af194f9b, 0xab1c5ed5_da6d8118,
+        0xd807aa98_a3030242, 0x12835b01_45706fbe, 0x243185be_4ee4b28c, 0x550c7dc3_d5ffb4e2,
+        0x72be5d74_f27b896f, 0x80deb1fe_3b1696b1, 0x9bdc06a7_25c71235, 0xc19bf174_cf692694,
+        0xe49b69c1_9ef14ad2, 0xefbe4786_384f25e3, 0x0fc19dc6_8b8cd5b5, 0x240ca1cc_77ac9c65,
+        0x2de92c6f_592b0275, 0x4a7484aa_6ea6e483, 0x5cb0a9dc_bd41fbd4, 0x76f988da_831153b5,
+        0x983e5152_ee66dfab, 0xa831c66d_2db43210, 0xb00327c8_98fb213f, 0xbf597fc7_beef0ee4,
+        0xc6e00bf3_3da88fc2, 0xd5a79147_930aa725, 0x06ca6351_e003826f, 0x14292967_0a0e6e70,
+        0x27b70a85_46d22ffc, 0x2e1b2138_5c26c926, 0x4d2c6dfc_5ac42aed, 0x53380d13_9d95b3df,
+        0x650a7354_8baf63de, 0x766a0abb_3c77b2a8, 0x81c2c92e_47edaee6, 0x92722c85_1482353b,
+        0xa2bfe8a1_4cf10364, 0xa81a664b_bc423001, 0xc24b8b70_d0f89791, 0xc76c51a3_0654be30,
+        0xd192e819_d6ef5218, 0xd6990624_5565a910, 0xf40e3585_5771202a, 0x106aa070_32bbd1b8,
+        0x19a4c116_b8d2d0c8, 0x1e376c08_5141ab53, 0x2748774c_df8eeb99, 0x34b0bcb5_e19b48a8,
+        0x391c0cb3_c5c95a63, 0x4ed8aa4a_e3418acb, 0x5b9cca4f_7763e373, 0x682e6ff3_d6b2b8a3,
+        0x748f82ee_5defb2fc, 0x78a5636f_43172f60, 0x84c87814_a1f0ab72, 0x8cc70208_1a6439ec,
+        0x90befffa_23631e28, 0xa4506ceb_de82bde9, 0xbef9a3f7_b2c67915, 0xc67178f2_e372532b,
+        0xca273ece_ea26619c, 0xd186b8c7_21c0c207, 0xeada7dd6_cde0eb1e, 0xf57d4f7f_ee6ed178,
+        0x06f067aa_72176fba, 0x0a637dc5_a2c898a6, 0x113f9804_bef90dae, 0x1b710b35_131c471b,
+        0x28db77f5_23047d84, 0x32caab7b_40c72493, 0x3c9ebe0a_15c9bebc, 0x431d67c4_9c100d4c,
+        0x4cc5d4be_cb3e42b6, 0x597f299c_fc657e2a, 0x5fcb6fab_3ad6faec, 0x6c44198c_4a475817,
+    ]
+}

@@ -1,0 +1,70 @@
+internal import Foundation
+
+/// An element of an XML document: its name, its attributes in their order, and what it holds.
+struct XMLElement: Hashable, Sendable {
+    struct Attribute: Hashable, Sendable {
+        let name: String
+        let value: String
+    }
+
+    let name: String
+    var attributes: [Attribute] = []
+    var children: [XMLElement] = []
+    /// The text between the tags of the element itself.
+    var text = ""
+    /// The line of the file on which it begins; 0 for one that is to be written.
+    var line = 0
+
+    /// The value of the attribute called `name`.
+    subscript(name: String) -> String? { attributes.first { $0.name == name }?.value }
+
+    // Two elements that say the same are equal, wherever they stood.
+    static func == (left: XMLElement, right: XMLElement) -> Bool {
+        left.name == right.name && left.attributes == right.attributes && left.children == right.children && left.text == right.text
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(name)
+        hasher.combine(attributes)
+    }
+}
+
+extension XMLElement {
+    /// The document with this element as its root, indented as Xcode indents.
+    var document: String {
+        var text = "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n"
+        write(to: &text, indentation: "")
+        text.removeLast()
+        return text
+    }
+
+    private func write(to output: inout String, indentation: String) {
+        output += "\(indentation)<\(name)"
+        for attribute in attributes { output += " \(attribute.name)=\"\(XMLElement.escaped(attribute.value))\"" }
+        if children.isEmpty, text.isEmpty {
+            output += "/>\n"
+        } else if children.isEmpty {
+            output += ">\(XMLElement.escaped(text))</\(name)>\n"
+        } else {
+            output += ">\(XMLElement.escaped(text))\n"
+            for child in children { child.write(to: &output, indentation: indentation + "    ") }
+            output += "\(indentation)</\(name)>\n"
+        }
+    }
+
+    private static func escaped(_ value: String) -> String {
+        var result = ""
+        for scalar in value.unicodeScalars {
+            switch scalar {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "\"": result += "&quot;"
+            // A reader would make spaces of them.
+            case "\n", "\r", "\t": result += "&#\(scalar.value);"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+}
