@@ -93,6 +93,15 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
         get { settings.returnsObjectsAsFaults }
         set { settings.returnsObjectsAsFaults = newValue }
     }
+    /// How many objects are read together when the first of them is; 0, as it is unless set, for a thousand at a time.
+    ///
+    /// The fetch itself brings IDs, and the array plain faults: reading one fires it and has the store asked for the others of its batch, which stay
+    /// faults until they are read themselves. A batch size outweighs ``returnsObjectsAsFaults``. It bears on stores that answer for many objects at
+    /// once, see ``NSIncrementalStore/newValuesForObjects(with:with:)``.
+    open var fetchBatchSize: Int {
+        get { settings.fetchBatchSize }
+        set { settings.fetchBatchSize = newValue }
+    }
     /// Whether equal dictionaries are given once.
     open var returnsDistinctResults: Bool {
         get { settings.returnsDistinctResults }

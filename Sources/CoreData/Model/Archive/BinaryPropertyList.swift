@@ -104,11 +104,15 @@ struct BinaryPropertyList {
                 return .string(text)
             case 0x6:
                 let range = try body(offset, low, 2)
-                let units = stride(from: range.lowerBound, to: range.upperBound, by: 2).map { UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]) }
+                let units = stride(from: range.lowerBound, to: range.upperBound, by: 2).map {
+                    UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1])
+                }
                 guard let text = String(validating: units, as: UTF16.self) else { throw Mistake(reason: "A text is not valid.") }
                 return .string(text)
             case 0x8:
-                guard let value = Int(exactly: try number(try range(offset + 1, low + 1))) else { throw Mistake(reason: "A reference is too large.") }
+                guard let value = Int(exactly: try number(try range(offset + 1, low + 1))) else {
+                    throw Mistake(reason: "A reference is too large.")
+                }
                 return .uid(value)
             case 0xA, 0xC: return .array(try references(try body(offset, low, referenceSize)))
             case 0xD:
@@ -134,7 +138,9 @@ struct BinaryPropertyList {
         }
 
         private mutating func range(_ start: Int, _ length: Int) throws -> Range<Int> {
-            guard start >= 0, length >= 0, start <= end, length <= end - start else { throw Mistake(reason: "An object goes on beyond its end.") }
+            guard start >= 0, length >= 0, start <= end, length <= end - start else {
+                throw Mistake(reason: "An object goes on beyond its end.")
+            }
             budget -= length
             guard budget >= 0 else { throw Mistake(reason: "Its objects are larger than it is.") }
             return start..<start + length

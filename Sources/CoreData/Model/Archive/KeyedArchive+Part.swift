@@ -119,7 +119,9 @@ private struct ArchivePart {
         return .dictionary(
             try sorted.map { key, node in
                 if let value = try scalar(node, &references) { return (key, value) }
-                guard case .array(let elements) = archive.list.nodes[node] else { throw mistake("The field \(key) holds what is no object.") }
+                guard case .array(let elements) = archive.list.nodes[node] else {
+                    throw mistake("The field \(key) holds what is no object.")
+                }
                 return (
                     key,
                     .array(
@@ -155,7 +157,8 @@ private struct ArchivePart {
     /// Classes that predicates are made of; a reference to anything else is a mistake of the archive.
     private static func isPart(_ name: String) -> Bool {
         let constants: Set<String> = [
-            "NSString", "NSMutableString", "NSNumber", "NSDate", "NSData", "NSMutableData", "NSUUID", "NSURL", "NSArray", "NSMutableArray", "NSSet",
+            "NSString", "NSMutableString", "NSNumber", "NSDate", "NSData", "NSMutableData", "NSUUID", "NSURL", "NSArray", "NSMutableArray",
+            "NSSet",
             "NSMutableSet", "NSOrderedSet", "NSMutableOrderedSet", "NSNull",
         ]
         return constants.contains(name)
@@ -170,7 +173,8 @@ private struct ArchivePart {
             else { throw mistake("A class is not as archives have them.") }
             return
         }
-        guard let reference = fields["$class"], case .uid(let index) = archive.list.nodes[reference], archive.objects.indices.contains(index),
+        guard let reference = fields["$class"], case .uid(let index) = archive.list.nodes[reference],
+            archive.objects.indices.contains(index),
             let node = KeyedArchive.dictionary(archive.objects[index], in: archive.list)?["$classname"],
             case .string(let name) = archive.list.nodes[node]
         else { throw mistake("An object has no class.") }

@@ -93,11 +93,13 @@ extension KeyedArchive.Object {
 
     /// The objects of an array, a set or a known-keys dictionary.
     func elements() -> [Int]? {
-        if let mapping = object("searchMapping"), let values = object("values") {
-            _ = mapping
-            return values.elements()
-        }
-        guard let node = fields["NS.objects"], case .array(let references) = archive.list.nodes[node] else { return nil }
+        if has("searchMapping"), let values = object("values") { return values.list("NS.objects") }
+        return list("NS.objects")
+    }
+
+    /// The numbers of the objects in a field that is an array of references.
+    private func list(_ key: String) -> [Int]? {
+        guard let node = fields[key], case .array(let references) = archive.list.nodes[node] else { return nil }
         return references.compactMap { reference in
             if case .uid(let index) = archive.list.nodes[reference] { index } else { nil }
         }
@@ -105,18 +107,11 @@ extension KeyedArchive.Object {
 
     /// The keys and the numbers of the values of a dictionary.
     func pairs() -> [(key: String, value: Int)]? {
-        let keys: [Int]?
-        if let mapping = object("searchMapping") {
-            keys = mapping.object("keys")?.elements()
-        } else if let node = fields["NS.keys"], case .array(let references) = archive.list.nodes[node] {
-            keys = references.compactMap { if case .uid(let index) = archive.list.nodes[$0] { index } else { nil } }
-        } else {
-            return nil
-        }
+        let keys = has("searchMapping") ? object("searchMapping")?.object("keys")?.list("NS.objects") : list("NS.keys")
         guard let keys, let values = elements(), keys.count == values.count else { return nil }
         var result: [(key: String, value: Int)] = []
         for (key, value) in zip(keys, values) {
-            guard let name = archive.value(of: key) as? String else { return nil }
+            guard let name = archive.text(of: key) else { return nil }
             result.append((name, value))
         }
         return result
@@ -136,6 +131,14 @@ extension KeyedArchive {
         guard objects.indices.contains(index) else { return nil }
         var budget = KeyedArchive.valueLimit
         return value(node: objects[index], index: index, depth: 0, budget: &budget)
+    }
+
+    /// The text that an object is. Keys are read by it, so that a dictionary that is its own key is none.
+    fileprivate func text(of index: Int) -> String? {
+        guard objects.indices.contains(index) else { return nil }
+        if case .string(let text) = list.nodes[objects[index]] { return text }
+        guard let object = object(index), ["NSString", "NSMutableString"].contains(object.className) else { return nil }
+        return object.raw("NS.string") as? String
     }
 
     fileprivate func value(node: Int, index: Int?, depth: Int, budget: inout Int) -> Any? {
@@ -164,8 +167,7 @@ extension KeyedArchive {
             guard let bytes = object.raw("NS.uuidbytes") as? Data, bytes.count == 16 else { return nil }
             return UUID(uuid: bytes.withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) })
         case "NSURL":
-            guard let reference = object.reference("NS.relative") else { return nil }
-            return (value(of: reference) as? String).flatMap { URL(string: $0) }
+            return object.reference("NS.relative").flatMap(text).flatMap { URL(string: $0) }
         case "NSDecimalNumber", "NSDecimalNumberPlaceholder": return object.decimal
         case "NSArray", "NSMutableArray", "NSSet", "NSMutableSet", "NSOrderedSet":
             guard let elements = object.elements() else { return nil }
