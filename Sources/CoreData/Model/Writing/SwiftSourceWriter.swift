@@ -56,10 +56,10 @@ struct SwiftSourceWriter {
         lines.append("return model")
         let body = lines.map { "        \($0)\n" }.joined()
         return """
-            import CoreData
-
             // Written by NSManagedObjectModel.swiftSource(functionName:).
             // swift-format-ignore-file
+            import CoreData
+
             extension NSManagedObjectModel {
                 static func \(functionName)() -> NSManagedObjectModel {
             \(body)    }

@@ -1,7 +1,7 @@
-import CoreData
-
 // Written by NSManagedObjectModel.swiftSource(functionName:).
 // swift-format-ignore-file
+import CoreData
+
 extension NSManagedObjectModel {
     static func sample() -> NSManagedObjectModel {
         let album = NSEntityDescription(name: "Album")
