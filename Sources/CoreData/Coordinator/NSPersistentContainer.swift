@@ -53,9 +53,12 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         do {
             guard let url = ModelLocator.model(named: name) else {
                 throw ModelFileError.missing(
-                    name, "There is no \(ModelFile.endings.map { "\(name).\($0)" }.joined(separator: ", ")) in "
+                    name,
+                    "There is no \(ModelFile.endings.map { "\(name).\($0)" }.joined(separator: ", ")) in "
                         + ModelLocator.folders(of: nil).map(\.path).joined(separator: ", ") + ".",
-                    next: "Add the model to the resources of the target: .copy(\"\(name).xcdatamodeld\"), or use init(name:managedObjectModel:).")
+                    next:
+                        "Add the model to the resources of the target: .copy(\"\(name).xcdatamodeld\"), or use init(name:managedObjectModel:)."
+                )
             }
             let model = try NSManagedObjectModel(reading: url)
             try model.freeze()

@@ -39,7 +39,9 @@ extension NSManagedObjectModel {
     public func check(namesOfClasses: Bool = true) -> [ModelFinding] {
         let mistakes = ModelCheck.mistakes(of: self)
         var findings = mistakes.map { mistake in
-            ModelFinding(severity: .error, entity: nil, property: nil, message: mistake, advice: "Mend it before a coordinator is made of the model.")
+            ModelFinding(
+                severity: .error, entity: nil, property: nil, message: mistake, advice: "Mend it before a coordinator is made of the model."
+            )
         }
         // Everything else walks up the inheritance.
         if mistakes.contains(where: { $0.hasSuffix("inherits from itself.") }) { return findings }
@@ -52,7 +54,8 @@ extension NSManagedObjectModel {
 enum ModelWarnings {
     /// Names that a property cannot have: members of `NSObject` and `NSManagedObject`, which Xcode refuses too.
     static let reservedNames: Set<String> = [
-        "class", "description", "debugDescription", "hash", "self", "superclass", "isProxy", "copy", "mutableCopy", "init", "entity", "objectID",
+        "class", "description", "debugDescription", "hash", "self", "superclass", "isProxy", "copy", "mutableCopy", "init", "entity",
+        "objectID",
         "managedObjectContext", "hasChanges", "hasPersistentChangedValues", "isInserted", "isUpdated", "isDeleted", "isFault",
         "faultingState", "observationInfo", "changedValues", "committedValues", "awakeFromFetch", "awakeFromInsert", "prepareForDeletion",
         "willSave", "didSave", "willTurnIntoFault", "didTurnIntoFault", "validateForInsert", "validateForUpdate", "validateForDelete",
@@ -71,7 +74,9 @@ enum ModelWarnings {
                 name.contains(".") ? "Check the spelling, the module's included." : "Write the name with its module: “Module.\(name)”.")
         }
         if entity.isAbstract, entity.subentities.isEmpty {
-            warn(nil, "It is abstract and no entity inherits from it: there are no objects of it.", "Make it an entity with objects, or take it out.")
+            warn(
+                nil, "It is abstract and no entity inherits from it: there are no objects of it.",
+                "Make it an entity with objects, or take it out.")
         }
         for name in entity.indexes.flatMap(\.elements).compactMap(\.propertyName)
             + entity.compoundIndexes.flatMap({ NSEntityDescription.names(in: $0) }).compactMap({ $0 })
@@ -80,11 +85,15 @@ enum ModelWarnings {
         }
         for name in entity.uniquenessConstraints.flatMap({ NSEntityDescription.names(in: $0) })
         where name.flatMap({ entity.propertiesByName[$0] }) == nil {
-            warn(nil, "A uniqueness constraint names “\(name ?? "?")”, which is no property of it.", "Name a property, or take the constraint out.")
+            warn(
+                nil, "A uniqueness constraint names “\(name ?? "?")”, which is no property of it.",
+                "Name a property, or take the constraint out.")
         }
         for property in entity.declaredProperties {
             if reservedNames.contains(property.name) {
-                warn(property, "The name is that of a member of every managed object.", "Choose another, and keep the old as renaming identifier.")
+                warn(
+                    property, "The name is that of a member of every managed object.",
+                    "Choose another, and keep the old as renaming identifier.")
             }
             switch property {
             case let relationship as NSRelationshipDescription: findings += self.of(relationship, in: entity)
@@ -138,7 +147,9 @@ enum ModelWarnings {
         if attribute.attributeType == .transformableAttributeType, attribute.valueTransformerName == nil {
             warn("It names no value transformer: stores that write bytes cannot keep it.", "Set valueTransformerName.")
         }
-        if !attribute.isOptional, !attribute.isTransient, attribute.defaultValue == nil, attribute.modelFileAttributes["usesScalarValueType"] == "YES" {
+        if !attribute.isOptional, !attribute.isTransient, attribute.defaultValue == nil,
+            attribute.modelFileAttributes["usesScalarValueType"] == "YES"
+        {
             warn(
                 "It is not optional and has no default, and its accessor is a number that cannot be nil: a new object reads 0 and is not saved.",
                 "Give it a default value, or make it optional.")

@@ -281,7 +281,9 @@ extension NSEntityDescription {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         let bare = parts.count == 2 && parts[0].isEmpty ? parts[1] : name[...]
         // Foundation prints a complaint about what can be no name of a class.
-        guard parts.count <= 2, bare.allSatisfy({ $0.isLetter || $0.isNumber || "._$".contains($0) }), !bare.hasSuffix(".") else { return nil }
+        guard parts.count <= 2, bare.allSatisfy({ $0.isLetter || $0.isNumber || "._$".contains($0) }), !bare.hasSuffix(".") else {
+            return nil
+        }
         if let found = NSClassFromString(String(bare)) as? NSManagedObject.Type { return found }
         guard !bare.contains("."), let program = Bundle.main.executableURL?.lastPathComponent else { return nil }
         // The module of an executable is called as it is, with what no identifier can have replaced.

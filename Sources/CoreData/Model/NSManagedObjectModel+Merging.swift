@@ -45,7 +45,8 @@ extension NSManagedObjectModel {
                 }
                 let differences = ModelDifference.between(ModelFacts(of: entity), ModelFacts(of: known))
                 guard differences.isEmpty else {
-                    throw NSManagedObjectModel.conflict("There are two different entities called “\(name)”: \(differences.joined(separator: " "))")
+                    throw NSManagedObjectModel.conflict(
+                        "There are two different entities called “\(name)”: \(differences.joined(separator: " "))")
                 }
             }
             versionIdentifiers.formUnion(model.versionIdentifiers)

@@ -1,5 +1,6 @@
-@testable import CoreData
 import Testing
+
+@testable import CoreData
 
 /// Comparing, checking and merging models, and their hashes.
 struct ModelComparisonTests {
@@ -141,8 +142,10 @@ struct ModelComparisonTests {
         let lines = findings.map(\.description)
         for expected in [
             "warning: Album: There is no class “Nowhere.Album” in the program", "warning: Album.alone: It has no inverse",
-            "warning: Album.hash: The name is that of a member of every managed object.", "warning: Album.mood: It names no value transformer",
-            "warning: Album.count: It is derived and has no expression.", "warning: Album.counted: It is optional and has a minimum count of 2.",
+            "warning: Album.hash: The name is that of a member of every managed object.",
+            "warning: Album.mood: It names no value transformer",
+            "warning: Album.count: It is derived and has no expression.",
+            "warning: Album.counted: It is optional and has a minimum count of 2.",
             "warning: Album: A uniqueness constraint names “titel”",
         ] {
             #expect(lines.contains { $0.hasPrefix(expected) }, "\(expected)")

@@ -7,7 +7,9 @@ enum ModelDifference {
         var values: [String: (fact: ModelFacts.Fact, value: String?, other: String?)] = [:]
         func matters(_ fact: ModelFacts.Fact) -> Bool { withFileAttributes || fact.kind != .file }
         for fact in facts.facts where matters(fact) { values["\(fact.place)\u{1F}\(fact.name)"] = (fact, fact.value, nil) }
-        for fact in others.facts where matters(fact) { values["\(fact.place)\u{1F}\(fact.name)", default: (fact, nil, nil)].other = fact.value }
+        for fact in others.facts where matters(fact) {
+            values["\(fact.place)\u{1F}\(fact.name)", default: (fact, nil, nil)].other = fact.value
+        }
         var missing: Set<String> = []
         var differences: [(place: String, text: String)] = []
         let places = (Set(facts.facts.map(\.place)), Set(others.facts.map(\.place)))
@@ -22,7 +24,8 @@ enum ModelDifference {
                 differences.append((fact.place, "\(fact.place): \(fact.name) is \(value ?? "not set") here, \(other ?? "not set") there."))
             }
         }
-        return differences.filter { place, _ in !missing.contains { place.hasPrefix("\($0).") || place.hasPrefix("\($0),") } }.map(\.text).sorted()
+        return differences.filter { place, _ in !missing.contains { place.hasPrefix("\($0).") || place.hasPrefix("\($0),") } }.map(\.text)
+            .sorted()
     }
 }
 

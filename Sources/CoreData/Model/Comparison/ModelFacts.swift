@@ -35,7 +35,8 @@ struct ModelFacts {
         for (name, request) in model.templates { add(request, at: "fetch request “\(name)”") }
         // Which tools wrote a file says nothing of the model.
         let tools: Set<String> = [
-            "type", "documentVersion", "lastSavedToolsVersion", "systemVersion", "minimumToolsVersion", "sourceLanguage", "macOSVersion", "iOSVersion",
+            "type", "documentVersion", "lastSavedToolsVersion", "systemVersion", "minimumToolsVersion", "sourceLanguage", "macOSVersion",
+            "iOSVersion",
         ]
         add(model.modelFileAttributes.filter { !tools.contains($0.key) }, at: "model")
         add(model.unknownElements, at: "model")
@@ -87,7 +88,9 @@ struct ModelFacts {
         add(place, "versionHashModifier", entity.versionHashModifier ?? "none", .persistent)
         let constraints = entity.uniquenessConstraints.map { NSEntityDescription.names(in: $0).map { $0 ?? "?" } }
         add(place, "uniquenessConstraints", constraints.description, .behaviour)
-        add(place, "compoundIndexes", entity.compoundIndexes.map { NSEntityDescription.names(in: $0).map { $0 ?? "?" } }.description, .behaviour)
+        add(
+            place, "compoundIndexes", entity.compoundIndexes.map { NSEntityDescription.names(in: $0).map { $0 ?? "?" } }.description,
+            .behaviour)
         add(place, "managedObjectClassName", entity.managedObjectClassName ?? "none", .behaviour)
         add(place, "renamingIdentifier", entity.renamingIdentifier ?? "none", .behaviour)
         if let expression = entity.coreSpotlightDisplayNameExpression {
@@ -104,7 +107,9 @@ struct ModelFacts {
         add(place, "name", index.name, .behaviour)
         add(place, "partialIndexPredicate", index.partialIndexPredicate.map(ModelFacts.format) ?? "none", .behaviour)
         let elements = index.elements.map { element in
-            let what = (element.property as? NSExpressionDescription).map { "\($0.expression?.description ?? "none") \($0.expressionResultType)" }
+            let what = (element.property as? NSExpressionDescription).map {
+                "\($0.expression?.description ?? "none") \($0.expressionResultType)"
+            }
             return "\(what ?? element.propertyName ?? "?") \(element.collationType) \(element.isAscending ? "ascending" : "descending")"
         }
         add(place, "elements", elements.description, .behaviour)

@@ -55,7 +55,8 @@ struct CompiledModelReader {
         }
         if !unknownKeys.isEmpty {
             Log.model.warning(
-                "\(file ?? "The compiled model") says what is not known here and has no effect: \(unknownKeys.sorted().joined(separator: ", ")).")
+                "\(file ?? "The compiled model") says what is not known here and has no effect: \(unknownKeys.sorted().joined(separator: ", "))."
+            )
         }
     }
 
@@ -112,7 +113,9 @@ struct CompiledModelReader {
                 let type = NSFetchIndexElementType(rawValue: UInt(exactly: element.integer("NSFetchIndexElementType") ?? 0) ?? 9)
             else { throw malformed(place, "An index has an element of an unknown kind.") }
             note(element, known: CompiledKeys.indexElement)
-            guard let name = element.text("NSPropertyName") else { throw malformed(place, "An index has an element that names no property.") }
+            guard let name = element.text("NSPropertyName") else {
+                throw malformed(place, "An index has an element that names no property.")
+            }
             let result = NSFetchIndexElementDescription(propertyName: name, collationType: type)
             result.isAscending = element.flag("NSAscending")
             return result
@@ -124,7 +127,8 @@ struct CompiledModelReader {
 
     // MARK: Properties
 
-    private mutating func readProperty(_ object: KeyedArchive.Object, called name: String, _ place: String) throws -> NSPropertyDescription {
+    private mutating func readProperty(_ object: KeyedArchive.Object, called name: String, _ place: String) throws -> NSPropertyDescription
+    {
         let property: NSPropertyDescription
         switch object.className {
         case "NSAttributeDescription", "NSDerivedAttributeDescription", "NSCompositeAttributeDescription":
@@ -189,7 +193,8 @@ struct CompiledModelReader {
         let flags = object.integer("NSFlagsKey") ?? 0
         attribute.preservesValueInHistoryOnDeletion = flags & CompiledKeys.preservesValueInHistory != 0
         if flags & ~CompiledKeys.preservesValueInHistory != 0 {
-            Log.model.warning("\(file ?? "The compiled model"), \(place): the meaning of the flags \(flags) is not known; they have no effect.")
+            Log.model.warning(
+                "\(file ?? "The compiled model"), \(place): the meaning of the flags \(flags) is not known; they have no effect.")
         }
         return attribute
     }
@@ -273,7 +278,8 @@ enum CompiledKeys {
         "NSFilteringPredicate",
     ])
     static let relationship = property.union([
-        "NSDestinationEntity", "NSDeleteRule", "NSInverseRelationship", "_NSInverseRelationshipName", "_NSDestinationEntityName", "NSMaxCount",
+        "NSDestinationEntity", "NSDeleteRule", "NSInverseRelationship", "_NSInverseRelationshipName", "_NSDestinationEntityName",
+        "NSMaxCount",
         "NSMinCount", "NSIsOrdered",
     ])
     static let fetchedProperty = property.union(["NSFetchRequest", "_NSFetchRequestEntityName"])

@@ -164,7 +164,8 @@ struct ContentsReader {
 
     func attributeType(_ name: String, _ element: XMLElement) throws -> NSAttributeType {
         guard let type = AttributeText.type(named: name) else {
-            throw malformed(element, "“\(name)” is no type of attributes; types are \(AttributeText.types.map(\.name).joined(separator: ", ")).")
+            throw malformed(
+                element, "“\(name)” is no type of attributes; types are \(AttributeText.types.map(\.name).joined(separator: ", ")).")
         }
         return type
     }

@@ -29,7 +29,9 @@ struct ElementsReader {
         if let configurations = root.object("_configurationsByName")?.pairs(), !configurations.isEmpty {
             throw unsupported(nil, "configurations")
         }
-        guard let entities = package.object("XDBucketForClassesstorage")?.pairs() else { throw malformed(nil, "The model has no entities.") }
+        guard let entities = package.object("XDBucketForClassesstorage")?.pairs() else {
+            throw malformed(nil, "The model has no entities.")
+        }
         for (name, index) in entities.sorted(by: { $0.key < $1.key }) {
             guard let object = archive.object(index), object.className == "XDPMEntity" else {
                 throw malformed("entity “\(name)”", "It is no entity.")
@@ -82,7 +84,9 @@ struct ElementsReader {
         entity.userInfo = values.value("XD_PSK_userInfo") as? [AnyHashable: Any] ?? [:]
         entity.versionHashModifier = values.text("XD_PSK_versionHashModifier")
         entity.renamingIdentifier = values.text("XD_PSK_elementID")
-        guard let properties = object.object("XDBucketForOwnedAttributesstorage")?.pairs() else { throw malformed(place, "It has no properties.") }
+        guard let properties = object.object("XDBucketForOwnedAttributesstorage")?.pairs() else {
+            throw malformed(place, "It has no properties.")
+        }
         entity.properties = try properties.sorted { $0.key < $1.key }.map { name, index in
             guard let property = archive.object(index) else { throw malformed(place, "The property “\(name)” is no object.") }
             return try readProperty(property, called: name, "\(place), property “\(name)”")
@@ -94,7 +98,8 @@ struct ElementsReader {
         try assembly.add(entity, parent: generals.first, line: nil)
     }
 
-    private mutating func readProperty(_ object: KeyedArchive.Object, called name: String, _ place: String) throws -> NSPropertyDescription {
+    private mutating func readProperty(_ object: KeyedArchive.Object, called name: String, _ place: String) throws -> NSPropertyDescription
+    {
         guard let common = values(object, "XD_PPropStereotype") else { throw malformed(place, "It has no XD_PPropStereotype.") }
         let property: NSPropertyDescription
         switch object.className {
@@ -134,7 +139,9 @@ struct ElementsReader {
             if let text = values.text(key) { texts.append(XMLElement.Attribute(name: name, value: text)) }
         }
         if let text = values.text("XD_PAttK_defaultValueAsString") {
-            guard let value = AttributeText.value(text, type: type) else { throw malformed(place, "The default value “\(text)” is none of its type.") }
+            guard let value = AttributeText.value(text, type: type) else {
+                throw malformed(place, "The default value “\(text)” is none of its type.")
+            }
             attribute.defaultValue = value
         }
         var fields = ModelFields(XMLElement(name: "attribute", attributes: texts), file: file)
@@ -145,7 +152,9 @@ struct ElementsReader {
     private mutating func readRelationship(_ object: KeyedArchive.Object, _ place: String) throws -> NSRelationshipDescription {
         guard let values = values(object, "XD_PR_Stereotype") else { throw malformed(place, "It has no XD_PR_Stereotype.") }
         let relationship = NSRelationshipDescription()
-        let counts = [values.integer("XD_PRK_minCount") ?? 0, values.integer("XD_PRK_maxCount") ?? (values.flag("XD_PRK_isToMany") ? 0 : 1)]
+        let counts = [
+            values.integer("XD_PRK_minCount") ?? 0, values.integer("XD_PRK_maxCount") ?? (values.flag("XD_PRK_isToMany") ? 0 : 1),
+        ]
         guard counts.allSatisfy({ (0...Int(Int32.max)).contains($0) }) else { throw malformed(place, "Its counts are out of range.") }
         relationship.minCount = counts[0]
         relationship.maxCount = counts[1]

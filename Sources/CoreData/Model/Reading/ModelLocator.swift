@@ -13,7 +13,8 @@ enum ModelLocator {
             let beside = [Bundle.main.bundleURL] + Bundle.allBundles.map { $0.bundleURL.deletingLastPathComponent() }
             for folder in beside + arguments {
                 let contents = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-                folders += contents.filter { $0.hasSuffix(".resources") || $0.hasSuffix(".bundle") }.sorted().map(folder.appendingPathComponent)
+                folders += contents.filter { $0.hasSuffix(".resources") || $0.hasSuffix(".bundle") }.sorted().map(
+                    folder.appendingPathComponent)
             }
             for bundle in Bundle.allBundles { folders += self.folders(of: bundle) }
         }

@@ -30,12 +30,15 @@ struct ContentsWriter {
     /// The order in which Xcode writes attributes; others follow by name.
     private static let order: [String: Int] = Dictionary(
         uniqueKeysWithValues: [
-            "name", "key", "value", "property", "expression", "expressionType", "type", "documentVersion", "lastSavedToolsVersion", "systemVersion",
-            "minimumToolsVersion", "sourceLanguage", "usedWithCloudKit", "usedWithSwiftData", "userDefinedModelVersionIdentifier", "macOSVersion",
+            "name", "key", "value", "property", "expression", "expressionType", "type", "documentVersion", "lastSavedToolsVersion",
+            "systemVersion",
+            "minimumToolsVersion", "sourceLanguage", "usedWithCloudKit", "usedWithSwiftData", "userDefinedModelVersionIdentifier",
+            "macOSVersion",
             "iOSVersion", "representedClassName", "isAbstract", "parentEntity", "optional", "transient", "attributeType",
             "allowsExternalBinaryDataStorage", "composite", "derived", "derivationExpression", "minValueString", "maxValueString",
             "minDateTimeInterval", "maxDateTimeInterval", "defaultDateTimeInterval", "defaultValueString", "regularExpressionString",
-            "usesScalarValueType", "indexed", "minCount", "maxCount", "toMany", "deletionRule", "ordered", "destinationEntity", "inverseName",
+            "usesScalarValueType", "indexed", "minCount", "maxCount", "toMany", "deletionRule", "ordered", "destinationEntity",
+            "inverseName",
             "inverseEntity", "entity", "predicateString", "fetchLimit", "fetchOffset", "fetchBatchSize", "resultType", "includeSubentities",
             "includePropertyValues", "includesPendingChanges", "returnObjectsAsFaults", "returnDistinctResults", "partialIndexPredicate",
             "order", "elementID", "preserveAfterDeletion", "valueTransformerName", "customClassName",
@@ -107,7 +110,8 @@ struct ContentsWriter {
         }
         element.children += try entity.indexes.map { try self.element(of: $0, at: place) }
         try element.children += lists(entity.compoundIndexes, "compoundIndexes", "compoundIndex", "index", at: place)
-        try element.children += lists(entity.uniquenessConstraints, "uniquenessConstraints", "uniquenessConstraint", "constraint", at: place)
+        try element.children += lists(
+            entity.uniquenessConstraints, "uniquenessConstraints", "uniquenessConstraint", "constraint", at: place)
         try element.children += userInfo(entity.userInfo, at: place)
         element.children += entity.unknownElements
         return element
@@ -119,7 +123,9 @@ struct ContentsWriter {
         element.children = try lists.map { names in
             var element = made(list, [])
             element.children = try NSEntityDescription.names(in: names).map { name in
-                guard let name else { throw ModelFileError.unwritable(place, "\(outer) holds something that is neither a name nor a property.") }
+                guard let name else {
+                    throw ModelFileError.unwritable(place, "\(outer) holds something that is neither a name nor a property.")
+                }
                 return made(item, [("value", name)])
             }
             return element
@@ -140,7 +146,8 @@ struct ContentsWriter {
     }
 
     private func element(of index: NSFetchIndexDescription, at place: String) throws -> XMLElement {
-        var element = made("fetchIndex", [("name", index.name), ("partialIndexPredicate", try format(index.partialIndexPredicate, at: place))])
+        var element = made(
+            "fetchIndex", [("name", index.name), ("partialIndexPredicate", try format(index.partialIndexPredicate, at: place))])
         element.children = index.elements.map { part in
             let expression = part.property as? NSExpressionDescription
             let type = expression.flatMap { $0.expressionResultType == .undefinedAttributeType ? nil : $0.expressionResultType }
@@ -173,7 +180,8 @@ struct ContentsWriter {
         guard request.sortDescriptors?.isEmpty ?? true, request.propertiesToFetch == nil, request.propertiesToGroupBy == nil,
             request.havingPredicate == nil
         else {
-            throw ModelFileError.unwritable(place, "A model file has no sort descriptors, properties to fetch, groups or conditions of groups.")
+            throw ModelFileError.unwritable(
+                place, "A model file has no sort descriptors, properties to fetch, groups or conditions of groups.")
         }
         let fixed: [(String, String?)] = [
             ("name", name), ("entity", entity), ("predicateString", try format(request.predicate, at: place)),
@@ -204,7 +212,9 @@ extension ContentsWriter {
         case let fetched as NSFetchedPropertyDescription:
             name = "fetchedProperty"
             let requestName = rest.removeValue(forKey: "fetchRequestName")
-            if let request = fetched.fetchRequest { children.append(try element(of: request, called: requestName ?? "fetchedPropertyFetchRequest")) }
+            if let request = fetched.fetchRequest {
+                children.append(try element(of: request, called: requestName ?? "fetchedPropertyFetchRequest"))
+            }
         default: throw ModelFileError.unwritable(place, "It is neither an attribute nor a relationship nor a fetched property.")
         }
         if !(property is NSAttributeDescription), let predicate = property.validationPredicates.first {
@@ -238,7 +248,8 @@ extension ContentsWriter {
             guard let (name, value) = ValidationText.attribute(for: predicate, type: type), !attributes.contains(where: { $0.0 == name }),
                 warning == nil
             else {
-                throw ModelFileError.unwritable(place, "A model file has no words for the validation predicate “\(predicate.formatString)”.")
+                throw ModelFileError.unwritable(
+                    place, "A model file has no words for the validation predicate “\(predicate.formatString)”.")
             }
             attributes.append((name, value))
         }

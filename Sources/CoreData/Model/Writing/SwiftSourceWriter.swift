@@ -39,7 +39,9 @@ struct SwiftSourceWriter {
             guard let text = identifier.base as? String else { throw ModelFileError.unwritable("versionIdentifiers", "One is not a text.") }
             return text
         }
-        if !identifiers.isEmpty { set("model", "versionIdentifiers", "[\(identifiers.sorted().map(Self.literal).joined(separator: ", "))]") }
+        if !identifiers.isEmpty {
+            set("model", "versionIdentifiers", "[\(identifiers.sorted().map(Self.literal).joined(separator: ", "))]")
+        }
         if let texts = model.localizationDictionary { set("model", "localizationDictionary", Self.literal(texts)) }
         attributes(model.modelFileAttributes, of: "model")
         for configuration in model.configurations {
@@ -54,9 +56,10 @@ struct SwiftSourceWriter {
         lines.append("return model")
         let body = lines.map { "        \($0)\n" }.joined()
         return """
+            // Written by NSManagedObjectModel.swiftSource(functionName:).
+            // swift-format-ignore-file
             import CoreData
 
-            // Written by NSManagedObjectModel.swiftSource(functionName:).
             extension NSManagedObjectModel {
                 static func \(functionName)() -> NSManagedObjectModel {
             \(body)    }
@@ -71,7 +74,8 @@ struct SwiftSourceWriter {
 
     /// A variable that no other is called, whatever letters the model's names are made of.
     private mutating func unique(_ wish: String) -> String {
-        var name = String(String.UnicodeScalarView(wish.unicodeScalars.map { CharacterSet.alphanumerics.contains($0) && $0.isASCII ? $0 : "_" }))
+        var name = String(
+            String.UnicodeScalarView(wish.unicodeScalars.map { CharacterSet.alphanumerics.contains($0) && $0.isASCII ? $0 : "_" }))
         name = name.prefix(1).lowercased() + name.dropFirst()
         if !(name.first?.isLetter ?? false) { name = "_" + name }
         var candidate = name
@@ -146,7 +150,9 @@ struct SwiftSourceWriter {
 
     // MARK: Lines
 
-    private mutating func set(_ variable: String, _ property: String, _ value: String) { lines.append("\(variable).\(property) = \(value)") }
+    private mutating func set(_ variable: String, _ property: String, _ value: String) {
+        lines.append("\(variable).\(property) = \(value)")
+    }
 
     private mutating func set(_ variable: String, _ property: String, text: String?) {
         if let text { set(variable, property, Self.literal(text)) }
@@ -217,7 +223,8 @@ struct SwiftSourceWriter {
                 lines.append("let \(part) = NSFetchIndexElementDescription(property: \(computed), collationType: \(type))")
             } else {
                 guard let property = element.property, let owner = variables[ObjectIdentifier(property)] else {
-                    throw ModelFileError.unwritable(place, "It is over “\(element.propertyName ?? "?")”, which is no property the entity declares.")
+                    throw ModelFileError.unwritable(
+                        place, "It is over “\(element.propertyName ?? "?")”, which is no property the entity declares.")
                 }
                 lines.append("let \(part) = NSFetchIndexElementDescription(property: \(owner), collationType: \(type))")
             }
@@ -321,7 +328,9 @@ struct SwiftSourceWriter {
             throw ModelFileError.unwritable(place, "Its destination “\(destination)” is not in the model.")
         }
         set(variable, "destinationEntity", name)
-        if let missing = relationship.missingInverse { throw ModelFileError.unwritable(place, "Its inverse “\(missing)” is not in the model.") }
+        if let missing = relationship.missingInverse {
+            throw ModelFileError.unwritable(place, "Its inverse “\(missing)” is not in the model.")
+        }
         guard let inverse = relationship.inverseRelationship else { return }
         guard let other = variables[ObjectIdentifier(inverse)] else {
             throw ModelFileError.unwritable(place, "Its inverse “\(inverse)” is not in the model.")
@@ -338,6 +347,7 @@ struct SwiftSourceWriter {
         if let predicate = request.predicate { set(variable, "predicate", try format(predicate, at: place)) }
         if request.fetchLimit != 0 { set(variable, "fetchLimit", "\(request.fetchLimit)") }
         if request.fetchOffset != 0 { set(variable, "fetchOffset", "\(request.fetchOffset)") }
+        if request.fetchBatchSize != 0 { set(variable, "fetchBatchSize", "\(request.fetchBatchSize)") }
         if request.resultType.rawValue != 0 {
             set(variable, "resultType", "NSFetchRequestResultType(rawValue: \(request.resultType.rawValue))")
         }

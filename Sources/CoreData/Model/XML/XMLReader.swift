@@ -69,7 +69,8 @@ struct XMLReader {
                 guard let element = open.popLast() else { throw mistake("</\(name)> closes nothing.") }
                 guard element.name == name else {
                     throw Mistake(
-                        line: line, element: element.name, reason: "</\(name)> stands where <\(element.name)> of line \(element.line) ends.")
+                        line: line, element: element.name, reason: "</\(name)> stands where <\(element.name)> of line \(element.line) ends."
+                    )
                 }
                 if open.isEmpty { root = element } else { open[open.count - 1].children.append(element) }
             } else {

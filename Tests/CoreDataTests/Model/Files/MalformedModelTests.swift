@@ -93,7 +93,8 @@ struct MalformedModelTests {
                 + (0..<10).map { "<attribute name=\"x\($0)\" attributeType=\"Composite\" composite=\"C\(level + 1)\"/>" }.joined()
                 + "</composite>"
         }.joined()
-        let multiplied = "<entity name=\"A\"><attribute name=\"x\" attributeType=\"Composite\" composite=\"C0\"/></entity>\(composites)<composite name=\"C12\"/>"
+        let multiplied =
+            "<entity name=\"A\"><attribute name=\"x\" attributeType=\"Composite\" composite=\"C0\"/></entity>\(composites)<composite name=\"C12\"/>"
         #expect(error(multiplied).contains("Composites have more than 100,000 attributes."))
     }
 

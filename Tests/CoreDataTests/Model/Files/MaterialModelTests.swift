@@ -91,9 +91,18 @@ import Testing
 
     @Test func compiledModelsSayWhatTheirSourcesSay() throws {
         let pairs = [
-            ("SwiftGen+SwiftGen/SwiftGen.playground/Resources/Model.momd", "SwiftGen+SwiftGen/Sources/TestUtils/Fixtures/Resources/CoreData/Model.xcdatamodeld"),
-            ("alemar11+CoreDataPlus/Tests/Resources/SampleModel/Fixtures/SampleModel.momd", "alemar11+CoreDataPlus/Tests/Resources/SampleModel/SampleModel.xcdatamodeld"),
-            ("alemar11+CoreDataPlus/Tests/Resources/SampleModel3/Fixtures/SampleModel3.momd", "alemar11+CoreDataPlus/Tests/Resources/SampleModel3/SampleModel3.xcdatamodeld"),
+            (
+                "SwiftGen+SwiftGen/SwiftGen.playground/Resources/Model.momd",
+                "SwiftGen+SwiftGen/Sources/TestUtils/Fixtures/Resources/CoreData/Model.xcdatamodeld"
+            ),
+            (
+                "alemar11+CoreDataPlus/Tests/Resources/SampleModel/Fixtures/SampleModel.momd",
+                "alemar11+CoreDataPlus/Tests/Resources/SampleModel/SampleModel.xcdatamodeld"
+            ),
+            (
+                "alemar11+CoreDataPlus/Tests/Resources/SampleModel3/Fixtures/SampleModel3.momd",
+                "alemar11+CoreDataPlus/Tests/Resources/SampleModel3/SampleModel3.xcdatamodeld"
+            ),
         ]
         for (compiled, source) in pairs {
             let compiled = Self.models.appendingPathComponent(compiled)

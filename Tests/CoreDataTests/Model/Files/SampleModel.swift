@@ -1,6 +1,7 @@
+// Written by NSManagedObjectModel.swiftSource(functionName:).
+// swift-format-ignore-file
 import CoreData
 
-// Written by NSManagedObjectModel.swiftSource(functionName:).
 extension NSManagedObjectModel {
     static func sample() -> NSManagedObjectModel {
         let album = NSEntityDescription(name: "Album")
@@ -101,6 +102,7 @@ extension NSManagedObjectModel {
         bestRequest.predicate = NSPredicate(format: "rating >= $LEAST AND title CONTAINS \"a\"")
         bestRequest.fetchLimit = 10
         bestRequest.fetchOffset = 2
+        bestRequest.fetchBatchSize = 20
         bestRequest.resultType = NSFetchRequestResultType(rawValue: 1)
         bestRequest.includesSubentities = false
         bestRequest.includesPropertyValues = false

@@ -10,8 +10,6 @@ struct SwiftSourceTests {
         #expect(try source == String(contentsOf: Self.file, encoding: .utf8))
     }
 
-    @Test func tmp() throws { try ContentsTests.model().swiftSource(functionName: "sample").write(to: Self.file, atomically: true, encoding: .utf8) }
-
     @Test func theModelThatTheSourceMakesIsTheSame() throws {
         let made = NSManagedObjectModel.sample()
         let model = try ContentsTests.model()
