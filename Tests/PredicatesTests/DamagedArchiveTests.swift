@@ -14,7 +14,7 @@ import Testing
         }
         var readCount = 0
         var errorCount = 0
-        for _ in 0..<3000 {
+        for _ in 0..<2500 {
             var archive = try #require(archives.randomElement(using: &random))
             for _ in 0..<Int.random(in: 1...4, using: &random) { DamagedArchiveTests.damage(&archive, &random) }
             do {
@@ -34,7 +34,7 @@ import Testing
     @Test func anArchiveThatEndsEarlyIsAnError() throws {
         let whole = try PredicateArchive.data(of: NSPredicate(format: "a.b IN {1, 'x'} AND NOT c == 2"))
         for archive in [whole, try DamagedArchiveTests.inXML(whole)] {
-            for count in stride(from: 0, to: archive.count - 10, by: 7) {
+            for count in stride(from: 0, to: archive.count - 10, by: 19) {
                 #expect(throws: InvalidPredicateError.self) { try PredicateArchive.predicate(from: archive.prefix(count)) }
             }
         }
@@ -86,17 +86,46 @@ import Testing
     }
 
     @Test func collectionsThatNestTooDeeplyAreErrorsOfTheArchiver() throws {
-        var value = PropertyValue.string("x")
-        for level in 1...60 {
-            value = .array([value])
+        // The comparison is a level, and what is in the innermost collection.
+        for levels in [1, PredicateLimits.archiveNesting / 2, PredicateLimits.archiveNesting] {
+            let value = (0..<levels).reduce(PropertyValue.string("x")) { value, _ in .array([value]) }
             let predicate = NSPredicate(tree: .compare(.path("a"), .equal, .constant(value)))
-            guard let data = try? PredicateArchive.data(of: predicate) else {
-                #expect(level > 30)
-                return
+            if levels < PredicateLimits.archiveNesting {
+                #expect(try PredicateArchive.predicate(from: PredicateArchive.data(of: predicate)).tree() == predicate.tree())
+            } else {
+                #expect(throws: InvalidPredicateError.self) { try PredicateArchive.data(of: predicate) }
             }
-            #expect(try PredicateArchive.predicate(from: data).tree() == predicate.tree())
         }
-        Issue.record("Collections of 60 levels were archived")
+    }
+
+    @Test func partsOfAnArchiveAreRead() throws {
+        let archive = try KeyedArchive(PredicateArchive.data(of: NSPredicate(format: "a.b == 1")))
+        #expect(try PredicateArchive.predicate(in: archive, at: archive.rootIndex).formatString == "a.b == 1")
+        let side = try #require(archive.root?.reference("NSLeftExpression"))
+        #expect(try PredicateArchive.expression(in: archive, at: side).tree() == ExpressionTree(parsing: "a.b"))
+        #expect(throws: InvalidPredicateError.self) { try PredicateArchive.predicate(in: archive, at: side) }
+        #expect(throws: InvalidPredicateError.self) { try PredicateArchive.predicate(in: archive, at: 100_000) }
+    }
+
+    @Test func valuesThatHoldThemselvesAreNil() throws {
+        let url = "<dict><key>$class</key>\(uid(2))<key>NS.relative</key>\(uid(1))</dict>"
+        #expect(try KeyedArchive(archive([url, named("NSURL")])).value(of: 1) == nil)
+        let mapped =
+            "<dict><key>$class</key>\(uid(2))<key>searchMapping</key>\(uid(1))<key>values</key>\(uid(1))<key>keys</key>\(uid(1))</dict>"
+        let dictionary = try KeyedArchive(archive([mapped, named("NSDictionary")]))
+        #expect(dictionary.value(of: 1) == nil && dictionary.root?.elements() == nil && dictionary.root?.pairs() == nil)
+        let list = "<dict><key>$class</key>\(uid(2))<key>NS.objects</key><array>\(uid(1))\(uid(1))</array></dict>"
+        #expect(try KeyedArchive(archive([list, named("NSArray")])).value(of: 1) is [Any])
+    }
+
+    @Test func numbersBeyondSignedOnesAreReadInBothFormats() throws {
+        let constant = archive(comparison(with: "<integer>18446744073709551615</integer>", className: "NSNumber"))
+        let binary = try PropertyListSerialization.data(
+            fromPropertyList: PropertyListSerialization.propertyList(from: constant, format: nil), format: .binary, options: 0)
+        for data in [constant, binary] {
+            let read = try PredicateArchive.predicate(from: data).tree()
+            #expect(read == .compare(.evaluatedObject, .equal, .constant(.decimal(Decimal(UInt64.max)))))
+        }
     }
 
     // MARK: Archives by hand

@@ -17,7 +17,7 @@ final class ArchiveReader {
     init(_ archive: KeyedArchive) {
         self.archive = archive
         names = PredicateArchive.appleNames
-        budget = min(KeyedArchive.valueLimit, 20_000 + archive.list.byteCount * 4)
+        budget = archive.budget
     }
 
     /// Reads the predicate of a number.

@@ -70,7 +70,12 @@ extension ArchivedFields {
         case ArchivedTree.Kind.intersect: return try setOperation(.intersect)
         case ArchivedTree.Kind.minus: return try setOperation(.minus)
         case ArchivedTree.Kind.keyPathSpecifier: return .keyPath(try keys(text("NSKeyPath")))
-        case ArchivedTree.Kind.symbol: return .keyPath([try text("NSSymbol")])
+        case ArchivedTree.Kind.symbol:
+            let symbol = try text("NSSymbol")
+            guard ExpressionTree.ElementIndex(selector: symbol) != nil else {
+                throw PredicateArchive.unreadable("The archive holds an element by a symbol that is not known")
+            }
+            return .keyPath([symbol])
         case ArchivedTree.Kind.assignment: return .assignment(try text("NSVariable"), try expression("NSSubexpression"))
         case ArchivedTree.Kind.subquery:
             return .subquery(try expression("NSCollection"), variable: try text("NSVariable"), try predicate("NSPredicate"))

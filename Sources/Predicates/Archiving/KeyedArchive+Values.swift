@@ -4,7 +4,7 @@ extension KeyedArchive {
     /// The value of an object: a text, a number, a date, data, a UUID, a URL, or a collection of them. Nil for anything else.
     package func value(of index: Int) -> Any? {
         guard objects.indices.contains(index) else { return nil }
-        var budget = KeyedArchive.valueLimit
+        var budget = self.budget
         return value(node: objects[index], index: index, depth: 0, budget: &budget)
     }
 

@@ -47,6 +47,9 @@ package struct KeyedArchive: Sendable {
         classNames = names
     }
 
+    /// How much may be read of it: an object counts wherever it is named, so that a small archive cannot mean a large value.
+    var budget: Int { min(KeyedArchive.valueLimit, 20_000 + list.byteCount * 4) }
+
     /// The object at the top.
     package var root: Object? { object(rootIndex) }
 
@@ -144,7 +147,7 @@ extension KeyedArchive.Object {
     /// The value of a field, nil for none.
     package func value(_ key: String) -> Any? {
         guard let node = fields[key] else { return nil }
-        var budget = KeyedArchive.valueLimit
+        var budget = archive.budget
         return archive.value(node: node, index: nil, depth: 0, budget: &budget)
     }
 }
