@@ -139,6 +139,24 @@ extension Behaviour {
                 }
             }
         },
+        Behaviour(.relationships, "Several relationships between the same entities do not mix", requires: .anyModel) { run in
+            try run.inContext { context in
+                let group = run.addGroup("g", members: ["a", "b"], in: context)
+                let (c, d) = (run.addMember("c", in: context), run.addMember("d", in: context))
+                group.setValue(NSOrderedSet(array: [d, c]), forKey: "ranked")
+                group.setValue(try run.member("a", context), forKey: "head")
+                try context.save()
+                group.setValue(c, forKey: "head")
+                try context.save()
+            }
+            try run.elsewhere { context in
+                let group = try run.groups(context)[0]
+                try expectEqual(run.memberNames(of: group), ["a", "b"], "members")
+                try expectEqual(run.names(run.related(group, "ranked")), ["d", "c"], "ranked")
+                try expectEqual((group.value(forKey: "head") as? NSManagedObject).flatMap(run.name), "c", "head")
+                try expectEqual(try run.members(context).map { run.related($0, "rankedIn").count }, [0, 0, 1, 1], "rankedIn")
+            }
+        },
         Behaviour(.relationships, "A relationship without an inverse is kept", requires: .anyModel) { run in
             try run.inContext { context in
                 let tag = NSEntityDescription.insertNewObject(forEntityName: "Tag", into: context)
@@ -204,6 +222,24 @@ extension Behaviour {
                 try context.save()
             }
             try run.inContext { try expectEqual(try run.all("Node", $0).count, 0) }
+        },
+        Behaviour(.relationships, "No action: the other end is neither deleted nor written", requires: .anyModel) { run in
+            try run.inContext { context in
+                let tag = run.add("Tag", ["label": "x"], in: context)
+                run.add("Node", ["name": "n", "pinnedBy": tag], in: context)
+                try context.save()
+            }
+            try run.inContext { context in
+                context.delete(try run.all("Tag", context)[0])
+                context.processPendingChanges()
+                try expect(context.updatedObjects.isEmpty, "the other end is to be written")
+                try expectEqual(context.deletedObjects.count, 1, "deleted objects")
+                try context.save()
+            }
+            try run.elsewhere { context in
+                try expectEqual(try run.all("Node", context).map { $0.value(forKey: "name") as? String }, ["n"])
+                try expectEqual(try run.all("Tag", context).count, 0)
+            }
         },
         Behaviour(.relationships, "Deny: the save fails, names the object, and nothing is lost", requires: .anyModel) { run in
             try run.inContext { context in
