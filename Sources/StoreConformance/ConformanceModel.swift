@@ -50,7 +50,8 @@ public enum ConformanceModel {
             attribute("name", .string), attribute("number", .integer64, 0), attribute("note", .string, "default"),
             attribute("real", .double), attribute("exact", .decimal), attribute("date", .date), attribute("data", .binaryData),
             attribute("flag", .boolean), attribute("uuid", .uuid), attribute("url", .uri), attribute("small", .integer16),
-            attribute("single", .float), attribute("medium", .integer32), attribute("words", .transformable), memberGroup, rankedIn, headOf, tags, friends, favourite,
+            attribute("single", .float), attribute("medium", .integer32), attribute("words", .transformable), memberGroup, rankedIn, headOf,
+            tags, friends, favourite,
         ]
         leader.properties = [attribute("title", .string)]
         member.subentities = [leader]

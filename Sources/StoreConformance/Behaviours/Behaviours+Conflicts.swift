@@ -41,7 +41,9 @@ extension Behaviour {
                 try run.inContext { try expectEqual(run.number(try run.member(name, $0)), number, "policy \(policy.rawValue)") }
             }
         },
-        Behaviour(.contexts, "Edits of two properties of one row both stay where the policy merges by property", requires: .detectsConflicts) {
+        Behaviour(
+            .contexts, "Two contexts edit two properties of one row: both stay under a policy by property", requires: .detectsConflicts
+        ) {
             run in
             let expected: [(NSMergePolicyType, String)] = [
                 (.mergeByPropertyStoreTrumpMergePolicyType, "theirs 2"), (.mergeByPropertyObjectTrumpMergePolicyType, "theirs 2"),
@@ -55,8 +57,7 @@ extension Behaviour {
                 try expectEqual(try race.stored(), wanted, "policy \(policy.rawValue):")
             }
         },
-        Behaviour(.contexts, "Deleted there, edited here: an error, or the delete or the edit stays, as the policy says", requires: .detectsConflicts)
-        { run in
+        Behaviour(.contexts, "Deleted there, edited here: an error, or settled as the policy says", requires: .detectsConflicts) { run in
             for (policy, edited) in [(storeTrumps, nil), (rollsBack, nil), (objectTrumps, "m 2"), (overwrites, "m 2")] {
                 let race = try Race(run)
                 try race.theirs { $0.managedObjectContext?.delete($0) }
@@ -65,8 +66,7 @@ extension Behaviour {
                 try expectEqual(try race.stored(), edited, "policy \(policy.rawValue):")
             }
         },
-        Behaviour(.contexts, "Edited there, deleted here: an error, or the edit or the delete stays, as the policy says", requires: .detectsConflicts)
-        { run in
+        Behaviour(.contexts, "Edited there, deleted here: an error, or settled as the policy says", requires: .detectsConflicts) { run in
             for (policy, edited) in [(storeTrumps, "m 2"), (rollsBack, "m 2"), (objectTrumps, nil), (overwrites, nil)] {
                 let race = try Race(run)
                 try race.theirs { $0.setValue(2, forKey: run.roles.memberNumber) }
@@ -75,7 +75,8 @@ extension Behaviour {
                 try expectEqual(try race.stored(), edited, "policy \(policy.rawValue):")
             }
         },
-        Behaviour(.contexts, "Deleted there and here: an error, or it is gone, whatever the policy says", requires: .detectsConflicts) { run in
+        Behaviour(.contexts, "Deleted there and here: an error, or it is gone, whatever the policy says", requires: .detectsConflicts) {
+            run in
             for policy in [storeTrumps, rollsBack, objectTrumps, overwrites] {
                 let race = try Race(run)
                 try race.theirs { $0.managedObjectContext?.delete($0) }

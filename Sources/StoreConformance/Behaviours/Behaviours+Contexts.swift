@@ -134,7 +134,6 @@ extension Behaviour {
     ]
 }
 
-
 /// The notifications of a context, in the order of their names.
 private final class NotificationLog {
     // Filled on the context's queue, which is the one that reads it.

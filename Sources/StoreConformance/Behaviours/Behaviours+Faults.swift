@@ -23,7 +23,7 @@ extension Behaviour {
             withExtendedLifetime(first) {}
             if let calls { try expectEqual(calls, 0, "calls of the store for rows that are in memory:") }
         },
-        Behaviour(.relationships, "A fault reads the same whatever age of rows its context accepts, and asks the store where that is none") {
+        Behaviour(.relationships, "A fault reads the same whatever the staleness interval, and asks the store where that is 0") {
             run in
             try run.inContext { context in
                 run.addMember("a", 5, in: context)
@@ -39,7 +39,9 @@ extension Behaviour {
                 let reader = run.context()
                 reader.stalenessInterval = interval
                 let calls = try run.calls {
-                    try reader.performAndWait { try expectEqual(run.number(reader.object(with: object.objectID)), 5, "interval \(interval)") }
+                    try reader.performAndWait {
+                        try expectEqual(run.number(reader.object(with: object.objectID)), 5, "interval \(interval)")
+                    }
                 }
                 if let calls { try expectEqual(calls > 0, interval == 0, "calls of the store with interval \(interval):") }
             }
@@ -56,7 +58,7 @@ extension Behaviour {
                 try expect(!mine.hasChanges, "a refresh has changed something")
             }
         },
-        Behaviour(.relationships, "A refresh with merging keeps unsaved edits above what others have saved; one without drops them") { run in
+        Behaviour(.relationships, "A refresh takes what others have saved; with merging unsaved edits stay above it") { run in
             for merging in [true, false] {
                 let (mine, object) = try run.staleMember()
                 try mine.performAndWait {
@@ -72,7 +74,7 @@ extension Behaviour {
                 }
             }
         },
-        Behaviour(.relationships, "Refreshing all objects shows what others have saved, and keeps inserts, edits and deletes") { run in
+        Behaviour(.relationships, "Refreshing all objects shows what others have saved and keeps what is unsaved") { run in
             let (mine, object) = try run.staleMember()
             try mine.performAndWait {
                 let doomed = run.addMember("z", in: mine)

@@ -37,8 +37,8 @@ extension Behaviour {
             }
             try run.elsewhere { try expectEqual(try badges($0), ["a -"]) }
         },
-        Behaviour(.contexts, "A new object with a unique value of a saved one updates it, or gives way, as the policy says", requires: unique)
-        { run in
+        Behaviour(.contexts, "A new object with the unique value of a saved one updates it or gives way, by policy", requires: unique) {
+            run in
             let expected: [(NSMergePolicyType, String)] = [
                 (.mergeByPropertyObjectTrumpMergePolicyType, "red 7"), (.overwriteMergePolicyType, "red 0"),
                 (.mergeByPropertyStoreTrumpMergePolicyType, "blue 7"), (.rollbackMergePolicyType, "blue 7"),

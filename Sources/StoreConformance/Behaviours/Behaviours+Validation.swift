@@ -3,7 +3,7 @@ internal import CoreData
 extension Behaviour {
     /// What a save refuses, and how it says so.
     static let validation: [Behaviour] = [
-        Behaviour(.contexts, "An object that obeys every rule is saved, with what its class has put in a value's place", requires: .anyModel) {
+        Behaviour(.contexts, "An object that obeys every rule is saved, with what its class makes of a value", requires: .anyModel) {
             run in
             try run.inContext { context in
                 form(run, context, ["address": "A@Example.org"])
@@ -26,7 +26,8 @@ extension Behaviour {
             }
             try run.elsewhere { try expectEqual(try run.all("Form", $0).count, 0) }
         },
-        Behaviour(.contexts, "Every violated rule of one save stands in one error, and nothing of it is stored", requires: .anyModel) { run in
+        Behaviour(.contexts, "Every violated rule of one save stands in one error, and nothing of it is stored", requires: .anyModel) {
+            run in
             try run.inContext { context in
                 let saved = form(run, context)
                 try context.save()
@@ -77,8 +78,7 @@ extension Behaviour {
                 try expectEqual(try run.all("Form", context).map { run.related($0, "labels").count }.sorted(), [2, 3])
             }
         },
-        Behaviour(.contexts, "What was refused is saved once it is mended; an object whose rules are broken can be deleted", requires: .anyModel)
-        { run in
+        Behaviour(.contexts, "What was refused is saved once it is mended, and can be deleted unmended", requires: .anyModel) { run in
             try run.inContext { context in
                 let (mended, deleted) = (form(run, context, ["amount": 0]), form(run, context, ["amount": 1]))
                 _ = try expectError(code: NSValidationNumberTooSmallError, "saving 0") { try context.save() }

@@ -103,12 +103,12 @@ extension Behaviour {
     ) throws {
         try run.inContext { context in
             for object in try run.members(context) { context.delete(object) }
-            for (index, value) in values.enumerated() { run.addMember("m", index, in: context).setValue(value, forKey: key) }
+            for (index, value) in values.enumerated() { run.addMember(String(1000 + index), in: context).setValue(value, forKey: key) }
             try context.save()
         }
         func check(_ offset: Int, _ when: String) throws {
             try run.elsewhere { context in
-                let members = try run.all(run.roles.member, context, by: run.roles.memberNumber)
+                let members = try run.members(context)
                 try expectEqual(members.count, values.count, "\(key) \(when):")
                 for (index, object) in members.enumerated() {
                     let (found, wanted) = (object.value(forKey: key), values[(index + offset) % values.count])
@@ -122,7 +122,7 @@ extension Behaviour {
         }
         try check(0, "inserted")
         try run.inContext { context in
-            for (index, object) in try run.all(run.roles.member, context, by: run.roles.memberNumber).enumerated() {
+            for (index, object) in try run.members(context).enumerated() {
                 object.setValue(values[(index + 1) % values.count], forKey: key)
             }
             try context.save()
