@@ -35,7 +35,7 @@ extension Behaviour {
                 _ = try expectError("saving a wrong value") { try context.save() }
             }
             try run.reopen()
-            try run.inContext { try expectEqual(try run.members($0).map { run.number($0) }, [1]) }
+            try run.elsewhere { try expectEqual(try run.members($0).map { run.number($0) }, [1]) }
         },
         Behaviour(.changes, "A save of which one object is in conflict stores nothing of the others", requires: .detectsConflicts) { run in
             try run.inContext { context in

@@ -16,7 +16,7 @@ extension Behaviour {
                 context.reset()
                 try expectEqual(try run.members(context).count, 1000, "after reset")
             }
-            try run.inContext { context in
+            try run.elsewhere { context in
                 try expectEqual(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: run.roles.member)), 1000)
             }
         },
@@ -28,7 +28,7 @@ extension Behaviour {
                 try context.save()
                 try expectEqual(try run.members(context).count, 990, "here")
             }
-            try run.inContext { try expectEqual(try run.members($0).count, 990, "elsewhere") }
+            try run.elsewhere { try expectEqual(try run.members($0).count, 990, "elsewhere") }
         },
         Behaviour(.changes, "Ten rounds of editing and saving one object succeed") { run in
             let other = run.context()
@@ -65,7 +65,7 @@ extension Behaviour {
                 try context.save()
                 try expect(!context.hasChanges, "the context is still dirty")
             }
-            try run.inContext { try expectEqual(try run.members($0).count, 0) }
+            try run.elsewhere { try expectEqual(try run.members($0).count, 0) }
         },
         Behaviour(.changes, "A failed save leaves the context as it was, still dirty") { run in
             try run.inContext { context in
@@ -78,7 +78,7 @@ extension Behaviour {
                 object.setValue(2, forKey: run.roles.memberNumber)
                 try context.save()
             }
-            try run.inContext { try expectEqual(try run.members($0).map { run.number($0) }, [2]) }
+            try run.elsewhere { try expectEqual(try run.members($0).map { run.number($0) }, [2]) }
         },
         Behaviour(.changes, "What was saved is there when the store is opened again, under the same URIs", requires: .durable) { run in
             let uri = try run.inContext { context -> URL in

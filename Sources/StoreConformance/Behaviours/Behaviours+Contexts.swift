@@ -8,7 +8,7 @@ extension Behaviour {
                 run.addGroup("g", members: ["a"], in: context)
                 try context.save()
             }
-            try run.inContext { context in
+            try run.elsewhere { context in
                 let (first, second) = (try run.member("a", context), try run.member("a", context))
                 try expect(first === second, "two fetches gave two instances")
                 try expect(
@@ -58,7 +58,7 @@ extension Behaviour {
                 try expectEqual(run.memberNames(of: try run.groups(parent)[0]), ["a"], "in the parent")
                 try parent.save()
             }
-            try run.inContext { try expectEqual(run.memberNames(of: try run.groups($0)[0]), ["a"], "after the parent's save") }
+            try run.elsewhere { try expectEqual(run.memberNames(of: try run.groups($0)[0]), ["a"], "after the parent's save") }
         },
         Behaviour(.contexts, "A child sees what is unsaved in its parent, and edits reach it as edits") { run in
             let parent = run.context()
@@ -78,7 +78,7 @@ extension Behaviour {
                 try expectEqual(run.number(try run.member("a", parent)), 3)
                 try parent.save()
             }
-            try run.inContext { try expectEqual(run.number(try run.member("a", $0)), 3) }
+            try run.elsewhere { try expectEqual(run.number(try run.member("a", $0)), 3) }
         },
         Behaviour(.contexts, "The notifications of a change and of a save carry the right sets, once") { run in
             try run.inContext { context in

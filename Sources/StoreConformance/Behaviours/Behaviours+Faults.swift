@@ -90,7 +90,7 @@ extension Behaviour {
                 try expect(mine.deletedObjects == [doomed], "the delete is lost")
                 try mine.save()
             }
-            try run.inContext { try expectEqual(try run.members($0).map { run.number($0) }, [10, 3, 2]) }
+            try run.elsewhere { try expectEqual(try run.members($0).map { run.number($0) }, [10, 3, 2]) }
         },
         Behaviour(.relationships, "A reset forgets every object, and the next fetch shows what the store has") { run in
             let (mine, object) = try run.staleMember()
