@@ -31,7 +31,10 @@ public struct Behaviour: Sendable, CustomStringConvertible {
     }
 
     /// Every behaviour, section by section.
-    public static let all: [Behaviour] = changes + values + relationships + deleteRules + contexts + conflicts
+    public static let all: [Behaviour] =
+        changes + atomicity + values
+        + relationships + deleteRules + faults
+        + contexts + merging + conflicts + uniqueness + undo + validation
 
     /// Whether the behaviour can be asked of a store.
     public func applies(to store: StoreUnderTest) -> Bool { store.capabilities.isSuperset(of: requires) }

@@ -14,6 +14,8 @@ public enum ConformanceModel {
         let leader = NSEntityDescription(name: "Leader")
         let tag = NSEntityDescription(name: "Tag")
         let node = NSEntityDescription(name: "Node")
+        let badge = NSEntityDescription(name: "Badge")
+        let form = NSEntityDescription(name: "Form")
 
         let members = NSRelationshipDescription(name: "members", destination: member, toMany: true, deleteRule: .cascadeDeleteRule)
         let memberGroup = NSRelationshipDescription(name: "group", destination: group)
@@ -36,6 +38,9 @@ public enum ConformanceModel {
         let next = NSRelationshipDescription(name: "next", destination: node, deleteRule: .cascadeDeleteRule)
         let previous = NSRelationshipDescription(name: "previous", destination: node)
         next.inverse(to: previous)
+        let pinned = NSRelationshipDescription(name: "pinned", destination: node, toMany: true, deleteRule: .noActionDeleteRule)
+        let pinnedBy = NSRelationshipDescription(name: "pinnedBy", destination: tag)
+        pinned.inverse(to: pinnedBy)
 
         func attribute(_ name: String, _ type: NSAttributeDescription.AttributeType, _ value: Any? = nil) -> NSAttributeDescription {
             NSAttributeDescription(name: name, type: type, defaultValue: value)
@@ -45,12 +50,16 @@ public enum ConformanceModel {
             attribute("name", .string), attribute("number", .integer64, 0), attribute("note", .string, "default"),
             attribute("real", .double), attribute("exact", .decimal), attribute("date", .date), attribute("data", .binaryData),
             attribute("flag", .boolean), attribute("uuid", .uuid), attribute("url", .uri), attribute("small", .integer16),
-            attribute("single", .float), memberGroup, rankedIn, headOf, tags, friends, favourite,
+            attribute("single", .float), attribute("medium", .integer32), attribute("words", .transformable), memberGroup, rankedIn, headOf,
+            tags, friends, favourite,
         ]
         leader.properties = [attribute("title", .string)]
         member.subentities = [leader]
-        tag.properties = [attribute("label", .string), tagged, guarded]
-        node.properties = [attribute("name", .string), next, previous, guardedBy]
-        return NSManagedObjectModel(entities: [group, member, leader, tag, node])
+        tag.properties = [attribute("label", .string), tagged, guarded, pinned]
+        node.properties = [attribute("name", .string), next, previous, guardedBy, pinnedBy]
+        badge.properties = [attribute("code", .string), attribute("colour", .string), attribute("points", .integer32, 0)]
+        badge.uniquenessConstraints = [["code"]]
+        ConformanceForm.describe(form, tag: tag)
+        return NSManagedObjectModel(entities: [group, member, leader, tag, node, badge, form])
     }
 }

@@ -32,6 +32,22 @@ final class ConformanceRun {
         return context
     }
 
+    /// Runs `body` in a context that has saved nothing, and once more after the next start, where the store outlives this one.
+    func elsewhere(_ body: (NSManagedObjectContext) throws -> Void) throws {
+        try inContext(body)
+        guard store.capabilities.contains(.durable) else { return }
+        try reopen()
+        try inContext(body)
+    }
+
+    /// How often the store was asked for something during `body`; nil where it cannot tell.
+    func calls(during body: () throws -> Void) throws -> Int? {
+        let before = store.callCount?(coordinator)
+        try body()
+        guard let before, let after = store.callCount?(coordinator) else { return nil }
+        return after - before
+    }
+
     /// Runs `body` in a new context.
     @discardableResult
     func inContext<Result>(_ body: (NSManagedObjectContext) throws -> Result) throws -> Result {
@@ -58,6 +74,13 @@ final class ConformanceRun {
         group.setValue(name, forKey: roles.groupName)
         for member in members { addMember(member, to: group, in: context) }
         return group
+    }
+
+    @discardableResult
+    func add(_ entity: String, _ values: [String: Any] = [:], in context: NSManagedObjectContext) -> NSManagedObject {
+        let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: context)
+        object.setValuesForKeys(values)
+        return object
     }
 
     /// The members in the order of their names, as the context's fetch gives them.

@@ -14,6 +14,8 @@ public struct StoreUnderTest: Sendable, CustomStringConvertible {
         public static let durable = Capabilities(rawValue: 2)
         /// It notices that another context has saved or deleted what is saved now.
         public static let detectsConflicts = Capabilities(rawValue: 4)
+        /// It takes no two objects with the values of a uniqueness constraint of its model.
+        public static let enforcesUniqueness = Capabilities(rawValue: 8)
     }
 
     /// The name in reports.
@@ -24,6 +26,8 @@ public struct StoreUnderTest: Sendable, CustomStringConvertible {
     public let roles: ConformanceRoles
     /// Opens the store at a place of its own, empty the first time, with a new coordinator.
     public let open: @Sendable (StorePlace) throws -> NSPersistentStoreCoordinator
+    /// How often the store has been asked for something since it was opened; nil where that cannot be told.
+    public let callCount: (@Sendable (NSPersistentStoreCoordinator) -> Int)?
 
     /// The name.
     public var description: String { name }
@@ -34,14 +38,18 @@ public struct StoreUnderTest: Sendable, CustomStringConvertible {
     ///   - name: the name in reports.
     ///   - capabilities: what it can do.
     ///   - roles: the names in its model; those of ``ConformanceModel`` unless given.
+    ///   - callCount: how often the store that `open` has opened was asked for something; given, the behaviours that save calls are held to
+    ///     a handful of them.
     ///   - open: opens the store at a place, empty the first time, with a new coordinator.
     public init(
         name: String, capabilities: Capabilities, roles: ConformanceRoles = ConformanceModel.roles,
+        callCount: (@Sendable (NSPersistentStoreCoordinator) -> Int)? = nil,
         open: @escaping @Sendable (StorePlace) throws -> NSPersistentStoreCoordinator
     ) {
         self.name = name
         self.capabilities = capabilities
         self.roles = roles
+        self.callCount = callCount
         self.open = open
     }
 }

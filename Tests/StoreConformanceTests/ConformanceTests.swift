@@ -1,47 +1,6 @@
 import CoreData
-import Guide
-import Songs
 import StoreConformance
 import Testing
-
-/// The stores of the project and its examples.
-enum Stores {
-    static let all = [
-        inMemory, guide, songs(.atomic, "Songs, atomic", .detectsConflicts), songs(.incremental, "Songs, incremental", .detectsConflicts),
-    ]
-
-    static let inMemory = StoreUnderTest(name: "In memory", capabilities: [.anyModel, .detectsConflicts]) { _ in
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: ConformanceModel.make())
-        try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
-        return coordinator
-    }
-
-    static let guide = StoreUnderTest(
-        name: "Guide", capabilities: [.durable, .detectsConflicts],
-        roles: ConformanceRoles(
-            group: "Department", groupName: "name", members: "employees", member: "Employee", memberName: "name", memberNumber: "salary",
-            memberGroup: "department")
-    ) { place in
-        XYZApplication.applicationDidFinishLaunching()
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: GuideModel.toMany())
-        try coordinator.addPersistentStore(
-            ofType: XYZMyIncrementalStore.storeType, configurationName: nil, at: URL(string: "xyz://\(place.identifier)")!)
-        return coordinator
-    }
-
-    private static func songs(
-        _ kind: SongLibrary.Kind, _ name: String, _ capabilities: StoreUnderTest.Capabilities
-    ) -> StoreUnderTest {
-        StoreUnderTest(
-            name: name, capabilities: capabilities.union(.durable),
-            roles: ConformanceRoles(
-                group: "Album", groupName: "title", members: "songs", member: "Song", memberName: "name", memberNumber: "trackNumber",
-                memberGroup: "album")
-        ) { place in
-            try SongLibrary.open(csv: place.directory.appendingPathComponent("Songs.csv"), kind: kind).persistentStoreCoordinator
-        }
-    }
-}
 
 @Suite("Stores behave as Core Data's do") struct ConformanceTests {
     @Test("Each behaviour on each store that it can be asked of", arguments: Stores.all, Behaviour.all)
@@ -56,6 +15,32 @@ enum Stores {
         let durable = try #require(Behaviour.all.first { $0.requires == .durable })
         #expect(throws: (any Error).self) { try durable.run(on: forgetful) }
         #expect(!durable.applies(to: Stores.inMemory))
+    }
+
+    @Test("Each mistake that stores make is found", arguments: RecordStore.Mistake.allCases)
+    func mistakes(_ mistake: RecordStore.Mistake) throws {
+        let store = Stores.records(mistake)
+        let broken = Behaviour.all.filter { behaviour in
+            guard behaviour.applies(to: store) else { return false }
+            do {
+                try behaviour.run(on: store)
+                return false
+            } catch { return true }
+        }
+        let sentence =
+            switch mistake {
+            case .readsOneByOne: "Walking from many objects to one and from there to many finds all, in a handful of calls"
+            case .sortsRelationships: "An ordered relationship keeps its order"
+            case .roundsDecimals: "Decimal numbers of 38 digits come back digit for digit"
+            case .cutsTextAtNUL: "Text comes back scalar by scalar: empty, NUL, emoji, accents, line ends, quotes"
+            case .forgetsDeletes: "Deleting 10 of 1,000 leaves 990, here and elsewhere"
+            case .forgetsNil: "An attribute of every type can be set to nil again"
+            case .countsNoVersions: "The version counts the edits that were saved"
+            case .writesAtOnce: "A permanent ID that was asked for before the save is the one the object keeps"
+            }
+        #expect(broken.map(\.sentence).contains(sentence), "Found were: \(broken)")
+        // A mistake shows where it is made, and does not break everything.
+        #expect(broken.count < Behaviour.all.count / 2)
     }
 
     @Test("Documentation/Behaviours.md is the list of them")

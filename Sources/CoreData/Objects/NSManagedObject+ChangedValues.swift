@@ -120,7 +120,10 @@ extension Row {
         case .integer, .boolean: return place.load(as: Int64.self) == otherPlace.load(as: Int64.self)
         case .double, .date: return place.load(as: Double.self) == otherPlace.load(as: Double.self)
         case .uuid: return place.load(as: UUID.self) == otherPlace.load(as: UUID.self)
-        case .string: return text(at: slot) == other.text(at: slot)
+        case .string:
+            // Byte by byte, as `NSString` compares: “é” of one scalar and “é” of two are two values.
+            let (text, otherText) = (text(at: slot).utf8, other.text(at: slot).utf8)
+            return text.count == otherText.count && text.elementsEqual(otherText)
         case .data: return place.assumingMemoryBound(to: Data.self).pointee == otherPlace.assumingMemoryBound(to: Data.self).pointee
         case .objectID: return objectID(at: slot) == other.objectID(at: slot)
         case .objectIDs: return objectIDs(at: slot)?.ids == other.objectIDs(at: slot)?.ids

@@ -8,7 +8,7 @@ extension Behaviour {
                 run.addGroup("g", members: ["a"], in: context)
                 try context.save()
             }
-            try run.inContext { context in
+            try run.elsewhere { context in
                 let (first, second) = (try run.member("a", context), try run.member("a", context))
                 try expect(first === second, "two fetches gave two instances")
                 try expect(
@@ -58,7 +58,7 @@ extension Behaviour {
                 try expectEqual(run.memberNames(of: try run.groups(parent)[0]), ["a"], "in the parent")
                 try parent.save()
             }
-            try run.inContext { try expectEqual(run.memberNames(of: try run.groups($0)[0]), ["a"], "after the parent's save") }
+            try run.elsewhere { try expectEqual(run.memberNames(of: try run.groups($0)[0]), ["a"], "after the parent's save") }
         },
         Behaviour(.contexts, "A child sees what is unsaved in its parent, and edits reach it as edits") { run in
             let parent = run.context()
@@ -78,7 +78,7 @@ extension Behaviour {
                 try expectEqual(run.number(try run.member("a", parent)), 3)
                 try parent.save()
             }
-            try run.inContext { try expectEqual(run.number(try run.member("a", $0)), 3) }
+            try run.elsewhere { try expectEqual(run.number(try run.member("a", $0)), 3) }
         },
         Behaviour(.contexts, "The notifications of a change and of a save carry the right sets, once") { run in
             try run.inContext { context in
@@ -132,93 +132,6 @@ extension Behaviour {
             }
         },
     ]
-
-    /// Two contexts at one object.
-    static let conflicts: [Behaviour] = [
-        Behaviour(
-            .contexts, "Two contexts edit one row: the second save fails and lists both snapshots, or is settled as the policy says",
-            requires: .detectsConflicts
-        ) { run in
-            let expected: [(NSMergePolicyType, Int)] = [
-                (.mergeByPropertyStoreTrumpMergePolicyType, 10), (.mergeByPropertyObjectTrumpMergePolicyType, 20),
-                (.overwriteMergePolicyType, 20), (.rollbackMergePolicyType, 10),
-            ]
-            for (policy, number) in expected {
-                let (first, second) = (run.context(), run.context())
-                let name = "m\(policy.rawValue)"
-                try run.inContext { context in
-                    run.addMember(name, 1, in: context)
-                    try context.save()
-                }
-                let object = try second.performAndWait { () -> NSManagedObject in
-                    let object = try run.member(name, second)
-                    _ = run.number(object)
-                    return object
-                }
-                try first.performAndWait {
-                    try run.member(name, first).setValue(10, forKey: run.roles.memberNumber)
-                    try first.save()
-                }
-                try second.performAndWait {
-                    object.setValue(20, forKey: run.roles.memberNumber)
-                    let error = try expectError(code: NSManagedObjectMergeError, "the second save") { try second.save() }
-                    let conflict = (error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict])?.first
-                    try expect(conflict?.sourceObject === object, "the conflict names another object")
-                    try expect(second.hasChanges, "the edit is lost")
-                    second.mergePolicy = NSMergePolicy(merge: policy)
-                    try second.save()
-                }
-                try run.inContext { try expectEqual(run.number(try run.member(name, $0)), number, "policy \(policy.rawValue)") }
-            }
-        },
-        Behaviour(.contexts, "Deleted there, edited here: an error, or settled", requires: .detectsConflicts) { run in
-            let (first, second) = (run.context(), run.context())
-            try run.inContext { context in
-                run.addMember("a", 1, in: context)
-                try context.save()
-            }
-            let object = try second.performAndWait { () -> NSManagedObject in
-                let object = try run.member("a", second)
-                _ = run.number(object)
-                return object
-            }
-            try first.performAndWait {
-                first.delete(try run.member("a", first))
-                try first.save()
-            }
-            try second.performAndWait {
-                object.setValue(2, forKey: run.roles.memberNumber)
-                _ = try expectError(code: NSManagedObjectMergeError, "saving what is gone") { try second.save() }
-                second.mergePolicy = NSMergePolicy.rollback
-                try second.save()
-                try expect(!second.hasChanges, "the context is still dirty")
-            }
-            try run.inContext { try expectEqual(try run.members($0).count, 0) }
-        },
-        Behaviour(.contexts, "Many contexts save at once, and nothing is lost") { run in
-            let contexts = (0..<4).map { _ in run.context() }
-            let failures = FailureList()
-            let group = DispatchGroup()
-            for (index, context) in contexts.enumerated() {
-                group.enter()
-                context.perform {
-                    defer { group.leave() }
-                    do {
-                        for round in 0..<10 {
-                            run.addGroup("\(index).\(round)", members: ["\(index).\(round)"], in: context)
-                            try context.save()
-                        }
-                    } catch { failures.add(error) }
-                }
-            }
-            group.wait()
-            try failures.throwFirst()
-            try run.inContext { context in
-                try expectEqual(try run.groups(context).count, 40)
-                try expect(try run.groups(context).allSatisfy { run.memberNames(of: $0).count == 1 }, "a group has lost its member")
-            }
-        },
-    ]
 }
 
 /// The notifications of a context, in the order of their names.
@@ -249,13 +162,4 @@ private final class NotificationLog {
 
 extension [Notification.Name] {
     fileprivate var sortedByName: [Notification.Name] { sorted { $0.rawValue < $1.rawValue } }
-}
-
-/// What went wrong on other threads.
-// `lock` guards `errors`.
-private final class FailureList: @unchecked Sendable {
-    private let lock = NSLock()
-    private var errors: [any Error] = []
-    func add(_ error: any Error) { lock.withLock { errors.append(error) } }
-    func throwFirst() throws { if let first = lock.withLock({ errors.first }) { throw first } }
 }

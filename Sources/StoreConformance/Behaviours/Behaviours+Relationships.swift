@@ -22,7 +22,7 @@ extension Behaviour {
                 try context.save()
                 try expectEqual(run.memberNames(of: first), ["b"], "here")
             }
-            try run.inContext { context in
+            try run.elsewhere { context in
                 try expectEqual(try run.groups(context).map { run.memberNames(of: $0) }, [["b"], ["a", "c"]], "elsewhere")
                 try expectEqual(try run.members(context).map { run.groupName(of: $0) }, ["2", "1", "2"])
             }
@@ -34,7 +34,7 @@ extension Behaviour {
                 try run.member("a", context).setValue(nil, forKey: run.roles.memberGroup)
                 try context.save()
             }
-            try run.inContext { context in
+            try run.elsewhere { context in
                 try expectEqual(run.groupName(of: try run.member("a", context)), nil)
                 try expectEqual(run.memberNames(of: try run.groups(context)[0]), [])
             }
@@ -44,7 +44,7 @@ extension Behaviour {
                 run.addGroup("g", members: ["a", "b"], in: context)
                 try context.save()
             }
-            try run.inContext { context in
+            try run.elsewhere { context in
                 let group = try run.groups(context)[0]
                 _ = group.value(forKey: run.roles.groupName)
                 try expect(!group.isFault, "the object is a fault still")
@@ -60,7 +60,7 @@ extension Behaviour {
                 run.addGroup("2", members: ["c"], in: context)
                 try context.save()
             }
-            try run.inContext { context in
+            try run.elsewhere { context in
                 let byGroup = NSPredicate(format: "%K.%K == '2'", run.roles.memberGroup, run.roles.groupName)
                 try expectEqual(run.names(try run.members(context, byGroup)), ["c"])
                 let group = try run.groups(context)[0]
@@ -80,7 +80,7 @@ extension Behaviour {
                 try expect(a.value(forKey: "headOf") == nil, "the old head keeps its group")
                 try context.save()
             }
-            try run.inContext { context in
+            try run.elsewhere { context in
                 try expectEqual(
                     try run.groups(context).map { ($0.value(forKey: "head") as? NSManagedObject).flatMap(run.name) }, ["b", nil])
                 try expectEqual(
@@ -102,7 +102,7 @@ extension Behaviour {
                 a.setValue(Set([tags[1]]), forKey: "tags")
                 try context.save()
             }
-            try run.inContext { context in
+            try run.elsewhere { context in
                 func labels(_ member: NSManagedObject) -> [String] {
                     run.related(member, "tags").compactMap { $0.value(forKey: "label") as? String }
                 }
@@ -118,7 +118,7 @@ extension Behaviour {
                 try expectEqual(run.related(b, "friends").compactMap(run.name), ["a"])
                 try context.save()
             }
-            try run.inContext { context in
+            try run.elsewhere { context in
                 try expectEqual(
                     try run.members(context).map { run.related($0, "friends").compactMap(run.name).sorted() }, [["b", "c"], ["a"], ["a"]])
             }
@@ -134,9 +134,27 @@ extension Behaviour {
                     group.setValue(NSOrderedSet(array: members), forKey: "ranked")
                     try context.save()
                 }
-                try run.inContext { context in
+                try run.elsewhere { context in
                     try expectEqual(run.names(run.related(try run.groups(context)[0], "ranked")), order)
                 }
+            }
+        },
+        Behaviour(.relationships, "Several relationships between the same entities do not mix", requires: .anyModel) { run in
+            try run.inContext { context in
+                let group = run.addGroup("g", members: ["a", "b"], in: context)
+                let (c, d) = (run.addMember("c", in: context), run.addMember("d", in: context))
+                group.setValue(NSOrderedSet(array: [d, c]), forKey: "ranked")
+                group.setValue(try run.member("a", context), forKey: "head")
+                try context.save()
+                group.setValue(c, forKey: "head")
+                try context.save()
+            }
+            try run.elsewhere { context in
+                let group = try run.groups(context)[0]
+                try expectEqual(run.memberNames(of: group), ["a", "b"], "members")
+                try expectEqual(run.names(run.related(group, "ranked")), ["d", "c"], "ranked")
+                try expectEqual((group.value(forKey: "head") as? NSManagedObject).flatMap(run.name), "c", "head")
+                try expectEqual(try run.members(context).map { run.related($0, "rankedIn").count }, [0, 0, 1, 1], "rankedIn")
             }
         },
         Behaviour(.relationships, "A relationship without an inverse is kept", requires: .anyModel) { run in
@@ -146,7 +164,7 @@ extension Behaviour {
                 run.addMember("a", in: context).setValue(tag, forKey: "favourite")
                 try context.save()
             }
-            try run.inContext { context in
+            try run.elsewhere { context in
                 let tag = try run.member("a", context).value(forKey: "favourite") as? NSManagedObject
                 try expectEqual(tag?.value(forKey: "label") as? String, "x")
             }
@@ -158,7 +176,7 @@ extension Behaviour {
                 leader.setValue(run.addGroup("g", in: context), forKey: "group")
                 try context.save()
             }
-            try run.inContext { context in
+            try run.elsewhere { context in
                 let member = run.related(try run.groups(context)[0], "members").first
                 try expectEqual(member?.entity.name, "Leader")
                 try expectEqual(member?.value(forKey: "title") as? String, "Dr")
@@ -177,7 +195,7 @@ extension Behaviour {
                 context.delete(try run.member("a", context))
                 try context.save()
             }
-            try run.inContext { try expectEqual(run.memberNames(of: try run.groups($0)[0]), ["b"]) }
+            try run.elsewhere { try expectEqual(run.memberNames(of: try run.groups($0)[0]), ["b"]) }
         },
         Behaviour(.relationships, "Cascade: what the deleted object has goes with it", requires: .anyModel) { run in
             try run.inContext { context in
@@ -189,7 +207,7 @@ extension Behaviour {
                 context.delete(try run.groups(context)[0])
                 try context.save()
             }
-            try run.inContext { try expectEqual(run.names(try run.members($0)), ["c"]) }
+            try run.elsewhere { try expectEqual(run.names(try run.members($0)), ["c"]) }
         },
         Behaviour(.relationships, "Cascade around a circle ends", requires: .anyModel) { run in
             try run.inContext { context in
@@ -203,7 +221,25 @@ extension Behaviour {
                 context.delete(nodes[2])
                 try context.save()
             }
-            try run.inContext { try expectEqual(try run.all("Node", $0).count, 0) }
+            try run.elsewhere { try expectEqual(try run.all("Node", $0).count, 0) }
+        },
+        Behaviour(.relationships, "No action: the other end is neither deleted nor written", requires: .anyModel) { run in
+            try run.inContext { context in
+                let tag = run.add("Tag", ["label": "x"], in: context)
+                run.add("Node", ["name": "n", "pinnedBy": tag], in: context)
+                try context.save()
+            }
+            try run.inContext { context in
+                context.delete(try run.all("Tag", context)[0])
+                context.processPendingChanges()
+                try expect(context.updatedObjects.isEmpty, "the other end is to be written")
+                try expectEqual(context.deletedObjects.count, 1, "deleted objects")
+                try context.save()
+            }
+            try run.elsewhere { context in
+                try expectEqual(try run.all("Node", context).map { $0.value(forKey: "name") as? String }, ["n"])
+                try expectEqual(try run.all("Tag", context).count, 0)
+            }
         },
         Behaviour(.relationships, "Deny: the save fails, names the object, and nothing is lost", requires: .anyModel) { run in
             try run.inContext { context in
@@ -219,7 +255,7 @@ extension Behaviour {
                 context.delete(node)
                 try context.save()
             }
-            try run.inContext { try expectEqual(try run.all("Tag", $0).count + run.all("Node", $0).count, 0) }
+            try run.elsewhere { try expectEqual(try run.all("Tag", $0).count + run.all("Node", $0).count, 0) }
         },
     ]
 }

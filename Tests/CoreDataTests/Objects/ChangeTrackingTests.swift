@@ -34,6 +34,20 @@ import Testing
         }
     }
 
+    @Test("Text of other scalars is a changed value though it reads the same")
+    func scalars() throws {
+        try withMusic { context in
+            let album = Album(context: context)
+            album.title = "\u{e9}"
+            try context.save()
+            album.title = "e\u{301}"
+            #expect(album.hasPersistentChangedValues)
+            try context.save()
+            context.refreshAllObjects()
+            #expect(album.title.unicodeScalars.count == 2)
+        }
+    }
+
     @Test("Transient properties are no changed values")
     func transient() throws {
         try Scraps.run { context in

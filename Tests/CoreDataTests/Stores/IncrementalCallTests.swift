@@ -107,6 +107,21 @@ import Testing
         }
     }
 
+    @Test("The relationships of a row that is gone lead nowhere, so that its deletion can be settled")
+    func relationshipOfNothing() throws {
+        try DictionaryStore.run { store, context in
+            let album = try #require(context.object(with: store.put("Album", 1, ["title": "Trust"])) as? Album)
+            store.answersToOneInNodes = false
+            #expect(album.title == "Trust")
+            store.relationshipAnswer = { _, _ in
+                throw NSError(domain: NSCocoaErrorDomain, code: NSManagedObjectReferentialIntegrityError)
+            }
+            context.delete(album)
+            try context.throwPendingFaultError()
+            #expect(context.deletedObjects == [album])
+        }
+    }
+
     @Test("A changed object keeps a to-one relationship that was never asked for")
     func unresolvedToOneSurvivesSave() throws {
         try DictionaryStore.run { store, context in

@@ -42,7 +42,7 @@ open class NSIncrementalStore: NSPersistentStore {
     /// The objects of a relationship whose fault fires.
     ///
     /// - Returns: an array of IDs for a to-many relationship; an ID or `NSNull` for a to-one.
-    /// - Throws: any error.
+    /// - Throws: any error; code 133000 says that there is no such object, which leads nowhere then.
     open func newValue(
         forRelationship relationship: NSRelationshipDescription, forObjectWith objectID: NSManagedObjectID,
         with context: NSManagedObjectContext?
@@ -141,7 +141,13 @@ open class NSIncrementalStore: NSPersistentStore {
         of relationship: NSRelationshipDescription, for id: NSManagedObjectID, in context: NSManagedObjectContext
     ) throws -> [NSManagedObjectID] {
         if let known = cache.related(relationship.name, of: id, notOlderThan: context.stalenessInterval) { return known }
-        let answer = try newValue(forRelationship: relationship, forObjectWith: id, with: context)
+        let answer: Any
+        do {
+            answer = try newValue(forRelationship: relationship, forObjectWith: id, with: context)
+        } catch let error as NSError where error.domain == NSCocoaErrorDomain && error.code == NSManagedObjectReferentialIntegrityError {
+            // What is gone leads nowhere, in every kind of store; that it is gone shows when it is read or saved.
+            return []
+        }
         let ids = try IncrementalContract(self).relatedIDs(answer, of: relationship, for: id)
         cache.setRelated(ids, relationship.name, of: id)
         return ids

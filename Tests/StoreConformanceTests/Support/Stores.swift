@@ -1,0 +1,70 @@
+import CoreData
+import Guide
+import Songs
+import StoreConformance
+
+/// The stores of the project and its examples.
+enum Stores {
+    static let all = [
+        inMemory, shelf, records, guide, songs(.atomic, "Songs, atomic", .detectsConflicts),
+        songs(.incremental, "Songs, incremental", .detectsConflicts),
+    ]
+
+    static let inMemory = StoreUnderTest(name: "In memory", capabilities: [.anyModel, .detectsConflicts, .enforcesUniqueness]) { _ in
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: ConformanceModel.make())
+        try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+        return coordinator
+    }
+
+    static let shelf = StoreUnderTest(
+        name: "JSON file, atomic", capabilities: [.anyModel, .durable, .detectsConflicts, .enforcesUniqueness]
+    ) { place in
+        NSPersistentStoreCoordinator.registerStoreClass(ShelfStore.self, forStoreType: ShelfStore.storeType)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: ConformanceModel.make())
+        try coordinator.addPersistentStore(
+            ofType: ShelfStore.storeType, configurationName: nil, at: place.directory.appendingPathComponent("Shelf.json"))
+        return coordinator
+    }
+
+    static let records = records(nil)
+
+    /// A store that makes a mistake; nil for one that makes none.
+    static func records(_ mistake: RecordStore.Mistake?) -> StoreUnderTest {
+        StoreUnderTest(
+            name: mistake.map { "Records, \($0)" } ?? "Records, incremental", capabilities: [.anyModel, .detectsConflicts],
+            callCount: { ($0.persistentStores.first as? RecordStore)?.callCount ?? 0 }
+        ) { _ in
+            NSPersistentStoreCoordinator.registerStoreClass(RecordStore.self, forStoreType: RecordStore.storeType)
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: ConformanceModel.make())
+            try coordinator.addPersistentStore(
+                ofType: RecordStore.storeType, configurationName: nil, at: nil, options: mistake.map { ["mistake": $0] })
+            return coordinator
+        }
+    }
+
+    static let guide = StoreUnderTest(
+        name: "Guide", capabilities: [.durable, .detectsConflicts],
+        roles: ConformanceRoles(
+            group: "Department", groupName: "name", members: "employees", member: "Employee", memberName: "name", memberNumber: "salary",
+            memberGroup: "department")
+    ) { place in
+        XYZApplication.applicationDidFinishLaunching()
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: GuideModel.toMany())
+        try coordinator.addPersistentStore(
+            ofType: XYZMyIncrementalStore.storeType, configurationName: nil, at: URL(string: "xyz://\(place.identifier)")!)
+        return coordinator
+    }
+
+    private static func songs(
+        _ kind: SongLibrary.Kind, _ name: String, _ capabilities: StoreUnderTest.Capabilities
+    ) -> StoreUnderTest {
+        StoreUnderTest(
+            name: name, capabilities: capabilities.union(.durable),
+            roles: ConformanceRoles(
+                group: "Album", groupName: "title", members: "songs", member: "Song", memberName: "name", memberNumber: "trackNumber",
+                memberGroup: "album")
+        ) { place in
+            try SongLibrary.open(csv: place.directory.appendingPathComponent("Songs.csv"), kind: kind).persistentStoreCoordinator
+        }
+    }
+}
