@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import PlainItems
 
 /// Work on an object graph at three sizes: nothing may cost more for each object where there are more of them.
 enum ObjectGraph {
@@ -36,6 +37,18 @@ enum ObjectGraph {
 
     private static var works: [Work] {
         [
+            // More objects leave the processor's caches: what that costs plain objects says how much of the other ratios it is.
+            Work(name: "edit objects of a final class, for comparison") { count in
+                let items = Values.make(count).map { value in
+                    let item = PlainItem()
+                    value.fill(item)
+                    return item
+                }
+                return {
+                    for round in 1...10 { for item in items { item.i1 = -round } }
+                    return count * 10
+                }
+            },
             Work(name: "insert children with an inverse, ten a parent") { count in
                 let context = try FamilyStack.context()
                 return {
@@ -85,7 +98,9 @@ enum ObjectGraph {
                 }
             },
             Work(name: "merge a tenth as many changes into a context that shows all", prepare: prepareMerge),
-            Work(name: "one change in a fetched results controller of so many rows", sizes: [1_000, 10_000, 100_000], prepare: prepareResults),
+            Work(
+                name: "one change in a fetched results controller of so many rows", sizes: [1_000, 10_000, 100_000],
+                prepare: prepareResults),
             Work(name: "save, without validation rules") { count in try prepareSave(count, hasRules: false) },
             Work(name: "save, with three validation rules") { count in try prepareSave(count, hasRules: true) },
         ]
@@ -177,7 +192,8 @@ enum ObjectGraph {
         let texts = (0..<5).map { NSAttributeDescription(name: "t\($0)", type: .string) }
         if hasRules {
             numbers[1].isOptional = false
-            numbers[1].setValidationPredicates([NSPredicate(format: "SELF >= 0"), NSPredicate(format: "SELF < 100")], withValidationWarnings: nil)
+            numbers[1].setValidationPredicates(
+                [NSPredicate(format: "SELF >= 0"), NSPredicate(format: "SELF < 100")], withValidationWarnings: nil)
             texts[0].setValidationPredicates([NSPredicate(format: "length <= 20")], withValidationWarnings: nil)
         }
         let model = NSManagedObjectModel(entities: [

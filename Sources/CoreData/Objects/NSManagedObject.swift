@@ -81,7 +81,8 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
         super.init()
         if let context {
             precondition(
-                !entity.frozen.unsafelyUnwrapped.isAbstract, "The entity “\(entity)” is abstract: insert an object of one of its subentities.")
+                !entity.frozen.unsafelyUnwrapped.isAbstract,
+                "The entity “\(entity)” is abstract: insert an object of one of its subentities.")
             context.insertNew(self)
         }
     }
