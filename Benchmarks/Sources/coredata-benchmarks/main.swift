@@ -1,6 +1,6 @@
 import Foundation
 
-// swift run -c release coredata-benchmarks [--count n] [--rounds n] [--only text] [--linear] [--allocations]
+// swift run -c release coredata-benchmarks [--count n] [--rounds n] [--only text] [--linear] [--graph] [--allocations]
 let arguments = CommandLine.arguments
 func option(_ name: String) -> String? {
     arguments.firstIndex(of: name).flatMap { arguments.indices.contains($0 + 1) ? arguments[$0 + 1] : nil }
@@ -10,6 +10,10 @@ let harness = Harness(rounds: option("--rounds").flatMap { Int($0) } ?? 7, filte
 let count = option("--count").flatMap { Int($0) } ?? 100_000
 if arguments.contains("--allocations") {
     try Language.allocations(count: min(count, 10_000))
+    exit(0)
+}
+if arguments.contains("--graph") {
+    try ObjectGraph.run(rounds: min(harness.rounds, 5), filter: harness.filter)
     exit(0)
 }
 if !arguments.contains("--linear") {

@@ -93,7 +93,8 @@ extension NSManagedObjectContext {
         }
         // Where all that is pending for insertion came in this event, the set serves the save too.
         let changes = ObjectChanges(
-            inserted: inserted.count == insertedList.count ? insertedList.set : Set(inserted), updated: Set(updated), deleted: Set(deleted))
+            inserted: inserted.count == insertedList.count ? insertedList.set : inserted.setUncounted { $0 },
+            updated: updated.setUncounted { $0 }, deleted: deleted.setUncounted { $0 })
         finishEvent(changes)
         return inserted.followed(by: updated).followed(by: deleted)
     }

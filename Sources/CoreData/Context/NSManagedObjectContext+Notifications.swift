@@ -71,9 +71,9 @@ extension NSManagedObjectContext {
 
     func postSavedIDs(_ changes: ChangeSet) {
         var info: [AnyHashable: Any] = [:]
-        info[NotificationKey.insertedObjectIDs.rawValue] = Set(changes.inserted.mapUncounted(\.objectID))
-        info[NotificationKey.updatedObjectIDs.rawValue] = Set(changes.updated.mapUncounted(\.objectID))
-        info[NotificationKey.deletedObjectIDs.rawValue] = Set(changes.deleted.mapUncounted(\.objectID))
+        info[NotificationKey.insertedObjectIDs.rawValue] = changes.inserted.setUncounted(\.objectID)
+        info[NotificationKey.updatedObjectIDs.rawValue] = changes.updated.setUncounted(\.objectID)
+        info[NotificationKey.deletedObjectIDs.rawValue] = changes.deleted.setUncounted(\.objectID)
         NotificationCenter.default.post(name: Self.didSaveObjectIDsNotification, object: self, userInfo: info)
     }
 }

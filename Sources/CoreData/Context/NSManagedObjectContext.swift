@@ -92,11 +92,12 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// The contexts below this one that merge by themselves.
     final let mergeListeners = MergeListeners()
     final var listensTo: MergeListeners?
-    final var insertedList = ObjectList()
-    final var updatedList = ObjectList()
-    final var deletedList = ObjectList()
+    // As with an object's fields: each new object comes into two of the lists, and nothing that is done to a list leads back to it.
+    @exclusivity(unchecked) final var insertedList = ObjectList()
+    @exclusivity(unchecked) final var updatedList = ObjectList()
+    @exclusivity(unchecked) final var deletedList = ObjectList()
     /// What was inserted, changed or deleted since `processPendingChanges`.
-    final var eventObjects: [NSManagedObject] = []
+    @exclusivity(unchecked) final var eventObjects: [NSManagedObject] = []
     final var eventDeletions: [NSManagedObject] = []
     /// What the next save is to look at although it has not changed.
     final var lockedObjects: [NSManagedObject] = []
@@ -104,7 +105,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final var eventLog = EventLog()
     /// What is being announced, while it is.
     final var announced: (log: EventLog, changes: ObjectChanges)?
-    final var undoer: UndoManager?
+    @exclusivity(unchecked) final var undoer: UndoManager?
     final var isEventEnqueued = false
     final var isInEvent = false
     final var isSaving = false
@@ -118,7 +119,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final var faultError: (any Error)?
     /// What observes the objects' properties; see ``isObservationEnabled``.
     final var observation: ContextObservation?
-    private var lastEntity: (NSManagedObject.Type, NSEntityDescription)?
+    @exclusivity(unchecked) private var lastEntity: (NSManagedObject.Type, NSEntityDescription)?
     final var discardedRows: [Row] = []
 
     /// Makes a context that works on a queue of the given kind.

@@ -46,7 +46,7 @@ struct ObjectList {
     var set: Set<NSManagedObject> {
         mutating get {
             if let knownSet { return knownSet }
-            let set = Set(elements)
+            let set = elements.setUncounted { $0 }
             knownSet = set
             return set
         }

@@ -165,10 +165,12 @@ final class FrozenEntity: @unchecked Sendable {
     fileprivate(set) var descendants: Set<ObjectIdentifier> = []
     let objectClass: NSManagedObject.Type
     let schema: EntitySchema
+    /// Whether there are objects of its subentities only.
+    let isAbstract: Bool
 
     init(
         properties: [NSPropertyDescription], fetched: [NSFetchedPropertyDescription], relationships: [NSRelationshipDescription],
-        layout: RowLayout, root: NSEntityDescription, objectClass: NSManagedObject.Type, schema: EntitySchema
+        layout: RowLayout, root: NSEntityDescription, objectClass: NSManagedObject.Type, schema: EntitySchema, isAbstract: Bool
     ) {
         self.properties = properties
         self.fetched = Dictionary(fetched.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
@@ -193,6 +195,7 @@ final class FrozenEntity: @unchecked Sendable {
         self.root = root
         self.objectClass = objectClass
         self.schema = schema
+        self.isAbstract = isAbstract
     }
 
     func setDescendants(_ entities: [NSEntityDescription]) { descendants = Set(entities.map(ObjectIdentifier.init)) }

@@ -196,7 +196,7 @@ extension NSEntityDescription {
             properties: properties, fetched: (superentity?.frozen.map { Array($0.fetched.values) } ?? []) + fetched,
             relationships: relationships,
             layout: RowLayout(extending: superentity?.frozen?.layout, by: declared), root: superentity?.frozen?.root ?? self,
-            objectClass: objectClass ?? NSManagedObject.self, schema: EntitySchema(entity: self))
+            objectClass: objectClass ?? NSManagedObject.self, schema: EntitySchema(entity: self), isAbstract: isAbstract)
         frozen?.uniqueness = (superentity?.frozen?.uniqueness ?? []) + frozenConstraints(properties)
         for entity in subentities { entity.freeze(below: self) }
     }

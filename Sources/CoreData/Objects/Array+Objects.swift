@@ -25,6 +25,14 @@ extension Array where Element: AnyObject {
         return results
     }
 
+    /// The results of `body` for each element as a set, as ``forEachUncounted(_:)``.
+    @inline(__always) func setUncounted<Result: Hashable>(_ body: (Element) throws -> Result) rethrows -> Set<Result> {
+        var results = Set<Result>(minimumCapacity: count)
+        // `insert` answers with the member, which counts it once more and back again; an update of nothing answers with nothing.
+        try forEachUncounted { results.update(with: try body($0)) }
+        return results
+    }
+
     /// The elements in another order.
     ///
     /// The references are retained in the order in which they lie, which mostly is that of memory, and then placed: retaining them in the

@@ -54,28 +54,35 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
         if entity.frozen == nil {
             do { try entity.managedObjectModel?.freeze() } catch { preconditionFailure("\(error)") }
         }
-        guard let frozen = entity.frozen else {
+        guard entity.frozen != nil else {
             preconditionFailure("The entity “\(entity)” belongs to no model; add it to one before objects of it are made.")
         }
         owningEntity = entity
+        // The layout is reached anew each time: a reference that is kept across calls is counted, which costs more than to load it again.
         if AccessHooks.isActive {
-            places = frozen.layout.watchedPlaces.entries
-            placeMask = frozen.layout.watchedPlaces.mask
+            places = entity.frozen.unsafelyUnwrapped.layout.watchedPlaces.entries
+            placeMask = entity.frozen.unsafelyUnwrapped.layout.watchedPlaces.mask
         } else {
-            places = frozen.layout.places.entries
-            placeMask = frozen.layout.places.mask
+            places = entity.frozen.unsafelyUnwrapped.layout.places.entries
+            placeMask = entity.frozen.unsafelyUnwrapped.layout.places.mask
         }
         if context == nil {
-            row = frozen.layout.defaultRow
+            let row = entity.frozen.unsafelyUnwrapped.layout.defaultRow.unsafelyUnwrapped
+            self.row = row
+            slots = row.slots
         } else {
             // A new object is mostly written to at once: it gets a row of its own.
-            row = frozen.layout.defaultRow.copy()
+            let prototype = Unmanaged.passUnretained(entity.frozen.unsafelyUnwrapped.layout.defaultRow.unsafelyUnwrapped)
+            let row = prototype._withUnsafeGuaranteedRef { $0.copy() }
+            slots = row.slots
+            self.row = row
             flags = .ownsRow
         }
-        slots = row.unsafelyUnwrapped.slots
         super.init()
         if let context {
-            precondition(!entity.isAbstract, "The entity “\(entity)” is abstract: insert an object of one of its subentities.")
+            precondition(
+                !entity.frozen.unsafelyUnwrapped.isAbstract,
+                "The entity “\(entity)” is abstract: insert an object of one of its subentities.")
             context.insertNew(self)
         }
     }

@@ -78,14 +78,17 @@ final class Row: ManagedBuffer<RowHeader, UInt64> {
 
     /// A row with the same values that may be written.
     func copy() -> Row {
-        let layout = self.layout
-        let row = Row.allocate(layout, objectID: objectID, version: version)
-        let source = slots
-        let target = row.slots
-        target.copyMemory(from: source, byteCount: layout.wordCount * 8)
-        if self === layout.defaultRow, layout.defaultIsPlain { return row }
-        for slot in layout.managed { row.initializeManaged(slot, from: source) }
-        return row
+        // The row keeps its layout alive no more than its entity does: it is not counted here either.
+        let layout = withUnsafeMutablePointerToHeader { Unmanaged.passUnretained($0.pointee.layout) }
+        return layout._withUnsafeGuaranteedRef { layout in
+            let row = Row.allocate(layout, objectID: objectID, version: version)
+            let source = slots
+            let target = row.slots
+            target.copyMemory(from: source, byteCount: layout.wordCount * 8)
+            if layout.defaultIsPlain, layout.isDefaultRow(self) { return row }
+            for slot in layout.managed { row.initializeManaged(slot, from: source) }
+            return row
+        }
     }
 
     private func initializeManaged(_ slot: RowLayout.Slot, from source: UnsafeMutableRawPointer) {

@@ -128,6 +128,8 @@ final class RowLayout: @unchecked Sendable {
         defaultIsPlain = managed.allSatisfy { $0.kind == .string ? row.text(at: $0).utf8.count < 16 : row.isNil(at: $0) }
     }
 
+    func isDefaultRow(_ row: Row) -> Bool { defaultRow === row }
+
     deinit {
         // A row reads its layout while it goes: these two must go before `managed` does.
         defaultRow = nil
