@@ -22,6 +22,7 @@ extension Sequence where Element: NSManagedObject {
         var test = try predicate.compiled(for: first.owningEntity.frozen!.schema)
         compiled[kind] = test
         var found: [Element] = []
+        defer { withExtendedLifetime(compiled) {} }
         try objects.withUnsafeBufferPointer { elements in
             // The array keeps the objects; retaining each would cost more than the test.
             let references = UnsafeRawPointer(elements.baseAddress.unsafelyUnwrapped).assumingMemoryBound(
@@ -40,7 +41,8 @@ extension Sequence where Element: NSManagedObject {
                     test = try compiled[kind] ?? predicate.compiled(for: elements[index].owningEntity.frozen!.schema)
                     compiled[kind] = test
                 }
-                if try test.matches(try object._withUnsafeGuaranteedRef { try $0.subject() }) { found.append(elements[index]) }
+                // Held by `compiled`.
+                if try test.matchesWhileHeld(try object._withUnsafeGuaranteedRef { try $0.subject() }) { found.append(elements[index]) }
             }
         }
         return found

@@ -20,9 +20,10 @@ struct RowFetch {
         let entity = request.entity.unsafelyUnwrapped
         let schema = table.schema(of: entity)
         let predicate = try request.predicate?.compiled(for: schema)
+        defer { withExtendedLifetime(predicate) {} }
         var rows: [Row] = []
         try table.forEachRow(of: entity, includingSubentities: request.includesSubentities) { row in
-            if try predicate?.matches(row.subject) ?? true { rows.append(row) }
+            if try predicate?.matchesWhileHeld(row.subject) ?? true { rows.append(row) }
         }
         if request.resultType == .countResultType {
             return .count(request.page(rows).count)

@@ -31,6 +31,15 @@ public struct CompiledPredicate {
     @inlinable public func matches(_ subject: PredicateSubject) throws -> Bool {
         try withExtendedLifetime(owner) { try test(subject) }
     }
+
+    /// As ``matches(_:)``, for many subjects in a row: the predicate is not kept alive for each of them.
+    ///
+    /// The caller holds on to the predicate until it has asked for the last, with `withExtendedLifetime`.
+    ///
+    /// - Parameter subject: A subject of the schema that the predicate was compiled for.
+    /// - Returns: Whether it matches; an unknown answer is no.
+    /// - Throws: As ``matches(_:)``.
+    @inlinable package func matchesWhileHeld(_ subject: PredicateSubject) throws -> Bool { try test(subject) }
 }
 
 extension PredicateTree {
