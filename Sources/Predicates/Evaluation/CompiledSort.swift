@@ -124,10 +124,25 @@ public struct CompiledSort {
         var entries = decoration.entries(of: subjects)
         // When the abridged values are the whole values and nothing else is asked, equal means equal.
         let isDone = decoration.isWhole && keys.count == 1
-        try entries.sort { left, right in
-            if left.key != right.key { return left.key < right.key }
-            if isDone, left.key != decoration.nilKey { return left.index < right.index }
-            return try precedes(left.index, right.index)
+        if count < 256 {
+            try entries.sort { left, right in
+                if left.key != right.key { return left.key < right.key }
+                if isDone, left.key != decoration.nilKey { return left.index < right.index }
+                return try precedes(left.index, right.index)
+            }
+            return entries.map(\.index)
+        }
+        SortDecoration.sortByKey(&entries)
+        // Equal keys stand in their old order; where more is to be asked, each run of them is sorted by itself.
+        var start = 0
+        while start < count {
+            let key = entries[start].key
+            var end = start + 1
+            while end < count, entries[end].key == key { end += 1 }
+            if end - start > 1, !isDone || key == decoration.nilKey {
+                try entries[start..<end].sort { try precedes($0.index, $1.index) }
+            }
+            start = end
         }
         return entries.map(\.index)
     }

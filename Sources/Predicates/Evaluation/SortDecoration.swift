@@ -68,6 +68,48 @@ struct SortDecoration {
         return entries
     }
 
+    /// Sorts entries by their keys, digit by digit: a fixed number of passes instead of comparisons. Entries of equal keys keep their order.
+    static func sortByKey(_ entries: inout [Entry]) {
+        let count = entries.count
+        var spare = entries
+        entries.withUnsafeMutableBufferPointer { first in
+            spare.withUnsafeMutableBufferPointer { second in
+                var (source, target) = (first, second)
+                for digit in 0..<8 {
+                    let shift = UInt64(digit * 8)
+                    var places = DigitPlaces()
+                    let isOneDigit = places.count(source, shift)
+                    if isOneDigit { continue }
+                    for index in 0..<count { target[places.next(source[index].key, shift)] = source[index] }
+                    swap(&source, &target)
+                }
+                if source.baseAddress != first.baseAddress { _ = first.update(fromContentsOf: source) }
+            }
+        }
+    }
+
+    /// How many keys have each digit, then where the next of them goes.
+    private struct DigitPlaces {
+        private var places = [Int](repeating: 0, count: 256)
+
+        /// Counts digits. True when all are the same.
+        mutating func count(_ entries: UnsafeMutableBufferPointer<Entry>, _ shift: UInt64) -> Bool {
+            places.withUnsafeMutableBufferPointer { places in
+                for entry in entries { places[Int(truncatingIfNeeded: entry.key >> shift & 0xFF)] += 1 }
+                if places[Int(truncatingIfNeeded: entries[0].key >> shift & 0xFF)] == entries.count { return true }
+                var sum = 0
+                for digit in 0..<256 { (places[digit], sum) = (sum, sum + places[digit]) }
+                return false
+            }
+        }
+
+        @inline(__always) mutating func next(_ key: UInt64, _ shift: UInt64) -> Int {
+            let digit = Int(truncatingIfNeeded: key >> shift & 0xFF)
+            defer { places[digit] &+= 1 }
+            return places[digit]
+        }
+    }
+
     // MARK: Text
 
     /// Calls with the bytes of the composed text.
