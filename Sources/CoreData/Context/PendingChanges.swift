@@ -50,12 +50,7 @@ struct PendingChanges {
         } else {
             objects.removeAll { touched.contains(ObjectIdentifier($0)) }
             objects += matching
-            if let sort, !matching.isEmpty {
-                let subjects = try objects.map { try $0.subject() }
-                objects = try withExtendedLifetime(objects) {
-                    objects.permuted(by: try sort.sortedIndices(count: subjects.count) { subjects[$0] })
-                }
-            }
+            if let sort, !matching.isEmpty { objects = try sort.sorted(objects) }
         }
         if request.fetchOffset > 0 { objects.removeFirst(min(request.fetchOffset, objects.count)) }
         if request.fetchLimit > 0, objects.count > request.fetchLimit { objects.removeLast(objects.count - request.fetchLimit) }

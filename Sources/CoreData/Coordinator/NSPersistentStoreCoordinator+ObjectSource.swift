@@ -74,18 +74,11 @@ extension NSPersistentStoreCoordinator: ObjectSource {
                     NSPersistentStoreOperationError, "Sorted or grouped dictionaries cannot be fetched from several stores at once.",
                     next: "Name one store in affectedStores, or fetch objects.")
             }
-            if request.returnsDistinctResults {
-                var seen: Set<NSDictionary> = []
-                dictionaries.removeAll { !seen.insert($0).inserted }
-            }
-            return .dictionaries(request.page(dictionaries))
+            return .dictionaries(request.distinctPage(dictionaries))
         default:
             if let descriptors = request.sortDescriptors, !descriptors.isEmpty {
                 let sort = try CompiledSort(descriptors, for: request.entity.unsafelyUnwrapped.frozen!.schema)
-                let subjects = try objects.map { try $0.subject() }
-                objects = try withExtendedLifetime(objects) {
-                    objects.permuted(by: try sort.sortedIndices(count: subjects.count) { subjects[$0] })
-                }
+                objects = try sort.sorted(objects)
             }
             return .objects(request.page(objects))
         }
@@ -216,6 +209,13 @@ extension NSPersistentStoreCoordinator: ObjectSource {
 }
 
 extension NSFetchRequest {
+    /// The part of all dictionaries that offset and limit leave, equal ones counted once where the request says so.
+    func distinctPage(_ dictionaries: [NSDictionary]) -> [NSDictionary] {
+        guard returnsDistinctResults else { return page(dictionaries) }
+        var seen: Set<NSDictionary> = []
+        return page(dictionaries.filter { seen.insert($0).inserted })
+    }
+
     /// The part of a complete result that offset and limit leave.
     func page<Element>(_ elements: [Element]) -> [Element] {
         if fetchOffset == 0, fetchLimit == 0 || elements.count <= fetchLimit { return elements }

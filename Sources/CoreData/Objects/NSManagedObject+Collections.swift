@@ -60,10 +60,16 @@ extension Sequence where Element: NSManagedObject {
         for object in objects where !object.owningEntity.isKindOf(entity: shared) {
             while let above = shared.superentity, !object.owningEntity.isKindOf(entity: shared) { shared = above }
         }
-        let sort = try CompiledSort(descriptors, for: shared.frozen!.schema)
+        return try CompiledSort(descriptors, for: shared.frozen!.schema).sorted(objects)
+    }
+}
+
+extension CompiledSort {
+    /// Objects in the order that the sort was made for; their faults fire.
+    func sorted<Object: NSManagedObject>(_ objects: [Object]) throws -> [Object] {
         let subjects = try objects.mapUncounted { try $0.subject() }
         return try withExtendedLifetime(objects) {
-            objects.permuted(by: try sort.sortedIndices(count: subjects.count) { subjects[$0] })
+            objects.permuted(by: try sortedIndices(count: subjects.count) { subjects[$0] })
         }
     }
 }

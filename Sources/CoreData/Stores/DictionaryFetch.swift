@@ -23,12 +23,7 @@ struct DictionaryFetch {
 
     /// The dictionaries of rows, which are in order already where the request does not group.
     func results(_ rows: [Row]) throws -> [NSDictionary] {
-        var dictionaries = isGrouped ? try ofGroups(rows) : try ofEach(rows)
-        if request.returnsDistinctResults {
-            var seen: Set<NSDictionary> = []
-            dictionaries.removeAll { !seen.insert($0).inserted }
-        }
-        return request.page(dictionaries)
+        request.distinctPage(isGrouped ? try ofGroups(rows) : try ofEach(rows))
     }
 
     private func ofEach(_ rows: [Row]) throws -> [NSDictionary] {

@@ -33,11 +33,12 @@ extension InMemoryStore {
         }
     }
 
-    /// The object that holds the values of a new row already.
-    private func holder(of row: Row, _ entity: NSEntityDescription) throws -> NSManagedObjectID? {
+    /// An object that holds unique values of a row already, other than the one whose row it is.
+    private func holder(of row: Row, _ entity: NSEntityDescription, besides id: NSManagedObjectID? = nil) throws -> NSManagedObjectID? {
         let frozen = entity.frozen.unsafelyUnwrapped
         for constraint in frozen.uniqueness {
-            if let key = constraint.key(of: row, frozen), let holder = try holders(of: constraint, key).first { return holder }
+            guard let key = constraint.key(of: row, frozen) else { continue }
+            if let holder = try holders(of: constraint, key).first(where: { $0 != id }) { return holder }
         }
         return nil
     }
@@ -61,11 +62,7 @@ extension InMemoryStore {
         }
         row.version = old.version + 1
         // Another constraint may have another holder.
-        let frozen = entity.frozen.unsafelyUnwrapped
-        for constraint in frozen.uniqueness {
-            guard let key = constraint.key(of: row, frozen) else { continue }
-            if let other = try holders(of: constraint, key).first(where: { $0 != holder }) { throw Self.notUnique(entity, other) }
-        }
+        if let other = try self.holder(of: row, entity, besides: holder) { throw Self.notUnique(entity, other) }
         return row
     }
 
@@ -107,13 +104,7 @@ extension InMemoryStore {
             for row in updated { put(row, row.objectID.unsafelyUnwrapped) }
             for row in updated {
                 let id = row.objectID.unsafelyUnwrapped
-                let frozen = id.owningEntity.frozen.unsafelyUnwrapped
-                for constraint in frozen.uniqueness {
-                    guard let key = constraint.key(of: row, frozen) else { continue }
-                    if let other = try holders(of: constraint, key).first(where: { $0 != id }) {
-                        throw Self.notUnique(id.owningEntity, other)
-                    }
-                }
+                if let other = try holder(of: row, id.owningEntity, besides: id) { throw Self.notUnique(id.owningEntity, other) }
             }
             return updated.map { $0.objectID.unsafelyUnwrapped }
         }
