@@ -36,8 +36,9 @@ let package = Package(
     targets: [
         .target(name: "Predicates", swiftSettings: strict),
         .target(name: "CoreDataRuntime"),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .yum(["zlib-devel"])]),
         .target(
-            name: "CoreData", dependencies: ["Predicates", "CoreDataRuntime", .product(name: "Logging", package: "swift-log")],
+            name: "CoreData", dependencies: ["Predicates", "CoreDataRuntime", "CZlib", .product(name: "Logging", package: "swift-log")],
             swiftSettings: strict),
         .target(name: "StoreConformance", dependencies: ["CoreData"], swiftSettings: strict),
         .testTarget(

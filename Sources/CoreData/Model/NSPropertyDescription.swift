@@ -45,7 +45,8 @@ open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
     open func setValidationPredicates(_ validationPredicates: [NSPredicate]?, withValidationWarnings validationWarnings: [Any]?) {
         let warnings = validationWarnings ?? []
         validationRules = (validationPredicates ?? []).enumerated().map { index, predicate in
-            (predicate, index < warnings.count ? warnings[index] : nil)
+            // An empty text is what `validationWarnings` gives for none.
+            (predicate, index < warnings.count && warnings[index] as? String != "" ? warnings[index] : nil)
         }
     }
 

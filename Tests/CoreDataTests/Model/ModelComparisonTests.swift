@@ -163,4 +163,17 @@ struct ModelComparisonTests {
         #expect(findings.count == 2 && findings.allSatisfy { $0.severity == .error })
         one.subentities = []
     }
+
+    @Test func userInfosThatHoldDictionariesAreComparedWhateverTheirOrder() {
+        func model(_ keys: [String]) -> NSManagedObjectModel {
+            let album = NSEntityDescription(name: "Album")
+            var inner: [AnyHashable: Any] = [:]
+            for key in keys { inner[key] = [key: Set(keys)] }
+            album.userInfo = ["policy": inner]
+            return NSManagedObjectModel(entities: [album])
+        }
+        let keys = (0..<40).map { "key \($0)" }
+        #expect(model(keys).differences(from: model(keys.reversed())).isEmpty)
+        #expect(!model(keys).differences(from: model(Array(keys.dropLast()))).isEmpty)
+    }
 }

@@ -69,7 +69,18 @@ struct ModelFacts {
     }
 
     private mutating func add(_ info: [AnyHashable: Any]?, at place: String) {
-        for (key, value) in info ?? [:] { add(place, "userInfo[\(key)]", "\(value)", .behaviour) }
+        for (key, value) in info ?? [:] { add(place, "userInfo[\(key)]", ModelFacts.text(value), .behaviour) }
+    }
+
+    /// A value as text that is the same whatever order a dictionary or set within it has.
+    private static func text(_ value: Any) -> String {
+        switch value {
+        case let pairs as [AnyHashable: Any]:
+            "[\(pairs.map { "\($0.key): \(text($0.value))" }.sorted().joined(separator: ", "))]"
+        case let elements as Set<AnyHashable>: "{\(elements.map { text($0.base) }.sorted().joined(separator: ", "))}"
+        case let elements as [Any]: "(\(elements.map(text).joined(separator: ", ")))"
+        default: "\(value)"
+        }
     }
 
     private mutating func add(_ attributes: [String: String], at place: String) {

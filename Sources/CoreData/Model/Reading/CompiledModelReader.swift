@@ -16,6 +16,9 @@ struct CompiledModelReader {
     static func read(_ data: Data, file: String?, into model: NSManagedObjectModel) throws {
         do {
             let archive = try KeyedArchive(data)
+            if let contents = archive.root?.value(CompiledKeys.contents) as? Data {
+                return try ContentsReader.read(contents, file: file, into: model)
+            }
             var reader = CompiledModelReader(file: file, archive: archive, assembly: ModelAssembly(file: file))
             try reader.read(into: model)
         } catch let mistake as BinaryPropertyList.Mistake {
@@ -47,7 +50,7 @@ struct CompiledModelReader {
             guard let object = archive.object(index) else { throw malformed("fetch request “\(name)”", "It is no NSFetchRequest.") }
             assembly.templates.append((name, try readRequest(object, "fetch request “\(name)”")))
         }
-        try assembly.finish(model)
+        try assembly.finish(model, repeatsInherited: true)
         for (relationship, inverse) in inverses {
             guard relationship.inverseRelationship == nil, let found = relationships[inverse], found.entity != nil else { continue }
             relationship.inverseRelationship = found
@@ -256,57 +259,4 @@ struct CompiledModelReader {
     private func unreadable(_ error: any Error, _ place: String) -> NSError {
         malformed(place, "Its predicate or expression cannot be read: \((error as? BinaryPropertyList.Mistake)?.reason ?? "\(error)")")
     }
-}
-
-/// What the fields and numbers of compiled models mean, as far as models show that exist both as XML and compiled.
-enum CompiledKeys {
-    static let model: Set<String> = [
-        "NSEntities", "NSConfigurations", "NSFetchRequestTemplates", "NSVersionIdentifiers", "NSLocalizationDictionary",
-        "CDMCompilerXcodeVersion", "CDMCompilerToolVersion",
-    ]
-    static let entity: Set<String> = [
-        "NSEntityName", "NSClassNameForEntity", "NSUserInfo", "NSSubentities", "NSSuperentity", "NSVersionHashModifier", "NSProperties",
-        "NSRenamingIdentifier", "NSManagedObjectModel", "NSIsAbstract", "NSUniqueTuples", "NSFetchIndexDescriptions", "NSCompoundIndexes",
-        "NSCoreSpotlightDisplayNameExpression",
-    ]
-    private static let property: Set<String> = [
-        "NSPropertyName", "NSEntity", "NSIsOptional", "NSIsTransient", "NSIsIndexed", "NSIsReadOnly", "NSRenamingIdentifier",
-        "NSVersionHashModifier", "NSUserInfo", "NSValidationPredicates", "NSValidationWarnings", "_P",
-    ]
-    static let attribute = property.union([
-        "NSAttributeType", "NSDefaultValue", "NSAttributeValueClassName", "NSValueTransformerName", "NSFlagsKey", "NSDerivationExpression",
-        "NSFilteringPredicate",
-    ])
-    static let relationship = property.union([
-        "NSDestinationEntity", "NSDeleteRule", "NSInverseRelationship", "_NSInverseRelationshipName", "_NSDestinationEntityName",
-        "NSMaxCount",
-        "NSMinCount", "NSIsOrdered",
-    ])
-    static let fetchedProperty = property.union(["NSFetchRequest", "_NSFetchRequestEntityName"])
-    static let index: Set<String> = ["NSIndexName", "NSPartialIndexPredicate", "NSIndexElements", "NSEntity"]
-    static let indexElement: Set<String> = ["NSPropertyName", "NSFetchIndexElementType", "NSFetchIndexDescription", "NSAscending"]
-    static let request: Set<String> = [
-        "NSEntity", "NSPredicate", "NSFetchLimit", "NSFetchOffset", "NSBatchSize", "NSResultType", "NSHasFetchRequestFlags",
-        "NSFetchRequestFlags", "NSAllocationType", "NSSortDescriptors", "NSValuesToFetch", "NSValuesToGroupBy", "NSHavingPredicate",
-        "NSRelationshipKeyPathsForPrefetching",
-    ]
-
-    /// The classes of values that a compiled model names for an attribute of whose class nothing was said.
-    static let standardClasses: [NSAttributeType: String] = [
-        .integer16AttributeType: "NSNumber", .integer32AttributeType: "NSNumber", .integer64AttributeType: "NSNumber",
-        .decimalAttributeType: "NSDecimalNumber", .doubleAttributeType: "NSNumber", .floatAttributeType: "NSNumber",
-        .stringAttributeType: "NSString", .booleanAttributeType: "NSNumber", .dateAttributeType: "NSDate",
-        .binaryDataAttributeType: "NSData", .UUIDAttributeType: "NSUUID", .URIAttributeType: "NSURL",
-    ]
-
-    /// `NSFlagsKey`. No other bit is shown by a public model.
-    static let preservesValueInHistory = 16
-
-    // `NSFetchRequestFlags`. Public models show which bits a request of dictionaries (16) and of IDs (4) lacks, and which distinct results add
-    // (1); the two that every request has are told apart by nothing.
-    static let distinct = 1
-    static let subentities = 2
-    static let propertyValues = 4
-    static let faults = 8
-    static let pendingChanges = 16
 }

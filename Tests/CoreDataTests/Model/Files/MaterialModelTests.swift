@@ -66,6 +66,16 @@ import Testing
         print("\(same) of \(files.count) files are written back byte for byte.")
     }
 
+    @Test func everyModelComesBackFromItsCompiledForm() throws {
+        let models = Self.files(ending: ".xcdatamodel")
+        for url in models {
+            let model = try NSManagedObjectModel(reading: url)
+            let again = try NSManagedObjectModel(compiledModel: model.compiledModel())
+            #expect(again.differences(from: model, includingFileAttributes: false).isEmpty, "\(url.path)")
+        }
+        print("\(models.count) models were compiled and read again.")
+    }
+
     @Test func everyModelHasSwiftSource() throws {
         for url in Self.files(ending: ".xcdatamodel") {
             let model = try NSManagedObjectModel(reading: url)

@@ -1,0 +1,62 @@
+internal import CZlib
+internal import Foundation
+
+/// The model that a SQLite store keeps of itself, in `Z_MODELCACHE`: a compiled model, compressed.
+enum ModelCache {
+    /// How large a model may be, so that a few damaged or hostile bytes do not fill the memory.
+    static let byteLimit = 64 << 20
+
+    /// The content of the table for a model.
+    ///
+    /// - Throws: code 512 for a model that has no compiled form; see ``NSManagedObjectModel/compiledModel()``.
+    static func content(of model: NSManagedObjectModel) throws -> Data { try deflate(model.compiledModel()) }
+
+    /// The model in the content of the table.
+    ///
+    /// - Throws: code 259 (`NSFileReadCorruptFileError`) for content that is no model.
+    static func model(from content: Data) throws -> NSManagedObjectModel { try NSManagedObjectModel(compiledModel: inflate(content)) }
+
+    /// Compresses by DEFLATE, without a header, as Core Data does.
+    static func deflate(_ data: Data) throws -> Data {
+        var stream = z_stream()
+        guard coredata_deflateInitRaw(&stream) == Z_OK else { throw damaged("There is no memory to compress it.") }
+        defer { deflateEnd(&stream) }
+        return try run(data, &stream, limit: .max) { CZlib.deflate(&$0, Z_FINISH) }
+    }
+
+    /// Undoes ``deflate(_:)``.
+    static func inflate(_ data: Data) throws -> Data {
+        var stream = z_stream()
+        guard coredata_inflateInitRaw(&stream) == Z_OK else { throw damaged("There is no memory to decompress it.") }
+        defer { inflateEnd(&stream) }
+        return try run(data, &stream, limit: byteLimit) { CZlib.inflate(&$0, Z_NO_FLUSH) }
+    }
+
+    private static func run(
+        _ data: Data, _ stream: inout z_stream, limit: Int, _ step: (inout z_stream) -> CInt
+    ) throws -> Data {
+        var result = Data()
+        var piece = [UInt8](repeating: 0, count: 64 << 10)
+        // zlib reads through a pointer that it does not declare as constant.
+        var input = [UInt8](data)
+        try input.withUnsafeMutableBufferPointer { input in
+            stream.next_in = input.baseAddress
+            stream.avail_in = UInt32(input.count)
+            var status = Z_OK
+            while status == Z_OK {
+                let count = piece.withUnsafeMutableBufferPointer { output in
+                    stream.next_out = output.baseAddress
+                    stream.avail_out = UInt32(output.count)
+                    status = step(&stream)
+                    return output.count - Int(stream.avail_out)
+                }
+                result.append(contentsOf: piece[0..<count])
+                guard result.count <= limit else { throw damaged("It is larger than \(limit >> 20) MB.") }
+            }
+            guard status == Z_STREAM_END else { throw damaged("It ends early or is no compressed data (zlib's code \(status)).") }
+        }
+        return result
+    }
+
+    private static func damaged(_ reason: String) -> NSError { ModelFileError.malformed(nil, element: "Z_MODELCACHE", reason) }
+}

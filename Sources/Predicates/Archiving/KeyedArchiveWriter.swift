@@ -1,0 +1,255 @@
+package import Foundation
+
+/// Makes a keyed archive object by object, whatever classes the objects name.
+///
+/// Foundation's archiver on Linux takes the names from its own classes, and stops the program at some values.
+package struct KeyedArchiveWriter {
+    /// The number of an object in the archive.
+    package struct Reference: Hashable {
+        let index: Int
+        /// No object.
+        package static let null = Reference(index: 0)
+    }
+
+    /// The value of an object's field.
+    package enum Field {
+        case integer(Int)
+        case real(Double)
+        case flag(Bool)
+        case data(Data)
+        case reference(Reference)
+        case references([Reference])
+    }
+
+    private enum Entry {
+        case plain(Any)
+        case reserved
+        case object([(String, Field)], classIndex: Int)
+        case names([String])
+    }
+
+    private var entries: [Entry] = [.plain("$null")]
+    private var texts: [String: Reference] = [:]
+    private var classes: [String: Int] = [:]
+
+    package init() {}
+
+    private mutating func append(_ entry: Entry) -> Reference {
+        entries.append(entry)
+        return Reference(index: entries.count - 1)
+    }
+
+    // MARK: Objects
+
+    /// Gives out the number of an object that is described later: others may refer to it before.
+    package mutating func reserve() -> Reference { append(.reserved) }
+
+    /// Describes an object.
+    ///
+    /// - Parameters:
+    ///   - reference: a number given out by ``reserve()``.
+    ///   - classes: its class and those that it inherits from, without `NSObject`.
+    ///   - fields: its fields.
+    package mutating func define(_ reference: Reference, _ classes: [String], _ fields: [(String, Field)]) {
+        let name = classes[0]
+        if self.classes[name] == nil { self.classes[name] = append(.names(classes + ["NSObject"])).index }
+        entries[reference.index] = .object(fields, classIndex: self.classes[name].unsafelyUnwrapped)
+    }
+
+    /// Adds an object that nothing refers to yet.
+    package mutating func object(_ classes: [String], _ fields: [(String, Field)]) -> Reference {
+        let reference = reserve()
+        define(reference, classes, fields)
+        return reference
+    }
+
+    /// A text; the same text is one object.
+    package mutating func text(_ text: String) -> Reference {
+        if let known = texts[text] { return known }
+        let reference = append(.plain(text))
+        texts[text] = reference
+        return reference
+    }
+
+    /// A text, or no object.
+    package mutating func text(orNull text: String?) -> Reference {
+        guard let text else { return .null }
+        return self.text(text)
+    }
+
+    package mutating func array(_ elements: [Reference]) -> Reference {
+        object(["NSArray"], [("NS.objects", .references(elements))])
+    }
+
+    package mutating func set(_ elements: [Reference]) -> Reference {
+        object(["NSSet"], [("NS.objects", .references(elements))])
+    }
+
+    package mutating func dictionary(_ pairs: [(String, Reference)]) -> Reference {
+        let keys = pairs.map { text($0.0) }
+        return object(["NSDictionary"], [("NS.keys", .references(keys)), ("NS.objects", .references(pairs.map(\.1)))])
+    }
+
+    // MARK: Values
+
+    /// Adds a value: a text, a number, a date, data, a UUID, a URL, or an array, set or dictionary of them.
+    ///
+    /// - Returns: nil for any other value.
+    package mutating func value(_ value: Any) -> Reference? {
+        switch value {
+        case let text as String: return self.text(text)
+        case let number as NSDecimalNumber: return decimal(number.decimalValue)
+        case let number as Decimal: return decimal(number)
+        case let flag as Bool: return append(.plain(flag))
+        case let number as NSNumber: return append(.plain(number))
+        case let data as Data: return append(.plain(data))
+        case let date as Date: return object(["NSDate"], [("NS.time", .real(date.timeIntervalSinceReferenceDate))])
+        case let id as UUID:
+            return object(["NSUUID"], [("NS.uuidbytes", .data(withUnsafeBytes(of: id.uuid) { Data($0) }))])
+        case let url as URL:
+            return object(["NSURL"], [("NS.base", .reference(.null)), ("NS.relative", .reference(text(url.absoluteString)))])
+        case let elements as [Any]: return list(elements).map { array($0) }
+        case let elements as Set<AnyHashable>:
+            return list(elements.map(\.base).sorted { "\($0)" < "\($1)" }).map { set($0) }
+        case let pairs as [AnyHashable: Any]:
+            var result: [(String, Reference)] = []
+            for (key, element) in pairs.sorted(by: { "\($0.key)" < "\($1.key)" }) {
+                guard let name = key.base as? String, let reference = self.value(element) else { return nil }
+                result.append((name, reference))
+            }
+            return dictionary(result)
+        default: return nil
+        }
+    }
+
+    private mutating func list(_ elements: [Any]) -> [Reference]? {
+        var result: [Reference] = []
+        for element in elements {
+            guard let reference = value(element) else { return nil }
+            result.append(reference)
+        }
+        return result
+    }
+
+    /// Sixteen-bit digits, the lowest first, an exponent of ten and a sign.
+    private mutating func decimal(_ number: Decimal) -> Reference {
+        var digits: [UInt16] = []
+        var rest = number.isNaN ? 0 : number.significand
+        while rest != 0 {
+            var quotient = rest / 65536
+            var whole = Decimal()
+            NSDecimalRound(&whole, &quotient, 0, .down)
+            digits.append(UInt16(truncatingIfNeeded: NSDecimalNumber(decimal: rest - whole * 65536).intValue))
+            rest = whole
+        }
+        let bytes = digits.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
+        return object(
+            ["NSDecimalNumberPlaceholder", "NSDecimalNumber", "NSNumber", "NSValue"],
+            [
+                ("NS.exponent", .integer(number.isNaN || number.isZero ? 0 : number.exponent)), ("NS.length", .integer(digits.count)),
+                ("NS.negative", .flag(number.isNaN || number.sign == .minus)), ("NS.compact", .flag(true)), ("NS.mantissa.bo", .integer(1)),
+                ("NS.mantissa", .data(Data(bytes) + Data(count: 16 - bytes.count))),
+            ])
+    }
+
+    // MARK: Other archives
+
+    /// Adds the objects of another archive.
+    ///
+    /// - Returns: the object at its top.
+    /// - Throws: ``BinaryPropertyList/Mistake`` when the data is no keyed archive, or holds what no archive of ours does.
+    package mutating func embed(_ data: Data) throws -> Reference {
+        let archive = try KeyedArchive(data)
+        let list = archive.list
+        let base = entries.count
+        func moved(_ index: Int) -> Reference { index == 0 ? .null : Reference(index: base + index - 1) }
+        for (number, node) in archive.objects.enumerated().dropFirst() {
+            switch list.nodes[node] {
+            case .string(let text): entries.append(.plain(text))
+            case .integer(let number): entries.append(.plain(number))
+            case .unsigned(let number): entries.append(.plain(number))
+            case .real(let number): entries.append(.plain(number))
+            case .bool(let flag): entries.append(.plain(flag))
+            case .data(let data): entries.append(.plain(data))
+            case .dictionary:
+                let pairs = KeyedArchive.dictionary(node, in: list) ?? [:]
+                if let names = pairs["$classes"], case .array(let chain) = list.nodes[names] {
+                    entries.append(.names(chain.compactMap { if case .string(let name) = list.nodes[$0] { name } else { nil } }))
+                    continue
+                }
+                guard let description = pairs["$class"], case .uid(let classIndex) = list.nodes[description] else {
+                    throw BinaryPropertyList.Mistake(reason: "Object \(number) has no class.")
+                }
+                let fields = try pairs.filter { $0.key != "$class" }.sorted { $0.key < $1.key }.map { key, value in
+                    (key, try KeyedArchiveWriter.field(list.nodes[value], in: list, moved))
+                }
+                entries.append(.object(fields, classIndex: moved(classIndex).index))
+            default: throw BinaryPropertyList.Mistake(reason: "Object \(number) is of an unexpected kind.")
+            }
+        }
+        return moved(archive.rootIndex)
+    }
+
+    private static func field(
+        _ node: BinaryPropertyList.Node, in list: BinaryPropertyList, _ moved: (Int) -> Reference
+    ) throws -> Field {
+        switch node {
+        case .integer(let number): return .integer(Int(number))
+        case .real(let number): return .real(number)
+        case .bool(let flag): return .flag(flag)
+        case .data(let data): return .data(data)
+        case .uid(let index): return .reference(moved(index))
+        case .array(let elements):
+            return .references(
+                try elements.map {
+                    guard case .uid(let index) = list.nodes[$0] else { throw BinaryPropertyList.Mistake(reason: "A list holds values.") }
+                    return moved(index)
+                })
+        default: throw BinaryPropertyList.Mistake(reason: "A field is of an unexpected kind.")
+        }
+    }
+
+    // MARK: The archive
+
+    /// The archive as a binary property list.
+    ///
+    /// - Parameter root: the object at its top.
+    package func data(root: Reference) throws -> Data {
+        let references = try KeyedArchiveWriter.references(count: entries.count)
+        func plain(_ field: Field) -> Any {
+            switch field {
+            case .integer(let number): number
+            case .real(let number): number
+            case .flag(let flag): flag
+            case .data(let data): data
+            case .reference(let reference): references[reference.index]
+            case .references(let list): list.map { references[$0.index] }
+            }
+        }
+        let objects = entries.map { entry -> Any in
+            switch entry {
+            case .plain(let value): return value
+            case .reserved: return "$null"
+            case .names(let chain): return ["$classname": chain.first ?? "", "$classes": chain] as [String: Any]
+            case .object(let fields, let classIndex):
+                var dictionary: [String: Any] = ["$class": references[classIndex]]
+                for (key, field) in fields { dictionary[key] = plain(field) }
+                return dictionary
+            }
+        }
+        let archive: [String: Any] = [
+            "$archiver": "NSKeyedArchiver", "$version": 100_000, "$top": ["root": references[root.index]], "$objects": objects,
+        ]
+        return try PropertyListSerialization.data(fromPropertyList: archive, format: .binary, options: 0)
+    }
+
+    /// Foundation has no public form for references between archived objects, but its XML reader makes them.
+    private static func references(count: Int) throws -> [Any] {
+        let elements = (0..<count).map { "<dict><key>CF$UID</key><integer>\($0)</integer></dict>" }.joined()
+        let list = "<?xml version=\"1.0\" encoding=\"UTF-8\"?><plist version=\"1.0\"><array>\(elements)</array></plist>"
+        guard let references = try PropertyListSerialization.propertyList(from: Data(list.utf8), format: nil) as? [Any] else {
+            throw BinaryPropertyList.Mistake(reason: "Foundation makes no references.")
+        }
+        return references
+    }
+}

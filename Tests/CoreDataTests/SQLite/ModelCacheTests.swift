@@ -1,0 +1,71 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+/// The model that a SQLite store keeps of itself.
+struct ModelCacheTests {
+    @Test func aModelComesBackFromTheCacheOfAStore() throws {
+        let model = NSManagedObjectModel.sample()
+        #expect(try ModelCache.model(from: ModelCache.content(of: model)).differences(from: model).isEmpty)
+    }
+
+    @Test func whatPythonsZlibCompressedIsReadWithoutAHeader() throws {
+        // zlib.compressobj(wbits=-15) over b"tracks tracks tracks".
+        let compressed = Data([0x2B, 0x29, 0x4A, 0x4C, 0xCE, 0x2E, 0x56, 0x28, 0x41, 0xA6, 0x00])
+        #expect(String(decoding: try ModelCache.inflate(compressed), as: UTF8.self) == "tracks tracks tracks")
+    }
+
+    @Test func aDamagedCacheIsAnErrorThatNamesIt() throws {
+        let content = try ModelCache.content(of: .sample())
+        for damaged in [Data(), content.dropLast(20), Data("no model".utf8), try ModelCache.deflate(Data("no model".utf8))] {
+            let error = failure { _ = try ModelCache.model(from: Data(damaged)) }
+            #expect(error?.code == 259)
+        }
+    }
+
+    @Test func aFewBytesThatWouldFillTheMemoryAreRefused() throws {
+        let bomb = try ModelCache.deflate(Data(count: ModelCache.byteLimit + 1))
+        #expect(bomb.count < 100_000)
+        let error = failure { _ = try ModelCache.inflate(bomb) }
+        #expect(error?.code == 259)
+    }
+
+    @Test func anEntityMayRepeatWhatItInheritsAsInTheModelOfAStore() throws {
+        func entity(_ name: String, _ attributes: [String]) -> NSEntityDescription {
+            let entity = NSEntityDescription(name: name)
+            entity.properties = attributes.map { NSAttributeDescription(name: $0, type: .string) }
+            return entity
+        }
+        var assembly = ModelAssembly(file: nil)
+        try assembly.add(entity("Live", ["title", "place", "year"]), parent: "Album", line: nil)
+        try assembly.add(entity("Album", ["title", "year"]), parent: "Work", line: nil)
+        try assembly.add(entity("Work", ["title"]), parent: nil, line: nil)
+        let model = NSManagedObjectModel()
+        try assembly.finish(model, repeatsInherited: true)
+        let live = try #require(model.entitiesByName["Live"])
+        #expect(live.properties.map(\.name) == ["title", "year", "place"])
+        #expect(live.superentity?.superentity?.properties.map(\.name) == ["title"])
+    }
+}
+
+/// The hashes that stores of Apple's name for their entities.
+struct StoredHashTests {
+    @Test func aModelTakesOverTheHashesOfEntitiesThatTheStoreDescribesAlike() throws {
+        let model = NSManagedObjectModel.sample()
+        let stored = try ModelCache.model(from: ModelCache.content(of: model))
+        let hashes = Dictionary(uniqueKeysWithValues: model.entities.map { ($0.name ?? "", Data(($0.name ?? "").utf8)) })
+        #expect(!model.isConfiguration(withName: nil, compatibleWithStoreMetadata: [NSStoreModelVersionHashesKey: hashes]))
+        model.adoptHashes(hashes, of: stored)
+        #expect(model.isConfiguration(withName: nil, compatibleWithStoreMetadata: [NSStoreModelVersionHashesKey: hashes]))
+    }
+
+    @Test func aChangedEntityDoesNotTakeOverTheHash() throws {
+        let model = NSManagedObjectModel.sample()
+        let stored = try ModelCache.model(from: ModelCache.content(of: model))
+        let name = try #require(model.entities.first?.name)
+        model.entitiesByName[name]?.properties.first?.isOptional.toggle()
+        model.adoptHashes([name: Data(count: 32)], of: stored)
+        #expect(model.entityVersionHashesByName[name] != Data(count: 32))
+    }
+}
