@@ -69,6 +69,7 @@ extension NSManagedObjectContext {
         let rivals = conflict.conflictingObjects.filter(isHere)
         let stored = conflict.databaseObject.flatMap { isHere($0) ? $0 : nil }
         var discarded: Set<NSManagedObject> = []
+        var settled: [NSManagedObject] = []
         let saved = rivals.first { !$0.isInserted }
         if type == .rollbackMergePolicyType || type == .mergeByPropertyStoreTrumpMergePolicyType {
             let keeper = stored ?? saved ?? rivals.first
@@ -78,6 +79,7 @@ extension NSManagedObjectContext {
                     discarded.insert(rival)
                 } else {
                     rival.giveUp(conflict.constraint, everything: type == .rollbackMergePolicyType)
+                    settled.append(rival)
                 }
             }
         } else if let keeper = saved ?? stored ?? rivals.first {
@@ -86,12 +88,14 @@ extension NSManagedObjectContext {
                     keeper.takeOver(rival, everything: type == .overwriteMergePolicyType)
                     discard(rival)
                     discarded.insert(rival)
+                    if settled.isEmpty { settled.append(keeper) }
                 } else {
                     delete(rival)
                 }
             }
             if let stored, stored !== keeper { delete(stored) }
         }
+        for object in settled { object.awake(fromSnapshotEvents: .mergePolicy) }
         if !discarded.isEmpty { post(Self.didChangeObjectsNotification, ObjectChanges(deleted: discarded)) }
     }
 

@@ -51,7 +51,10 @@ extension NSManagedObjectContext {
     /// context's queue; `perform`, `fetch` and `save` do.
     ///
     /// What was changed is registered with the ``undoManager``, if there is one that takes registrations.
-    public func processPendingChanges() { _ = processEvent() }
+    public func processPendingChanges() {
+        checkQueue("processPendingChanges() is called")
+        _ = processEvent()
+    }
 
     /// As ``processPendingChanges()``; answers with the objects that were changed, each once.
     ///

@@ -5,6 +5,7 @@ extension NSManagedObjectContext {
     /// counted up; others who have read it meet a conflict in turn. The mark goes with the save, a rollback or a reset. A context without any
     /// changes has nothing to save and finds nothing.
     public func detectConflicts(for object: NSManagedObject) {
+        checkQueue("detectConflicts(for:) is called")
         guard object.registry === registry, !object.flags.contains(.inserted) else { return }
         // The version to compare with is that of the values.
         if object.isFault { _ = object.slotsAfterFault() }

@@ -12,6 +12,7 @@ extension NSManagedObjectContext {
     ///
     /// Source: [mergeChanges(fromContextDidSave:)](https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/mergechanges(fromcontextdidsave:)).
     public func mergeChanges(fromContextDidSave notification: Notification) {
+        checkQueue("mergeChanges(fromContextDidSave:) is called")
         let other = notification.object as? NSManagedObjectContext
         if other === self { return }
         let isForeign = other.map { $0.persistentStoreCoordinator !== persistentStoreCoordinator } ?? false

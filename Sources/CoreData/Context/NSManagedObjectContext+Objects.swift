@@ -12,6 +12,7 @@ extension NSManagedObjectContext {
 
     /// The object of an identity if it lives in the context already, nil otherwise. Call it on the context's queue.
     public func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
+        checkQueue("registeredObject(for: \(objectID)) is called")
         adoptPermanentIDs()
         if !objectID.isTemporary { return registry.object(with: objectID) }
         return registry.object(with: objectID.current) ?? registry.object(with: objectID)
@@ -21,6 +22,7 @@ extension NSManagedObjectContext {
     ///
     /// - Throws: code 133000 when the store has no such object, or the store's error.
     public func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
+        checkQueue("existingObject(with: \(objectID)) is called")
         try throwPendingFaultError()
         let object = object(with: objectID)
         if object.isFault {
@@ -114,6 +116,7 @@ extension NSManagedObjectContext {
 
     /// Inserts an object that was made outside a context. Call it on the context's queue.
     public func insert(_ object: NSManagedObject) {
+        checkQueue("insert(_:) is called")
         guard object.registry == nil else { return }
         precondition(!object.owningEntity.isAbstract, "The entity “\(object.owningEntity)” is abstract: insert one of a subentity.")
         insertNew(object)
@@ -122,6 +125,7 @@ extension NSManagedObjectContext {
 
     /// Says which store a new object is to be saved to, where several hold its entity. Call it on the context's queue.
     public func assign(_ object: Any, to store: NSPersistentStore) {
+        checkQueue("assign(_:to:) is called")
         guard let object = object as? NSManagedObject else { return }
         assignedStores[ObjectIdentifier(object)] = store
     }
@@ -130,6 +134,7 @@ extension NSManagedObjectContext {
     ///
     /// - Throws: the store's error; no object has a new ID then.
     public func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
+        checkQueue("obtainPermanentIDs(for:) is called")
         let waiting = objects.filter { $0.flags.contains(.inserted) && $0.objectID.isTemporaryID }
         guard !waiting.isEmpty else { return }
         let ids = try source.permanentIDs(for: waiting, in: self)

@@ -6,6 +6,7 @@ extension NSManagedObjectContext {
     /// Without merging the object becomes a fault and its unsaved changes are lost. With merging its values are taken from the store at
     /// once, and unsaved changes stay on top of them.
     public func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
+        checkQueue("refresh(_:mergeChanges:) is called")
         guard object.registry === registry, !object.flags.contains(.inserted) else { return }
         source.forgetRow(of: object.objectID)
         faultBatches[object.batchNumber]?.reset()
@@ -35,6 +36,7 @@ extension NSManagedObjectContext {
 
     /// Refreshes every object of the context, keeping unsaved changes. Call it on the context's queue.
     public func refreshAllObjects() {
+        checkQueue("refreshAllObjects() is called")
         for object in registry.all where !object.flags.contains(.inserted) { refresh(object, mergeChanges: object.hasChanges) }
     }
 
@@ -43,6 +45,7 @@ extension NSManagedObjectContext {
     ///
     /// The undo stack is emptied, too.
     public func rollback() {
+        checkQueue("rollback() is called")
         processPendingChanges()
         undoer?.removeAllActions()
         faultError = nil
@@ -78,6 +81,7 @@ extension NSManagedObjectContext {
     ///
     /// What the context has registered with its undo manager is forgotten.
     public func reset() {
+        checkQueue("reset() is called")
         undoer?.removeActions(of: ObjectIdentifier(self))
         eventLog = EventLog()
         let objects = registry.all + insertedList.elements

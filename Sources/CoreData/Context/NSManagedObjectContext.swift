@@ -179,16 +179,29 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     // MARK: What is pending
 
     /// Whether the next save has anything to do.
-    open var hasChanges: Bool { !insertedList.isEmpty || !updatedList.isEmpty || !deletedList.isEmpty }
+    open var hasChanges: Bool {
+        checkQueue("hasChanges is read")
+        return !insertedList.isEmpty || !updatedList.isEmpty || !deletedList.isEmpty
+    }
     /// The objects that the next save will insert.
-    open var insertedObjects: Set<NSManagedObject> { insertedList.set }
+    open var insertedObjects: Set<NSManagedObject> {
+        checkQueue("insertedObjects is read")
+        return insertedList.set
+    }
     /// The objects that the next save will update.
-    open var updatedObjects: Set<NSManagedObject> { updatedList.set }
+    open var updatedObjects: Set<NSManagedObject> {
+        checkQueue("updatedObjects is read")
+        return updatedList.set
+    }
     /// The objects that the next save will delete.
-    open var deletedObjects: Set<NSManagedObject> { deletedList.set }
+    open var deletedObjects: Set<NSManagedObject> {
+        checkQueue("deletedObjects is read")
+        return deletedList.set
+    }
     /// The objects that live in the context.
     open var registeredObjects: Set<NSManagedObject> {
-        Set(registry.all).union(insertedList.elements)
+        checkQueue("registeredObjects is read")
+        return Set(registry.all).union(insertedList.elements)
     }
 
     /// Saves what is pending to the stores, or to the parent context. Call it on the context's queue.

@@ -90,6 +90,7 @@ open class NSFetchedResultsController<ResultType>: NSObject {
     /// - Throws: an error for a request without sort descriptors or of another result type than managed objects, and for objects that are not
     ///   sorted by the section key path; code 134060 for a cache of another request, see ``cacheName``; else as `NSManagedObjectContext.fetch`. The former results stay then.
     open func performFetch() throws {
+        managedObjectContext.checkQueue("performFetch() is called")
         try managedObjectContext.resolve(fetchRequest)
         let request = fetchRequest.erased().copy() as! NSFetchRequest<any NSFetchRequestResult>
         guard request.resultType == .managedObjectResultType else {

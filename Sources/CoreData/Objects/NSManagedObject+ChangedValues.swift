@@ -8,6 +8,7 @@ extension NSManagedObject {
     ///
     /// Source: [changedValuesForCurrentEvent()](https://developer.apple.com/documentation/coredata/nsmanagedobject/1506472-changedvaluesforcurrentevent).
     public func changedValuesForCurrentEvent() -> [String: Any] {
+        checkQueue("changedValuesForCurrentEvent()")
         guard let context = registry?.context else { return [:] }
         // What an observer changes is news of the next event already. An object that is in no event keeps the row of the last one.
         let isCurrent = flags.contains(.noted)

@@ -15,13 +15,15 @@ extension NSManagedObject: KeyValueReadable {
     /// The values of the properties that stores keep and that differ from what the store had when the object was last read or saved, under
     /// their names; nil as `NSNull`. Of a new object those that were set. Fires no relationship fault to find out.
     public func changedValues() -> [String: Any] {
-        values(of: persistentChanges.lazy.filter { self.differsFromSnapshot($0) }) { $0.currentValue(of: $1) }
+        checkQueue("changedValues()")
+        return values(of: persistentChanges.lazy.filter { self.differsFromSnapshot($0) }) { $0.currentValue(of: $1) }
     }
 
     /// The values that the store had when the object was last read or saved; nil as `NSNull`.
     ///
     /// - Parameter keys: the properties wanted, nil for all.
     public func committedValues(forKeys keys: [String]?) -> [String: Any] {
+        checkQueue("committedValues(forKeys:)")
         let properties = owningEntity.frozen!.properties.filter { keys?.contains($0.name) ?? true }
         if slots == nil { _ = slotsAfterFault() }
         return values(of: properties) { $0.committedValue(of: $1) }

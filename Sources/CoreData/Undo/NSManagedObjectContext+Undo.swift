@@ -10,6 +10,7 @@ extension NSManagedObjectContext {
     /// Values, relationships at both ends, insertions and deletions are as they were before; a deleted object is back as the same instance.
     /// After a save an undo is a change like any other, for the next save to write.
     public func undo() {
+        checkQueue("undo() is called")
         guard let undoer else { return }
         processPendingChanges()
         if undoer.canUndo { undoer.undo() }
@@ -17,6 +18,7 @@ extension NSManagedObjectContext {
 
     /// Makes again what the last ``undo()`` has taken back. Call it on the context's queue.
     public func redo() {
+        checkQueue("redo() is called")
         guard let undoer else { return }
         processPendingChanges()
         if undoer.canRedo { undoer.redo() }
