@@ -25,7 +25,8 @@ extension NSManagedObjectContext {
     ///
     /// - Parameters:
     ///   - changeNotificationData: `NSManagedObjectID`s or their URIs, in arrays or sets, under ``NSInsertedObjectsKey``,
-    ///     ``NSUpdatedObjectsKey``, ``NSDeletedObjectsKey``, ``NSRefreshedObjectsKey`` or the keys of IDs of ``NotificationKey``.
+    ///     ``NSUpdatedObjectsKey``, ``NSDeletedObjectsKey``, ``NSRefreshedObjectsKey`` or the keys of IDs of ``NotificationKey``. With
+    ///     ``NSInvalidatedAllObjectsKey`` every object counts as refreshed.
     ///   - contexts: the contexts.
     public static func mergeChanges(
         fromRemoteContextSave changeNotificationData: [AnyHashable: Any], into contexts: [NSManagedObjectContext]
@@ -160,6 +161,7 @@ struct SavedIDs: Sendable {
         deleted = ids(NSDeletedObjectsKey, Key.deletedObjectIDs.rawValue)
         refreshed = ids(
             NSRefreshedObjectsKey, Key.refreshedObjectIDs.rawValue, Key.invalidatedObjects.rawValue, Key.invalidatedObjectIDs.rawValue)
+        if info[NSInvalidatedAllObjectsKey] != nil { refreshed = context.registry.all.map(\.objectID).filter { !$0.isTemporaryID } }
     }
 
     private static func elements(of value: Any?) -> [Any] {

@@ -5,11 +5,11 @@ internal import Foundation
 /// Every call waits for the parent's queue. What crosses is IDs and rows, never objects.
 final class ParentSource: ObjectSource {
     private let parent: NSManagedObjectContext
-    /// The parent's objects of the last fetch, until the child takes them.
+    /// The parent's objects of the last fetch or relationship, until the child takes them.
     private var fetched: [NSManagedObject] = []
     init(_ parent: NSManagedObjectContext) { self.parent = parent }
 
-    /// The parent's objects of the last fetch where its stores are asked object by object: kept, they remember that they came together.
+    /// The parent's objects of the last fetch or relationship where its stores are asked object by object: kept, they remember that they came together.
     func takeFetched() -> [NSManagedObject] {
         let objects = fetched
         fetched = []
@@ -57,6 +57,11 @@ final class ParentSource: ObjectSource {
         try parent.performAndWait {
             let ids = parent.object(with: id).objectIDs(forRelationshipNamed: relationship.name)
             try parent.throwPendingFaultError()
+            if ids.count > 1, parent.persistentStoreCoordinator?.wantsRegistrations ?? false {
+                let objects = parent.objects(with: ids)
+                parent.noteArrival(of: objects)
+                fetched = objects.contains { $0.batchNumber != 0 } ? objects : []
+            }
             return ids
         }
     }
