@@ -14,7 +14,7 @@ open class NSConstraintConflict: NSObject, @unchecked Sendable {
     /// The object in the store that has the values, as it is in the saving context; nil where only objects of the save share them.
     public let databaseObject: NSManagedObject?
     /// The values of that object in the store.
-    public let databaseSnapshot: [AnyHashable: Any]?
+    public let databaseSnapshot: [String: Any]?
     /// The objects that were to be saved with the values.
     public let conflictingObjects: [NSManagedObject]
     /// Their values.
@@ -30,13 +30,16 @@ open class NSConstraintConflict: NSObject, @unchecked Sendable {
     ///   - conflictingSnapshots: their values, in the same order.
     public init(
         constraint: [String], database databaseObject: NSManagedObject?, databaseSnapshot: [AnyHashable: Any]?,
-        conflictingObjects: [NSManagedObject], conflictingSnapshots: [[AnyHashable: Any]]
+        conflicting conflictingObjects: [NSManagedObject], conflictingSnapshots: [Any]
     ) {
+        let conflictingSnapshots = conflictingSnapshots.map { $0 as? [AnyHashable: Any] ?? [:] }
         self.constraint = constraint
         let values = conflictingSnapshots.first ?? databaseSnapshot ?? [:]
         constraintValues = Dictionary(constraint.compactMap { name in values[name].map { (name, $0) } }, uniquingKeysWith: { $1 })
         self.databaseObject = databaseObject
-        self.databaseSnapshot = databaseSnapshot
+        self.databaseSnapshot = databaseSnapshot.map { snapshot in
+            Dictionary(snapshot.compactMap { key, value in (key.base as? String).map { ($0, value) } }, uniquingKeysWith: { $1 })
+        }
         self.conflictingObjects = conflictingObjects
         self.conflictingSnapshots = conflictingSnapshots
     }

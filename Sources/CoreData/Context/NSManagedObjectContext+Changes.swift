@@ -2,11 +2,8 @@ internal import Foundation
 internal import Logging
 
 extension NSManagedObjectContext {
-    /// Marks an object for deletion by the next save. Call it on the context's queue.
-    ///
-    /// Its delete rules are carried out when pending changes are processed: at the end of a `perform` block, before a fetch or a save.
-    /// An object that was never saved is forgotten.
-    public func delete(_ object: NSManagedObject) {
+    /// See ``delete(_:)``.
+    func performDelete(_ object: NSManagedObject) {
         checkQueue("delete(_:) is called")
         guard object.registry === registry, !object.flags.contains(.deleted) else { return }
         if !object.flags.contains(.preparedForDeletion) {
@@ -47,11 +44,8 @@ extension NSManagedObjectContext {
         if eventObjects.count == 1 { scheduleEvent() }
     }
 
-    /// Carries out what has been changed since the last call: delete rules, then the notification of what changed. Call it on the
-    /// context's queue; `perform`, `fetch` and `save` do.
-    ///
-    /// What was changed is registered with the ``undoManager``, if there is one that takes registrations.
-    public func processPendingChanges() {
+    /// See ``processPendingChanges()``.
+    func performProcessPendingChanges() {
         checkQueue("processPendingChanges() is called")
         _ = processEvent()
     }

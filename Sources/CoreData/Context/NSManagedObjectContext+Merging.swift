@@ -1,17 +1,8 @@
 public import Foundation
 
 extension NSManagedObjectContext {
-    /// Brings into this context what another has saved. Call it on this context's queue.
-    ///
-    /// Inserted objects become faults here, updated ones that live here take the stored values under what is unsaved here, deleted ones go. It
-    /// does not make the context dirty, but for relationships whose other end has gone. Observers get one objects-did-change notification
-    /// (objects that have unsaved changes stand under ``NSUpdatedObjectsKey``, the others under ``NSRefreshedObjectsKey``) and one with the IDs,
-    /// ``didMergeChangesObjectIDsNotification``. A store that fails in this is reported as for every read, see ``pendingFaultError``.
-    ///
-    /// - Parameter notification: a did-save notification, with objects or with IDs; its objects may belong to another queue.
-    ///
-    /// Source: [mergeChanges(fromContextDidSave:)](https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/mergechanges(fromcontextdidsave:)).
-    public func mergeChanges(fromContextDidSave notification: Notification) {
+    /// See ``mergeChanges(fromContextDidSave:)``.
+    func performMerge(_ notification: Notification) {
         checkQueue("mergeChanges(fromContextDidSave:) is called")
         let other = notification.object as? NSManagedObjectContext
         if other === self { return }

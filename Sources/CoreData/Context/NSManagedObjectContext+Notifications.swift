@@ -8,6 +8,8 @@ public let NSUpdatedObjectsKey = "updated"
 public let NSDeletedObjectsKey = "deleted"
 /// The key of the objects that were refreshed without being changed here.
 public let NSRefreshedObjectsKey = "refreshed"
+/// The key of the objects that have become invalid.
+public let NSInvalidatedObjectsKey = "invalidated"
 /// The key that says that a reset has made every object of the context invalid.
 public let NSInvalidatedAllObjectsKey = "invalidatedAll"
 

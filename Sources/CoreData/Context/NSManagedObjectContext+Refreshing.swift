@@ -1,11 +1,8 @@
 internal import Foundation
 
 extension NSManagedObjectContext {
-    /// Brings an object up to date with its store. Call it on the context's queue.
-    ///
-    /// Without merging the object becomes a fault and its unsaved changes are lost. With merging its values are taken from the store at
-    /// once, and unsaved changes stay on top of them.
-    public func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
+    /// See ``refresh(_:mergeChanges:)``.
+    func performRefresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
         checkQueue("refresh(_:mergeChanges:) is called")
         guard object.registry === registry, !object.flags.contains(.inserted) else { return }
         source.forgetRow(of: object.objectID)
@@ -34,17 +31,14 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Refreshes every object of the context, keeping unsaved changes. Call it on the context's queue.
-    public func refreshAllObjects() {
+    /// See ``refreshAllObjects()``.
+    func performRefreshAllObjects() {
         checkQueue("refreshAllObjects() is called")
         for object in registry.all where !object.flags.contains(.inserted) { refresh(object, mergeChanges: object.hasChanges) }
     }
 
-    /// Forgets everything that is unsaved: new objects go, changed and deleted ones are as the store had them. Call it on the context's
-    /// queue.
-    ///
-    /// The undo stack is emptied, too.
-    public func rollback() {
+    /// See ``rollback()``.
+    func performRollback() {
         checkQueue("rollback() is called")
         processPendingChanges()
         undoer?.removeAllActions()
@@ -77,10 +71,8 @@ extension NSManagedObjectContext {
         if !changes.isEmpty { post(Self.didChangeObjectsNotification, changes) }
     }
 
-    /// Forgets every object of the context, saved or not. References to them become useless. Call it on the context's queue.
-    ///
-    /// What the context has registered with its undo manager is forgotten.
-    public func reset() {
+    /// See ``reset()``.
+    func performReset() {
         checkQueue("reset() is called")
         undoer?.removeActions(of: ObjectIdentifier(self))
         eventLog = EventLog()

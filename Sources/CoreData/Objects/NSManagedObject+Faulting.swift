@@ -18,7 +18,7 @@ extension NSManagedObject {
         if batchNumber != 0 { try context.prepareRow(of: self) }
         if let row = try context.source.row(for: objectID, in: context) {
             fulfillFault(with: row)
-        } else if context.shouldDeleteInaccessibleFaults {
+        } else if context.shouldHandleInaccessibleFault(self, for: objectID, triggeredByProperty: nil) {
             context.treatAsDeleted(self)
         } else {
             throw Self.missingRow(objectID)
