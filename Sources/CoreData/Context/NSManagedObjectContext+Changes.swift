@@ -144,7 +144,8 @@ struct ObjectChanges {
     var updated: Set<NSManagedObject> = []
     var deleted: Set<NSManagedObject> = []
     var refreshed: Set<NSManagedObject> = []
-    var invalidatedAll = false
+    /// The IDs of all objects, where a reset has made them invalid.
+    var invalidatedAll: [NSManagedObjectID] = []
 
-    var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty && !invalidatedAll }
+    var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty && invalidatedAll.isEmpty }
 }

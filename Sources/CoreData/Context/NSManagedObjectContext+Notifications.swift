@@ -10,7 +10,7 @@ public let NSDeletedObjectsKey = "deleted"
 public let NSRefreshedObjectsKey = "refreshed"
 /// The key of the objects that have become invalid.
 public let NSInvalidatedObjectsKey = "invalidated"
-/// The key that says that a reset has made every object of the context invalid.
+/// The key of the IDs of all objects of the context, which a reset has made invalid: `[NSManagedObjectID]`.
 public let NSInvalidatedAllObjectsKey = "invalidatedAll"
 
 extension Notification.Name {
@@ -67,7 +67,7 @@ extension NSManagedObjectContext {
         if !changes.updated.isEmpty { info[NSUpdatedObjectsKey] = changes.updated }
         if !changes.deleted.isEmpty { info[NSDeletedObjectsKey] = changes.deleted }
         if !changes.refreshed.isEmpty { info[NSRefreshedObjectsKey] = changes.refreshed }
-        if changes.invalidatedAll { info[NSInvalidatedAllObjectsKey] = true }
+        if !changes.invalidatedAll.isEmpty { info[NSInvalidatedAllObjectsKey] = changes.invalidatedAll }
         NotificationCenter.default.post(name: name, object: self, userInfo: info)
     }
 

@@ -4,37 +4,46 @@ extension NSManagedObjectContext {
     /// See ``refresh(_:mergeChanges:)``.
     func performRefresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
         checkQueue("refresh(_:mergeChanges:) is called")
-        guard object.registry === registry, !object.flags.contains(.inserted) else { return }
+        if bringUpToDate(object, mergeChanges: flag) { post(Self.didChangeObjectsNotification, ObjectChanges(refreshed: [object])) }
+    }
+
+    /// Refreshes an object. False where it was a fault anyway, or where its store does not deliver.
+    private func bringUpToDate(_ object: NSManagedObject, mergeChanges flag: Bool) -> Bool {
+        guard object.registry === registry, !object.flags.contains(.inserted) else { return false }
         source.forgetRow(of: object.objectID)
         faultBatches[object.batchNumber]?.reset()
         object.rarities?.fetched = [:]
         guard flag, object.hasChanges else {
             if object.isFault, !object.hasChanges {
                 object.relationships = []
-                return
+                return false
             }
             let wasChanged = object.flags.contains(.updated)
             if wasChanged { updatedList.remove(object) }
             object.flags.remove(.updated)
             object.turnIntoFault()
             if flag { _ = object.slotsAfterFault() }
-            post(Self.didChangeObjectsNotification, ObjectChanges(refreshed: [object]))
-            return
+            return true
         }
         do {
-            guard let row = try source.row(for: object.objectID, in: self) else { return }
+            guard let row = try source.row(for: object.objectID, in: self) else { return false }
             object.rebase(onto: row)
             object.awake(fromSnapshotEvents: .refresh)
-            post(Self.didChangeObjectsNotification, ObjectChanges(refreshed: [object]))
+            return true
         } catch {
             noteFaultError(error, of: object)
+            return false
         }
     }
 
     /// See ``refreshAllObjects()``.
     func performRefreshAllObjects() {
         checkQueue("refreshAllObjects() is called")
-        for object in registry.all where !object.flags.contains(.inserted) { refresh(object, mergeChanges: object.hasChanges) }
+        var refreshed: Set<NSManagedObject> = []
+        for object in registry.all where !object.flags.contains(.inserted) {
+            if bringUpToDate(object, mergeChanges: object.hasChanges) { refreshed.insert(object) }
+        }
+        if !refreshed.isEmpty { post(Self.didChangeObjectsNotification, ObjectChanges(refreshed: refreshed)) }
     }
 
     /// See ``rollback()``.
@@ -76,7 +85,8 @@ extension NSManagedObjectContext {
         checkQueue("reset() is called")
         undoer?.removeActions(of: ObjectIdentifier(self))
         eventLog = EventLog()
-        let objects = registry.all + insertedList.elements
+        let objects = Array(Set(registry.all).union(insertedList.elements))
+        let ids = objects.map(\.objectID)
         insertedList = ObjectList()
         updatedList = ObjectList()
         deletedList = ObjectList()
@@ -95,7 +105,7 @@ extension NSManagedObjectContext {
         faultBatches.removeAll()
         retained = [:]
         reportGone()
-        if !objects.isEmpty { post(Self.didChangeObjectsNotification, ObjectChanges(invalidatedAll: true)) }
+        if !ids.isEmpty { post(Self.didChangeObjectsNotification, ObjectChanges(invalidatedAll: ids)) }
     }
 }
 

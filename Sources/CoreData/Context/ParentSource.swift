@@ -42,7 +42,8 @@ final class ParentSource: ObjectSource {
                 object.fulfillFault(with: row)
             }
             if object.isDeleted || object.flags.contains(.inaccessible) { return nil }
-            return object.hasChanges ? try object.rowForChild() : object.row
+            if object.hasChanges { return try object.rowForChild() }
+            return object.owningEntity.frozen!.hasTransients ? object.row.map(object.withoutTransients) : object.row
         }
     }
 
@@ -74,8 +75,8 @@ final class ParentSource: ObjectSource {
     func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws {
         let written = try (changes.inserted + changes.updated).map { object in
             Push(
-                entity: object.owningEntity, id: object.objectID, row: try object.rowForSaving(keepsLists: true),
-                changed: object.isInserted ? nil : object.persistentChanges)
+                entity: object.owningEntity, id: object.objectID,
+                row: try object.rowForSaving(keepsLists: true, keepsTransients: true), changed: object.isInserted ? nil : object.changes)
         }
         let deleted = changes.deleted.filter { !$0.flags.contains(.inserted) }.map(\.objectID)
         let locked = changes.locked.map(\.objectID)
@@ -105,7 +106,7 @@ final class ParentSource: ObjectSource {
 }
 
 extension NSManagedObject {
-    /// A row with the object's values as they are in this context, unsaved ones too, for a child to read.
+    /// A row with the object's values as they are in this context, unsaved ones too, for a child to read. Transient values are for no one else.
     fileprivate func rowForChild() throws -> Row {
         let copy = readableRow.copy()
         for relationship in owningEntity.frozen!.relationships {
@@ -120,7 +121,7 @@ extension NSManagedObject {
         try registry?.context?.throwPendingFaultError()
         copy.objectID = objectID
         copy.version = snapshot?.version ?? 0
-        return copy
+        return owningEntity.frozen!.hasTransients ? withoutTransients(copy) : copy
     }
 }
 

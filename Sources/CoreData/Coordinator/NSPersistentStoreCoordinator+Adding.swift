@@ -10,6 +10,8 @@ public let NSUUIDChangedPersistentStoresKey = "changed"
 extension Notification.Name {
     /// A coordinator has added or removed a store.
     public static let NSPersistentStoreCoordinatorStoresDidChange = Notification.Name("_NSPersistentStoresChangedNotification")
+    /// A coordinator is about to change its stores. On Apple's platforms it tells of iCloud's stores only; nothing here posts it.
+    public static let NSPersistentStoreCoordinatorStoresWillChange = Notification.Name("NSPersistentStoreCoordinatorStoresWillChange")
     /// A coordinator is about to remove a store, which is the notification's object.
     public static let NSPersistentStoreCoordinatorWillRemoveStore = Notification.Name(
         "_NSPersistentStoreCoordinatorWillRemoveStoreNotification")

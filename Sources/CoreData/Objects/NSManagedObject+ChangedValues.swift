@@ -96,6 +96,11 @@ extension NSManagedObject {
         }
     }
 
+    /// Whether a property that stores do not keep has been changed.
+    final var hasTransientChanges: Bool {
+        owningEntity.frozen!.hasTransients && changes.contains { $0.isTransient && differsFromSnapshot($0) }
+    }
+
     /// See ``hasPersistentChangedValues``.
     final var hasChangesToSave: Bool {
         let properties = owningEntity.frozen!.properties

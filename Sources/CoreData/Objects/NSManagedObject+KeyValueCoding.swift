@@ -19,13 +19,15 @@ extension NSManagedObject: KeyValueReadable {
         return values(of: persistentChanges.lazy.filter { self.differsFromSnapshot($0) }) { $0.currentValue(of: $1) }
     }
 
-    /// The values that the store had when the object was last read or saved; nil as `NSNull`.
+    /// The values that the store had when the object was last read or saved, of the properties that stores keep; nil as `NSNull`. None of an
+    /// object that was never saved.
     ///
     /// - Parameter keys: the properties wanted, nil for all.
     public func committedValues(forKeys keys: [String]?) -> [String: Any] {
         checkQueue("committedValues(forKeys:)")
-        let properties = owningEntity.frozen!.properties.filter { keys?.contains($0.name) ?? true }
         if slots == nil { _ = slotsAfterFault() }
+        guard snapshot != nil else { return [:] }
+        let properties = owningEntity.frozen!.properties.filter { !$0.isTransient && keys?.contains($0.name) ?? true }
         return values(of: properties) { $0.committedValue(of: $1) }
     }
 
