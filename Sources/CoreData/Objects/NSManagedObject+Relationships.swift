@@ -4,7 +4,11 @@ extension NSManagedObject {
     /// Whether the objects of a relationship have not been asked for yet. Asking this fires no fault.
     public func hasFault(forRelationshipNamed key: String) -> Bool {
         checkQueue("hasFault(forRelationshipNamed: “\(key)”)")
-        guard let relationship = relationship(named: key) else { return false }
+        return relationship(named: key).map(isFault) ?? false
+    }
+
+    /// Whether the objects of a relationship have not been asked for yet.
+    func isFault(_ relationship: NSRelationshipDescription) -> Bool {
         switch state(of: relationship) {
         case .fault: break
         case .toOne: return false

@@ -291,7 +291,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
         owningEntity.frozen!.properties.map { property in
             let value: String
             if let relationship = property as? NSRelationshipDescription {
-                value = hasFault(forRelationshipNamed: relationship.name) ? "relationship fault" : "relationship"
+                value = isFault(relationship) ? "relationship fault" : "relationship"
             } else {
                 value = AttributeCheck.describe(anyAttribute(property))
             }
