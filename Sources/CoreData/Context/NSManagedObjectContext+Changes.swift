@@ -5,6 +5,7 @@ extension NSManagedObjectContext {
     /// See ``delete(_:)``.
     func performDelete(_ object: NSManagedObject) {
         checkQueue("delete(_:) is called")
+        refuseForeign(object, "deleted")
         guard object.registry === registry, !object.flags.contains(.deleted) else { return }
         if !object.flags.contains(.preparedForDeletion) {
             object.flags.insert(.preparedForDeletion)

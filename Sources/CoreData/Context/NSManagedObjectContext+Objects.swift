@@ -110,9 +110,17 @@ extension NSManagedObjectContext {
         if undoer != nil { eventLog.append(.appeared(object.keepRemains())) }
     }
 
+    /// Stops the program where an object that lives in another context is given to this one, as Apple's raises.
+    func refuseForeign(_ object: NSManagedObject, _ what: String) {
+        precondition(
+            object.registry == nil || object.registry === registry,
+            "An object cannot be \(what) in another context than its own: use object(with:) to get \(object.objectID) into this one.")
+    }
+
     /// See ``insert(_:)``.
     func performInsert(_ object: NSManagedObject) {
         checkQueue("insert(_:) is called")
+        refuseForeign(object, "inserted")
         guard object.registry == nil else { return }
         precondition(!object.owningEntity.isAbstract, "The entity “\(object.owningEntity)” is abstract: insert one of a subentity.")
         insertNew(object)

@@ -4,6 +4,7 @@ extension NSManagedObjectContext {
     /// See ``refresh(_:mergeChanges:)``.
     func performRefresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
         checkQueue("refresh(_:mergeChanges:) is called")
+        refuseForeign(object, "refreshed")
         if bringUpToDate(object, mergeChanges: flag) { post(Self.didChangeObjectsNotification, ObjectChanges(refreshed: [object])) }
     }
 

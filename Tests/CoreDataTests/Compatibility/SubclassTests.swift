@@ -155,3 +155,38 @@ private final class CountingContext: NSManagedObjectContext, @unchecked Sendable
         }
     }
 }
+
+@Suite("Objects given to a context that is not theirs") struct ForeignObjectTests {
+    fileprivate enum Use: String, CaseIterable, Codable, Sendable { case deleted, inserted, refreshed }
+
+    @Test("Deleting, inserting or refreshing one stops the program with a message that says what to do", arguments: Use.allCases)
+    fileprivate func foreign(_ use: Use) async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [use = use as Use] in
+            try withTwoContexts { first, second in
+                let album = first.performAndWait { Album(context: first) }
+                second.performAndWait {
+                    switch use {
+                    case .deleted: second.delete(album)
+                    case .inserted: second.insert(album)
+                    case .refreshed: second.refresh(album, mergeChanges: true)
+                    }
+                }
+            }
+        }
+        let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(message.contains("cannot be \(use.rawValue) in another context"))
+    }
+
+    @Test("What has left its context is passed over")
+    func gone() throws {
+        try withMusic { context in
+            let album = Album(context: context)
+            context.delete(album)
+            context.processPendingChanges()
+            #expect(album.managedObjectContext == nil)
+            context.delete(album)
+            context.refresh(album, mergeChanges: false)
+            #expect(!context.hasChanges)
+        }
+    }
+}
