@@ -14,7 +14,7 @@ open class NSConstraintConflict: NSObject, @unchecked Sendable {
     /// The object in the store that has the values, as it is in the saving context; nil where only objects of the save share them.
     public let databaseObject: NSManagedObject?
     /// The values of that object in the store.
-    public let databaseSnapshot: [AnyHashable: Any]?
+    public let databaseSnapshot: [String: Any]?
     /// The objects that were to be saved with the values.
     public let conflictingObjects: [NSManagedObject]
     /// Their values.
@@ -30,13 +30,16 @@ open class NSConstraintConflict: NSObject, @unchecked Sendable {
     ///   - conflictingSnapshots: their values, in the same order.
     public init(
         constraint: [String], database databaseObject: NSManagedObject?, databaseSnapshot: [AnyHashable: Any]?,
-        conflictingObjects: [NSManagedObject], conflictingSnapshots: [[AnyHashable: Any]]
+        conflicting conflictingObjects: [NSManagedObject], conflictingSnapshots: [Any]
     ) {
+        let conflictingSnapshots = conflictingSnapshots.map { $0 as? [AnyHashable: Any] ?? [:] }
         self.constraint = constraint
         let values = conflictingSnapshots.first ?? databaseSnapshot ?? [:]
         constraintValues = Dictionary(constraint.compactMap { name in values[name].map { (name, $0) } }, uniquingKeysWith: { $1 })
         self.databaseObject = databaseObject
-        self.databaseSnapshot = databaseSnapshot
+        self.databaseSnapshot = databaseSnapshot.map { snapshot in
+            Dictionary(snapshot.compactMap { key, value in (key.base as? String).map { ($0, value) } }, uniquingKeysWith: { $1 })
+        }
         self.conflictingObjects = conflictingObjects
         self.conflictingSnapshots = conflictingSnapshots
     }
@@ -69,6 +72,7 @@ extension NSManagedObjectContext {
         let rivals = conflict.conflictingObjects.filter(isHere)
         let stored = conflict.databaseObject.flatMap { isHere($0) ? $0 : nil }
         var discarded: Set<NSManagedObject> = []
+        var settled: [NSManagedObject] = []
         let saved = rivals.first { !$0.isInserted }
         if type == .rollbackMergePolicyType || type == .mergeByPropertyStoreTrumpMergePolicyType {
             let keeper = stored ?? saved ?? rivals.first
@@ -78,6 +82,7 @@ extension NSManagedObjectContext {
                     discarded.insert(rival)
                 } else {
                     rival.giveUp(conflict.constraint, everything: type == .rollbackMergePolicyType)
+                    settled.append(rival)
                 }
             }
         } else if let keeper = saved ?? stored ?? rivals.first {
@@ -86,12 +91,14 @@ extension NSManagedObjectContext {
                     keeper.takeOver(rival, everything: type == .overwriteMergePolicyType)
                     discard(rival)
                     discarded.insert(rival)
+                    if settled.isEmpty { settled.append(keeper) }
                 } else {
                     delete(rival)
                 }
             }
             if let stored, stored !== keeper { delete(stored) }
         }
+        for object in settled { object.awake(fromSnapshotEvents: .mergePolicy) }
         if !discarded.isEmpty { post(Self.didChangeObjectsNotification, ObjectChanges(deleted: discarded)) }
     }
 

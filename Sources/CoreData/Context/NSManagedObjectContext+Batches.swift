@@ -119,10 +119,7 @@ extension NSManagedObjectContext {
     /// - Throws: the store's error.
     func settleFaults(_ objects: [NSManagedObject], of request: NSFetchRequest<any NSFetchRequestResult>) throws {
         if request.shouldRefreshRefetchedObjects { refreshRefetched(objects) }
-        if let fetched = parentSource?.takeFetched(), !fetched.isEmpty {
-            faultBatches.add(objects, replacing: true, in: registry)
-            objects.first.flatMap { faultBatches[$0.batchNumber] }?.parents = fetched
-        }
+        noteArrivalFromParent(of: objects, replacing: true)
         guard source.wantsRegistrations else { return }
         let size = request.fetchBatchSize > 0 ? request.fetchBatchSize : FaultBatch.standardPartSize
         faultBatches.add(objects, partSize: size, replacing: true, in: registry)
@@ -133,8 +130,21 @@ extension NSManagedObjectContext {
 
     /// Objects have come by a relationship: they are one batch, unless they came as part of a larger one.
     func noteArrival(of objects: [NSManagedObject]) {
+        noteArrivalFromParent(of: objects, replacing: false)
         guard objects.count > 1, objects.contains(where: { $0.batchNumber == 0 }), source.wantsRegistrations else { return }
         faultBatches.add(objects, replacing: false, in: registry)
+    }
+
+    /// Objects have come from the parent: while they are of use, its objects are kept, which remember that they came together.
+    private func noteArrivalFromParent(of objects: [NSManagedObject], replacing: Bool) {
+        guard let fetched = parentSource?.takeFetched(), !fetched.isEmpty else { return }
+        faultBatches.add(objects, replacing: replacing, in: registry)
+        for object in objects {
+            // Those that stay in a larger batch of before have their parents there.
+            guard let batch = faultBatches[object.batchNumber], batch.parents.isEmpty else { continue }
+            batch.parents = fetched
+            return
+        }
     }
 
     private func refreshRefetched(_ objects: [NSManagedObject]) {

@@ -2,12 +2,10 @@ internal import Foundation
 internal import Logging
 
 extension NSManagedObjectContext {
-    /// Marks an object for deletion by the next save. Call it on the context's queue.
-    ///
-    /// Its delete rules are carried out when pending changes are processed: at the end of a `perform` block, before a fetch or a save.
-    /// An object that was never saved is forgotten.
-    public func delete(_ object: NSManagedObject) {
+    /// See ``delete(_:)``.
+    func performDelete(_ object: NSManagedObject) {
         checkQueue("delete(_:) is called")
+        refuseForeign(object, "deleted")
         guard object.registry === registry, !object.flags.contains(.deleted) else { return }
         if !object.flags.contains(.preparedForDeletion) {
             object.flags.insert(.preparedForDeletion)
@@ -47,11 +45,11 @@ extension NSManagedObjectContext {
         if eventObjects.count == 1 { scheduleEvent() }
     }
 
-    /// Carries out what has been changed since the last call: delete rules, then the notification of what changed. Call it on the
-    /// context's queue; `perform`, `fetch` and `save` do.
-    ///
-    /// What was changed is registered with the ``undoManager``, if there is one that takes registrations.
-    public func processPendingChanges() { _ = processEvent() }
+    /// See ``processPendingChanges()``.
+    func performProcessPendingChanges() {
+        checkQueue("processPendingChanges() is called")
+        _ = processEvent()
+    }
 
     /// As ``processPendingChanges()``; answers with the objects that were changed, each once.
     ///
@@ -147,7 +145,8 @@ struct ObjectChanges {
     var updated: Set<NSManagedObject> = []
     var deleted: Set<NSManagedObject> = []
     var refreshed: Set<NSManagedObject> = []
-    var invalidatedAll = false
+    /// The IDs of all objects, where a reset has made them invalid.
+    var invalidatedAll: [NSManagedObjectID] = []
 
-    var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty && !invalidatedAll }
+    var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty && invalidatedAll.isEmpty }
 }

@@ -1,17 +1,9 @@
 public import Foundation
 
 extension NSManagedObjectContext {
-    /// Brings into this context what another has saved. Call it on this context's queue.
-    ///
-    /// Inserted objects become faults here, updated ones that live here take the stored values under what is unsaved here, deleted ones go. It
-    /// does not make the context dirty, but for relationships whose other end has gone. Observers get one objects-did-change notification
-    /// (objects that have unsaved changes stand under ``NSUpdatedObjectsKey``, the others under ``NSRefreshedObjectsKey``) and one with the IDs,
-    /// ``didMergeChangesObjectIDsNotification``. A store that fails in this is reported as for every read, see ``pendingFaultError``.
-    ///
-    /// - Parameter notification: a did-save notification, with objects or with IDs; its objects may belong to another queue.
-    ///
-    /// Source: [mergeChanges(fromContextDidSave:)](https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/mergechanges(fromcontextdidsave:)).
-    public func mergeChanges(fromContextDidSave notification: Notification) {
+    /// See ``mergeChanges(fromContextDidSave:)``.
+    func performMerge(_ notification: Notification) {
+        checkQueue("mergeChanges(fromContextDidSave:) is called")
         let other = notification.object as? NSManagedObjectContext
         if other === self { return }
         let isForeign = other.map { $0.persistentStoreCoordinator !== persistentStoreCoordinator } ?? false
@@ -24,7 +16,8 @@ extension NSManagedObjectContext {
     ///
     /// - Parameters:
     ///   - changeNotificationData: `NSManagedObjectID`s or their URIs, in arrays or sets, under ``NSInsertedObjectsKey``,
-    ///     ``NSUpdatedObjectsKey``, ``NSDeletedObjectsKey``, ``NSRefreshedObjectsKey`` or the keys of IDs of ``NotificationKey``.
+    ///     ``NSUpdatedObjectsKey``, ``NSDeletedObjectsKey``, ``NSRefreshedObjectsKey`` or the keys of IDs of ``NotificationKey``. With
+    ///     ``NSInvalidatedAllObjectsKey`` every object counts as refreshed.
     ///   - contexts: the contexts.
     public static func mergeChanges(
         fromRemoteContextSave changeNotificationData: [AnyHashable: Any], into contexts: [NSManagedObjectContext]
@@ -159,6 +152,7 @@ struct SavedIDs: Sendable {
         deleted = ids(NSDeletedObjectsKey, Key.deletedObjectIDs.rawValue)
         refreshed = ids(
             NSRefreshedObjectsKey, Key.refreshedObjectIDs.rawValue, Key.invalidatedObjects.rawValue, Key.invalidatedObjectIDs.rawValue)
+        if info[NSInvalidatedAllObjectsKey] != nil { refreshed = context.registry.all.map(\.objectID).filter { !$0.isTemporaryID } }
     }
 
     private static func elements(of value: Any?) -> [Any] {

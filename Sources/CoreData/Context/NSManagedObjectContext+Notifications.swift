@@ -8,7 +8,9 @@ public let NSUpdatedObjectsKey = "updated"
 public let NSDeletedObjectsKey = "deleted"
 /// The key of the objects that were refreshed without being changed here.
 public let NSRefreshedObjectsKey = "refreshed"
-/// The key that says that a reset has made every object of the context invalid.
+/// The key of the objects that have become invalid.
+public let NSInvalidatedObjectsKey = "invalidated"
+/// The key of the IDs of all objects of the context, which a reset has made invalid: `[NSManagedObjectID]`.
 public let NSInvalidatedAllObjectsKey = "invalidatedAll"
 
 extension Notification.Name {
@@ -65,7 +67,7 @@ extension NSManagedObjectContext {
         if !changes.updated.isEmpty { info[NSUpdatedObjectsKey] = changes.updated }
         if !changes.deleted.isEmpty { info[NSDeletedObjectsKey] = changes.deleted }
         if !changes.refreshed.isEmpty { info[NSRefreshedObjectsKey] = changes.refreshed }
-        if changes.invalidatedAll { info[NSInvalidatedAllObjectsKey] = true }
+        if !changes.invalidatedAll.isEmpty { info[NSInvalidatedAllObjectsKey] = changes.invalidatedAll }
         NotificationCenter.default.post(name: name, object: self, userInfo: info)
     }
 

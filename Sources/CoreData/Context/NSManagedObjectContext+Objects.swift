@@ -2,25 +2,23 @@ internal import Foundation
 internal import Synchronization
 
 extension NSManagedObjectContext {
-    /// The object of an identity, without asking the store: a fault if it is not here yet. Call it on the context's queue.
-    ///
-    /// Whether the object exists shows when its values are read; ``existingObject(with:)`` finds out at once.
-    public func object(with objectID: NSManagedObjectID) -> NSManagedObject {
+    /// See ``object(with:)``.
+    func findObject(with objectID: NSManagedObjectID) -> NSManagedObject {
         checkQueue("object(with: \(objectID)) is called")
         return registeredObject(for: objectID) ?? makeFault(objectID.current)
     }
 
-    /// The object of an identity if it lives in the context already, nil otherwise. Call it on the context's queue.
-    public func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
+    /// See ``registeredObject(for:)``.
+    func findRegisteredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
+        checkQueue("registeredObject(for: \(objectID)) is called")
         adoptPermanentIDs()
         if !objectID.isTemporary { return registry.object(with: objectID) }
         return registry.object(with: objectID.current) ?? registry.object(with: objectID)
     }
 
-    /// The object of an identity, its values fetched if need be. Call it on the context's queue.
-    ///
-    /// - Throws: code 133000 when the store has no such object, or the store's error.
-    public func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
+    /// See ``existingObject(with:)``.
+    func findExistingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
+        checkQueue("existingObject(with: \(objectID)) is called")
         try throwPendingFaultError()
         let object = object(with: objectID)
         if object.isFault {
@@ -112,24 +110,33 @@ extension NSManagedObjectContext {
         if undoer != nil { eventLog.append(.appeared(object.keepRemains())) }
     }
 
-    /// Inserts an object that was made outside a context. Call it on the context's queue.
-    public func insert(_ object: NSManagedObject) {
+    /// Stops the program where an object that lives in another context is given to this one, as Apple's raises.
+    func refuseForeign(_ object: NSManagedObject, _ what: String) {
+        precondition(
+            object.registry == nil || object.registry === registry,
+            "An object cannot be \(what) in another context than its own: use object(with:) to get \(object.objectID) into this one.")
+    }
+
+    /// See ``insert(_:)``.
+    func performInsert(_ object: NSManagedObject) {
+        checkQueue("insert(_:) is called")
+        refuseForeign(object, "inserted")
         guard object.registry == nil else { return }
         precondition(!object.owningEntity.isAbstract, "The entity “\(object.owningEntity)” is abstract: insert one of a subentity.")
         insertNew(object)
         if object.identifier != nil { registry.register(object) }
     }
 
-    /// Says which store a new object is to be saved to, where several hold its entity. Call it on the context's queue.
-    public func assign(_ object: Any, to store: NSPersistentStore) {
+    /// See ``assign(_:to:)``.
+    func performAssign(_ object: Any, to store: NSPersistentStore) {
+        checkQueue("assign(_:to:) is called")
         guard let object = object as? NSManagedObject else { return }
         assignedStores[ObjectIdentifier(object)] = store
     }
 
-    /// Gives permanent IDs to new objects before they are saved. Call it on the context's queue.
-    ///
-    /// - Throws: the store's error; no object has a new ID then.
-    public func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
+    /// See ``obtainPermanentIDs(for:)``.
+    func performObtainPermanentIDs(for objects: [NSManagedObject]) throws {
+        checkQueue("obtainPermanentIDs(for:) is called")
         let waiting = objects.filter { $0.flags.contains(.inserted) && $0.objectID.isTemporaryID }
         guard !waiting.isEmpty else { return }
         let ids = try source.permanentIDs(for: waiting, in: self)

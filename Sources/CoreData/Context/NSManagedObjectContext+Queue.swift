@@ -18,8 +18,8 @@ extension NSManagedObjectContext {
 
     var queue: DispatchQueue { contextQueue.queue }
 
-    /// Runs `block` on the context's queue and returns at once. Afterwards pending changes are processed.
-    public func perform(_ block: @escaping () -> Void) {
+    /// See ``perform(_:)-(()->Void)``.
+    func enqueue(_ block: @escaping () -> Void) {
         let block = Handover(block)
         queue.async { self.runEvent { block.value() } }
     }

@@ -1,48 +1,55 @@
 internal import Foundation
 
 extension NSManagedObjectContext {
-    /// Brings an object up to date with its store. Call it on the context's queue.
-    ///
-    /// Without merging the object becomes a fault and its unsaved changes are lost. With merging its values are taken from the store at
-    /// once, and unsaved changes stay on top of them.
-    public func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
-        guard object.registry === registry, !object.flags.contains(.inserted) else { return }
+    /// See ``refresh(_:mergeChanges:)``.
+    func performRefresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
+        checkQueue("refresh(_:mergeChanges:) is called")
+        refuseForeign(object, "refreshed")
+        if bringUpToDate(object, mergeChanges: flag) { post(Self.didChangeObjectsNotification, ObjectChanges(refreshed: [object])) }
+    }
+
+    /// Refreshes an object. False where it was a fault anyway, or where its store does not deliver.
+    private func bringUpToDate(_ object: NSManagedObject, mergeChanges flag: Bool) -> Bool {
+        guard object.registry === registry, !object.flags.contains(.inserted) else { return false }
         source.forgetRow(of: object.objectID)
         faultBatches[object.batchNumber]?.reset()
         object.rarities?.fetched = [:]
         guard flag, object.hasChanges else {
             if object.isFault, !object.hasChanges {
                 object.relationships = []
-                return
+                return false
             }
             let wasChanged = object.flags.contains(.updated)
             if wasChanged { updatedList.remove(object) }
             object.flags.remove(.updated)
             object.turnIntoFault()
             if flag { _ = object.slotsAfterFault() }
-            post(Self.didChangeObjectsNotification, ObjectChanges(refreshed: [object]))
-            return
+            return true
         }
         do {
-            guard let row = try source.row(for: object.objectID, in: self) else { return }
+            guard let row = try source.row(for: object.objectID, in: self) else { return false }
             object.rebase(onto: row)
             object.awake(fromSnapshotEvents: .refresh)
-            post(Self.didChangeObjectsNotification, ObjectChanges(refreshed: [object]))
+            return true
         } catch {
             noteFaultError(error, of: object)
+            return false
         }
     }
 
-    /// Refreshes every object of the context, keeping unsaved changes. Call it on the context's queue.
-    public func refreshAllObjects() {
-        for object in registry.all where !object.flags.contains(.inserted) { refresh(object, mergeChanges: object.hasChanges) }
+    /// See ``refreshAllObjects()``.
+    func performRefreshAllObjects() {
+        checkQueue("refreshAllObjects() is called")
+        var refreshed: Set<NSManagedObject> = []
+        for object in registry.all where !object.flags.contains(.inserted) {
+            if bringUpToDate(object, mergeChanges: object.hasChanges) { refreshed.insert(object) }
+        }
+        if !refreshed.isEmpty { post(Self.didChangeObjectsNotification, ObjectChanges(refreshed: refreshed)) }
     }
 
-    /// Forgets everything that is unsaved: new objects go, changed and deleted ones are as the store had them. Call it on the context's
-    /// queue.
-    ///
-    /// The undo stack is emptied, too.
-    public func rollback() {
+    /// See ``rollback()``.
+    func performRollback() {
+        checkQueue("rollback() is called")
         processPendingChanges()
         undoer?.removeAllActions()
         faultError = nil
@@ -74,13 +81,13 @@ extension NSManagedObjectContext {
         if !changes.isEmpty { post(Self.didChangeObjectsNotification, changes) }
     }
 
-    /// Forgets every object of the context, saved or not. References to them become useless. Call it on the context's queue.
-    ///
-    /// What the context has registered with its undo manager is forgotten.
-    public func reset() {
+    /// See ``reset()``.
+    func performReset() {
+        checkQueue("reset() is called")
         undoer?.removeActions(of: ObjectIdentifier(self))
         eventLog = EventLog()
-        let objects = registry.all + insertedList.elements
+        let objects = Array(Set(registry.all).union(insertedList.elements))
+        let ids = objects.map(\.objectID)
         insertedList = ObjectList()
         updatedList = ObjectList()
         deletedList = ObjectList()
@@ -99,7 +106,7 @@ extension NSManagedObjectContext {
         faultBatches.removeAll()
         retained = [:]
         reportGone()
-        if !objects.isEmpty { post(Self.didChangeObjectsNotification, ObjectChanges(invalidatedAll: true)) }
+        if !ids.isEmpty { post(Self.didChangeObjectsNotification, ObjectChanges(invalidatedAll: ids)) }
     }
 }
 

@@ -78,7 +78,8 @@ extension NSManagedObjectContext {
         processPendingChanges()
         let changes = ChangeSet(
             inserted: insertedList.elements,
-            updated: updatedList.elements.filter { $0.hasPersistentChangedValues },
+            // A parent is given transient values too.
+            updated: updatedList.elements.filter { $0.hasChangesToSave || (parent != nil && $0.hasTransientChanges) },
             deleted: deletedList.elements, locked: lockedObjects.isEmpty ? [] : objectsToLock)
         guard !changes.isEmpty else { return changes }
         var new = changes.inserted
@@ -142,9 +143,11 @@ extension NSManagedObject {
 
     /// Brings the object's row into the form in which a store keeps it: relationships as IDs, the ID, the version that the save makes.
     ///
-    /// - Parameter keepsLists: whether the row is to hold the IDs of to-many relationships.
+    /// - Parameters:
+    ///   - keepsLists: whether the row is to hold the IDs of to-many relationships.
+    ///   - keepsTransients: whether it is to hold transient values.
     /// - Throws: the error of a failing fault; code 133000 for a relationship to an object that is in no context.
-    func rowForSaving(keepsLists: Bool) throws -> Row {
+    func rowForSaving(keepsLists: Bool, keepsTransients: Bool = false) throws -> Row {
         if slots == nil { try fulfillFault() }
         _ = prepareRowForWriting()
         let row = self.row.unsafelyUnwrapped
@@ -163,11 +166,11 @@ extension NSManagedObject {
         try registry?.context?.throwPendingFaultError()
         row.objectID = objectID
         row.version = (snapshot?.version ?? 0) + 1
-        return owningEntity.frozen!.hasTransients ? withoutTransients(row) : row
+        return owningEntity.frozen!.hasTransients && !keepsTransients ? withoutTransients(row) : row
     }
 
     /// A row for a store: without the values that never leave the context.
-    private func withoutTransients(_ row: Row) -> Row {
+    func withoutTransients(_ row: Row) -> Row {
         let stored = row.copy()
         for attribute in owningEntity.frozen!.properties where attribute.isTransient && attribute is NSAttributeDescription {
             stored.store(.null, in: slot(of: attribute))

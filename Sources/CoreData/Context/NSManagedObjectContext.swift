@@ -64,6 +64,16 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// It happens later, on this context's queue, as ``mergeChanges(fromContextDidSave:)``. A child merges what its parent saves, what its
     /// parent merges, and what other children save into the parent.
     open var automaticallyMergesChangesFromParent = false { didSet { updateListening() } }
+    /// Whether a fault without a row reads as deleted; false makes the read an error. ``shouldDeleteInaccessibleFaults`` unless overridden, which is
+    /// also the place to write such faults down.
+    ///
+    /// - Parameters:
+    ///   - fault: the object. Read nothing of it but its ID.
+    ///   - oid: its ID.
+    ///   - property: the property that was read; nil where that is not known, as always here.
+    open func shouldHandleInaccessibleFault(
+        _ fault: NSManagedObject, for oid: NSManagedObjectID, triggeredByProperty property: NSPropertyDescription?
+    ) -> Bool { shouldDeleteInaccessibleFaults }
     /// For how many seconds a row that another fault has read may serve the next one; negative, as it is unless set, for as long as there is one.
     ///
     /// It bears on stores over something that others change, whose rows are kept while a context has the objects. With 0 each fault asks the
@@ -179,16 +189,29 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     // MARK: What is pending
 
     /// Whether the next save has anything to do.
-    open var hasChanges: Bool { !insertedList.isEmpty || !updatedList.isEmpty || !deletedList.isEmpty }
+    open var hasChanges: Bool {
+        checkQueue("hasChanges is read")
+        return !insertedList.isEmpty || !updatedList.isEmpty || !deletedList.isEmpty
+    }
     /// The objects that the next save will insert.
-    open var insertedObjects: Set<NSManagedObject> { insertedList.set }
+    open var insertedObjects: Set<NSManagedObject> {
+        checkQueue("insertedObjects is read")
+        return insertedList.set
+    }
     /// The objects that the next save will update.
-    open var updatedObjects: Set<NSManagedObject> { updatedList.set }
+    open var updatedObjects: Set<NSManagedObject> {
+        checkQueue("updatedObjects is read")
+        return updatedList.set
+    }
     /// The objects that the next save will delete.
-    open var deletedObjects: Set<NSManagedObject> { deletedList.set }
+    open var deletedObjects: Set<NSManagedObject> {
+        checkQueue("deletedObjects is read")
+        return deletedList.set
+    }
     /// The objects that live in the context.
     open var registeredObjects: Set<NSManagedObject> {
-        Set(registry.all).union(insertedList.elements)
+        checkQueue("registeredObjects is read")
+        return Set(registry.all).union(insertedList.elements)
     }
 
     /// Saves what is pending to the stores, or to the parent context. Call it on the context's queue.
@@ -203,6 +226,95 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         checkQueue("save() is called")
         try performSave()
     }
+
+    // MARK: What subclasses may override
+
+    /// The object of an identity, without asking the store: a fault if it is not here yet. Call it on the context's queue.
+    ///
+    /// Whether the object exists shows when its values are read; ``existingObject(with:)`` finds out at once.
+    open func object(with objectID: NSManagedObjectID) -> NSManagedObject { findObject(with: objectID) }
+
+    /// The object of an identity if it lives in the context already, nil otherwise. Call it on the context's queue.
+    open func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? { findRegisteredObject(for: objectID) }
+
+    /// The object of an identity, its values fetched if need be. Call it on the context's queue.
+    ///
+    /// - Throws: code 133000 when the store has no such object, or the store's error.
+    open func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject { try findExistingObject(with: objectID) }
+
+    /// Inserts an object that was made outside a context. Call it on the context's queue.
+    open func insert(_ object: NSManagedObject) { performInsert(object) }
+
+    /// Marks an object for deletion by the next save. Call it on the context's queue.
+    ///
+    /// Its delete rules are carried out when pending changes are processed: at the end of a `perform` block, before a fetch or a save.
+    /// An object that was never saved is forgotten.
+    open func delete(_ object: NSManagedObject) { performDelete(object) }
+
+    /// Says which store a new object is to be saved to, where several hold its entity. Call it on the context's queue.
+    open func assign(_ object: Any, to store: NSPersistentStore) { performAssign(object, to: store) }
+
+    /// Gives permanent IDs to new objects before they are saved. Call it on the context's queue.
+    ///
+    /// - Throws: the store's error; no object has a new ID then.
+    open func obtainPermanentIDs(for objects: [NSManagedObject]) throws { try performObtainPermanentIDs(for: objects) }
+
+    /// Makes the next save look whether others have changed an object, even if it is not changed here. Call it on the context's queue.
+    ///
+    /// Use it where changes of other objects rest on what this one says. The object's version is compared as that of a changed object is, and
+    /// counted up; others who have read it meet a conflict in turn. The mark goes with the save, a rollback or a reset. A context without any
+    /// changes has nothing to save and finds nothing.
+    open func detectConflicts(for object: NSManagedObject) { performDetectConflicts(for: object) }
+
+    /// Carries out what has been changed since the last call: delete rules, then the notification of what changed. Call it on the
+    /// context's queue; `perform`, `fetch` and `save` do.
+    ///
+    /// What was changed is registered with the ``undoManager``, if there is one that takes registrations.
+    open func processPendingChanges() { performProcessPendingChanges() }
+
+    /// Brings an object up to date with its store. Call it on the context's queue.
+    ///
+    /// Without merging the object becomes a fault and its unsaved changes are lost. With merging its values are taken from the store at
+    /// once, and unsaved changes stay on top of them.
+    open func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) { performRefresh(object, mergeChanges: flag) }
+
+    /// Refreshes every object of the context, keeping unsaved changes. Call it on the context's queue.
+    open func refreshAllObjects() { performRefreshAllObjects() }
+
+    /// Forgets everything that is unsaved: new objects go, changed and deleted ones are as the store had them. Call it on the context's
+    /// queue.
+    ///
+    /// The undo stack is emptied, too.
+    open func rollback() { performRollback() }
+
+    /// Forgets every object of the context, saved or not. References to them become useless. Call it on the context's queue.
+    ///
+    /// What the context has registered with its undo manager is forgotten.
+    open func reset() { performReset() }
+
+    /// Brings into this context what another has saved. Call it on this context's queue.
+    ///
+    /// Inserted objects become faults here, updated ones that live here take the stored values under what is unsaved here, deleted ones go. It
+    /// does not make the context dirty, but for relationships whose other end has gone. Observers get one objects-did-change notification
+    /// (objects that have unsaved changes stand under ``NSUpdatedObjectsKey``, the others under ``NSRefreshedObjectsKey``) and one with the IDs,
+    /// ``didMergeChangesObjectIDsNotification``. A store that fails in this is reported as for every read, see ``pendingFaultError``.
+    ///
+    /// - Parameter notification: a did-save notification, with objects or with IDs; its objects may belong to another queue.
+    ///
+    /// Source: [mergeChanges(fromContextDidSave:)](https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/mergechanges(fromcontextdidsave:)).
+    open func mergeChanges(fromContextDidSave notification: Notification) { performMerge(notification) }
+
+    /// Takes back the last group of changes that the ``undoManager`` has; does nothing without one. Call it on the context's queue.
+    ///
+    /// Values, relationships at both ends, insertions and deletions are as they were before; a deleted object is back as the same instance.
+    /// After a save an undo is a change like any other, for the next save to write.
+    open func undo() { performUndo() }
+
+    /// Makes again what the last ``undo()`` has taken back. Call it on the context's queue.
+    open func redo() { performRedo() }
+
+    /// Runs `block` on the context's queue and returns at once. Afterwards pending changes are processed.
+    open func perform(_ block: @escaping () -> Void) { enqueue(block) }
 
     // MARK: Errors of reads
 

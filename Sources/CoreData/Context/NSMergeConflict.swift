@@ -2,7 +2,7 @@ public import Foundation
 
 /// Says that an object was changed here and by someone else since this context read it.
 ///
-/// A snapshot is a dictionary of values by property name. ``newVersionNumber`` is 0 when the object has been deleted.
+/// A snapshot is a dictionary of values by property name: attributes, and to-one relationships as IDs. ``newVersionNumber`` is 0 when the object has been deleted.
 ///
 /// Source: [NSMergeConflict](https://developer.apple.com/documentation/coredata/nsmergeconflict).
 // Immutable; the object in it belongs to its context's queue.
@@ -34,7 +34,7 @@ open class NSMergeConflict: NSObject, @unchecked Sendable {
         persistedSnapshot persnap: [String: Any]?
     ) {
         sourceObject = srcObject
-        objectSnapshot = srcObject.snapshot.map { $0.dictionary(of: srcObject.owningEntity) }
+        objectSnapshot = srcObject.snapshot.map { $0.conflictSnapshot(of: srcObject.owningEntity) }
         cachedSnapshot = cachesnap
         persistedSnapshot = persnap
         newVersionNumber = newvers
@@ -44,8 +44,8 @@ open class NSMergeConflict: NSObject, @unchecked Sendable {
 
     init(_ object: NSManagedObject, stored: Row?) {
         sourceObject = object
-        objectSnapshot = object.snapshot.map { $0.dictionary(of: object.owningEntity) }
-        cachedSnapshot = stored.map { $0.dictionary(of: object.owningEntity) }
+        objectSnapshot = object.snapshot.map { $0.conflictSnapshot(of: object.owningEntity) }
+        cachedSnapshot = stored.map { $0.conflictSnapshot(of: object.owningEntity) }
         persistedSnapshot = cachedSnapshot
         newVersionNumber = Int(stored?.version ?? 0)
         oldVersionNumber = Int(object.snapshot?.version ?? 0)
@@ -85,6 +85,13 @@ extension Row {
             if let id = value as? NSManagedObjectID, id === NSManagedObjectID.unresolved { continue }
             values[property.name] = value
         }
+        return values
+    }
+
+    /// The values as a conflict shows them: to-many relationships are left out, as on Apple's platforms.
+    func conflictSnapshot(of entity: NSEntityDescription) -> [String: Any] {
+        var values = dictionary(of: entity)
+        for relationship in entity.frozen!.relationships where relationship.isToMany { values[relationship.name] = nil }
         return values
     }
 }

@@ -66,7 +66,11 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
     /// - Throws: code 133020 with the conflicts, where the policy leaves them unsettled.
     open func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
         if mergeType == .errorMergePolicyType { throw NSMergeConflict.error(list) }
-        for conflict in list { settle(conflict) }
+        for conflict in list {
+            settle(conflict)
+            let object = conflict.sourceObject
+            if object.registry != nil, !object.isDeleted, conflict.newVersionNumber > 0 { object.awake(fromSnapshotEvents: .mergePolicy) }
+        }
     }
 
     private func settle(_ conflict: NSMergeConflict) {
@@ -117,14 +121,10 @@ extension NSManagedObject {
     /// Whether a property has other values in two rows of the object.
     func differs(_ first: Row, _ second: Row, at property: NSPropertyDescription) -> Bool {
         let slot = slot(of: property)
-        let values = [first, second].map { row -> NSObject? in
-            switch row.any(at: slot, of: property as? NSAttributeDescription) {
-            case nil: nil
-            case let ids as [NSManagedObjectID]: NSSet(array: ids)
-            case let value?: (value as? NSObject) ?? NSString(string: "\(value)")
-            }
+        if let relationship = property as? NSRelationshipDescription, relationship.isToMany, !relationship.isOrdered {
+            return first.objectIDs(at: slot).map { Set($0.ids) } != second.objectIDs(at: slot).map { Set($0.ids) }
         }
-        return values[0] != values[1]
+        return !first.hasEqualValue(as: second, at: slot)
     }
 }
 

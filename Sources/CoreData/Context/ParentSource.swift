@@ -5,11 +5,11 @@ internal import Foundation
 /// Every call waits for the parent's queue. What crosses is IDs and rows, never objects.
 final class ParentSource: ObjectSource {
     private let parent: NSManagedObjectContext
-    /// The parent's objects of the last fetch, until the child takes them.
+    /// The parent's objects of the last fetch or relationship, until the child takes them.
     private var fetched: [NSManagedObject] = []
     init(_ parent: NSManagedObjectContext) { self.parent = parent }
 
-    /// The parent's objects of the last fetch where its stores are asked object by object: kept, they remember that they came together.
+    /// The parent's objects of the last fetch or relationship where its stores are asked object by object: kept, they remember that they came together.
     func takeFetched() -> [NSManagedObject] {
         let objects = fetched
         fetched = []
@@ -42,7 +42,8 @@ final class ParentSource: ObjectSource {
                 object.fulfillFault(with: row)
             }
             if object.isDeleted || object.flags.contains(.inaccessible) { return nil }
-            return object.hasChanges ? try object.rowForChild() : object.row
+            if object.hasChanges { return try object.rowForChild() }
+            return object.owningEntity.frozen!.hasTransients ? object.row.map(object.withoutTransients) : object.row
         }
     }
 
@@ -57,6 +58,11 @@ final class ParentSource: ObjectSource {
         try parent.performAndWait {
             let ids = parent.object(with: id).objectIDs(forRelationshipNamed: relationship.name)
             try parent.throwPendingFaultError()
+            if ids.count > 1, parent.persistentStoreCoordinator?.wantsRegistrations ?? false {
+                let objects = parent.objects(with: ids)
+                parent.noteArrival(of: objects)
+                fetched = objects.contains { $0.batchNumber != 0 } ? objects : []
+            }
             return ids
         }
     }
@@ -69,8 +75,8 @@ final class ParentSource: ObjectSource {
     func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws {
         let written = try (changes.inserted + changes.updated).map { object in
             Push(
-                entity: object.owningEntity, id: object.objectID, row: try object.rowForSaving(keepsLists: true),
-                changed: object.isInserted ? nil : object.persistentChanges)
+                entity: object.owningEntity, id: object.objectID,
+                row: try object.rowForSaving(keepsLists: true, keepsTransients: true), changed: object.isInserted ? nil : object.changes)
         }
         let deleted = changes.deleted.filter { !$0.flags.contains(.inserted) }.map(\.objectID)
         let locked = changes.locked.map(\.objectID)
@@ -100,7 +106,7 @@ final class ParentSource: ObjectSource {
 }
 
 extension NSManagedObject {
-    /// A row with the object's values as they are in this context, unsaved ones too, for a child to read.
+    /// A row with the object's values as they are in this context, unsaved ones too, for a child to read. Transient values are for no one else.
     fileprivate func rowForChild() throws -> Row {
         let copy = readableRow.copy()
         for relationship in owningEntity.frozen!.relationships {
@@ -115,7 +121,7 @@ extension NSManagedObject {
         try registry?.context?.throwPendingFaultError()
         copy.objectID = objectID
         copy.version = snapshot?.version ?? 0
-        return copy
+        return owningEntity.frozen!.hasTransients ? withoutTransients(copy) : copy
     }
 }
 

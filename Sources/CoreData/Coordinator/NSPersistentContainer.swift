@@ -15,11 +15,13 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     /// The name of the container.
     public let name: String
     /// The main-queue context.
-    public let viewContext: NSManagedObjectContext
+    open var viewContext: NSManagedObjectContext { mainContext }
+    private let mainContext: NSManagedObjectContext
     /// The model.
     open var managedObjectModel: NSManagedObjectModel { persistentStoreCoordinator.managedObjectModel }
     /// The coordinator of the stores.
-    public let persistentStoreCoordinator: NSPersistentStoreCoordinator
+    open var persistentStoreCoordinator: NSPersistentStoreCoordinator { coordinator }
+    private let coordinator: NSPersistentStoreCoordinator
 
     /// Why the model of the container's name could not be read; nil if it could, or was given.
     // Set by the initializer alone.
@@ -34,14 +36,24 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         set { lock.withLock { descriptions = newValue } }
     }
 
+    /// Where stores lie for which a program has no other place: the folder of the program among the user's application data.
+    ///
+    /// It need not be there. Override it for stores elsewhere.
+    open class func defaultDirectoryURL() -> URL {
+        let folder =
+            FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask).first
+            ?? FileManager.default.homeDirectoryForCurrentUser
+        return folder.appendingPathComponent(ProcessInfo.processInfo.processName, isDirectory: true)
+    }
+
     /// Makes a container of `model`, which cannot be changed from then on.
     ///
     /// A model with mistakes stops the program with a message that lists them.
     public init(name: String, managedObjectModel model: NSManagedObjectModel) {
         self.name = name
-        persistentStoreCoordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        viewContext = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
-        viewContext.persistentStoreCoordinator = persistentStoreCoordinator
+        coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        mainContext = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
+        mainContext.persistentStoreCoordinator = coordinator
         super.init()
     }
 

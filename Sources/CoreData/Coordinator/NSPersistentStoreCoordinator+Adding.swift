@@ -4,10 +4,17 @@ public import Foundation
 public let NSAddedPersistentStoresKey = "added"
 /// The key of the stores that were removed.
 public let NSRemovedPersistentStoresKey = "removed"
+/// The key of the stores whose UUID has changed.
+public let NSUUIDChangedPersistentStoresKey = "changed"
 
 extension Notification.Name {
     /// A coordinator has added or removed a store.
     public static let NSPersistentStoreCoordinatorStoresDidChange = Notification.Name("_NSPersistentStoresChangedNotification")
+    /// A coordinator is about to change its stores. On Apple's platforms it tells of iCloud's stores only; nothing here posts it.
+    public static let NSPersistentStoreCoordinatorStoresWillChange = Notification.Name("NSPersistentStoreCoordinatorStoresWillChange")
+    /// A coordinator is about to remove a store, which is the notification's object.
+    public static let NSPersistentStoreCoordinatorWillRemoveStore = Notification.Name(
+        "_NSPersistentStoreCoordinatorWillRemoveStoreNotification")
 }
 
 /// The store classes by type.
@@ -172,6 +179,20 @@ extension NSPersistentStoreCoordinator {
         _ metadata: [String: Any]?, forPersistentStoreOfType storeType: String, at url: URL, options: [AnyHashable: Any]? = nil
     ) throws {
         try storeClass(storeType).setMetadata(metadata, forPersistentStoreAt: url)
+    }
+
+    /// The metadata of the store of a type at a place, in the spelling of current SDKs.
+    public class func metadataForPersistentStore(
+        type: NSPersistentStore.StoreType, at url: URL, options: [AnyHashable: Any]? = nil
+    ) throws -> [String: Any] {
+        try metadataForPersistentStore(ofType: type.rawValue, at: url, options: options)
+    }
+
+    /// Sets the metadata of the store of a type at a place, in the spelling of current SDKs.
+    public class func setMetadata(
+        _ metadata: [String: Any]?, type: NSPersistentStore.StoreType, at url: URL, options: [AnyHashable: Any]? = nil
+    ) throws {
+        try setMetadata(metadata, forPersistentStoreOfType: type.rawValue, at: url, options: options)
     }
 
     private class func storeClass(_ type: String) throws -> NSPersistentStore.Type {

@@ -33,8 +33,8 @@ extension NSPersistentStoreCoordinator {
             if row == nil, objects.count < 2 { return nil }
             return NSConstraintConflict(
                 constraint: claim.constraint.names, database: holder.map(context.object(with:)),
-                databaseSnapshot: row.flatMap { row in holder.map { row.dictionary(of: $0.owningEntity) } }, conflictingObjects: objects,
-                conflictingSnapshots: objects.map { $0.row?.dictionary(of: $0.owningEntity) ?? [:] })
+                databaseSnapshot: row.flatMap { row in holder.map { row.conflictSnapshot(of: $0.owningEntity) } }, conflicting: objects,
+                conflictingSnapshots: objects.map { $0.row?.conflictSnapshot(of: $0.owningEntity) ?? [:] })
         }
         if !conflicts.isEmpty { throw NSConstraintConflict.error(conflicts) }
     }

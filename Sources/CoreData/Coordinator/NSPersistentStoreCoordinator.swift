@@ -53,6 +53,17 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// The place of a store; a store without one has a URL of the scheme `coredata`.
     open func url(for store: NSPersistentStore) -> URL { store.url ?? NSPersistentStore.noURL }
 
+    /// Gives a store another place: an atomic store is written there by the next save. False where there is another store.
+    ///
+    /// - Returns: whether the store has the place now.
+    open func setURL(_ url: URL, for store: NSPersistentStore) -> Bool {
+        guard persistentStores.contains(where: { $0 === store }), persistentStore(for: url).map({ $0 === store }) ?? true else {
+            return false
+        }
+        store.requestLock.withLock { store.url = url }
+        return true
+    }
+
     /// The metadata of a store.
     open func metadata(for store: NSPersistentStore) -> [String: Any] { store.metadata ?? [:] }
 
@@ -70,6 +81,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
                 NSPersistentStoreOperationError, "The store \(store.identifier ?? "?") cannot be removed.",
                 reason: "It does not belong to this coordinator.", next: "Remove it from the coordinator it was added to.")
         }
+        NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
         store.willRemove(from: self)
         lock.withLock { stores.removeAll { $0 === store } }
         store.persistentStoreCoordinator = nil

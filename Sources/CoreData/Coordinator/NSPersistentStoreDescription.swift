@@ -17,8 +17,37 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
         get { (options[NSReadOnlyPersistentStoreOption] as? NSNumber)?.boolValue ?? false }
         set { setOption(newValue ? NSNumber(value: true) : nil, forKey: NSReadOnlyPersistentStoreOption) }
     }
+    /// Whether a store of another version of the model is migrated when it is opened. True unless set; see
+    /// ``NSMigratePersistentStoresAutomaticallyOption``.
+    open var shouldMigrateStoreAutomatically: Bool {
+        get { flag(NSMigratePersistentStoresAutomaticallyOption) }
+        set { setOption(NSNumber(value: newValue), forKey: NSMigratePersistentStoresAutomaticallyOption) }
+    }
+    /// Whether a mapping model is inferred for that where there is none. True unless set; see ``NSInferMappingModelAutomaticallyOption``.
+    open var shouldInferMappingModelAutomatically: Bool {
+        get { flag(NSInferMappingModelAutomaticallyOption) }
+        set { setOption(NSNumber(value: newValue), forKey: NSInferMappingModelAutomaticallyOption) }
+    }
+    /// For how many seconds the store waits for others that use its file. 240 unless set; see ``NSPersistentStoreTimeoutOption``.
+    open var timeout: TimeInterval {
+        get { (options[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue ?? 240 }
+        set { setOption(NSNumber(value: newValue), forKey: NSPersistentStoreTimeoutOption) }
+    }
+    /// The pragmas of an SQLite store, by name; see ``NSSQLitePragmasOption``.
+    open var sqlitePragmas: [String: NSObject] {
+        var pragmas: [String: NSObject] = [:]
+        for (name, value) in options[NSSQLitePragmasOption] as? NSDictionary ?? [:] {
+            guard let name = name as? String else { continue }
+            pragmas[name] = value as? NSObject ?? NSString(string: "\(value)")
+        }
+        return pragmas
+    }
     /// What the store is opened with.
-    open private(set) var options: [String: NSObject] = [:]
+    open private(set) var options: [String: NSObject] = [
+        NSMigratePersistentStoresAutomaticallyOption: NSNumber(value: true), NSInferMappingModelAutomaticallyOption: NSNumber(value: true),
+    ]
+
+    private func flag(_ key: String) -> Bool { (options[key] as? NSNumber)?.boolValue ?? false }
 
     /// Describes a store in memory.
     public override init() { super.init() }
@@ -31,6 +60,17 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
 
     /// Sets an option, or takes it away.
     open func setOption(_ option: NSObject?, forKey key: String) { options[key] = option }
+
+    /// Sets a pragma of an SQLite store, or takes it away. Other stores have none.
+    ///
+    /// - Parameters:
+    ///   - value: the value, a text; nil takes the pragma away.
+    ///   - name: the name of the pragma.
+    open func setValue(_ value: NSObject?, forPragmaNamed name: String) {
+        var pragmas = sqlitePragmas
+        pragmas[name] = value
+        setOption(NSDictionary(dictionary: pragmas), forKey: NSSQLitePragmasOption)
+    }
 
     /// A description like this one.
     open func copy(with zone: NSZone? = nil) -> Any {

@@ -62,9 +62,12 @@ struct FetchedContents {
     /// Takes fetched objects in.
     ///
     /// - Throws: an error naming the section key path where the objects are not sorted by it; the error of a failing fault.
-    init(_ fetched: [NSManagedObject], sort: CompiledSortKeys, sectionKeyPath: String?) throws {
+    ///
+    /// - Parameter naming: where the names of the sections come from.
+    init(_ fetched: [NSManagedObject], sort: CompiledSortKeys, sectionKeyPath: String?, naming: SectionNaming? = nil) throws {
         self.sort = sort
         self.sectionKeyPath = sectionKeyPath
+        var cachedNames = try naming?.cachedNames(of: fetched, sectionName)
         var section = FetchedSection("")
         var list: [FetchedSection] = []
         if sectionKeyPath == nil { list.append(section) }
@@ -72,7 +75,7 @@ struct FetchedContents {
         all.reserveCapacity(fetched.count)
         nodes.reserveCapacity(fetched.count)
         for object in fetched where nodes[ObjectIdentifier(object)] == nil {
-            let name = try sectionName(of: object)
+            let name = try cachedNames?.next() ?? sectionName(of: object)
             if sectionKeyPath != nil, list.isEmpty || section.name != name {
                 section = FetchedSection(name)
                 guard sectionsByName.updateValue(section, forKey: name) == nil else { throw outOfOrder(object, name) }

@@ -1,3 +1,8 @@
+/// What a delegate's method is declared with in programs for UIKit and AppKit.
+public typealias NSDiffableDataSourceSnapshotReference = FetchedResultsSnapshot
+/// What such programs turn it into: `snapshot as NSDiffableDataSourceSnapshot<String, NSManagedObjectID>`.
+public typealias NSDiffableDataSourceSnapshot<SectionIdentifier, ItemIdentifier> = FetchedResultsSnapshot
+
 /// All fetched results at one time: the names of the sections and the IDs of their objects. It may cross to other queues.
 ///
 /// It stands for Apple's `NSDiffableDataSourceSnapshotReference`, which belongs to UIKit and AppKit.
@@ -35,6 +40,12 @@ public struct FetchedResultsSnapshot: Sendable, Equatable {
 
     /// The index of an object over all sections; nil where it is not among them.
     public func indexOfItem(_ identifier: NSManagedObjectID) -> Int? { itemIdentifiers.firstIndex(of: identifier) }
+
+    /// The name of the section of an object; nil where the object is not among the results.
+    public func sectionIdentifier(containingItem identifier: NSManagedObjectID) -> String? {
+        guard let index = indexOfItem(identifier) else { return nil }
+        return bounds.lastIndex { $0 <= index }.map { sectionIdentifiers[$0] }
+    }
 
     private func range(of identifier: String) -> Range<Int> {
         indexOfSection(identifier).map { bounds[$0]..<bounds[$0 + 1] } ?? 0..<0

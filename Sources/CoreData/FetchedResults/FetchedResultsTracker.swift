@@ -34,13 +34,17 @@ final class FetchedResultsTracker: @unchecked Sendable {
     // MARK: Fetching
 
     /// Fetches, and takes the results as the contents. On failure these stay as they were.
-    func fetch(_ request: NSFetchRequest<any NSFetchRequestResult>, sectionKeyPath: String?) throws {
+    func fetch(_ request: NSFetchRequest<any NSFetchRequestResult>, sectionKeyPath: String?, cacheName: String? = nil) throws {
+        context.processPendingChanges()
+        let naming = try cacheName.map { try SectionNaming(context, request, sectionKeyPath: sectionKeyPath, cacheName: $0) }
         let fetched = try find(request)
         let entity = request.entity.unsafelyUnwrapped
         let schema = entity.frozen!.schema
         let predicate = try context.settled(request.predicate)?.compiled(for: schema)
         let sort = try CompiledSortKeys(request.sortDescriptors ?? [], for: schema)
-        contents = try FetchedContents(fetched, sort: sort, sectionKeyPath: sectionKeyPath)
+        let contents = try FetchedContents(fetched, sort: sort, sectionKeyPath: sectionKeyPath, naming: naming)
+        naming?.keep(contents)
+        self.contents = contents
         self.request = request
         self.predicate = predicate
         self.sort = sort

@@ -17,7 +17,14 @@ open class NSFetchedResultsController<ResultType>: NSObject {
     public let managedObjectContext: NSManagedObjectContext
     /// The key path of the section names; nil for one section.
     public let sectionNameKeyPath: String?
-    /// The name that was given for a cache. There are no cache files: sections are made with each fetch.
+    /// The name of the cache of the sections; nil for none.
+    ///
+    /// A cache holds the names and sizes of the sections. ``performFetch()`` takes them from there, instead of reading the section name of
+    /// every object, where nothing is unsaved in the context and its stores say that they hold what they held then: the in-memory store and
+    /// atomic stores can tell, and the latter, by their file, also to the next run of the program. Stores that cannot tell are asked each time.
+    ///
+    /// One name is for one request: where entity, predicate, order or section key path have changed, ``performFetch()`` throws until
+    /// ``deleteCache(withName:)`` is called. What an earlier run of the program has left is replaced.
     public let cacheName: String?
     final let relay: FetchedResultsRelay
     private weak var erased: NSFetchedResultsController<any NSFetchRequestResult>?
@@ -40,7 +47,7 @@ open class NSFetchedResultsController<ResultType>: NSObject {
     ///   - fetchRequest: the fetch. It must have a sort descriptor; with sections, the first must group the objects by section.
     ///   - context: the context to fetch in.
     ///   - sectionNameKeyPath: the key path of the section names, nil for one section.
-    ///   - name: not used, see ``cacheName``.
+    ///   - name: the name of a cache, nil for none; see ``cacheName``.
     public init(
         fetchRequest: NSFetchRequest<ResultType>, managedObjectContext context: NSManagedObjectContext, sectionNameKeyPath: String?,
         cacheName name: String?
@@ -81,8 +88,9 @@ open class NSFetchedResultsController<ResultType>: NSObject {
     /// A delegate that takes snapshots is given one; one that takes differences, an empty one.
     ///
     /// - Throws: an error for a request without sort descriptors or of another result type than managed objects, and for objects that are not
-    ///   sorted by the section key path; else as `NSManagedObjectContext.fetch`. The former results stay then.
+    ///   sorted by the section key path; code 134060 for a cache of another request, see ``cacheName``; else as `NSManagedObjectContext.fetch`. The former results stay then.
     open func performFetch() throws {
+        managedObjectContext.checkQueue("performFetch() is called")
         try managedObjectContext.resolve(fetchRequest)
         let request = fetchRequest.erased().copy() as! NSFetchRequest<any NSFetchRequestResult>
         guard request.resultType == .managedObjectResultType else {
@@ -103,12 +111,14 @@ open class NSFetchedResultsController<ResultType>: NSObject {
                 NSCoreDataError, "The fetched results controller cannot fetch “\(entity)”.",
                 reason: "Not all of its objects are of the class \(ResultType.self).", next: "Check the entity's managedObjectClassName.")
         }
-        try relay.tracker.fetch(request, sectionKeyPath: sectionNameKeyPath)
+        try relay.tracker.fetch(request, sectionKeyPath: sectionNameKeyPath, cacheName: cacheName)
         relay.introduce()
     }
 
-    /// Forgets what was cached under a name, or under all. As nothing is cached, there is nothing to forget.
-    open class func deleteCache(withName name: String?) {}
+    /// Forgets what is cached under a name, or under all names where it is nil, also for the next run of the program. May be called on any thread.
+    ///
+    /// Call it before a request with a cache is changed.
+    open class func deleteCache(withName name: String?) { FetchedSectionCache.shared.delete(name) }
 
     // MARK: Results
 
@@ -151,14 +161,19 @@ open class NSFetchedResultsController<ResultType>: NSObject {
         sectionName.first.map { String($0).uppercased() }
     }
 
-    /// The first section of an index title. A title that no section has stops the program with a message.
+    /// The first section of an index title.
+    ///
+    /// A title that does not stand at the index stops the program with a message, where Apple's raises.
     ///
     /// - Parameters:
     ///   - title: the title.
     ///   - sectionIndex: its index among ``sectionIndexTitles``.
     open func section(forSectionIndexTitle title: String, at sectionIndex: Int) -> Int {
+        let shown = sectionIndexTitles
         let titles = (relay.tracker.contents?.sections.nodes ?? []).map { relay.title(of: $0.name) }
-        guard let section = titles.firstIndex(of: title) else { preconditionFailure("No section has the index title “\(title)”.") }
+        guard shown.indices.contains(sectionIndex), shown[sectionIndex] == title, let section = titles.firstIndex(of: title) else {
+            preconditionFailure("The index title at \(sectionIndex) is not “\(title)”: the titles are \(shown).")
+        }
         return section
     }
 

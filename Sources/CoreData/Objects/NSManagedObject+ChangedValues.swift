@@ -8,6 +8,7 @@ extension NSManagedObject {
     ///
     /// Source: [changedValuesForCurrentEvent()](https://developer.apple.com/documentation/coredata/nsmanagedobject/1506472-changedvaluesforcurrentevent).
     public func changedValuesForCurrentEvent() -> [String: Any] {
+        checkQueue("changedValuesForCurrentEvent()")
         guard let context = registry?.context else { return [:] }
         // What an observer changes is news of the next event already. An object that is in no event keeps the row of the last one.
         let isCurrent = flags.contains(.noted)
@@ -93,6 +94,11 @@ extension NSManagedObject {
             guard let target, let stored else { return (target == nil) != (stored == nil) }
             return !target.objectID.isSame(as: stored)
         }
+    }
+
+    /// Whether a property that stores do not keep has been changed.
+    final var hasTransientChanges: Bool {
+        owningEntity.frozen!.hasTransients && changes.contains { $0.isTransient && differsFromSnapshot($0) }
     }
 
     /// See ``hasPersistentChangedValues``.

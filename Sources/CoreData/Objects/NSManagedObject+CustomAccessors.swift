@@ -1,4 +1,4 @@
-internal import Foundation
+public import Foundation
 
 /// How the objects of a to-many relationship are changed by a custom accessor.
 ///
@@ -14,7 +14,32 @@ public enum NSKeyValueSetMutationKind: UInt, Sendable {
     case set = 4
 }
 
+/// How the objects of an ordered relationship are changed by a custom accessor.
+///
+/// Foundation on Linux does not have it; name, cases and raw values are those of Apple's.
+public enum NSKeyValueChange: UInt, Sendable {
+    /// The value is replaced.
+    case setting = 1
+    /// Objects are inserted.
+    case insertion = 2
+    /// Objects are taken out.
+    case removal = 3
+    /// Objects are replaced by others.
+    case replacement = 4
+}
+
 extension NSManagedObject {
+    /// Announces that a custom accessor changes the objects of an ordered relationship: the property counts as changed from here on.
+    ///
+    /// - Parameters:
+    ///   - changeKind: how it is about to change.
+    ///   - indexes: the places it is about to change at.
+    ///   - key: the relationship.
+    public func willChange(_ changeKind: NSKeyValueChange, valuesAt indexes: IndexSet, forKey key: String) { willChangeValue(forKey: key) }
+
+    /// Ends the change that `willChange(_:valuesAt:forKey:)` has announced: the inverses follow what has become of the relationship.
+    public func didChange(_ changeKind: NSKeyValueChange, valuesAt indexes: IndexSet, forKey key: String) { didChangeValue(forKey: key) }
+
     /// Announces that a custom accessor changes the objects of a to-many relationship: the property counts as changed from here on.
     ///
     /// - Parameters:

@@ -9,6 +9,7 @@ extension NSManagedObject {
     ///   ``NSManagedObjectContext/shouldDeleteInaccessibleFaults`` is false. Call it on the context's queue.
     public func fulfillFault() throws {
         if slots != nil { return }
+        checkQueue("fulfillFault()")
         guard let context = registry?.context else {
             throw CoreDataError.make(
                 NSCoreDataError, "The values of \(objectID) cannot be read.", reason: "Its context no longer exists.",
@@ -17,7 +18,7 @@ extension NSManagedObject {
         if batchNumber != 0 { try context.prepareRow(of: self) }
         if let row = try context.source.row(for: objectID, in: context) {
             fulfillFault(with: row)
-        } else if context.shouldDeleteInaccessibleFaults {
+        } else if context.shouldHandleInaccessibleFault(self, for: objectID, triggeredByProperty: nil) {
             context.treatAsDeleted(self)
         } else {
             throw Self.missingRow(objectID)
@@ -114,6 +115,15 @@ extension NSManagedObject {
             registry?.context?.noteChange(of: self)
             flags.insert(.noted)
         }
+    }
+
+    /// A property that the model does not have was changed: the context is told, if the class wants it to be.
+    final func noteUnmodeledChange() {
+        if flags.contains(.awaking) || Swift.type(of: self).contextShouldIgnoreUnmodeledPropertyChanges { return }
+        checkQueue("willChangeValue(forKey:)")
+        guard !flags.contains(.noted) else { return }
+        registry?.context?.noteChange(of: self)
+        flags.insert(.noted)
     }
 
     /// Drops the values, so that the next read takes them from the store again. Changes are lost.

@@ -15,15 +15,19 @@ extension NSManagedObject: KeyValueReadable {
     /// The values of the properties that stores keep and that differ from what the store had when the object was last read or saved, under
     /// their names; nil as `NSNull`. Of a new object those that were set. Fires no relationship fault to find out.
     public func changedValues() -> [String: Any] {
-        values(of: persistentChanges.lazy.filter { self.differsFromSnapshot($0) }) { $0.currentValue(of: $1) }
+        checkQueue("changedValues()")
+        return values(of: persistentChanges.lazy.filter { self.differsFromSnapshot($0) }) { $0.currentValue(of: $1) }
     }
 
-    /// The values that the store had when the object was last read or saved; nil as `NSNull`.
+    /// The values that the store had when the object was last read or saved, of the properties that stores keep; nil as `NSNull`. None of an
+    /// object that was never saved.
     ///
     /// - Parameter keys: the properties wanted, nil for all.
     public func committedValues(forKeys keys: [String]?) -> [String: Any] {
-        let properties = owningEntity.frozen!.properties.filter { keys?.contains($0.name) ?? true }
+        checkQueue("committedValues(forKeys:)")
         if slots == nil { _ = slotsAfterFault() }
+        guard snapshot != nil else { return [:] }
+        let properties = owningEntity.frozen!.properties.filter { !$0.isTransient && keys?.contains($0.name) ?? true }
         return values(of: properties) { $0.committedValue(of: $1) }
     }
 

@@ -3,7 +3,12 @@ internal import Foundation
 extension NSManagedObject {
     /// Whether the objects of a relationship have not been asked for yet. Asking this fires no fault.
     public func hasFault(forRelationshipNamed key: String) -> Bool {
-        guard let relationship = relationship(named: key) else { return false }
+        checkQueue("hasFault(forRelationshipNamed: “\(key)”)")
+        return relationship(named: key).map(isFault) ?? false
+    }
+
+    /// Whether the objects of a relationship have not been asked for yet.
+    func isFault(_ relationship: NSRelationshipDescription) -> Bool {
         switch state(of: relationship) {
         case .fault: break
         case .toOne: return false
@@ -19,6 +24,7 @@ extension NSManagedObject {
     ///
     /// - Returns: the IDs; an empty array where there are none. A failing store is reported as for every read, see ``NSManagedObject``.
     public func objectIDs(forRelationshipNamed key: String) -> [NSManagedObjectID] {
+        checkQueue("objectIDs(forRelationshipNamed: “\(key)”)")
         guard let relationship = relationship(named: key) else { return [] }
         if !relationship.isToMany { return toOne(relationship).map { [$0.objectID] } ?? [] }
         if case .toMany = state(of: relationship) { return toMany(relationship).objects.map(\.objectID) }

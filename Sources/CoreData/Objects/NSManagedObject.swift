@@ -142,13 +142,20 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     open var hasChanges: Bool { !flags.isDisjoint(with: [.inserted, .updated, .deleted]) }
     /// Whether a property that stores keep differs from what the store has. One that was set back to what it was does not; ``hasChanges``
     /// says only that something was set. Fires no relationship fault.
-    open var hasPersistentChangedValues: Bool { hasChangesToSave }
+    open var hasPersistentChangedValues: Bool {
+        checkQueue("hasPersistentChangedValues")
+        return hasChangesToSave
+    }
     /// Whether the object's values have not been taken from the store yet.
     open var isFault: Bool { slots == nil }
     /// 0 when the values are here, another number while the object is a fault.
     open var faultingState: Int { slots == nil ? 1 : 0 }
 
     // MARK: What subclasses override
+
+    /// Whether the context takes no notice when ``willChangeValue(forKey:)`` announces a change of a property that the model does not have. True
+    /// unless overridden; false makes the object count as updated then. Nothing of it is written by a save.
+    open class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { true }
 
     /// Called once, when a new object is inserted into a context. Overrides call super first.
     open func awakeFromInsert() {}
@@ -206,6 +213,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     /// The value as it is stored in the object, for custom accessors. To-many relationships come as for ``value(forKey:)``.
     open func primitiveValue(forKey key: String) -> Any? {
         guard let property = property(named: key) else { return value(forUndefinedKey: key) }
+        checkQueue("primitiveValue(forKey: “\(key)”)")
         return currentValue(of: property)
     }
 
@@ -213,6 +221,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     /// ``willChangeValue(forKey:)`` and ``didChangeValue(forKey:)``.
     open func setPrimitiveValue(_ value: Any?, forKey key: String) {
         guard let property = property(named: key) else { return setValue(value, forUndefinedKey: key) }
+        checkQueue("setPrimitiveValue(_:forKey: “\(key)”)")
         setPrimitive(value, of: property)
     }
 
@@ -227,7 +236,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
 
     /// Announces a change by a custom accessor: the property counts as changed from here on.
     open func willChangeValue(forKey key: String) {
-        if let property = property(named: key) { announceChange(of: property) }
+        if let property = property(named: key) { announceChange(of: property) } else { noteUnmodeledChange() }
     }
 
     /// Ends a change that ``willChangeValue(forKey:)`` announced; the inverse follows a relationship that was set in between.
@@ -246,16 +255,28 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     ///   - value: the value, as ``value(forKey:)`` has it.
     ///   - key: the property. One that the entity does not have is not checked.
     /// - Throws: an error in `NSCocoaErrorDomain`, with several under `NSDetailedErrorsKey`. Call it on the context's queue.
-    open func validateValue(_ value: inout Any?, forKey key: String) throws { try checkValue(value, forKey: key) }
+    open func validateValue(_ value: inout Any?, forKey key: String) throws {
+        checkQueue("validateValue(_:forKey: “\(key)”)")
+        try checkValue(value, forKey: key)
+    }
 
     /// Checks a new object before it is saved. Overrides call super, and throw their own errors beside its.
-    open func validateForInsert() throws { try validateProperties() }
+    open func validateForInsert() throws {
+        checkQueue("validateForInsert()")
+        try validateProperties()
+    }
 
     /// Checks a changed object before it is saved. Overrides call super, and throw their own errors beside its.
-    open func validateForUpdate() throws { try validateProperties() }
+    open func validateForUpdate() throws {
+        checkQueue("validateForUpdate()")
+        try validateProperties()
+    }
 
     /// Checks an object before it is deleted: relationships with the deny rule must be empty. Overrides call super.
-    open func validateForDelete() throws { try validateDenyRules() }
+    open func validateForDelete() throws {
+        checkQueue("validateForDelete()")
+        try validateDenyRules()
+    }
 
     /// The object's address: an object is equal to itself alone. Apple's rule that subclasses leave this and `isEqual(_:)` as they are holds.
     open override var hash: Int { Int(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
@@ -270,7 +291,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
         owningEntity.frozen!.properties.map { property in
             let value: String
             if let relationship = property as? NSRelationshipDescription {
-                value = hasFault(forRelationshipNamed: relationship.name) ? "relationship fault" : "relationship"
+                value = isFault(relationship) ? "relationship fault" : "relationship"
             } else {
                 value = AttributeCheck.describe(anyAttribute(property))
             }

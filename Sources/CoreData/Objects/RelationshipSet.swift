@@ -13,7 +13,10 @@ public final class RelationshipSet: Sequence {
         self.relationship = relationship
     }
 
-    private var storage: ToManyStorage { owner.toMany(relationship) }
+    private var storage: ToManyStorage {
+        if AccessHooks.isActive { owner.noteRead(at: relationship.slotIndex) }
+        return owner.toMany(relationship)
+    }
 
     /// The number of objects.
     public var count: Int { storage.objects.count }

@@ -15,6 +15,15 @@ enum AccessHooks {
 }
 
 extension NSManagedObject {
+    /// Stops the program where concurrency is debugged and the caller is not on the queue of the object's context.
+    @inline(__always) final func checkQueue(_ what: @autoclosure () -> String) {
+        if AccessHooks.isActive { checkQueueSlowly(what) }
+    }
+
+    @inline(never) private final func checkQueueSlowly(_ what: () -> String) {
+        registry?.context?.checkQueue("\(what()) of \(identifierForMessage) is called")
+    }
+
     /// Whether accesses to the object's properties come by ``noteRead(at:)`` and ``noteWrite(at:)``.
     final var noticesAccesses: Bool { places == owningEntity.frozen!.layout.watchedPlaces.entries }
 

@@ -118,6 +118,7 @@ extension NSManagedObjectContext {
     ///   store's error.
     @discardableResult
     public func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
+        checkQueue("execute(_:) is called")
         if let request = request as? any StartableRequest { return try request.start(in: self) }
         if let request = request as? any BatchRequest { return try executeBatch(request) }
         throw CoreDataError.make(

@@ -131,6 +131,8 @@ open class NSPersistentStore: NSObject {
     func executeBatch(_ request: any BatchRequest, in context: NSManagedObjectContext) throws -> BatchOutcome { throw unsupported(request) }
     /// Whether rows hold the IDs of to-many relationships.
     var keepsLists: Bool { true }
+    /// What the store holds now; nil where it cannot tell whether others have changed it.
+    var contentsState: ContentsState? { nil }
     /// Whether the store is to be told which objects come to live in contexts, and go.
     var wantsRegistrations: Bool { false }
     func forgetRow(of id: NSManagedObjectID) {}

@@ -5,18 +5,17 @@ internal import Foundation
 /// Each event leaves an ``EventLog``. What it takes to go back over the log is registered as one action; carrying it out is an event of its
 /// own, whose log is registered in turn, so that a redo is the undo of an undo.
 extension NSManagedObjectContext {
-    /// Takes back the last group of changes that the ``undoManager`` has; does nothing without one. Call it on the context's queue.
-    ///
-    /// Values, relationships at both ends, insertions and deletions are as they were before; a deleted object is back as the same instance.
-    /// After a save an undo is a change like any other, for the next save to write.
-    public func undo() {
+    /// See ``undo()``.
+    func performUndo() {
+        checkQueue("undo() is called")
         guard let undoer else { return }
         processPendingChanges()
         if undoer.canUndo { undoer.undo() }
     }
 
-    /// Makes again what the last ``undo()`` has taken back. Call it on the context's queue.
-    public func redo() {
+    /// See ``redo()``.
+    func performRedo() {
+        checkQueue("redo() is called")
         guard let undoer else { return }
         processPendingChanges()
         if undoer.canRedo { undoer.redo() }

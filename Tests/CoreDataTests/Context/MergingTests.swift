@@ -182,6 +182,63 @@ import Testing
         }
     }
 
+    @Test(
+        "Each key of a remote save brings its objects up to date, whether it holds objects' IDs or URIs, in an array or a set",
+        arguments: [
+            NSUpdatedObjectsKey, NSRefreshedObjectsKey, "invalidated", NSInsertedObjectsKey, "updated_objectIDs", "refreshed_objectIDs",
+            "invalidated_objectIDs", "inserted_objectIDs", NSInvalidatedAllObjectsKey,
+        ])
+    func remoteKeys(_ key: String) throws {
+        for form in 0..<4 {
+            try DictionaryStore.run { store, context in
+                let ids = (1...2).map { store.put("Tag", $0, ["label": "old \($0)"]) }
+                let tags = try context.all(Tag.self)
+                #expect(tags.map(\.label) == ["old 1", "old 2"])
+                tags[1].label = "mine"
+                for number in 1...2 { store.put("Tag", number, ["label": "new \(number)"]) }
+                let uris = ids.map { $0.uriRepresentation() }
+                let values: [Any] = [ids, Set(ids), uris, Set(uris)]
+                NSManagedObjectContext.mergeChanges(
+                    fromRemoteContextSave: [key: key == NSInvalidatedAllObjectsKey ? true : values[form]], into: [context])
+                #expect(tags.map(\.label) == ["new 1", "mine"])
+                #expect(context.updatedObjects == [tags[1]])
+                try context.save()
+                #expect(store.records[ids[1]]?.values["label"] as? String == "mine")
+            }
+        }
+    }
+
+    @Test("The keys of deletions take the objects away, edited or not", arguments: [NSDeletedObjectsKey, "deleted_objectIDs"])
+    func remoteDeletions(_ key: String) throws {
+        try DictionaryStore.run { store, context in
+            let ids = (1...2).map { store.put("Tag", $0, ["label": "\($0)"]) }
+            let tags = try context.all(Tag.self)
+            #expect(tags.map(\.label) == ["1", "2"])
+            tags[1].label = "mine"
+            for id in ids { store.records[id] = nil }
+            NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [key: ids.map { $0.uriRepresentation() }], into: [context])
+            #expect(tags.allSatisfy { $0.managedObjectContext == nil })
+            #expect(context.registeredObjects.isEmpty)
+            #expect(!context.hasChanges)
+        }
+    }
+
+    @Test("What a remote save names that no store of the context has, or no key of Core Data, is passed over")
+    func remoteUnknown() throws {
+        try DictionaryStore.run { store, context in
+            let id = store.put("Tag", 1, ["label": "old"])
+            let tag = try #require(try context.all(Tag.self).first)
+            #expect(tag.label == "old")
+            store.put("Tag", 1, ["label": "new"])
+            NSManagedObjectContext.mergeChanges(
+                fromRemoteContextSave: [
+                    NSUpdatedObjectsKey: [URL(string: "x-coredata://elsewhere/Tag/p1")!], "something": [id], NSDeletedObjectsKey: "text",
+                ], into: [context])
+            #expect(tag.label == "old")
+            #expect(context.registeredObjects == [tag])
+        }
+    }
+
     @Test("A context that merges by itself shows what other contexts save, and no one else does")
     func automatic() throws {
         let coordinator = try Music.coordinator()

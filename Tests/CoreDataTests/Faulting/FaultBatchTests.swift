@@ -255,4 +255,36 @@ import Testing
             #expect(store.calls.count <= 5, "\(store.calls)")
         }
     }
+
+    @Test("A child reads what one relationship of one object leads to in batches of its own, over however many levels", arguments: [1, 2])
+    func childOfOne(_ levels: Int) throws {
+        try DictionaryStore.run { store, context in
+            let band = store.put("Band", 1, ["name": "band"])
+            let albums = (0..<300).map { store.put("Album", 10 + $0, ["title": "album \($0)", "band": band]) }
+            store.records[band]!.values["albums"] = albums
+            for (index, album) in albums.enumerated() {
+                let track = store.put("Track", 1000 + index, ["title": "track", "seconds": index, "album": album])
+                store.records[album]!.values["tracks"] = [track]
+            }
+            store.answersMany = true
+            var contexts = [context]
+            for _ in 0..<levels {
+                contexts.append(NSManagedObjectContext(.privateQueue))
+                contexts[contexts.count - 1].parent = contexts[contexts.count - 2]
+            }
+            let child = contexts[levels]
+            try child.performAndWait {
+                let band = try #require(try child.existingObject(with: band) as? Band)
+                store.calls = []
+                var seconds = 0
+                for album in band.albums {
+                    #expect(album.title.hasPrefix("album"))
+                    for case let track as NSManagedObject in album.tracks ?? [] { seconds += track.value(forKey: "seconds") as? Int ?? 0 }
+                }
+                #expect(seconds == (0..<300).reduce(0, +))
+                try child.throwPendingFaultError()
+            }
+            #expect(store.calls.count <= 4, "\(store.calls)")
+        }
+    }
 }

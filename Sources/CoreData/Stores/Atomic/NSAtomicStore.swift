@@ -19,6 +19,10 @@ open class NSAtomicStore: NSPersistentStore {
     private lazy var table = AtomicTable(self)
     /// Made when it is first asked for.
     private var uniqueness: UniquenessIndex?
+    /// How often nodes have been added or saved, and which file they were read from or written to.
+    private var changeCount = 0
+    private let instance = UUID()
+    private var file: FileState?
 
     /// Reads the file and adds a node for each object by ``addCacheNodes(_:)``. Called once, when the store is added.
     ///
@@ -68,6 +72,7 @@ open class NSAtomicStore: NSPersistentStore {
     open func addCacheNodes(_ cacheNodes: Set<NSAtomicStoreCacheNode>) {
         // Sets have no order; the IDs give one that does not change from run to run.
         uniqueness = nil
+        changeCount &+= 1
         for node in cacheNodes.sorted(by: { $0.objectID.isOrderedBefore($1.objectID) }) {
             if nodes.updateValue(node, forKey: node.objectID) == nil { order.append(node.objectID) }
         }
@@ -90,7 +95,9 @@ open class NSAtomicStore: NSPersistentStore {
     // MARK: What the coordinator asks
 
     override func open() throws {
+        let before = url.flatMap(FileState.init)
         try load()
+        file = url.flatMap(FileState.init) == before ? before : nil
         for node in nodes.values { _ = try row(of: node) }
     }
 
@@ -162,10 +169,17 @@ open class NSAtomicStore: NSPersistentStore {
             for (node, values) in touched { node.restore(values) }
             throw error
         }
+        changeCount &+= 1
+        file = url.flatMap(FileState.init)
         if uniqueness != nil {
             for object in written { uniqueness?.set(try? nodes[object.objectID].map(row(of:)), of: object.objectID) }
             for object in changes.deleted { uniqueness?.set(nil, of: object.objectID) }
         }
+    }
+
+    override var contentsState: ContentsState? {
+        ContentsState(
+            current: "\(identifier ?? "") \(instance) \(changeCount)", lasting: file.map { "\(identifier ?? "") \($0.text)" })
     }
 
     override var enforcesUniqueness: Bool { true }

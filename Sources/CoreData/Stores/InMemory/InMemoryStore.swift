@@ -13,6 +13,8 @@ final class InMemoryStore: NSPersistentStore, RowTable {
     private var schemas: [ObjectIdentifier: RowSchema] = [:]
     /// Made when it is first asked for.
     private var uniqueness: UniquenessIndex?
+    /// How often a row has been put in place.
+    private var changeCount = 0
 
     override func loadMetadata() throws {
         metadata = [NSStoreUUIDKey: UUID().uuidString, NSStoreTypeKey: NSInMemoryStoreType]
@@ -85,6 +87,8 @@ final class InMemoryStore: NSPersistentStore, RowTable {
         for object in changes.deleted { put(nil, at: object.objectID) }
     }
 
+    override var contentsState: ContentsState? { ContentsState(current: "\(identifier ?? "") \(changeCount)") }
+
     override var enforcesUniqueness: Bool { true }
 
     override func holders(of constraint: UniquenessConstraint, _ key: [PropertyValue]) throws -> [NSManagedObjectID] {
@@ -96,6 +100,7 @@ final class InMemoryStore: NSPersistentStore, RowTable {
 
     func put(_ row: Row?, at id: NSManagedObjectID) {
         guard case .integer(let number) = id.reference else { return }
+        changeCount &+= 1
         table(of: id.owningEntity).pages[number] = row
         if uniqueness != nil { uniqueness?.set(row, of: id) }
     }

@@ -1,0 +1,115 @@
+internal import Foundation
+
+/// How the fetched objects get their section names: from the cache where it is sure that nothing has changed, else one by one.
+///
+/// Made before a fetch and used after it. On the context's queue.
+struct SectionNaming {
+    private let context: NSManagedObjectContext
+    private let keyPath: String?
+    /// What is to be kept; nil where nothing is.
+    private let cache: (name: String, fingerprint: String, stores: [String])?
+    private let stateBefore: ContentsState?
+    private let cached: CachedSections?
+
+    /// Looks the cache up.
+    ///
+    /// - Throws: code 134060 where the name is in use for another request.
+    init(
+        _ context: NSManagedObjectContext, _ request: NSFetchRequest<any NSFetchRequestResult>, sectionKeyPath: String?, cacheName: String?
+    ) throws {
+        self.context = context
+        keyPath = sectionKeyPath
+        // A child sees what is unsaved in its parent, which no store knows.
+        guard let cacheName, context.parent == nil, let coordinator = context.persistentStoreCoordinator,
+            let fingerprint = FetchedSectionCache.fingerprint(of: request, sectionKeyPath: sectionKeyPath)
+        else {
+            (cache, stateBefore, cached) = (nil, nil, nil)
+            return
+        }
+        let stores = coordinator.persistentStores.compactMap(\.identifier)
+        cache = (cacheName, fingerprint, stores)
+        cached = try FetchedSectionCache.shared.sections(named: cacheName, fingerprint: fingerprint, stores: stores)
+        stateBefore = context.hasChanges ? nil : coordinator.contentsState
+    }
+
+    /// The names of the objects' sections, where the cache has them: the stores hold what they held when it was made, and nothing is unsaved here.
+    ///
+    /// - Parameter name: the name of an object's section, asked for the first and the last one of each section to make sure.
+    func cachedNames(of objects: [NSManagedObject], _ name: (NSManagedObject) throws -> String) rethrows -> CachedNames? {
+        guard keyPath != nil, let cached, let stateBefore, isSettled,
+            cached.state == stateBefore.current || (cached.lastingState != nil && cached.lastingState == stateBefore.lasting),
+            cached.sections.reduce(0, { $0 + $1.count }) == objects.count
+        else { return nil }
+        var index = 0
+        for section in cached.sections where section.count > 0 {
+            let last = index + section.count - 1
+            guard try name(objects[index]) == section.name, try index == last || name(objects[last]) == section.name else { return nil }
+            index += section.count
+        }
+        return CachedNames(cached.sections)
+    }
+
+    /// Keeps sections that have been made.
+    func keep(_ contents: FetchedContents) {
+        guard let cache else { return }
+        var kept = CachedSections(fingerprint: cache.fingerprint, stores: cache.stores, state: nil, lastingState: nil, sections: [])
+        if keyPath != nil, let stateBefore, isSettled, isAsStored(contents) {
+            kept.state = stateBefore.current
+            kept.lastingState = stateBefore.lasting
+            kept.sections = contents.sections.nodes.map { CachedSections.Section(name: $0.name, count: $0.count) }
+        }
+        if let cached, cached.sections == kept.sections, cached.state == kept.state, cached.lastingState == kept.lastingState { return }
+        FetchedSectionCache.shared.keep(kept, named: cache.name)
+    }
+
+    /// Whether neither the fetch nor anyone beside it has changed anything.
+    private var isSettled: Bool { !context.hasChanges && context.persistentStoreCoordinator?.contentsState == stateBefore }
+
+    /// Whether the objects, and those that their section names come from, are as their stores have them: a context may show older values.
+    private func isAsStored(_ contents: FetchedContents) -> Bool {
+        let keys = keyPath?.split(separator: ".").map(String.init) ?? []
+        return contents.objects.nodes.allSatisfy { node in
+            var object = node.object
+            guard object.isAsStored else { return false }
+            for key in keys.dropLast() {
+                guard let relationship = object.relationship(named: key), !relationship.isToMany else { return false }
+                guard let next = object.toOne(relationship) else { break }
+                guard next.isAsStored else { return false }
+                object = next
+            }
+            return true
+        }
+    }
+}
+
+extension NSManagedObject {
+    fileprivate var isAsStored: Bool {
+        guard let snapshot else { return isFault }
+        guard let store = objectID.persistentStore, case .row(let row) = store.requestLock.withLock({ store.latestRow(for: objectID) })
+        else {
+            return false
+        }
+        return row.version == snapshot.version
+    }
+}
+
+/// The names of the sections of objects that come in order.
+struct CachedNames {
+    private var sections: ArraySlice<CachedSections.Section>
+    private var rest: Int
+
+    init(_ sections: [CachedSections.Section]) {
+        self.sections = sections[...]
+        rest = sections.first?.count ?? 0
+    }
+
+    /// The name of the next object's section.
+    mutating func next() -> String {
+        while rest == 0 {
+            sections.removeFirst()
+            rest = sections.first.unsafelyUnwrapped.count
+        }
+        rest -= 1
+        return sections.first.unsafelyUnwrapped.name
+    }
+}
