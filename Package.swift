@@ -54,7 +54,7 @@ let package = Package(
             name: "CoreDataMacroPluginTests",
             dependencies: ["CoreDataMacroPlugin", .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax")],
             swiftSettings: strict),
-        .testTarget(name: "CoreDataMacroTests", dependencies: ["CoreDataMacros"], swiftSettings: strict),
+        .testTarget(name: "CoreDataMacroTests", dependencies: ["CoreDataMacros"], exclude: ["Models"], swiftSettings: strict),
         .target(name: "StoreConformance", dependencies: ["CoreData"], swiftSettings: strict),
         .testTarget(
             name: "StoreConformanceTests", dependencies: ["StoreConformance", "Guide", "Songs"], swiftSettings: strict),

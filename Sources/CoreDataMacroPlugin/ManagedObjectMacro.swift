@@ -94,14 +94,17 @@ extension ClassDeclSyntax {
 
 extension PropertySyntax {
     /// What declares it in `entityDeclaration`.
-    var declarationExpression: String {
+    var declarationExpression: String { argument("name") == nil ? plainDeclaration : "\(plainDeclaration).called(\"\(swiftName)\")" }
+
+    private var plainDeclaration: String {
         let name = nameLiteral
         guard let type else { return "" }
         switch kind {
         case .fetched:
             let predicate = options.first.map { "\($0)" } ?? "nil"
+            let isOptional = argument("isOptional").map { ", isOptional: \($0.trimmedDescription)" } ?? ""
             let configure = argument("configure").map { ", configure: \($0.trimmedDescription)" } ?? ""
-            return ".fetched(\(name), \(type.arrayElement ?? type).self, \(predicate)\(commonArguments)\(configure))"
+            return ".fetched(\(name), \(type.arrayElement ?? type).self, \(predicate)\(isOptional)\(commonArguments)\(configure))"
         case .relationship:
             var arguments = options.isEmpty ? "" : ", options: [\(options.map { "\($0)" }.joined(separator: ", "))]"
             if let rule = argument("deleteRule") { arguments += ", deleteRule: \(rule.trimmedDescription)" }
@@ -114,7 +117,11 @@ extension PropertySyntax {
                 case .object: "object"
                 default: "property"
                 }
-            let all = (kind == .transient ? [".transient"] : []) + options.map { "\($0)" }
+            var all = (kind == .transient ? [".transient"] : []) + options.map { "\($0)" }
+            // As Xcode has it, the class of transformable values is their type; NSObject says nothing.
+            if option("transformable") != nil, option("valueClass") == nil, type.plainName != "NSObject" {
+                all.append(".valueClass(\(StringLiteralExprSyntax(content: type.trimmedDescription)))")
+            }
             let list = all.isEmpty ? "" : ", options: [\(all.joined(separator: ", "))]"
             let isEmptyRelationship = toMany != nil
             let standard = defaultValue.flatMap { isEmptyRelationship ? nil : ", default: \($0.trimmed)" } ?? ""

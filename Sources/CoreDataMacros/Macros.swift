@@ -85,6 +85,7 @@ public macro Relationship(
 ///
 /// - Parameters:
 ///   - predicate: which objects; `$FETCH_SOURCE` is the object that has the property. All where there is none.
+///   - isOptional: whether the model says that it may be nil.
 ///   - name: its name in the model, where that is another than in Swift.
 ///   - originalName: its name in an earlier version of the model.
 ///   - hashModifier: text that goes into its version hash.
@@ -92,7 +93,7 @@ public macro Relationship(
 ///   - configure: sets what else there is to the request, such as its limit.
 @attached(accessor)
 public macro FetchedProperty(
-    _ predicate: String? = nil, name: String? = nil, originalName: String? = nil, hashModifier: String? = nil,
+    _ predicate: String? = nil, isOptional: Bool = true, name: String? = nil, originalName: String? = nil, hashModifier: String? = nil,
     userInfo: [String: String] = [:], configure: ((NSFetchRequest<any NSFetchRequestResult>) -> Void)? = nil
 ) = #externalMacro(module: "CoreDataMacroPlugin", type: "FetchedPropertyMacro")
 

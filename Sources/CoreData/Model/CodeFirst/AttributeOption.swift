@@ -16,10 +16,10 @@ public struct AttributeOption {
     // MARK: Presence
 
     /// It must have a value when it is saved, whatever its Swift type says: `@Attribute(.required) var title: String`.
-    public static var required: AttributeOption { AttributeOption { $0.isOptional = false } }
+    public static var required: AttributeOption { AttributeOption { $0.statedOptional = false } }
     /// It may be nil when it is saved although its Swift type is not optional; nil reads as the type's zero. It is what Xcode makes of an
     /// optional number with a scalar accessor.
-    public static var optional: AttributeOption { AttributeOption { $0.isOptional = true } }
+    public static var optional: AttributeOption { AttributeOption { $0.statedOptional = true } }
     /// No two objects of the entity may have the same value.
     public static var unique: AttributeOption { AttributeOption { $0.isUnique = true } }
 
@@ -59,10 +59,14 @@ public struct AttributeOption {
         }
     }
 
+    /// The name of a transformer on an attribute of another type, as some model files have it. Nothing acts on it.
+    public static func transformerName(_ name: String) -> AttributeOption { setting { $0.valueTransformerName = name } }
+
     /// The name of the class of transformable values, for readers of the model.
     public static func valueClass(_ name: String) -> AttributeOption { setting { $0.attributeValueClassName = name } }
 
-    /// A derived attribute: its value follows from others, `.derived(from: "tracks.@count")`. See ``NSDerivedAttributeDescription``.
+    /// A derived attribute: its value follows from others, `.derived(from: "tracks.@count")`. It may be nil, whatever its
+    /// Swift type says. See ``NSDerivedAttributeDescription``.
     public static func derived(from expression: String) -> AttributeOption {
         AttributeOption { $0.derivation = try NSExpression(parsing: expression) }
     }
@@ -190,10 +194,15 @@ extension NSDeleteRule {
 /// What the options of an attribute add up to.
 struct AttributeDraft {
     var type: NSAttributeType?
-    var isOptional: Bool
+    /// Whether the Swift type is optional.
+    let isOptionalType: Bool
+    /// What an option says.
+    var statedOptional: Bool?
     var isUnique = false
     var derivation: NSExpression?
     var settings: [(NSAttributeDescription) -> Void] = []
+    /// The program does not set what is derived.
+    var isOptional: Bool { statedOptional ?? (isOptionalType || derivation != nil) }
     var rules: [(NSAttributeType) throws -> (predicate: NSPredicate, warning: Any?)] = []
 }
 

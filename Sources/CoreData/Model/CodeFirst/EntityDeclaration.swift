@@ -43,10 +43,15 @@ public struct EntityDeclaration {
 public struct EntityOption {
     let apply: (NSEntityDescription) throws -> Void
     let configuration: String?
+    let template: (name: String, configure: (NSFetchRequest<any NSFetchRequestResult>) throws -> Void)?
 
-    private init(configuration: String? = nil, _ apply: @escaping (NSEntityDescription) throws -> Void = { _ in }) {
+    private init(
+        configuration: String? = nil, template: (name: String, configure: (NSFetchRequest<any NSFetchRequestResult>) throws -> Void)? = nil,
+        _ apply: @escaping (NSEntityDescription) throws -> Void = { _ in }
+    ) {
         self.apply = apply
         self.configuration = configuration
+        self.template = template
     }
 
     /// There are objects of its subentities only.
@@ -61,13 +66,13 @@ public struct EntityOption {
     ///
     /// - Parameters:
     ///   - elements: names of properties, or elements that say more.
-    ///   - name: the name of the index; `by` and the names of the properties unless given.
+    ///   - name: the name of the index; `byYearIndex`, as Xcode calls it, unless given.
     ///   - predicate: which objects are in the index, as a format; all unless given.
     public static func index(_ elements: IndexElement..., name: String? = nil, where predicate: String? = nil) -> EntityOption {
         EntityOption { entity in
             let parts = elements.map(\.title)
             let index = NSFetchIndexDescription(
-                name: name ?? "by" + parts.joined(separator: "And"), elements: try elements.map { try $0.make() })
+                name: name ?? "by\(parts.joined())Index", elements: try elements.map { try $0.make() })
             index.partialIndexPredicate = try predicate.map { try NSPredicate(parsing: $0) }
             entity.indexes.append(index)
         }
@@ -78,6 +83,25 @@ public struct EntityOption {
 
     /// The entity is part of a configuration of the model, which a store can be limited to.
     public static func configuration(_ name: String) -> EntityOption { EntityOption(configuration: name) }
+
+    /// A fetch request template of the model, whose predicate may have variables: `.fetchRequest("Best", where: "rating >= $LEAST")`.
+    ///
+    /// - Parameters:
+    ///   - name: the name of the template.
+    ///   - predicate: which objects, as a format; all unless given.
+    ///   - configure: sets what else there is to the request, such as its limit.
+    public static func fetchRequest(
+        _ name: String, where predicate: String? = nil, configure: ((NSFetchRequest<any NSFetchRequestResult>) -> Void)? = nil
+    ) -> EntityOption {
+        EntityOption(
+            template: (
+                name,
+                { request in
+                    request.predicate = try predicate.map { try NSPredicate(parsing: $0) }
+                    configure?(request)
+                }
+            ))
+    }
 
     /// What the system's search index shows as the name of an object. Kept for model files; nothing here acts on it.
     public static func spotlightDisplayName(_ expression: String) -> EntityOption {

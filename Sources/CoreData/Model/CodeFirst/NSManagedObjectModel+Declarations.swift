@@ -63,6 +63,7 @@ struct DeclarationAssembly {
         }
         for entity in entities { mistakes += mistakesOfNames(in: entity.description) }
         setConfigurations(of: model)
+        setTemplates(of: model)
         if mistakes.isEmpty { mistakes = ModelCheck.mistakes(of: model) }
         guard mistakes.isEmpty else {
             throw CoreDataError.make(
@@ -152,6 +153,20 @@ struct DeclarationAssembly {
         for (name, list) in members { model.setEntities(list, forConfigurationName: name) }
     }
 
+    private mutating func setTemplates(of model: NSManagedObjectModel) {
+        for entity in entities {
+            for template in entity.declaration.options.compactMap(\.template) {
+                let place = "fetch request “\(template.name)” of “\(entity.declaration.name)”"
+                let request = NSFetchRequest<any NSFetchRequestResult>(entityName: entity.declaration.name)
+                do { try template.configure(request) } catch { mistakes.append("The \(place): \(error)") }
+                if model.fetchRequestTemplate(forName: template.name) != nil {
+                    mistakes.append("The \(place): there is another of that name. Rename one.")
+                }
+                model.setFetchRequestTemplate(request, forName: template.name)
+            }
+        }
+    }
+
     // MARK: Inverses
 
     private mutating func connect() {
@@ -161,7 +176,8 @@ struct DeclarationAssembly {
                 continue
             }
             let place = "“\(end.description)”"
-            guard let other = ends.first(where: { $0.declaration.name == name && destination.properties.contains($0.description) }) else {
+            guard let other = ends.first(where: { $0.declaration.swiftName == name && destination.properties.contains($0.description) })
+            else {
                 mistakes.append(
                     "The inverse of \(place) is to be “\(name)”, which is no relationship of “\(destination)”: name one, or write inverse: nil."
                 )
@@ -180,7 +196,7 @@ struct DeclarationAssembly {
                 )
                 continue
             }
-            if case .named(let back, _) = other.declaration.inverse, back != end.declaration.name {
+            if case .named(let back, _) = other.declaration.inverse, back != end.declaration.swiftName {
                 mistakes.append(
                     "The inverse of \(place) is to be “\(other.description)”, whose own inverse is to be “\(back)”: let the two name each other,"
                         + " or one of them only.")
@@ -194,6 +210,13 @@ struct DeclarationAssembly {
             claimed[ObjectIdentifier(other.description)] = end
             claimed[ObjectIdentifier(end.description)] = other
             end.description.inverse(to: other.description)
+        }
+        for end in ends where end.declaration.isSymmetric {
+            guard end.description.destinationEntity === end.description.entity else {
+                mistakes.append("“\(end.description)” leads to another entity and cannot be its own inverse: take .symmetric away.")
+                continue
+            }
+            end.description.inverse(to: end.description)
         }
         for end in ends where end.description.inverseRelationship == nil { infer(end) }
     }
@@ -209,7 +232,7 @@ struct DeclarationAssembly {
             mistakes.append(
                 "The inverse of \(place) is not clear: “\(other.description)” could as well be that of"
                     + " \(rivals.filter { $0.description !== end.description }.map { "“\($0.description)”" }.joined(separator: " and "))."
-                    + " Write which it is: inverse: \\\(destination.name ?? "?").\(other.declaration.name).")
+                    + " Write which it is: inverse: \\\(destination.name ?? "?").\(other.declaration.swiftName).")
         } else if back.isEmpty {
             mistakes.append(
                 "\(place) has no inverse: add a relationship to “\(destination)” that leads back, name one with inverse:, or write"
@@ -217,7 +240,7 @@ struct DeclarationAssembly {
         } else {
             mistakes.append(
                 "The inverse of \(place) is not clear: \(back.map { "“\($0.description)”" }.joined(separator: " or ")). Write which it is:"
-                    + " inverse: \\\(destination.name ?? "?").\(back[0].declaration.name).")
+                    + " inverse: \\\(destination.name ?? "?").\(back[0].declaration.swiftName).")
         }
     }
 

@@ -4,12 +4,15 @@ internal import Predicates
 /// What a class says of a property of its entity. The macro `@ManagedObject` writes it.
 public struct PropertyDeclaration {
     let name: String
+    /// The name in Swift.
+    private(set) var swiftName: String
     /// Makes the description; of a relationship, without its ends.
-    let make: (PropertyDeclaration) throws -> NSPropertyDescription
+    let make: () throws -> NSPropertyDescription
     var isUnique = false
     /// The class at the other end of a relationship, or that a fetched property fetches.
     var destination: NSManagedObject.Type?
     var inverse = Inverse.inferred
+    var isSymmetric = false
     /// Whether the accessor can read what the description describes.
     var fits: (NSPropertyDescription) -> Bool = { _ in true }
     var originalName: String?
@@ -40,7 +43,7 @@ public struct PropertyDeclaration {
         if let related = type as? any RelatedValue.Type {
             var property = relationship(name, destination: related.destination, isToMany: related.isToMany, isOptional: isOptional)
             if !options.isEmpty {
-                property = PropertyDeclaration(name: name) { _ in
+                property = PropertyDeclaration(name: name) {
                     throw DeclarationMistake("It is a relationship: write @Relationship instead of @Attribute.")
                 }
             }
@@ -91,11 +94,11 @@ public struct PropertyDeclaration {
         _ options: [AttributeOption], _ originalName: String?, _ hashModifier: String?, _ userInfo: [String: String],
         composite: (any CompositeValue.Type)? = nil, fits: @escaping (NSPropertyDescription) -> Bool
     ) -> PropertyDeclaration {
-        var draft = AttributeDraft(isOptional: isOptional)
+        var draft = AttributeDraft(isOptionalType: isOptional)
         var mistake: (any Error)?
         do { for option in options { try option.apply(&draft) } } catch { mistake = error }
         let finished = draft
-        var property = PropertyDeclaration(name: name) { _ in
+        var property = PropertyDeclaration(name: name) {
             if let mistake { throw mistake }
             guard let type = finished.type ?? type else {
                 throw DeclarationMistake(
@@ -148,7 +151,8 @@ public struct PropertyDeclaration {
         var property = relationship(
             name, destination: type.destination, isToMany: type.isToMany, isOrdered: type.isOrdered, isOptional: isOptional, options,
             deleteRule)
-        property.inverse = options.contains(where: \.isSymmetric) ? .named(name, of: type.destination) : inverse.inverse
+        property.inverse = inverse.inverse
+        property.isSymmetric = options.contains(where: \.isSymmetric)
         (property.originalName, property.hashModifier, property.userInfo) = (originalName, hashModifier, userInfo)
         return property
     }
@@ -157,7 +161,7 @@ public struct PropertyDeclaration {
         _ name: String, destination: NSManagedObject.Type, isToMany: Bool, isOrdered: Bool = false, isOptional: Bool,
         _ options: [RelationshipOption] = [], _ deleteRule: NSDeleteRule = .nullify
     ) -> PropertyDeclaration {
-        var property = PropertyDeclaration(name: name) { _ in
+        var property = PropertyDeclaration(name: name) {
             let relationship = NSRelationshipDescription()
             relationship.isOptional = isToMany || isOptional
             relationship.maxCount = isToMany ? 0 : 1
@@ -182,19 +186,22 @@ public struct PropertyDeclaration {
     ///   - name: the name in the model.
     ///   - type: the class of what is fetched.
     ///   - predicate: which objects; `$FETCH_SOURCE` is the object that has the property. All where it is nil.
+    ///   - isOptional: whether the model says that it may be nil.
     ///   - originalName: its name in an earlier version of the model.
     ///   - hashModifier: text that goes into its version hash.
     ///   - userInfo: free information about it.
     ///   - configure: sets what else there is to the request.
     public static func fetched(
-        _ name: String, _ type: NSManagedObject.Type, _ predicate: String?, originalName: String? = nil, hashModifier: String? = nil,
-        userInfo: [String: String] = [:], configure: @escaping (NSFetchRequest<any NSFetchRequestResult>) -> Void = { _ in }
+        _ name: String, _ type: NSManagedObject.Type, _ predicate: String?, isOptional: Bool = true, originalName: String? = nil,
+        hashModifier: String? = nil, userInfo: [String: String] = [:],
+        configure: ((NSFetchRequest<any NSFetchRequestResult>) -> Void)? = nil
     ) -> PropertyDeclaration {
-        var property = PropertyDeclaration(name: name) { declaration in
+        var property = PropertyDeclaration(name: name) {
             let fetched = NSFetchedPropertyDescription()
             let request = NSFetchRequest<any NSFetchRequestResult>(entityName: type.entityDeclaration?.name ?? "")
             request.predicate = try predicate.map { try NSPredicate(parsing: $0) }
-            configure(request)
+            configure?(request)
+            fetched.isOptional = isOptional
             fetched.fetchRequest = request
             return fetched
         }
@@ -204,14 +211,22 @@ public struct PropertyDeclaration {
         return property
     }
 
-    private init(name: String, make: @escaping (PropertyDeclaration) throws -> NSPropertyDescription) {
+    private init(name: String, make: @escaping () throws -> NSPropertyDescription) {
         self.name = name
+        swiftName = name
         self.make = make
+    }
+
+    /// The same for a property that has another name in Swift than in the model.
+    public func called(_ swiftName: String) -> PropertyDeclaration {
+        var property = self
+        property.swiftName = swiftName
+        return property
     }
 
     /// The description of an attribute outside an entity, as a part of a composite.
     func made() throws -> NSPropertyDescription {
-        let description = try make(self)
+        let description = try make()
         description.name = name
         description.renamingIdentifier = originalName
         description.versionHashModifier = hashModifier
