@@ -98,7 +98,7 @@ extension PropertySyntax {
 
     private var plainDeclaration: String {
         let name = nameLiteral
-        guard let type else { return "" }
+        guard let type = type?.trimmed else { return "" }
         switch kind {
         case .fetched:
             let predicate = options.first.map { "\($0)" } ?? "nil"

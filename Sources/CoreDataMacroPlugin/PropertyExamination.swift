@@ -77,7 +77,11 @@ enum PropertyExamination {
         fixes.append(
             FixIt(
                 message: Remedy("make it optional"),
-                changes: [.replace(oldNode: Syntax(type), newNode: Syntax(OptionalTypeSyntax(wrappedType: type.trimmed)))]))
+                changes: [
+                    .replace(
+                        oldNode: Syntax(type),
+                        newNode: Syntax(OptionalTypeSyntax(wrappedType: type.trimmed, trailingTrivia: type.trailingTrivia)))
+                ]))
         if property.attribute == nil {
             fixes.append(
                 FixIt(
@@ -109,7 +113,11 @@ enum PropertyExamination {
                 [
                     FixIt(
                         message: Remedy("write \(name)"),
-                        changes: [.replace(oldNode: Syntax(type), newNode: Syntax(TypeSyntax("\(raw: name)")))])
+                        changes: [
+                            .replace(
+                                oldNode: Syntax(type),
+                                newNode: Syntax(TypeSyntax("\(raw: name)").with(\.trailingTrivia, type.trailingTrivia)))
+                        ])
                 ]
             }
         }
@@ -152,7 +160,11 @@ enum PropertyExamination {
                 [
                     FixIt(
                         message: Remedy("write \(type.trimmedDescription)"),
-                        changes: [.replace(oldNode: Syntax(annotation.type), newNode: Syntax(type.trimmed))])
+                        changes: [
+                            .replace(
+                                oldNode: Syntax(annotation.type),
+                                newNode: Syntax(type.trimmed.with(\.trailingTrivia, annotation.type.trailingTrivia)))
+                        ])
                 ])
         }
         if let value = property.defaultValue, value.trimmedDescription != "[]" { findings.report(value, .toManyDefault(name)) }
@@ -223,7 +235,8 @@ enum PropertyExamination {
 
     private static func remove(_ attribute: AttributeSyntax, of declaration: VariableDeclSyntax) -> FixIt.Change {
         let attributes = declaration.attributes.filter { $0.as(AttributeSyntax.self)?.id != attribute.id }
-        return .replace(oldNode: Syntax(declaration.attributes), newNode: Syntax(attributes))
+        let rest = declaration.with(\.attributes, attributes).with(\.leadingTrivia, declaration.leadingTrivia)
+        return .replace(oldNode: Syntax(declaration), newNode: Syntax(rest))
     }
 
     // MARK: Names

@@ -13,7 +13,7 @@ private func accessors(of declaration: some DeclSyntaxProtocol, _ node: Attribut
         return []
     }
     guard property.isPlainStored else { return [] }
-    guard let type = property.type else { return [] }
+    guard let type = property.type?.trimmed else { return [] }
     let name = property.nameLiteral
     let optional = property.isOptional
     let whole = optional ? "(\(type))?" : "\(type)"

@@ -48,7 +48,7 @@ struct PropertySyntax {
         if let named = type?.as(IdentifierTypeSyntax.self), named.name.text == "Optional", let argument = named.typeArguments?.first {
             return (argument, true)
         }
-        return (type?.trimmed, false)
+        return (type, false)
     }
 
     // MARK: What it is
@@ -145,14 +145,16 @@ struct PropertySyntax {
 extension TypeSyntax {
     /// The type inside parentheses around a single one.
     var withoutParentheses: TypeSyntax {
-        guard let tuple = self.as(TupleTypeSyntax.self), tuple.elements.count == 1, let only = tuple.elements.first else { return trimmed }
-        return only.type.trimmed
+        guard let tuple = self.as(TupleTypeSyntax.self), tuple.elements.count == 1, let only = tuple.elements.first else { return self }
+        return only.type
     }
 
     /// The name of a type that has no module and no arguments.
     var plainName: String? { self.as(IdentifierTypeSyntax.self).flatMap { $0.genericArgumentClause == nil ? $0.name.text : nil } }
 
-    var setElement: TypeSyntax? { self.as(IdentifierTypeSyntax.self).flatMap { $0.name.text == "Set" ? $0.typeArguments?.first : nil } }
+    var setElement: TypeSyntax? {
+        self.as(IdentifierTypeSyntax.self).flatMap { $0.name.text == "Set" ? $0.typeArguments?.first?.trimmed : nil }
+    }
 
     var arrayElement: TypeSyntax? {
         if let array = self.as(ArrayTypeSyntax.self) { return array.element.trimmed }
@@ -164,7 +166,7 @@ extension TypeSyntax {
 
 extension IdentifierTypeSyntax {
     /// The types between angle brackets.
-    var typeArguments: [TypeSyntax]? { genericArgumentClause?.arguments.compactMap { TypeSyntax($0.argument)?.trimmed } }
+    var typeArguments: [TypeSyntax]? { genericArgumentClause?.arguments.compactMap { TypeSyntax($0.argument) } }
 }
 
 extension String {

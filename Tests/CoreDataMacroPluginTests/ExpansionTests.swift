@@ -73,7 +73,7 @@ struct ExpansionTests {
         expect(
             """
             @ManagedObject("Record", .unique("code"), originalName: "LP") public class Album: Work {
-                @Attribute(.unique, .length(1...9), originalName: "id") var code: String? = "x"
+                @Attribute(.unique, .length(1 ... 9), originalName: "id") var code: String? = "x"
                 @Transient var isPlaying: Bool = false
                 @Attribute(.codable, name: "places") var stores: [Place] = []
                 @Attribute(.transformable(by: "MoodTransformer")) var mood: Mood?
@@ -126,12 +126,12 @@ struct ExpansionTests {
                         EntityDeclaration(
                             Album.self, name: "Record", options: [.unique("code")], originalName: "LP",
                             properties: [
-                                .property("code", (String).self, isOptional: true, default: "x", options: [.unique, .length(1...9)], originalName: "id"),
+                                .property("code", (String).self, isOptional: true, default: "x", options: [.unique, .length(1 ... 9)], originalName: "id"),
                                 .property("isPlaying", (Bool).self, isOptional: false, default: false, options: [.transient]),
                                 .codable("places", ([Place]).self, isOptional: false, default: [], options: [.codable]).called("stores"),
                                 .object("mood", (Mood).self, isOptional: true, options: [.transformable(by: "MoodTransformer"), .valueClass("Mood")]),
                                 .fetched("similar", Album.self, "a == $FETCH_SOURCE.a", configure: {
-                                    $0.fetchLimit = 5
+                                        $0.fetchLimit = 5
                                     }),
                             ])
                     }
@@ -200,10 +200,10 @@ struct ExpansionTests {
 
     @Test func anAttributeOutsideAManagedObjectIsAnError() {
         expect(
-            "struct Album { @Attribute var title: String }", expandsTo: "struct Album { var title: String }",
+            "struct Album {\n    @Attribute var title: String\n}", expandsTo: "struct Album {\n    var title: String\n}",
             diagnostics: [
                 DiagnosticSpec(
-                    message: "@Attribute belongs on a property of a class that is marked @ManagedObject.", line: 1, column: 16)
+                    message: "@Attribute belongs on a property of a class that is marked @ManagedObject.", line: 2, column: 5)
             ])
     }
 

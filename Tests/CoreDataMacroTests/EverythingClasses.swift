@@ -25,7 +25,7 @@ final class WholeAlbum: Work {
     var seen: Bool = false
     @Transient(.type(.undefined)) var sound: Any?
     @Attribute(.length(1...200), .matching("[A-Z].*"), originalName: "name", hashModifier: "b", userInfo: ["json": "album_title", "unit": ""]) var title: String = "\"Untitled\" <\n"
-    @Attribute(.optional, .derived(from: "tracks.@count")) var trackCount: Int64
+    @Attribute(.derived(from: "tracks.@count")) var trackCount: Int64
     @Attribute(.optional) var weight: Float = 0.5
     @Relationship(.count(1...99), deleteRule: .cascade) var tracks: [WholeTrack]
     @FetchedProperty("rating == $FETCH_SOURCE.rating", configure: { $0.fetchLimit = 5 }) var similar: [WholeAlbum]
