@@ -1,5 +1,6 @@
 // swift-tools-version: 6.1
 
+import CompilerPluginSupport
 import PackageDescription
 
 /// The strictness every target is built with: Swift 6 language mode (from the tools version) and these upcoming features.
@@ -25,11 +26,14 @@ let package = Package(
     name: "OpenCoreData",
     products: [
         .library(name: "CoreData", targets: ["CoreData"]),
+        .library(name: "CoreDataMacros", targets: ["CoreDataMacros"]),
         .library(name: "Predicates", targets: ["Predicates"]),
         .library(name: "StoreConformance", targets: ["StoreConformance"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+        // Only CoreDataMacros uses it; who depends on other products neither fetches nor compiles it.
+        .package(url: "https://github.com/swiftlang/swift-syntax", "600.0.0"..<"700.0.0"),
         // Only the examples use it; SwiftPM leaves it out of packages that depend on the products.
         .package(url: "https://github.com/swhitty/FlyingFox", .upToNextMinor(from: "0.27.0")),
     ],
@@ -40,6 +44,18 @@ let package = Package(
         .target(
             name: "CoreData", dependencies: ["Predicates", "CoreDataRuntime", "CZlib", .product(name: "Logging", package: "swift-log")],
             swiftSettings: strict),
+        .macro(
+            name: "CoreDataMacroPlugin",
+            dependencies: [
+                .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
+                .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
+            ], swiftSettings: strict),
+        .target(name: "CoreDataMacros", dependencies: ["CoreData", "CoreDataMacroPlugin"], swiftSettings: strict),
+        .testTarget(
+            name: "CoreDataMacroPluginTests",
+            dependencies: ["CoreDataMacroPlugin", .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax")],
+            swiftSettings: strict),
+        .testTarget(name: "CoreDataMacroTests", dependencies: ["CoreDataMacros"], exclude: ["Models"], swiftSettings: strict),
         .target(name: "StoreConformance", dependencies: ["CoreData"], swiftSettings: strict),
         .testTarget(
             name: "StoreConformanceTests", dependencies: ["StoreConformance", "Guide", "Songs"], swiftSettings: strict),

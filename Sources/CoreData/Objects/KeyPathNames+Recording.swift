@@ -134,6 +134,8 @@ final class KeyPathRecorder {
         let valueType: Any.Type = Swift.type(of: keyPath).valueType
         let wanted = Self.withoutOptionals(valueType)
         let name = last.property.name
+        // What is kept as JSON is not comparable with the data it was made of.
+        if let coded = last.type as? any CodedValueMarker.Type, coded.valueType == wanted { return }
         if let type = last.type, type != valueType, Self.wrapped(valueType) != type,
             Self.wrapped(type) != valueType || !String(describing: keyPath).hasSuffix("!")
         {

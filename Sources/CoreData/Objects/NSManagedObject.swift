@@ -110,6 +110,12 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
         return entity
     }
 
+    /// What the class says of its own entity; nil for a class whose entity stands in a model file or is made otherwise.
+    ///
+    /// The macro `@ManagedObject` of the product CoreDataMacros overrides it, and a class without macros may;
+    /// `NSManagedObjectModel(for:)` makes the model of it. It is asked for once for each model.
+    open class var entityDeclaration: EntityDeclaration? { nil }
+
     /// A request for the objects of the class.
     open class func fetchRequest() -> NSFetchRequest<any NSFetchRequestResult> {
         let request = NSFetchRequest<any NSFetchRequestResult>()

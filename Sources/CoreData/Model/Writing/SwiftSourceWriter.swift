@@ -108,7 +108,7 @@ struct SwiftSourceWriter {
         return "[" + texts.sorted { $0.key < $1.key }.map { "\(literal($0.key)): \(literal($0.value))" }.joined(separator: ", ") + "]"
     }
 
-    private static func literal(_ value: Any, type: NSAttributeType, at place: String) throws -> String {
+    static func literal(_ value: Any, type: NSAttributeType, at place: String) throws -> String {
         if let data = value as? Data, type == .binaryDataAttributeType {
             return "Data(base64Encoded: \(literal(data.base64EncodedString())))"
         }
@@ -127,7 +127,7 @@ struct SwiftSourceWriter {
         }
     }
 
-    private static func literal(_ type: NSAttributeType) -> String {
+    static func literal(_ type: NSAttributeType) -> String {
         switch type {
         case .undefinedAttributeType: ".undefined"
         case .integer16AttributeType: ".integer16"

@@ -1,0 +1,77 @@
+internal import Foundation
+
+/// A type that stands for a relationship: a managed object, a set of such, or an array of such.
+public protocol RelatedValue {
+    /// The class at the other end.
+    static var destination: NSManagedObject.Type { get }
+    /// Whether there may be any number.
+    static var isToMany: Bool { get }
+    /// Whether they keep an order.
+    static var isOrdered: Bool { get }
+}
+
+/// A to-one relationship.
+extension RelatedValue where Self: NSManagedObject {
+    /// The class.
+    public static var destination: NSManagedObject.Type { self }
+    /// False.
+    public static var isToMany: Bool { false }
+    /// False.
+    public static var isOrdered: Bool { false }
+}
+
+extension NSManagedObject: RelatedValue {}
+
+/// A to-many relationship.
+extension Set: RelatedValue where Element: NSManagedObject {
+    /// The class of the objects.
+    public static var destination: NSManagedObject.Type { Element.self }
+    /// True.
+    public static var isToMany: Bool { true }
+    /// False.
+    public static var isOrdered: Bool { false }
+}
+
+/// An ordered to-many relationship.
+extension Array: RelatedValue where Element: NSManagedObject {
+    /// The class of the objects.
+    public static var destination: NSManagedObject.Type { Element.self }
+    /// True.
+    public static var isToMany: Bool { true }
+    /// True.
+    public static var isOrdered: Bool { true }
+}
+
+/// The types of the model that Swift types have.
+enum DeclaredType {
+    private static let types: [ObjectIdentifier: NSAttributeType] = [
+        ObjectIdentifier(Int.self): .integer64AttributeType, ObjectIdentifier(Int64.self): .integer64AttributeType,
+        ObjectIdentifier(Int32.self): .integer32AttributeType, ObjectIdentifier(Int16.self): .integer16AttributeType,
+        ObjectIdentifier(Bool.self): .booleanAttributeType, ObjectIdentifier(Double.self): .doubleAttributeType,
+        ObjectIdentifier(Float.self): .floatAttributeType, ObjectIdentifier(Decimal.self): .decimalAttributeType,
+        ObjectIdentifier(String.self): .stringAttributeType, ObjectIdentifier(Date.self): .dateAttributeType,
+        ObjectIdentifier(Data.self): .binaryDataAttributeType, ObjectIdentifier(UUID.self): .UUIDAttributeType,
+        ObjectIdentifier(URL.self): .URIAttributeType,
+    ]
+
+    /// The type of an attribute whose values are of a Swift type; nil where there is none.
+    static func of(_ type: any Any.Type) -> NSAttributeType? {
+        if let known = types[ObjectIdentifier(type)] { return known }
+        if type is any CompositeValue.Type { return .compositeAttributeType }
+        if let enumeration = type as? any RawRepresentable.Type { return ofRawValue(enumeration) }
+        return (type as? any ManagedScalar.Type)?.attributeTypes.first
+    }
+
+    private static func ofRawValue<Value: RawRepresentable>(_ type: Value.Type) -> NSAttributeType? { of(Value.RawValue.self) }
+
+    /// A value of a Swift type in the form that a description's default has.
+    static func modelValue(_ value: Any) -> Any? {
+        if let composite = value as? any CompositeValue { return composite.compositeValues }
+        if types[ObjectIdentifier(Swift.type(of: value))] == nil, let enumeration = value as? any RawRepresentable {
+            return rawValue(enumeration)
+        }
+        return value
+    }
+
+    private static func rawValue(_ value: some RawRepresentable) -> Any { value.rawValue }
+}

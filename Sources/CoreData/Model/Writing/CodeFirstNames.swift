@@ -1,0 +1,97 @@
+internal import Foundation
+internal import Predicates
+
+/// What the entities and properties of a model are called in Swift, and which inverses need naming.
+struct CodeFirstNames {
+    private var classNames: [ObjectIdentifier: String] = [:]
+    private let order: [ObjectIdentifier: Int]
+
+    init(_ model: NSManagedObjectModel) throws {
+        order = Dictionary(uniqueKeysWithValues: model.entities.enumerated().map { (ObjectIdentifier($1), $0) })
+        var owners: [String: String] = [:]
+        for entity in model.entities {
+            let entityName = entity.name ?? ""
+            let given = (entity.managedObjectClassName ?? "").split(separator: ".").last.map(String.init) ?? ""
+            let name = Self.freeTypeName(given.isEmpty || given == "NSManagedObject" ? entityName : given)
+            if let other = owners.updateValue(entityName, forKey: name) {
+                throw ModelFileError.unwritable(
+                    entityName, "Its class would be “\(name)”, as that of “\(other)” is, and a class declares one entity.",
+                    next: "Give the entities classes of their own.")
+            }
+            classNames[ObjectIdentifier(entity)] = name
+        }
+    }
+
+    /// A name for a type that takes no other's place.
+    static func freeTypeName(_ wish: String) -> String {
+        let name = identifier(wish)
+        return takenTypes.contains(name) || keywords.contains(name) ? name + "Object" : name
+    }
+
+    func className(of entity: NSEntityDescription) -> String { classNames[ObjectIdentifier(entity)] ?? "?" }
+
+    /// Whether a relationship and its inverse find each other: each is the only one that leads from its entity to the other's.
+    func isInferred(_ relationship: NSRelationshipDescription) -> Bool {
+        guard let inverse = relationship.inverseRelationship, let owner = relationship.entity, let other = relationship.destinationEntity,
+            inverse.entity === other, inverse.destinationEntity === owner
+        else { return false }
+        func back(from entity: NSEntityDescription, to destination: NSEntityDescription, without own: NSRelationshipDescription) -> Int {
+            entity.declaredProperties.count {
+                ($0 as? NSRelationshipDescription)?.destinationEntity === destination && $0 !== own
+            }
+        }
+        return back(from: other, to: owner, without: relationship) == 1 && back(from: owner, to: other, without: inverse) == 1
+    }
+
+    /// Whether it is this end of the two that names the other: the first of them.
+    func names(_ inverse: NSRelationshipDescription, from relationship: NSRelationshipDescription) -> Bool {
+        func place(_ end: NSRelationshipDescription) -> (Int, String) {
+            (end.entity.flatMap { order[ObjectIdentifier($0)] } ?? 0, end.name)
+        }
+        return place(relationship) < place(inverse)
+    }
+
+    /// The name of a property in Swift, and in the model where that is another.
+    static func swiftName(of name: String) -> (swift: String, model: String?) {
+        let identifier = identifier(name)
+        if identifier != name || ModelWarnings.reservedNames.contains(name) || impossibleNames.contains(name) {
+            let other = ModelWarnings.reservedNames.contains(identifier) || impossibleNames.contains(identifier) || identifier == name
+            return (other ? "\(identifier)Value" : identifier, name)
+        }
+        return (keywords.contains(name) ? "`\(name)`" : name, nil)
+    }
+
+    /// A name that Swift takes, with what it does not take replaced.
+    static func identifier(_ name: String) -> String {
+        var result = String(name.map { $0.isLetter || $0.isNumber || $0 == "_" ? $0 : "_" })
+        if result.first.map({ $0.isLetter || $0 == "_" }) != true { result = "_" + result }
+        return result == "_" ? "__" : result
+    }
+
+    /// Names that no property of a managed object can have, backticks or not.
+    private static let impossibleNames: Set<String> = [
+        "self", "Self", "Type", "Protocol", "init", "isEqual", "hashValue", "entityDeclaration",
+    ]
+
+    static let keywords: Set<String> = [
+        "associatedtype", "class", "deinit", "enum", "extension", "fileprivate", "func", "import", "init", "inout", "internal", "let",
+        "open",
+        "operator", "private", "precedencegroup", "protocol", "public", "rethrows", "static", "struct", "subscript", "typealias", "var",
+        "break",
+        "case", "catch", "continue", "default", "defer", "do", "else", "fallthrough", "for", "guard", "if", "in", "repeat", "return",
+        "throw",
+        "switch", "where", "while", "Any", "as", "await", "false", "is", "nil", "self", "Self", "super", "throws", "true", "try",
+    ]
+
+    /// Types that the written source uses, or that every source does: a class of their name would take their place.
+    private static let takenTypes: Set<String> = [
+        "Any", "AnyObject", "Array", "Attribute", "AttributeOption", "Bool", "Character", "Composite", "CompositeElements", "Data", "Date",
+        "Decimal", "Dictionary", "Double", "Element", "EntityDeclaration", "EntityOption", "Error", "FetchedProperty", "Float",
+        "Identifiable",
+        "Ignored", "IndexElement", "IndexSet", "Int", "Int16", "Int32", "Int64", "ManagedObject", "ManagedProperty", "NSDeleteRule",
+        "NSFetchRequest", "NSManagedObject", "NSManagedObjectID", "NSManagedObjectModel", "NSObject", "Never", "Optional",
+        "PropertyDeclaration",
+        "Protocol", "Relationship", "RelationshipOption", "Self", "Set", "String", "Transient", "Type", "URL", "UUID", "Void", "Foundation",
+        "CoreData", "CoreDataMacros", "Swift", "CompositeValue", "NSFetchRequestResult",
+    ]
+}
