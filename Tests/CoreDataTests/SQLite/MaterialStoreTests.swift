@@ -1,6 +1,7 @@
-@testable import CoreData
 import Foundation
 import Testing
+
+@testable import CoreData
 
 /// Stores that Core Data has made on Apple's systems. The suite runs when the environment names the folder that holds them; it works on
 /// copies.
@@ -147,7 +148,8 @@ import Testing
     private func compare(_ objects: [NSManagedObject], _ entity: NSEntityDescription, _ copy: Copy) throws -> Int {
         guard let store = objects.first?.objectID.persistentStore as? SQLiteStore else { return 0 }
         let place = try store.sqlEntity(entity)
-        let byKey = Dictionary(uniqueKeysWithValues: objects.compactMap { object in store.place(of: object.objectID).map { ($0.key, object) } })
+        let byKey = Dictionary(
+            uniqueKeysWithValues: objects.compactMap { object in store.place(of: object.objectID).map { ($0.key, object) } })
         let condition = place.condition(includingSubentities: false).map { " WHERE \($0)" } ?? ""
         let keys = try store.database().texts("SELECT Z_PK FROM \(place.table)\(condition)")
         #expect(Set(keys.compactMap { $0[0].flatMap(Int64.init) }) == Set(byKey.keys), "\(copy.name): \(entity)")

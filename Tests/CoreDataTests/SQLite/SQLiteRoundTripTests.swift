@@ -1,6 +1,7 @@
-@testable import CoreData
 import Foundation
 import Testing
+
+@testable import CoreData
 
 /// What is saved is there when the file is opened again.
 @Suite struct SQLiteRoundTripTests {

@@ -1,5 +1,6 @@
-@testable import CoreData
 import Foundation
+
+@testable import CoreData
 
 /// A directory that is gone with the test.
 final class Scratchpad {
