@@ -41,8 +41,11 @@ let package = Package(
         .target(name: "Predicates", swiftSettings: strict),
         .target(name: "CoreDataRuntime"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .yum(["zlib-devel"])]),
+        .systemLibrary(
+            name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .yum(["sqlite-devel"]), .brew(["sqlite"])]),
         .target(
-            name: "CoreData", dependencies: ["Predicates", "CoreDataRuntime", "CZlib", .product(name: "Logging", package: "swift-log")],
+            name: "CoreData",
+            dependencies: ["Predicates", "CoreDataRuntime", "CSQLite", "CZlib", .product(name: "Logging", package: "swift-log")],
             swiftSettings: strict),
         .macro(
             name: "CoreDataMacroPlugin",

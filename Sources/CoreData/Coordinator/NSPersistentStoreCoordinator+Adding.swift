@@ -22,7 +22,9 @@ extension Notification.Name {
 private final class StoreClasses: @unchecked Sendable {
     static let shared = StoreClasses()
     private let lock = NSLock()
-    private var classes: [String: NSPersistentStore.Type] = [NSInMemoryStoreType: InMemoryStore.self]
+    private var classes: [String: NSPersistentStore.Type] = [
+        NSInMemoryStoreType: InMemoryStore.self, NSSQLiteStoreType: SQLiteStore.self,
+    ]
 
     subscript(type: String) -> NSPersistentStore.Type? {
         get { lock.withLock { classes[type] } }
@@ -80,7 +82,8 @@ extension NSPersistentStoreCoordinator {
                 NSPersistentStoreOpenError, "The model has no configuration “\(configuration)”.",
                 reason: "It has: \(managedObjectModel.configurations.joined(separator: ", ")).", next: "Check the name.")
         }
-        if let storeURL, persistentStore(for: storeURL) != nil {
+        // What lies nowhere may do so more than once.
+        if let storeURL, !SQLiteFiles.isInMemory(storeURL), persistentStore(for: storeURL) != nil {
             throw CoreDataError.make(
                 NSPersistentStoreOpenError, "The store at \(storeURL) cannot be added twice.", next: "Use the store that is there.")
         }

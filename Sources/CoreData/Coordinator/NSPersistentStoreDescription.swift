@@ -4,11 +4,11 @@ public import Foundation
 ///
 /// Source: [NSPersistentStoreDescription](https://developer.apple.com/documentation/coredata/nspersistentstoredescription).
 open class NSPersistentStoreDescription: NSObject, NSCopying {
-    /// The type of the store. ``NSInMemoryStoreType`` unless set.
-    open var type: String = NSInMemoryStoreType
+    /// The type of the store. ``NSSQLiteStoreType`` unless set.
+    open var type: String = NSSQLiteStoreType
     /// The part of the model that the store is limited to; nil for all.
     open var configuration: String?
-    /// The place of the store; nil for one without.
+    /// The place of the store; nil for one without. `/dev/null` stands for no place: a SQLite store lives in memory then.
     open var url: URL?
     /// Whether the container opens the store in the background.
     open var shouldAddStoreAsynchronously = false
@@ -30,7 +30,7 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
     }
     /// For how many seconds the store waits for others that use its file. 240 unless set; see ``NSPersistentStoreTimeoutOption``.
     open var timeout: TimeInterval {
-        get { (options[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue ?? 240 }
+        get { (options[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue ?? SQLiteOpening.standardTimeout }
         set { setOption(NSNumber(value: newValue), forKey: NSPersistentStoreTimeoutOption) }
     }
     /// The pragmas of an SQLite store, by name; see ``NSSQLitePragmasOption``.
@@ -49,10 +49,13 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
 
     private func flag(_ key: String) -> Bool { (options[key] as? NSNumber)?.boolValue ?? false }
 
-    /// Describes a store in memory.
-    public override init() { super.init() }
+    /// Describes a SQLite store at `/dev/null`: one in memory.
+    public override init() {
+        url = URL(fileURLWithPath: "/dev/null")
+        super.init()
+    }
 
-    /// Describes a store at `url`; set its ``type``.
+    /// Describes a SQLite store at `url`; for another, set the ``type``.
     public init(url: URL) {
         self.url = url
         super.init()

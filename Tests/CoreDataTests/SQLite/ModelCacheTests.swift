@@ -5,9 +5,15 @@ import Testing
 
 /// The model that a SQLite store keeps of itself.
 struct ModelCacheTests {
+    private func model(from content: Data) throws -> NSManagedObjectModel {
+        let model = NSManagedObjectModel()
+        try ModelCache.read(content, file: nil, into: model)
+        return model
+    }
+
     @Test func aModelComesBackFromTheCacheOfAStore() throws {
         let model = NSManagedObjectModel.sample()
-        #expect(try ModelCache.model(from: ModelCache.content(of: model)).differences(from: model).isEmpty)
+        #expect(try self.model(from: ModelCache.content(of: model)).differences(from: model).isEmpty)
     }
 
     @Test func whatPythonsZlibCompressedIsReadWithoutAHeader() throws {
@@ -19,7 +25,7 @@ struct ModelCacheTests {
     @Test func aDamagedCacheIsAnErrorThatNamesIt() throws {
         let content = try ModelCache.content(of: .sample())
         for damaged in [Data(), content.dropLast(20), Data("no model".utf8), try ModelCache.deflate(Data("no model".utf8))] {
-            let error = failure { _ = try ModelCache.model(from: Data(damaged)) }
+            let error = failure { _ = try model(from: Data(damaged)) }
             #expect(error?.code == 259)
         }
     }
@@ -53,7 +59,7 @@ struct ModelCacheTests {
 struct StoredHashTests {
     @Test func aModelTakesOverTheHashesOfEntitiesThatTheStoreDescribesAlike() throws {
         let model = NSManagedObjectModel.sample()
-        let stored = try ModelCache.model(from: ModelCache.content(of: model))
+        let stored = try NSManagedObjectModel(compiledModel: model.compiledModel())
         let hashes = Dictionary(uniqueKeysWithValues: model.entities.map { ($0.name ?? "", Data(($0.name ?? "").utf8)) })
         #expect(!model.isConfiguration(withName: nil, compatibleWithStoreMetadata: [NSStoreModelVersionHashesKey: hashes]))
         model.adoptHashes(hashes, of: stored)
@@ -62,7 +68,7 @@ struct StoredHashTests {
 
     @Test func aChangedEntityDoesNotTakeOverTheHash() throws {
         let model = NSManagedObjectModel.sample()
-        let stored = try ModelCache.model(from: ModelCache.content(of: model))
+        let stored = try NSManagedObjectModel(compiledModel: model.compiledModel())
         let name = try #require(model.entities.first?.name)
         model.entitiesByName[name]?.properties.first?.isOptional.toggle()
         model.adoptHashes([name: Data(count: 32)], of: stored)

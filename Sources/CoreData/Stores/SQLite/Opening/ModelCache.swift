@@ -11,29 +11,31 @@ enum ModelCache {
     /// - Throws: code 512 for a model that has no compiled form; see ``NSManagedObjectModel/compiledModel()``.
     static func content(of model: NSManagedObjectModel) throws -> Data { try deflate(model.compiledModel()) }
 
-    /// The model in the content of the table.
+    /// Reads the model in the content of the table into `model`, which is empty.
     ///
     /// - Throws: code 259 (`NSFileReadCorruptFileError`) for content that is no model.
-    static func model(from content: Data) throws -> NSManagedObjectModel { try NSManagedObjectModel(compiledModel: inflate(content)) }
+    static func read(_ content: Data, file: String?, into model: NSManagedObjectModel) throws {
+        try ModelFile.read(inflate(content, file: file), form: .compiled, file: file, into: model)
+    }
 
     /// Compresses by DEFLATE, without a header, as Core Data does.
     static func deflate(_ data: Data) throws -> Data {
         var stream = z_stream()
-        guard coredata_deflateInitRaw(&stream) == Z_OK else { throw damaged("There is no memory to compress it.") }
+        guard coredata_deflateInitRaw(&stream) == Z_OK else { throw damaged("There is no memory to compress it.", nil) }
         defer { deflateEnd(&stream) }
-        return try run(data, &stream, limit: .max) { CZlib.deflate(&$0, Z_FINISH) }
+        return try run(data, &stream, limit: .max, nil) { CZlib.deflate(&$0, Z_FINISH) }
     }
 
     /// Undoes ``deflate(_:)``.
-    static func inflate(_ data: Data) throws -> Data {
+    static func inflate(_ data: Data, file: String? = nil) throws -> Data {
         var stream = z_stream()
-        guard coredata_inflateInitRaw(&stream) == Z_OK else { throw damaged("There is no memory to decompress it.") }
+        guard coredata_inflateInitRaw(&stream) == Z_OK else { throw damaged("There is no memory to decompress it.", file) }
         defer { inflateEnd(&stream) }
-        return try run(data, &stream, limit: byteLimit) { CZlib.inflate(&$0, Z_NO_FLUSH) }
+        return try run(data, &stream, limit: byteLimit, file) { CZlib.inflate(&$0, Z_NO_FLUSH) }
     }
 
     private static func run(
-        _ data: Data, _ stream: inout z_stream, limit: Int, _ step: (inout z_stream) -> CInt
+        _ data: Data, _ stream: inout z_stream, limit: Int, _ file: String?, _ step: (inout z_stream) -> CInt
     ) throws -> Data {
         var result = Data()
         var piece = [UInt8](repeating: 0, count: 64 << 10)
@@ -51,12 +53,12 @@ enum ModelCache {
                     return output.count - Int(stream.avail_out)
                 }
                 result.append(contentsOf: piece[0..<count])
-                guard result.count <= limit else { throw damaged("It is larger than \(limit >> 20) MB.") }
+                guard result.count <= limit else { throw damaged("It is larger than \(limit >> 20) MB.", file) }
             }
-            guard status == Z_STREAM_END else { throw damaged("It ends early or is no compressed data (zlib's code \(status)).") }
+            guard status == Z_STREAM_END else { throw damaged("It ends early or is no compressed data (zlib's code \(status)).", file) }
         }
         return result
     }
 
-    private static func damaged(_ reason: String) -> NSError { ModelFileError.malformed(nil, element: "Z_MODELCACHE", reason) }
+    private static func damaged(_ reason: String, _ file: String?) -> NSError { ModelFileError.malformed(file, element: "Z_MODELCACHE", reason) }
 }
