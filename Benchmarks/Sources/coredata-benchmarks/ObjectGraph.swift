@@ -101,6 +101,8 @@ enum ObjectGraph {
             Work(
                 name: "one change in a fetched results controller of so many rows", sizes: [1_000, 10_000, 100_000],
                 prepare: prepareResults),
+            Work(name: "fetch results in sections") { count in try prepareSections(count, cacheName: nil) },
+            Work(name: "fetch results in sections, with a cache") { count in try prepareSections(count, cacheName: "benchmark") },
             Work(name: "save, without validation rules") { count in try prepareSave(count, hasRules: false) },
             Work(name: "save, with three validation rules") { count in try prepareSave(count, hasRules: true) },
         ]
@@ -182,6 +184,27 @@ enum ObjectGraph {
             }
             if delegate.count - before < changes { throw Wrong(what: "The delegate was told of \(delegate.count - before) changes.") }
             return withExtendedLifetime(controller) { changes }
+        }
+    }
+
+    private static func prepareSections(_ count: Int, cacheName: String?) throws -> () throws -> Int {
+        let writer = try Stack.filledContext(Values.make(count))
+        guard let coordinator = writer.persistentStoreCoordinator else { throw Wrong(what: "There is no coordinator.") }
+        func results(_ context: NSManagedObjectContext) throws -> NSFetchedResultsController<Item> {
+            let request = NSFetchRequest<Item>(entityName: "Item")
+            request.sortDescriptors = [NSSortDescriptor(key: "i1", ascending: true)]
+            let controller = NSFetchedResultsController(
+                fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: "i1", cacheName: cacheName)
+            try controller.performFetch()
+            return controller
+        }
+        // Of another store the cache is of no use, and deleted with it.
+        if let cacheName { NSFetchedResultsController<Item>.deleteCache(withName: cacheName) }
+        let sections = try results(Stack.context(coordinator)).sections?.count
+        let context = Stack.context(coordinator)
+        return {
+            if try results(context).sections?.count != sections { throw Wrong(what: "The sections are not those of before.") }
+            return withExtendedLifetime(writer) { count }
         }
     }
 

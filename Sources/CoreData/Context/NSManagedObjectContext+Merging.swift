@@ -44,7 +44,7 @@ extension NSManagedObjectContext {
         let known = Set(saved.inserted.filter { registeredObject(for: $0) != nil })
         merged.inserted = saved.inserted.filter { !known.contains($0) }
         changes.inserted = Set(objects(with: merged.inserted))
-        let stale = (saved.updated + saved.refreshed + known).compactMap(registeredObject(for:)).filter { !$0.flags.contains(.inserted) }
+        let stale = findRegisteredObjects(for: saved.updated + saved.refreshed + known)
         refreshMerged(stale, isRemote: isRemote, &changes)
 
         // What was changed on the way are the other ends of relationships that have gone.
@@ -61,25 +61,29 @@ extension NSManagedObjectContext {
 
     /// Refreshes objects that others have saved.
     func refreshMerged(_ objects: [NSManagedObject], isRemote: Bool, _ changes: inout ObjectChanges) {
-        for object in objects {
+        // In one pass, for each look at many objects brings them all from memory again.
+        var shown: [NSManagedObject] = []
+        shown.reserveCapacity(objects.count)
+        changes.refreshed.reserveCapacity(changes.refreshed.count + objects.count)
+        objects.forEachUncounted { object in
+            if object.flags.contains(.inserted) { return }
             if isRemote { source.forgetRow(of: object.objectID) }
-            faultBatches[object.batchNumber]?.reset()
-        }
-        let shown = objects.filter { !$0.isFault || $0.hasChanges }
-        // The others show the new row when they fire, and the new relationships when they are asked.
-        for object in objects where object.isFault && !object.hasChanges {
+            if object.batchNumber != 0 { faultBatches[object.batchNumber]?.reset() }
+            if !object.isFault || object.hasChanges { return shown.append(object) }
+            // It shows the new row when it fires, and the new relationships when they are asked for.
             object.relationships = []
             changes.refreshed.insert(object)
         }
         do {
-            if shown.count > 1 { _ = try source.prepareRows(for: shown.map(\.objectID), in: self) }
+            if shown.count > 1, source.wantsRegistrations { _ = try source.prepareRows(for: shown.map(\.objectID), in: self) }
         } catch {
             // Each object is asked for by itself below, and the error kept there.
         }
-        for object in shown where object.registry === registry {
+        shown.forEachUncounted { object in
+            guard object.registry === registry else { return }
             object.rarities?.fetched = [:]
             do {
-                guard let row = try source.row(for: object.objectID, in: self) else { continue }
+                guard let row = try source.row(for: object.objectID, in: self) else { return }
                 if object.flags.contains(.deleted) {
                     object.rebase(onto: row)
                     // Its delete rules hold for what others have related to it since.
@@ -142,7 +146,21 @@ struct SavedIDs: Sendable {
 
     /// Reads the user info of a notification, or a dictionary like it, for a context.
     init(_ info: [AnyHashable: Any], for context: NSManagedObjectContext) {
+        let coordinator = context.persistentStoreCoordinator
+        // Objects mostly come from one store.
+        var knownToken: StoreToken?
+        func own(_ id: NSManagedObjectID) -> NSManagedObjectID? {
+            let id = id.current
+            if let knownToken, id.token === knownToken { return id }
+            guard let own = Self.id(id, for: context) else { return nil }
+            if own === id, !id.isTemporaryID, coordinator != nil { knownToken = id.token }
+            return own
+        }
         func ids(_ keys: String...) -> [NSManagedObjectID] {
+            let values = keys.compactMap { info[$0] }
+            // A set has each of them once.
+            if values.count == 1, let objects = values[0] as? Set<NSManagedObject> { return objects.compactMap { own($0.objectID) } }
+            if values.count == 1, let ids = values[0] as? Set<NSManagedObjectID> { return ids.compactMap(own) }
             var seen: Set<NSManagedObjectID> = []
             return keys.flatMap { Self.elements(of: info[$0]) }.compactMap { Self.id($0, for: context) }.filter { seen.insert($0).inserted }
         }
@@ -186,10 +204,10 @@ struct SavedIDs: Sendable {
     var userInfo: [AnyHashable: Any] {
         typealias Key = NSManagedObjectContext.NotificationKey
         var info: [AnyHashable: Any] = [:]
-        if !inserted.isEmpty { info[Key.insertedObjectIDs.rawValue] = Set(inserted) }
-        if !updated.isEmpty { info[Key.updatedObjectIDs.rawValue] = Set(updated) }
-        if !deleted.isEmpty { info[Key.deletedObjectIDs.rawValue] = Set(deleted) }
-        if !refreshed.isEmpty { info[Key.refreshedObjectIDs.rawValue] = Set(refreshed) }
+        if !inserted.isEmpty { info[Key.insertedObjectIDs.rawValue] = inserted.setUncounted { $0 } }
+        if !updated.isEmpty { info[Key.updatedObjectIDs.rawValue] = updated.setUncounted { $0 } }
+        if !deleted.isEmpty { info[Key.deletedObjectIDs.rawValue] = deleted.setUncounted { $0 } }
+        if !refreshed.isEmpty { info[Key.refreshedObjectIDs.rawValue] = refreshed.setUncounted { $0 } }
         return info
     }
 }

@@ -16,6 +16,13 @@ extension NSManagedObjectContext {
         return registry.object(with: objectID.current) ?? registry.object(with: objectID)
     }
 
+    /// The objects of identities that live here.
+    func findRegisteredObjects(for ids: [NSManagedObjectID]) -> [NSManagedObject] {
+        adoptPermanentIDs()
+        if ids.contains(where: \.isTemporary) { return ids.compactMap(findRegisteredObject(for:)) }
+        return registry.objects(with: ids).compactMap { $0 }
+    }
+
     /// See ``existingObject(with:)``.
     func findExistingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
         checkQueue("existingObject(with: \(objectID)) is called")

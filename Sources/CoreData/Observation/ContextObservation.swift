@@ -54,7 +54,7 @@ extension NSManagedObjectContext {
             observation = newValue ? ContextObservation() : nil
             guard newValue else { return }
             AccessHooks.activate()
-            if !registeredObjects.isEmpty {
+            if !registry.all.isEmpty || !insertedList.isEmpty {
                 Log.context.warning(
                     "Observation was enabled after objects came into the context: those are observed only through value(forKey:).")
             }

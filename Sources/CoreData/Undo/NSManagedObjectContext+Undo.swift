@@ -23,7 +23,8 @@ extension NSManagedObjectContext {
 
     func useUndoManager(_ manager: UndoManager?) {
         guard manager !== undoer else { return }
-        processPendingChanges()
+        // A new context is set up wherever it is made.
+        _ = processEvent()
         undoer?.forgetClient(ObjectIdentifier(self))
         undoer = manager
         // The registry knows whether the context still lives.

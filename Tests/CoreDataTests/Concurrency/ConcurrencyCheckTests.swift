@@ -96,6 +96,31 @@ private enum Use: String, CaseIterable, Codable, Sendable {
         #expect(message.contains("use it and its objects inside perform or performAndWait"))
     }
 
+    @Test("A context can be set up wherever it is made, and its name, its policy and an object's ID be read anywhere")
+    func settingUp() async {
+        await #expect(processExitsWith: .success) {
+            setenv("COREDATA_CONCURRENCY_DEBUG", "1", 1)
+            let coordinator = try Music.coordinator()
+            let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+            context.persistentStoreCoordinator = coordinator
+            context.name = "set up here"
+            context.undoManager = UndoManager()
+            context.undoManager = nil
+            context.mergePolicy = NSMergePolicy.overwrite
+            context.automaticallyMergesChangesFromParent = true
+            context.shouldDeleteInaccessibleFaults = false
+            context.stalenessInterval = 0
+            context.retainsRegisteredObjects = true
+            context.isObservationEnabled = true
+            context.transactionAuthor = "someone"
+            let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+            child.parent = context
+            let album = context.performAndWait { Album(context: context) }
+            _ = (album.objectID, album.managedObjectContext?.name, album.entity, album.isFault, album.hasChanges, album.isDeleted)
+            _ = album.description
+        }
+    }
+
     @Test("All of it passes on the queue")
     func onTheQueue() async {
         await #expect(processExitsWith: .success) {
