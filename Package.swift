@@ -50,10 +50,6 @@ let package = Package(
                 .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
             ], swiftSettings: strict),
         .target(name: "CoreDataMacros", dependencies: ["CoreData", "CoreDataMacroPlugin"], swiftSettings: strict),
-        .testTarget(
-            name: "CoreDataMacroPluginTests",
-            dependencies: ["CoreDataMacroPlugin", .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax")],
-            swiftSettings: strict),
         .testTarget(name: "CoreDataMacroTests", dependencies: ["CoreDataMacros"], exclude: ["Models"], swiftSettings: strict),
         .target(name: "StoreConformance", dependencies: ["CoreData"], swiftSettings: strict),
         .testTarget(
