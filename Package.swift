@@ -32,7 +32,7 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
-        // Only CoreDataMacros uses it; who depends on other products neither fetches nor compiles it.
+        // Only CoreDataMacros uses it; who depends on other products has it fetched and does not compile it.
         .package(url: "https://github.com/swiftlang/swift-syntax", "600.0.0"..<"700.0.0"),
         // Only the examples use it; SwiftPM leaves it out of packages that depend on the products.
         .package(url: "https://github.com/swhitty/FlyingFox", .upToNextMinor(from: "0.27.0")),
@@ -54,10 +54,6 @@ let package = Package(
                 .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
             ], swiftSettings: strict),
         .target(name: "CoreDataMacros", dependencies: ["CoreData", "CoreDataMacroPlugin"], swiftSettings: strict),
-        .testTarget(
-            name: "CoreDataMacroPluginTests",
-            dependencies: ["CoreDataMacroPlugin", .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax")],
-            swiftSettings: strict),
         .testTarget(name: "CoreDataMacroTests", dependencies: ["CoreDataMacros"], exclude: ["Models"], swiftSettings: strict),
         .target(name: "StoreConformance", dependencies: ["CoreData"], swiftSettings: strict),
         .testTarget(

@@ -103,7 +103,7 @@ public macro Ignored() = #externalMacro(module: "CoreDataMacroPlugin", type: "Ma
 
 /// Makes a structure a composite attribute: `@Composite struct Place { var latitude: Double = 0; var name: String? }`.
 ///
-/// Each stored `var` becomes an element, which predicates reach by `place.latitude`. `@Element` says more of one.
+/// Each stored `var` becomes an element: an attribute of its own in the model. `@Element` says more of one.
 @attached(extension, conformances: CompositeValue, names: arbitrary)
 @attached(member, names: arbitrary)
 public macro Composite() = #externalMacro(module: "CoreDataMacroPlugin", type: "CompositeMacro")

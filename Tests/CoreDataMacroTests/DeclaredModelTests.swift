@@ -118,7 +118,15 @@ struct DeclaredModelTests {
         let model = try NSManagedObjectModel(for: Node.self)
         model.versionIdentifiers = ["2"]
         model.entitiesByName["Node"]?.attributesByName["name"]?.defaultValue = "node"
-        let container = NSPersistentContainer(name: "Nodes", managedObjectModel: model)
-        #expect(container.managedObjectModel.versionIdentifiers == ["2"])
+        #expect(model.versionIdentifiers == ["2"])
+        #expect(model.entitiesByName["Node"]?.attributesByName["name"]?.defaultValue as? String == "node")
+        let another = try NSManagedObjectModel(for: Node.self)
+        #expect(another.entitiesByName["Node"]?.attributesByName["name"]?.defaultValue as? String == "")
+    }
+
+    @Test func aContainerHasTheModelOfItsClasses() throws {
+        let container = try NSPersistentContainer(name: "Nodes", for: Node.self)
+        #expect(container.name == "Nodes")
+        #expect(container.managedObjectModel.entities.map(\.name) == ["Node"])
     }
 }

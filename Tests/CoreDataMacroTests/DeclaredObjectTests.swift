@@ -3,8 +3,11 @@ import Testing
 
 /// Objects of classes that declare their entities, in the in-memory store.
 struct DeclaredObjectTests {
-    private func with<Result>(_ classes: NSManagedObject.Type..., body: (NSManagedObjectContext) throws -> Result) throws -> Result {
-        let container = NSPersistentContainer(name: "Music", managedObjectModel: try NSManagedObjectModel(for: classes))
+    /// One for all tests: which entity a class has is asked of the models that are loaded.
+    private static let model = Result { try NSManagedObjectModel(for: Album.self, Leaf.self) }
+
+    private func with<Answer>(_ body: (NSManagedObjectContext) throws -> Answer) throws -> Answer {
+        let container = NSPersistentContainer(name: "Music", managedObjectModel: try Self.model.get())
         var opening: (any Error)?
         container.loadPersistentStores { opening = $1 }
         if let opening { throw opening }
@@ -22,7 +25,7 @@ struct DeclaredObjectTests {
     }
 
     @Test func aNewObjectHasTheDefaultsOfItsClass() throws {
-        try with(Album.self) { context in
+        try with { context in
             let album = Album(context: context)
             #expect(album.title == "Untitled")
             #expect(album.year == 2000)
@@ -37,7 +40,7 @@ struct DeclaredObjectTests {
     }
 
     @Test func valuesOfEveryKindAreSavedAndReadBack() throws {
-        try with(Album.self) { context in
+        try with { context in
             let album = album("Low Water", in: context)
             album.genre = .rock
             album.mood = .folk
@@ -70,7 +73,7 @@ struct DeclaredObjectTests {
     }
 
     @Test func theMethodsOfAToManyRelationshipKeepTheInverse() throws {
-        try with(Album.self) { context in
+        try with { context in
             let album = album("Ebb", in: context)
             let tracks = ["a", "b", "c", "d"].map { name in
                 let track = Track(context: context)
@@ -97,7 +100,7 @@ struct DeclaredObjectTests {
     }
 
     @Test func whatTheClassForbidsIsNotSaved() throws {
-        try with(Album.self) { context in
+        try with { context in
             let album = album("Ebb", in: context)
             func code(_ change: () -> Void) -> Int {
                 change()
@@ -125,7 +128,7 @@ struct DeclaredObjectTests {
     }
 
     @Test func predicatesAndSortDescriptorsNameDeclaredProperties() throws {
-        try with(Album.self) { context in
+        try with { context in
             for (number, title) in ["c", "a", "b"].enumerated() {
                 let album = album(title, in: context)
                 album.year = 1990 + number
@@ -152,7 +155,7 @@ struct DeclaredObjectTests {
     }
 
     @Test func aFetchedPropertyFindsItsObjects() throws {
-        try with(Album.self) { context in
+        try with { context in
             let one = album("a", in: context)
             let other = album("b", in: context)
             album("c", in: context).year = 1950
@@ -162,7 +165,7 @@ struct DeclaredObjectTests {
     }
 
     @Test func dataThatDoesNotDecodeIsAnErrorOfReading() throws {
-        try with(Album.self) { context in
+        try with { context in
             let album = album("a", in: context)
             album.setValue(Data("{".utf8), forKey: "best")
             #expect(album.best == nil)
@@ -172,7 +175,7 @@ struct DeclaredObjectTests {
     }
 
     @Test func aValueThatDoesNotEncodeIsRefused() throws {
-        try with(Album.self) { context in
+        try with { context in
             let album = album("a", in: context)
             album.setCodableValue(Double.nan, "best")
             let error = #expect(throws: NSError.self) { try context.save() }
@@ -181,7 +184,7 @@ struct DeclaredObjectTests {
     }
 
     @Test func objectsAreIdentifiedByTheirObjectID() throws {
-        try with(Node.self, Leaf.self) { context in
+        try with { context in
             let leaf = Leaf(context: context)
             leaf.name = "leaf"
             leaf.rename()
@@ -196,7 +199,7 @@ struct DeclaredObjectTests {
     }
 
     @Test func aValueForARequiredAttributeIsAskedForBySaving() throws {
-        try with(Band.self) { context in
+        try with { context in
             let band = Band(context: context)
             #expect(band.name == "")
             let error = #expect(throws: NSError.self) { try context.save() }

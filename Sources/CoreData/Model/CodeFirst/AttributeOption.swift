@@ -45,8 +45,7 @@ public struct AttributeOption {
 
     /// A value of any `Codable` type, kept as binary data that holds its JSON: what every store and every tool can read.
     ///
-    /// It is decoded at each read and encoded at each write. Predicates cannot look into it; a structure marked `@Composite` can be looked
-    /// into.
+    /// It is decoded at each read and encoded at each write, and predicates cannot look into it.
     public static var codable: AttributeOption { AttributeOption { $0.type = .binaryDataAttributeType } }
 
     /// A transformable attribute: a value of any type, which stores that write bytes turn into data and back.

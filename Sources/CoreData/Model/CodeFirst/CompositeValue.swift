@@ -1,7 +1,6 @@
 internal import Foundation
 
-/// A structure that is kept as a composite attribute: each of its properties is an attribute of its own, which predicates reach by
-/// `place.latitude`. The macro `@Composite` of the product CoreDataMacros makes a structure one.
+/// A structure that is kept as a composite attribute: each of its properties is an attribute of its own in the model. The macro `@Composite` of the product CoreDataMacros makes a structure one.
 public protocol CompositeValue: KeyedManagedValue {
     /// What it is made of.
     static var compositeElements: [PropertyDeclaration] { get }

@@ -161,10 +161,14 @@ enum CodeFirstText {
         let text = try SwiftSourceWriter.literal(value, type: type, at: place)
         switch type {
         case .floatAttributeType: return AttributeText.text(value, type: type) ?? text
+        case .decimalAttributeType where isWhole(AttributeText.text(value, type: type)):
+            return AttributeText.text(value, type: type) ?? text
         case .decimalAttributeType, .UUIDAttributeType, .URIAttributeType, .binaryDataAttributeType: return text + "!"
         default: return text
         }
     }
+
+    private static func isWhole(_ text: String?) -> Bool { text.flatMap { Int32($0) } != nil }
 
     // MARK: Validation
 
@@ -214,6 +218,7 @@ enum CodeFirstText {
             throw ModelFileError.unwritable(place, "A bound is none of its type.")
         }
         switch type {
+        case .decimalAttributeType where isWhole(value) && !value.hasPrefix("-"): return value
         case .decimalAttributeType: return "Decimal(string: \(SwiftSourceWriter.literal(value)))!"
         case .floatAttributeType: return "Float(\(bound))"
         default:

@@ -1,0 +1,20 @@
+public import CoreDataMacros
+
+/// The library: the model of its classes, and a container for it.
+public enum Library {
+    /// The model.
+    public static func model() throws -> NSManagedObjectModel {
+        let model = try NSManagedObjectModel(for: Album.self, SmartPlaylist.self, PlaybackEvent.self)
+        model.versionIdentifiers = ["2"]
+        return model
+    }
+
+    /// An open library in memory.
+    public static func open() throws -> NSPersistentContainer {
+        let container = NSPersistentContainer(name: "Library", managedObjectModel: try model())
+        var failure: (any Error)?
+        container.loadPersistentStores { failure = $1 }
+        if let failure { throw failure }
+        return container
+    }
+}

@@ -1,0 +1,30 @@
+// swift-tools-version: 6.1
+
+import CompilerPluginSupport
+import PackageDescription
+
+/// As in the package above.
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+// The tests of the macros' source text and diagnostics. They are a package of their own because SwiftPM builds a test product that links a macro for the host:
+// in the package above, every module and every test would be compiled a second time.
+let package = Package(
+    name: "MacroExpansion",
+    dependencies: [.package(url: "https://github.com/swiftlang/swift-syntax", "600.0.0"..<"700.0.0")],
+    targets: [
+        .macro(
+            name: "CoreDataMacroPlugin",
+            dependencies: [
+                .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
+                .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
+            ], swiftSettings: strict),
+        .testTarget(
+            name: "CoreDataMacroPluginTests",
+            dependencies: ["CoreDataMacroPlugin", .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax")],
+            swiftSettings: strict),
+    ]
+)
