@@ -171,7 +171,7 @@ extension SQLTranslator {
             if case .object = collection { throw invalid(.unsupported, "An object has no size") }
             return try count(collection)
         }
-        if case .list(let operands) = collection { return try element(operands.map { try term($0) }, index) }
+        if case .list(let operands) = collection { return try element(of: operands.map { try self.term($0) }, index) }
         let many = try many(collection)
         guard let order = many.order else {
             throw unsupported("The elements of a collection have no order in SQL, unless it is an ordered relationship or written.")
@@ -197,7 +197,7 @@ extension SQLTranslator {
         }
     }
 
-    private func element(_ terms: [SQLTerm], _ index: ExpressionTree.ElementIndex) throws -> SQLTerm {
+    private func element(of terms: [SQLTerm], _ index: ExpressionTree.ElementIndex) throws -> SQLTerm {
         switch index {
         case .first: return terms.first ?? .unknown
         case .last: return terms.last ?? .unknown

@@ -94,7 +94,8 @@ extension SQLTranslator {
 
     /// The objects of a to-many relationship, joined to the tables of a scope.
     private func related(
-        _ relation: SQLToMany, _ property: NSPropertyDescription, owner: SQLFragment, _X    ) throws -> SQLMany {
+        _ relation: SQLToMany, _ property: NSPropertyDescription, owner: SQLFragment, _ scope: SQLScope, conditions: [SQLFragment]
+    ) throws -> SQLMany {
         let entity = try entity(at: property)
         let alias = nextAlias()
         let element: SQLObject
@@ -107,7 +108,7 @@ extension SQLTranslator {
             element = SQLObject(entity: entity, key: "\(alias).\(SQLIdentifier.primaryKey)", scope: scope, row: alias)
             order = foreign.orderColumn.map { "\(alias).\($0)" }
         case .join(let join):
-            scope.add("\(join.table) \(alias)")
+            scope.add("\(pairs(of: join)) \(alias)")
             condition = "\(alias).\(join.own) = \(owner)"
             element = SQLObject(entity: entity, key: "\(alias).\(join.other)", scope: scope, row: nil)
             order = join.orderColumn.map { "\(alias).\($0)" }
@@ -115,6 +116,14 @@ extension SQLTranslator {
         // Objects of several owners have no order among each other.
         return SQLMany(
             scope: scope, conditions: conditions + [condition], element: .object(element), order: conditions.isEmpty ? order : nil)
+    }
+
+    /// The table of pairs; of a relationship that is its own inverse, a pair counts in both directions, whichever stands there.
+    private func pairs(of join: SQLJoin) -> SQLFragment {
+        guard join.isReflexive else { return "\(join.table)" }
+        let order: SQLFragment = join.orderColumn.map { ", \($0)" } ?? ""
+        let none: SQLFragment = join.orderColumn == nil ? "" : ", NULL"
+        return "(SELECT \(join.own), \(join.other)\(order) FROM \(join.table) UNION SELECT \(join.other), \(join.own)\(none) FROM \(join.table))"
     }
 
     private func step(_ key: String, over many: SQLMany) throws -> SQLMany {

@@ -47,9 +47,9 @@ extension SQLQueryFunctions {
         precondition(size <= 32)
         // number
         try add("CoreDataSum", 1, to: connection) { context, _, values in
-            Self.addUp(context, values)
+            SQLQueryFunctions.addUp(context, values)
         } final: { context in
-            guard let sum = Self.sum(context), sum.pointee.count > 0 else { return sqlite3_result_int64(context, 0) }
+            guard let sum = SQLQueryFunctions.sum(context), sum.pointee.count > 0 else { return sqlite3_result_int64(context, 0) }
             if sum.pointee.isReal {
                 sqlite3_result_double(context, sum.pointee.real)
             } else {
@@ -58,16 +58,16 @@ extension SQLQueryFunctions {
         }
         // number
         try add("CoreDataAverage", 1, to: connection) { context, _, values in
-            Self.addUp(context, values)
+            SQLQueryFunctions.addUp(context, values)
         } final: { context in
-            guard let sum = Self.sum(context), sum.pointee.count > 0 else { return sqlite3_result_null(context) }
+            guard let sum = SQLQueryFunctions.sum(context), sum.pointee.count > 0 else { return sqlite3_result_null(context) }
             let total = sum.pointee.isReal ? sum.pointee.real : Double(sum.pointee.whole)
             sqlite3_result_double(context, total / Double(sum.pointee.count))
         }
         // name, kind, value
         try add("CoreDataAggregate", 3, to: connection) { context, _, values in
-            guard let values, let held = Self.collected(context, name: values[0]) else { return }
-            let value = SQLFunctionValue.read(values[2], Self.code(values[1], 0))
+            guard let values, let held = SQLQueryFunctions.collected(context, name: values[0]) else { return }
+            let value = SQLFunctionValue.read(values[2], SQLQueryFunctions.code(values[1], 0))
             if !value.isNull { held.values.append(value) }
         } final: { context in
             let place = sqlite3_aggregate_context(context, 0)?.assumingMemoryBound(to: UnsafeRawPointer?.self)
@@ -77,7 +77,7 @@ extension SQLQueryFunctions {
             }
             let held = Unmanaged<CollectedValues>.fromOpaque(pointer).takeRetainedValue()
             place?.pointee = nil
-            Self.call(context) {
+            SQLQueryFunctions.call(context) {
                 SQLFunctionValue.write(try ValueOperations.aggregate(held.name, held.values, clause: held.name), context)
             }
         }

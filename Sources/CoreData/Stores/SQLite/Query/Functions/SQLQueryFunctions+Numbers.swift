@@ -11,8 +11,8 @@ extension SQLQueryFunctions {
         // operator, number, number
         try add("CoreDataCompare", 3, to: connection) { context, _, values in
             guard let values else { return }
-            Self.call(context) {
-                let operation = Self.comparisons[Int(sqlite3_value_int(values[0]))]
+            SQLQueryFunctions.call(context) {
+                let operation = SQLQueryFunctions.comparisons[Int(sqlite3_value_int(values[0]))]
                 SQLFunctionValue.write(
                     try ValueOperations.compare(
                         SQLFunctionValue.read(values[1]), operation, SQLFunctionValue.read(values[2]), clause: "a comparison"), context)
@@ -21,7 +21,7 @@ extension SQLQueryFunctions {
         // operator, number, number
         try add("CoreDataCalculate", 3, to: connection) { context, _, values in
             guard let values else { return }
-            Self.call(context) {
+            SQLQueryFunctions.call(context) {
                 let name = SQLFunctionValue.text(values[0])
                 guard let operation = ExpressionTree.ArithmeticOperator(rawValue: name) else { return }
                 SQLFunctionValue.write(
@@ -33,7 +33,7 @@ extension SQLQueryFunctions {
         // number
         try add("CoreDataDecimal", 1, to: connection) { context, _, values in
             guard let values else { return }
-            Self.call(context) {
+            SQLQueryFunctions.call(context) {
                 let value = SQLFunctionValue.read(values[0])
                 SQLFunctionValue.write(try ValueOperations.cast(value, to: "NSDecimalNumber", clause: "a decimal number"), context)
             }
@@ -46,33 +46,33 @@ extension SQLQueryFunctions {
         // type, kind, value
         try add("CoreDataCast", 3, to: connection) { context, _, values in
             guard let values else { return }
-            Self.call(context) {
+            SQLQueryFunctions.call(context) {
                 let type = SQLFunctionValue.text(values[0])
-                let value = SQLFunctionValue.read(values[2], Self.code(values[1], 0))
+                let value = SQLFunctionValue.read(values[2], SQLQueryFunctions.code(values[1], 0))
                 SQLFunctionValue.write(try ValueOperations.cast(value, to: type, clause: "CAST(…, \"\(type)\")"), context)
             }
         }
         // name, kinds, arguments
         try add("CoreDataCall", -1, isPure: false, to: connection) { context, count, values in
             guard let values else { return }
-            Self.call(context) {
+            SQLQueryFunctions.call(context) {
                 let name = SQLFunctionValue.text(values[0])
-                SQLFunctionValue.write(try ValueOperations.call(name, Self.arguments(count, values), clause: name), context)
+                SQLFunctionValue.write(try ValueOperations.call(name, SQLQueryFunctions.arguments(count, values), clause: name), context)
             }
         }
         try add("CoreDataCallMethod", -1, to: connection) { context, count, values in
             guard let values else { return }
-            Self.call(context) {
+            SQLQueryFunctions.call(context) {
                 let name = SQLFunctionValue.text(values[0])
-                SQLFunctionValue.write(try ValueOperations.call(method: name, Self.arguments(count, values), clause: name), context)
+                SQLFunctionValue.write(try ValueOperations.call(method: name, SQLQueryFunctions.arguments(count, values), clause: name), context)
             }
         }
         // key, kind, value
         try add("CoreDataRead", 3, to: connection) { context, _, values in
             guard let values else { return }
-            Self.call(context) {
+            SQLQueryFunctions.call(context) {
                 let key = SQLFunctionValue.text(values[0])
-                let value = SQLFunctionValue.read(values[2], Self.code(values[1], 0))
+                let value = SQLFunctionValue.read(values[2], SQLQueryFunctions.code(values[1], 0))
                 SQLFunctionValue.write(try ValueOperations.read(key, of: value, clause: key), context)
             }
         }

@@ -11,11 +11,11 @@ private final class HeldPattern {
 extension SQLQueryFunctions {
     func addTextFunctions(to connection: OpaquePointer) throws {
         // text, pattern, options
-        try add("CoreDataBeginsWith", 3, to: connection) { context, _, values in Self.match(context, values, .beginsWith) }
-        try add("CoreDataEndsWith", 3, to: connection) { context, _, values in Self.match(context, values, .endsWith) }
-        try add("CoreDataContains", 3, to: connection) { context, _, values in Self.match(context, values, .contains) }
-        try add("CoreDataLike", 3, to: connection) { context, _, values in Self.match(context, values, .like) }
-        try add("CoreDataMatches", 3, to: connection) { context, _, values in Self.match(context, values, .matches) }
+        try add("CoreDataBeginsWith", 3, to: connection) { context, _, values in SQLQueryFunctions.match(context, values, .beginsWith) }
+        try add("CoreDataEndsWith", 3, to: connection) { context, _, values in SQLQueryFunctions.match(context, values, .endsWith) }
+        try add("CoreDataContains", 3, to: connection) { context, _, values in SQLQueryFunctions.match(context, values, .contains) }
+        try add("CoreDataLike", 3, to: connection) { context, _, values in SQLQueryFunctions.match(context, values, .like) }
+        try add("CoreDataMatches", 3, to: connection) { context, _, values in SQLQueryFunctions.match(context, values, .matches) }
         // text, options
         try add("CoreDataFold", 2, to: connection) { context, _, values in
             guard let values, sqlite3_value_type(values[0]) != SQLITE_NULL else { return sqlite3_result_null(context) }
