@@ -9,15 +9,17 @@ package struct PredicateShape {
     package var key: [UInt8] = []
     /// The constants in the order of the walk, which is that of ``PredicateTree/numberingConstants(from:)``.
     package var constants: [PropertyValue] = []
+    /// Which constants are compared in such a way that it may matter how their text is spelled.
+    package private(set) var isSpelled: [Bool] = []
     /// Whether the shape stands for nothing but itself: parts of it are code, which has no shape.
     package private(set) var isUnique = false
     /// What of a constant's value the translation depends on.
-    private let classify: (PropertyValue, inout [UInt8]) -> Void
+    private let classify: (PropertyValue, Bool, inout [UInt8]) -> Void
 
     /// Begins an empty shape.
     ///
-    /// - Parameter classify: Writes what of a constant's value belongs to the shape.
-    package init(classify: @escaping (PropertyValue, inout [UInt8]) -> Void) {
+    /// - Parameter classify: Writes what of a constant's value belongs to the shape; it is told whether the spelling of text may matter.
+    package init(classify: @escaping (PropertyValue, _ isSpelled: Bool, inout [UInt8]) -> Void) {
         self.classify = classify
         key.reserveCapacity(160)
     }
@@ -79,17 +81,20 @@ package struct PredicateShape {
         case .any: key.append(2)
         }
         key.append(UInt8(truncatingIfNeeded: comparison.options.rawValue))
-        append(comparison.left)
-        append(comparison.unfoldedRight)
+        append(comparison.left, isSpelled: comparison.comparesSpelling)
+        append(comparison.unfoldedRight, isSpelled: comparison.comparesSpelling)
     }
 
     /// Goes on with an expression.
-    package mutating func append(_ expression: ExpressionTree) {
+    package mutating func append(_ expression: ExpressionTree) { append(expression, isSpelled: false) }
+
+    private mutating func append(_ expression: ExpressionTree, isSpelled: Bool) {
         switch expression {
         case .constant(let value):
             key.append(10)
             constants.append(value)
-            classify(value, &key)
+            self.isSpelled.append(isSpelled)
+            classify(value, isSpelled, &key)
         case .evaluatedObject: key.append(11)
         case .variable(let name):
             key.append(12)
@@ -176,6 +181,15 @@ extension PredicateComparison {
             return .aggregate(bounds.map { .constant($0) })
         }
         return right
+    }
+
+    /// Whether equality of text, or how it begins, decides.
+    fileprivate var comparesSpelling: Bool {
+        guard options.isDisjoint(with: [.caseInsensitive, .diacriticInsensitive]) else { return false }
+        switch self.operator {
+        case .equal, .notEqual, .isIn, .beginsWith: return true
+        default: return false
+        }
     }
 }
 

@@ -127,7 +127,8 @@ import Testing
                 let request = NSFetchRequest<NSDictionary>(entityName: "Thing")
                 request.resultType = .dictionaryResultType
                 request.predicate = NSPredicate(tree: tree)
-                request.propertiesToFetch = names + (plain.map { [Self.column("made", $0)] } ?? []) + ["objectID"].filter { _ in !isDistinct }
+                request.propertiesToFetch =
+                    names + (plain.map { [Self.column("made", $0)] } ?? []) + ["objectID"].filter { _ in !isDistinct }
                 request.returnsDistinctResults = isDistinct
                 request.sortDescriptors = isDistinct ? nil : [NSSortDescriptor(key: "label", ascending: true)]
                 return request
@@ -142,9 +143,12 @@ import Testing
 
     @Test("SQL groups as the evaluator does") func groups() throws {
         try run { stores, cases in
-            let keys = Array(Set((0..<Int.random(in: 1...2, using: &cases.random)).map { _ in
-                cases.pick(["flag", "rank", "name", "one", "one.rank", "moment", "other.flag"])
-            })).sorted()
+            let keys = Array(
+                Set(
+                    (0..<Int.random(in: 1...2, using: &cases.random)).map { _ in
+                        cases.pick(["flag", "rank", "name", "one", "one.rank", "moment", "other.flag"])
+                    })
+            ).sorted()
             let functions = ["sum:", "min:", "max:", "count:", "average:", "median:", "stddev:", "mode:"]
             let attributes = ["number", "rank", "real", "amount", "label", "one.number"]
             let made = (0..<Int.random(in: 1...3, using: &cases.random)).map { index in

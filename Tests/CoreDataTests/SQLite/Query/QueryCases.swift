@@ -29,11 +29,14 @@ struct QueryCases {
 
     static let numbers: [Kind] = [.bool, .int, .double, .decimal]
     static let texts = [
-        "", "a", "A", "ab", "abc", "Ą", "ą", "é", "éa", "e", "q", "K", "b", "Żółw", "zolw", "日本", "日", "ß", "ss", "한글", "한", "common prefix one",
+        "", "a", "A", "ab", "abc", "Ą", "ą", "é", "éa", "e", "q", "K", "b", "Żółw", "zolw", "日本", "日", "ß", "ss", "한글", "한",
+        "common prefix one",
         "common prefix two", "Привет", "привет", "😀", "😀a", "12", "2.5", "*a?", "'; DROP TABLE ZTHING; --", "\"", "nul\u{0}inside",
     ]
     /// Spellings of some of these, and texts with marks that belong to no letter.
-    static let oddTexts = ["a\u{328}", "e\u{301}", "q\u{301}", "\u{212A}", "a\u{301}b", "Z\u{307}o\u{301}łw", "e\u{301}a", "\u{1112}\u{1161}\u{11AB}"]
+    static let oddTexts = [
+        "a\u{328}", "e\u{301}", "q\u{301}", "\u{212A}", "a\u{301}b", "Z\u{307}o\u{301}łw", "e\u{301}a", "\u{1112}\u{1161}\u{11AB}",
+    ]
 
     var random: SeededGenerator
     /// Whether texts may be spelled in several ways; comparing their order is left out then.
@@ -56,7 +59,12 @@ struct QueryCases {
         case .int: return .int64(pick([0, 1, -1, 2, 5, 100, 32_767]))
         // SQLite keeps no sign of zero.
         case .double: return .double(pick([0, 1, 2.5, -1, 0.1, 100, 1e19, 9_007_199_254_740_992]))
-        case .decimal: return .decimal(pick([0, 1, Decimal(string: "0.1")!, Decimal(string: "2.5")!, 100]))
+        case .decimal:
+            return .decimal(
+                pick([
+                    0, 1, Decimal(string: "0.1")!, Decimal(string: "2.5")!, 100, Decimal(string: "0.33333333333333333333")!,
+                    Decimal(string: "-7.0000000000000000000001")!,
+                ]))
         case .text: return .string(pick(isOdd ? Self.texts + Self.oddTexts + Self.oddTexts : Self.texts))
         case .date: return .date(Date(timeIntervalSinceReferenceDate: pick([0.0, 1, 86_400, 0.5])))
         case .data: return .data(pick([Data(), Data([0]), Data([0, 1]), Data([255])]))

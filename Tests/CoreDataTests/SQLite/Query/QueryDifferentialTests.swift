@@ -10,7 +10,7 @@ import Testing
         print("Random queries: COREDATA_TEST_SEED=\(seed)")
         return seed
     }()
-    static let cases = ProcessInfo.processInfo.environment["COREDATA_QUERY_CASES"].flatMap(Int.init) ?? 1500
+    static let cases = ProcessInfo.processInfo.environment["COREDATA_QUERY_CASES"].flatMap(Int.init) ?? 600
 
     private struct Tally {
         var cases = 0
@@ -45,7 +45,8 @@ import Testing
                     tally.compared += 1
                     tally.matched += memory.count
                     if memory.sorted() == sqlite.sorted() { continue }
-                    Issue.record("seed \(Self.seed), round \(round): \(entity) where \(tree): memory \(memory.sorted()), SQL \(sqlite.sorted())")
+                    Issue.record(
+                        "seed \(Self.seed), round \(round): \(entity) where \(tree): memory \(memory.sorted()), SQL \(sqlite.sorted())")
                     return
                 case (.success, .failure(let error)):
                     let reason = (error as NSError).localizedFailureReason ?? "\(error)"
@@ -58,7 +59,9 @@ import Testing
                 }
             }
         }
-        print("Random queries: \(tally.cases) fetches, \(tally.compared) compared, \(tally.matched) objects found, refused: \(tally.refusals)")
+        print(
+            "Random queries: \(tally.cases) fetches, \(tally.compared) compared, \(tally.matched) objects found, refused: \(tally.refusals)"
+        )
         #expect(tally.matched > tally.compared)
         #expect(tally.refused < tally.cases / 10, "\(tally.refusals)")
     }

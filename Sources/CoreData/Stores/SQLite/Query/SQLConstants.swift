@@ -39,7 +39,8 @@ struct SQLConstantClass: Hashable {
     var hasPrefix = false
     var elements: Elements = []
 
-    init(_ value: PropertyValue) {
+    /// - Parameter isSpelled: whether it matters how text is spelled. Where it does not, text counts as having any number of spellings.
+    init(_ value: PropertyValue, isSpelled: Bool) {
         switch value {
         case .null: kind = .null
         case .bool, .int64: kind = .integer
@@ -54,8 +55,7 @@ struct SQLConstantClass: Hashable {
             }
         case .string(let text):
             kind = .text
-            let spellings = TextSpellings.class(of: text)
-            (self.spellings, hasPrefix) = (spellings.count, spellings.hasPrefix)
+            (spellings, hasPrefix) = isSpelled ? TextSpellings.class(of: text) : (0, false)
         case .date: kind = .date
         case .data: kind = .data
         case .uuid: kind = .uuid
@@ -63,21 +63,22 @@ struct SQLConstantClass: Hashable {
         case .object(let reference): kind = reference.object is NSEntityDescription ? .entity : .object
         case .array(let values):
             kind = .list
-            for value in values { elements.formUnion(Self.element(value)) }
+            for value in values { elements.formUnion(Self.element(value, isSpelled: isSpelled)) }
         case .set(let values):
             kind = .list
             elements = .unordered
-            for value in values { elements.formUnion(Self.element(value)) }
+            for value in values { elements.formUnion(Self.element(value, isSpelled: isSpelled)) }
         }
     }
 
-    private static func element(_ value: PropertyValue) -> Elements {
+    private static func element(_ value: PropertyValue, isSpelled: Bool) -> Elements {
         switch value {
         case .bool, .int64: return [.any, .number]
-        case .string(let text): return TextSpellings.class(of: text).count == 0 ? [.any, .text, .manySpellings] : [.any, .text]
+        case .string(let text):
+            return !isSpelled || TextSpellings.class(of: text).count == 0 ? [.any, .text, .manySpellings] : [.any, .text]
         default: break
         }
-        let element = SQLConstantClass(value)
+        let element = SQLConstantClass(value, isSpelled: isSpelled)
         switch element.kind {
         case .null: return [.any, .null]
         case .integer, .real: return [.any, .number]
@@ -96,8 +97,8 @@ struct SQLConstantClass: Hashable {
     }
 
     /// Writes the class into the shape of a request.
-    static func write(_ value: PropertyValue, _ key: inout [UInt8]) {
-        let found = SQLConstantClass(value)
+    static func write(_ value: PropertyValue, _ isSpelled: Bool, _ key: inout [UInt8]) {
+        let found = SQLConstantClass(value, isSpelled: isSpelled)
         key.append(found.kind.rawValue)
         switch found.kind {
         case .text:
@@ -121,7 +122,9 @@ enum TextSpellings {
         UInt8(ascii: "K"): "\u{212A}", UInt8(ascii: ";"): "\u{37E}", UInt8(ascii: "`"): "\u{1FEF}",
     ]
 
-    private static func hasTwin(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "K") || byte == UInt8(ascii: ";") || byte == UInt8(ascii: "`") }
+    private static func hasTwin(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "K") || byte == UInt8(ascii: ";") || byte == UInt8(ascii: "`")
+    }
 
     /// How many spellings are listed, rounded up to a power of two; 0 where they are too many. And whether all begin alike.
     static func `class`(of text: String) -> (count: UInt8, hasPrefix: Bool) {

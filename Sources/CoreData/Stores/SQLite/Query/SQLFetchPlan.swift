@@ -62,6 +62,9 @@ struct SQLFetchShape {
     let key: [UInt8]?
     /// The constants in the order of ``SQLFetchTranslator``.
     let constants: [PropertyValue]
+    private let isSpelled: [Bool]
+    /// What of the constants the statement depends on.
+    var classes: [SQLConstantClass] { zip(constants, isSpelled).map { SQLConstantClass($0, isSpelled: $1) } }
 
     /// - Throws: the error of a predicate that did not parse, and of a key path that has no name.
     init(_ request: NSFetchRequest<any NSFetchRequestResult>, _ parts: SQLFetchParts) throws {
@@ -91,6 +94,7 @@ struct SQLFetchShape {
         }
         key = shape.isUnique ? nil : shape.key
         constants = shape.constants
+        isSpelled = shape.isSpelled
     }
 }
 

@@ -14,7 +14,7 @@ struct SQLFetchTranslator {
 
     /// - Parameter rowColumns: the columns of whole rows, after key, entity and version.
     init(
-        _ request: NSFetchRequest<any NSFetchRequestResult>, _ parts: SQLFetchParts, constants: [PropertyValue], schema: SQLSchema,
+        _ request: NSFetchRequest<any NSFetchRequestResult>, _ parts: SQLFetchParts, constants: [SQLConstantClass], schema: SQLSchema,
         entity: SQLEntity, rowColumns: [SQLIdentifier]
     ) {
         self.request = request
@@ -23,7 +23,7 @@ struct SQLFetchTranslator {
         var numbered = parts
         numbered.numberConstants()
         self.parts = numbered
-        translator = SQLTranslator(schema: schema, constants: constants.map { SQLConstantClass($0) }, entity: entity, scope: scope)
+        translator = SQLTranslator(schema: schema, constants: constants, entity: entity, scope: scope)
     }
 
     /// The plan.
@@ -117,6 +117,8 @@ struct SQLFetchTranslator {
             switch term.kind {
             case .text: if let collation = order.order.collation { return "\(term.sql)\(collation)" }
             case .number(.any): return "CAST(\(term.sql) AS REAL)"
+            // Decimal numbers that no other number stands for are kept as bytes.
+            case .number(.decimal): return "CASE WHEN \(term.sql) >= x'' THEN CAST(CAST(\(term.sql) AS TEXT) AS REAL) ELSE \(term.sql) END"
             case .null, .entity: return nil
             case .object, .anyObject: return "\(term.sql) IS NOT NULL"
             case .opaque: throw translator.unsupported("What a transformer made of a value has no order.")
@@ -194,7 +196,8 @@ struct SQLFetchTranslator {
             }
             translator.grouping?.columns[column.name] = term
         case .many, .list, .constants:
-            throw translator.unsupported("A collection is no value of a dictionary in SQL: ask for its @count, or for what a function makes of it.")
+            throw translator.unsupported(
+                "A collection is no value of a dictionary in SQL: ask for its @count, or for what a function makes of it.")
         }
         return SQLResultColumn(column: column, index: index, reading: reading)
     }

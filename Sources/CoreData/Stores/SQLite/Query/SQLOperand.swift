@@ -80,7 +80,7 @@ enum SQLNumberForm {
     case integer
     /// An integer or a floating-point number, which calculate as they do in SQL.
     case plain
-    /// A decimal number as columns hold it: compared as it is, but calculated with in decimal.
+    /// A decimal number as columns hold it: as another number, or as the bytes of its numeral. Calculated with in decimal.
     case decimal
     /// Any of these, or a decimal number as text: only functions can work with it.
     case any

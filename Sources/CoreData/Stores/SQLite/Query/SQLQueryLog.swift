@@ -71,7 +71,8 @@ struct SQLQueryLog {
             let rows = try run.connection.with("SELECT MAX(Z_PK) FROM \(entity.table)") { try $0.step() ? $0.int64(0) : 0 }
             guard rows >= Self.largeTable else { return }
             logger.warning(
-                "A fetch of “\(entity.entity)” reads all rows of \(entity.table.name), about \(rows). Add a fetch index for what it filters by. \(run.query.plan.sql)")
+                "A fetch of “\(entity.entity)” reads all rows of \(entity.table.name), about \(rows). Add a fetch index for what it filters by. \(run.query.plan.sql)"
+            )
         } catch {
             logger.error("The rows of \(entity.table.name) could not be counted: \(error)")
         }

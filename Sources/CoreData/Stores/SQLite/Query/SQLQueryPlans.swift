@@ -32,7 +32,7 @@ final class SQLQueryPlans {
         } else {
             translations += 1
             var translator = SQLFetchTranslator(
-                request, parts, constants: shape.constants, schema: schema, entity: entity, rowColumns: rowColumns(entity))
+                request, parts, constants: shape.classes, schema: schema, entity: entity, rowColumns: rowColumns(entity))
             plan = try translator.plan()
             if let key = shape.key {
                 if plans.count >= Self.limit { plans = [:] }

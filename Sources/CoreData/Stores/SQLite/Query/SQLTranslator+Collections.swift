@@ -148,7 +148,7 @@ extension SQLTranslator {
             return SQLMany(scope: scope, conditions: [], element: .object(object))
         }
         var result = kind
-        if case .number(let form) = kind { result = .number(form == .decimal ? .plain : form) }
+        if case .number(let form) = kind { result = .number(form == .decimal ? .any : form) }
         return SQLMany(scope: scope, conditions: [], element: .term(SQLTerm(sql: "\(alias).value", kind: result)))
     }
 
@@ -187,7 +187,8 @@ extension SQLTranslator {
             if place.isNull { throw invalid(.unsupported, "nil is no index") }
             guard place.number?.isInteger == true else { throw invalid(.unsupported, "\(place.kind.name) is no index") }
             if place.constant != nil {
-                return term("(CASE WHEN \(place.sql) >= 0 THEN (SELECT \(value.sql)\(from) ORDER BY \(order) LIMIT 1 OFFSET \(place.sql)) END)")
+                return term(
+                    "(CASE WHEN \(place.sql) >= 0 THEN (SELECT \(value.sql)\(from) ORDER BY \(order) LIMIT 1 OFFSET \(place.sql)) END)")
             }
             guard case .constants = collection else { throw unsupported("The index depends on the object.") }
             var found = many

@@ -57,8 +57,7 @@ extension SQLTranslator {
         guard left.kind.family == right.kind.family, !left.isNotANumber, !right.isNotANumber else { return never(left, right) }
         switch left.kind.family {
         case .number:
-            if areComparable(left, right) { return "\(left.sql) \(operation) \(right.sql)" }
-            return "CoreDataCompare(\(SQLBinding.integer(code)), \(left.forFunctions), \(right.forFunctions))"
+            return numberOrder(left, operation, code, right)
         case .text:
             if !options.folds { return "\(left.sql) \(operation) \(right.sql)" }
             return "\(folded(left, options)) \(operation) \(folded(right, options))"
@@ -66,6 +65,17 @@ extension SQLTranslator {
         case .opaque: throw unsupported("What a transformer made of a value cannot be compared.")
         case .null, .date, .data, .uuid, .url: return "\(left.sql) \(operation) \(right.sql)"
         }
+    }
+
+    /// Decimal numbers that no other number stands for are kept as bytes, which SQLite takes for more than any number: they are looked at one
+    /// by one, all others by an index.
+    private func numberOrder(_ left: SQLTerm, _ operation: SQLFragment, _ code: Int64, _ right: SQLTerm) -> SQLFragment {
+        let exactly: SQLFragment = "CoreDataCompare(\(SQLBinding.integer(code)), \(left.forFunctions), \(right.forFunctions))"
+        guard areComparable(left, right), !(left.mayBeLongDecimal && right.mayBeLongDecimal) else { return exactly }
+        let plainly: SQLFragment = "\(left.sql) \(operation) \(right.sql)"
+        guard left.mayBeLongDecimal || right.mayBeLongDecimal else { return plainly }
+        let decimal = left.mayBeLongDecimal ? left.sql : right.sql
+        return "((\(plainly) AND \(decimal) < x'') OR (\(decimal) >= x'' AND \(exactly)))"
     }
 
     // MARK: Text
@@ -137,6 +147,9 @@ extension SQLTranslator {
 extension SQLTerm {
     /// Whether it is a constant that is no number, though its type is one.
     fileprivate var isNotANumber: Bool { constant?.shape.kind == .notANumber }
+
+    /// Whether it may be a decimal number that is kept as bytes.
+    fileprivate var mayBeLongDecimal: Bool { if case .number(.decimal) = kind { constant == nil } else { false } }
 }
 
 extension PredicateComparison.Options {

@@ -33,7 +33,9 @@ extension SQLTranslator {
         if let aggregate = SQLAggregate(function: name) {
             return try self.aggregate(aggregate, of: gathered(arguments.map { try operand($0) }))
         }
-        let plain = name.lowercased().hasSuffix(":") && name.filter { $0 == ":" }.count == 1 ? String(name.lowercased().dropLast()) : name.lowercased()
+        let plain =
+            name.lowercased().hasSuffix(":") && name.filter { $0 == ":" }.count == 1
+            ? String(name.lowercased().dropLast()) : name.lowercased()
         let terms = try arguments.map { try term(operand($0)) }
         switch (plain, terms.count) {
         case ("now", 0): return SQLTerm(sql: "\(SQLBinding.now)", kind: .date)
@@ -102,7 +104,8 @@ extension SQLTranslator {
     func aggregate(_ aggregate: SQLAggregate, of many: SQLMany) throws -> SQLTerm {
         let (call, kind) = try self.aggregate(aggregate, of: many.value)
         return SQLTerm(
-            sql: "(SELECT \(call)\(many.from()))", kind: kind, mayBeStoredAsInteger: many.value.mayBeStoredAsInteger && kind.family == .date)
+            sql: "(SELECT \(call)\(many.from()))", kind: kind, mayBeStoredAsInteger: many.value.mayBeStoredAsInteger && kind.family == .date
+        )
     }
 
     /// The call of an aggregate function in SQL. Nil counts for nothing.
@@ -117,7 +120,7 @@ extension SQLTranslator {
         case .count: return ("COUNT(\(value.sql))", .number(.integer))
         case .min, .max:
             switch value.kind {
-            case .number(.any): return collected(aggregate, value, .number(.any))
+            case .number(.any), .number(.decimal): return collected(aggregate, value, .number(.any))
             case .object, .anyObject, .entity: throw invalid(.unsupported, "\(value.kind.name) and \(value.kind.name) have no order")
             case .opaque: throw unsupported("What a transformer made of a value has no order.")
             default: return (aggregate == .min ? "MIN(\(value.sql))" : "MAX(\(value.sql))", value.kind)

@@ -123,7 +123,8 @@ extension SQLTranslator {
         guard join.isReflexive else { return "\(join.table)" }
         let order: SQLFragment = join.orderColumn.map { ", \($0)" } ?? ""
         let none: SQLFragment = join.orderColumn == nil ? "" : ", NULL"
-        return "(SELECT \(join.own), \(join.other)\(order) FROM \(join.table) UNION SELECT \(join.other), \(join.own)\(none) FROM \(join.table))"
+        return
+            "(SELECT \(join.own), \(join.other)\(order) FROM \(join.table) UNION SELECT \(join.other), \(join.own)\(none) FROM \(join.table))"
     }
 
     private func step(_ key: String, over many: SQLMany) throws -> SQLMany {

@@ -163,7 +163,8 @@ enum SQLQueryError {
     /// Says that a clause has no SQL, and what to do about it.
     static func untranslatable(_ clause: String, _ reason: String) -> NSError {
         CoreDataError.make(
-            NSPersistentStoreUnsupportedRequestTypeError, "The SQLite store cannot answer the fetch: there is no SQL for the clause \(clause).",
+            NSPersistentStoreUnsupportedRequestTypeError,
+            "The SQLite store cannot answer the fetch: there is no SQL for the clause \(clause).",
             reason: reason,
             next: "Rewrite the clause, filter the fetched objects in the program, or set the request's allowsEvaluationInMemory.",
             info: [untranslatableKey: true])

@@ -24,7 +24,7 @@ extension SQLiteStore {
         let query: SQLiteQuery
         do {
             query = try queries.plans.query(request, entity)
-        } catch where request.allowsEvaluationInMemory && SQLQueryError.isUntranslatable(error) {
+        } catch  where request.allowsEvaluationInMemory && SQLQueryError.isUntranslatable(error) {
             return try finishedInMemory(request, entity)
         }
         do {
@@ -107,7 +107,7 @@ extension SQLiteStore {
         do {
             _ = try queries().plans.query(request, entity)
             return tree
-        } catch where SQLQueryError.isUntranslatable(error) {
+        } catch  where SQLQueryError.isUntranslatable(error) {
             return nil
         }
     }

@@ -64,7 +64,8 @@ extension SQLQueryFunctions {
             guard let values else { return }
             SQLQueryFunctions.call(context) {
                 let name = SQLFunctionValue.text(values[0])
-                SQLFunctionValue.write(try ValueOperations.call(method: name, SQLQueryFunctions.arguments(count, values), clause: name), context)
+                SQLFunctionValue.write(
+                    try ValueOperations.call(method: name, SQLQueryFunctions.arguments(count, values), clause: name), context)
             }
         }
         // key, kind, value
