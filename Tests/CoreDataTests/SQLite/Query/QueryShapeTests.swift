@@ -87,7 +87,6 @@ import Testing
             "name == 'abc'", "name == 'Kraftwerk'", "name == 'Björk'", "name BEGINSWITH 'abc'", "number == 5", "number > 5",
             "number BETWEEN {1, 3}",
             "number IN {1, 2, 3}", "name IN {'a', 'b'}", "amount == 5", "amount > 5.5", "moment < CAST(5, 'NSDate')", "one == nil",
-            "SELF == nil",
         ]) func indexes(_ format: String) throws
     {
         let stores = try Indexed()

@@ -7,7 +7,7 @@ internal import Predicates
 final class SQLQueries {
     let plans: SQLQueryPlans
     let functions: SQLQueryFunctions
-    let log = SQLQueryLog()
+    var log = SQLQueryLog()
 
     init(_ store: SQLiteStore) throws {
         functions = try SQLQueryFunctions(on: store.database().handle)
