@@ -131,6 +131,31 @@ import Testing
         #expect(sorted == [1, 2])
     }
 
+    @Test("A predicate that nests too deeply for SQLite is an error, unless memory may help") func deepPredicates() throws {
+        let stores = try stores()
+        var tree = PredicateTree.compare(.keyPath(["number"]), .equal, .constant(.int64(5)))
+        for level in 0..<80 {
+            let other = PredicateTree.compare(.keyPath(["label"]), .lessThan, .constant(.int64(level % 2 == 0 ? 100 : -1)))
+            tree = level % 2 == 0 ? .and([other, tree]) : .or([other, tree])
+        }
+        let deep = tree
+        func ask(_ allows: Bool) -> Result<[Int], any Error> {
+            stores.labels { _ in
+                let request = NSFetchRequest<NSManagedObject>(entityName: "Thing")
+                request.predicate = NSPredicate(tree: deep)
+                request.sortDescriptors = [NSSortDescriptor(key: "label", ascending: true)]
+                request.allowsEvaluationInMemory = allows
+                return request
+            }.sqlite
+        }
+        // How deep is too deep, the SQLite of the system says.
+        switch ask(false) {
+        case .success(let labels): #expect(labels == [0, 2])
+        case .failure(let error): #expect((error as NSError).code == NSPersistentStoreUnsupportedRequestTypeError, "\(error)")
+        }
+        #expect(try ask(true).get() == [0, 2])
+    }
+
     @Test("Mistakes in a predicate are the errors of every store") func mistakes() throws {
         let stores = try stores()
         for (format, kind) in [
