@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Predicates
 
 /// Turns the values of transformable and composite attributes into bytes and back: by the transformer that the attribute names, or by keyed
 /// archives where it names none.
@@ -39,12 +40,15 @@ enum SQLArchive {
 
     private static func missing(_ name: String, _ attribute: NSAttributeDescription) -> NSError {
         CoreDataError.make(
-            NSPersistentStoreSaveError, "A value of “\(attribute)” cannot be transformed.", reason: "There is no value transformer “\(name)”.",
+            NSPersistentStoreSaveError, "A value of “\(attribute)” cannot be transformed.",
+            reason: "There is no value transformer “\(name)”.",
             next: "Call ValueTransformer.setValueTransformer(_:forName:) before the store is used.")
     }
 
     /// The object at the top of a keyed archive.
     static func object(in data: Data) throws -> Any? {
+        // Foundation's reader stops the program at some damaged archives; ours throws.
+        _ = try KeyedArchive(data)
         let unarchiver = try NSKeyedUnarchiver(forReadingFrom: data)
         unarchiver.requiresSecureCoding = false
         unarchiver.decodingFailurePolicy = .setErrorAndReturn

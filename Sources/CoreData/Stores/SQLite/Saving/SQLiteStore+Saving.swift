@@ -3,11 +3,12 @@ internal import Foundation
 
 extension SQLiteStore {
     func write(_ changes: ChangeSet, in context: NSManagedObjectContext) throws {
-        let connection = try database()
         // Every row is made before the first is written: making one may read others.
         let insertedRows = try changes.inserted.mapUncounted { try $0.rowForSaving(keepsLists: false) }
         let changed = changes.updated.followed(by: changes.locked)
         let changedRows = try changed.mapUncounted { try $0.rowForSaving(keepsLists: false) }
+        // Not before: what fires faults may begin to read.
+        let connection = try database()
         var save = SQLSave(self, connection)
         do {
             try connection.transaction {
