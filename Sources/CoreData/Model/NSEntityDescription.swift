@@ -292,5 +292,6 @@ extension NSEntityDescription {
         // The module of an executable is called as it is, with what no identifier can have replaced.
         let module = String(program.map { $0.isLetter || $0.isNumber ? $0 : "_" })
         return NSClassFromString("\(module).\(bare)") as? NSManagedObject.Type
+            ?? ObjectiveCName.managedObjectClass(named: bare, inModule: module)
     }
 }
