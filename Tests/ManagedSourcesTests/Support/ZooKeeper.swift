@@ -11,7 +11,7 @@ struct ZooKeeper {
         public protocol Playable {}
         open class OtherAlbum: NSObject {
             public struct Info { public enum Deep: Int { case a } }
-            public class Album: NSObject {}
+            public class Single: NSObject {}
             public typealias Short = Info
         }
         public enum Space { open class Track: NSObject {}; public struct Box<T> { public struct In {} } }
@@ -50,7 +50,7 @@ struct ZooKeeper {
         "Measurement<UnitLength>",
         "AnyHashable", "Any", "AnyObject", "any NSCoding", "any Error", "any Hashable", "any Sendable", "any Playable", "any Taggable",
         "any NSObjectProtocol", "Genre", "Tag", "Tag.Kind", "Album", "Album.State", "Album.Cover", "Tags", "MaybeAlbum", "OtherAlbum",
-        "OtherAlbum.Info", "OtherAlbum.Info.Deep", "OtherAlbum.Album", "OtherAlbum.Short", "OtherZoo.OtherAlbum", "Space.Track",
+        "OtherAlbum.Info", "OtherAlbum.Info.Deep", "OtherAlbum.Single", "OtherAlbum.Short", "OtherZoo.OtherAlbum", "Space.Track",
         "Space.Box<Int>",
         "Space.Box<String>.In", "Pair<Int, String>.Both", "Foundation.Date", "Swift.String", "ZooOfTheTestsInfo", "ClosedRange<Int>",
         "Range<Double>",
@@ -107,7 +107,7 @@ struct ZooKeeper {
                 text += "}\n"
             }
         }
-        let elsewhere = random.pick(["OtherAlbum", "Space.Track", "OtherAlbum.Album"])
+        let elsewhere = random.pick(["OtherAlbum", "Space.Track", "OtherAlbum.Single"])
         text += "extension \(elsewhere) {\n"
         text += members(of: elsewhere, number: index * 1000 + 90000, extra: [], access: [""], uses: &uses)
         text += "}\npublic func useFile\(index)() -> [Any] {\n    [" + uses.joined(separator: ",\n    ") + "]\n}\n"
