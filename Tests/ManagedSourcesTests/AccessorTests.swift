@@ -29,6 +29,7 @@ struct AccessorTests {
         #expect(
             result.source == """
                 // The accessors of Album.swift. Written by the ManagedAccessors plugin.
+                #if !canImport(ObjectiveC)
                 public import CoreData
                 import Foundation
 
@@ -37,6 +38,7 @@ struct AccessorTests {
                     @_silgen_name("$s1M5AlbumC5titleSSSgvg") @usableFromInline final func _managed_get_title() -> String? { self[Self._managed_title] }
                     @_silgen_name("$s1M5AlbumC5titleSSSgvs") @usableFromInline final func _managed_set_title(_ value: consuming String?) { self[Self._managed_title] = value }
                 }
+                #endif
 
                 """)
     }
@@ -129,6 +131,15 @@ struct AccessorTests {
     func shadowing() {
         let result = Self.accessors("class A { @NSManaged var x: Date }", others: ["struct Date {}"])
         #expect(result.source.contains("$s1M1AC1xAA4DateVvg"))
+    }
+
+    @Test("A type that everyone knows is not looked for in modules that the file does not import")
+    func unrelatedModules() {
+        let others = [SourceFile(path: "One.swift", text: "public struct Date {}", module: "One")]
+        let plain = Self.accessors("class A { @NSManaged var x: Date }", dependencies: others)
+        #expect(plain.source.contains("$s1M1AC1x20FoundationEssentials4DateVvg"))
+        let imported = Self.accessors("import One\nclass A { @NSManaged var x: Date }", dependencies: others)
+        #expect(imported.source.contains("$s1M1AC1x3One4DateVvg"))
     }
 
     @Test("A type nested in a superclass is found in a subclass")

@@ -183,6 +183,24 @@ struct KeptClassesTests {
         }
     }
 
+    @Test("A class beside the folder has properties of its types and of other modules' types, and a module extends classes of another")
+    func acrossModules() {
+        context.performAndWait {
+            let review = Review(context: context)
+            review.verdict = .bad
+            review.artist = Artist(context: context)
+            review.album = Album(context: context)
+            review.artist?.name = "Ebb"
+            review.album?.title = "Low Water"
+            #expect(review.value(forKey: "verdict") as? String == "bad")
+            #expect(review.verdict == .bad && review.artist?.name == "Ebb" && review.album?.title == "Low Water")
+            #expect(review.tell("quiet") == "quiet")
+            let label = Label(context: context)
+            label.address = URL(string: "https://example.org")
+            #expect(label.address?.host() == "example.org")
+        }
+    }
+
     @Test("Messages and the debugger show the original file and line")
     func place() {
         context.performAndWait {

@@ -287,10 +287,12 @@ extension NSEntityDescription {
         guard parts.count <= 2, bare.allSatisfy({ $0.isLetter || $0.isNumber || "._$".contains($0) }), !bare.hasSuffix(".") else {
             return nil
         }
-        if let found = ObjectiveCName.managedObjectClass(named: String(bare)) { return found }
+        if let found = NSClassFromString(String(bare)) as? NSManagedObject.Type { return found }
+        if parts.count == 2, let found = ObjectiveCName.managedObjectClass(named: parts[1], inModule: String(parts[0])) { return found }
         guard !bare.contains("."), let program = Bundle.main.executableURL?.lastPathComponent else { return nil }
         // The module of an executable is called as it is, with what no identifier can have replaced.
         let module = String(program.map { $0.isLetter || $0.isNumber ? $0 : "_" })
-        return ObjectiveCName.managedObjectClass(named: "\(module).\(bare)")
+        return NSClassFromString("\(module).\(bare)") as? NSManagedObject.Type
+            ?? ObjectiveCName.managedObjectClass(named: bare, inModule: module)
     }
 }

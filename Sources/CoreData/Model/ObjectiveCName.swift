@@ -8,11 +8,11 @@ open class ObjectiveCName {
     /// The class.
     open class var namedClass: AnyClass { NSManagedObject.self }
 
-    /// The class that a model calls `Module.Name`, by its Swift or its Objective-C name.
-    static func managedObjectClass(named name: String) -> NSManagedObject.Type? {
-        if let found = NSClassFromString(name) as? NSManagedObject.Type { return found }
-        guard let dot = name.lastIndex(of: ".") else { return nil }
-        let subclass = "\(name[...dot])ObjectiveCName_\(name[name.index(after: dot)...])"
-        return (NSClassFromString(subclass) as? ObjectiveCName.Type)?.namedClass as? NSManagedObject.Type
+    /// How the subclass for a name is called.
+    static func className(for name: some StringProtocol) -> String { "ObjectiveCName_\(name)" }
+
+    /// The class that has the Objective-C name `name` in a module.
+    static func managedObjectClass(named name: some StringProtocol, inModule module: String) -> NSManagedObject.Type? {
+        (NSClassFromString("\(module).\(className(for: name))") as? ObjectiveCName.Type)?.namedClass as? NSManagedObject.Type
     }
 }

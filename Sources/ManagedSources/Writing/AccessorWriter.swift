@@ -28,7 +28,10 @@ public struct AccessorWriter {
             }
         }
         let head = "// The accessors of \(file.name). Written by the ManagedAccessors plugin.\n"
-        return (([head + imports(of: file)] + extensions.map(\.text)).joined(separator: "\n"), problems)
+        guard !extensions.isEmpty else { return (head, problems) }
+        let parts = [imports(of: file)] + extensions.map(\.text)
+        // Where there is an Objective-C runtime, it makes the accessors.
+        return (head + "#if !canImport(ObjectiveC)\n" + parts.joined(separator: "\n") + "#endif\n", problems)
     }
 
     private struct Extension {

@@ -28,12 +28,17 @@ public enum LibraryModel {
             attribute("origin", .transformable), attribute("visits", .integer64), labels,
         ]
         band.properties = [attribute("members", .integer32)]
-        label.properties = [attribute("title", .string), attribute("secret", .integer64), artists]
+        label.properties = [attribute("title", .string), attribute("address", .uri), attribute("secret", .integer64), artists]
         album.properties = [
             attribute("title", .string), attribute("rating", .integer16), attribute("format", .integer32), albumArtist, tracks,
         ]
         track.properties = [attribute("title", .string), attribute("seconds", .integer32), trackAlbum]
-        return NSManagedObjectModel(entities: [artist, band, label, album, track, specimen()])
+        let review = NSEntityDescription(name: "Review", managedObjectClass: Review.self)
+        review.properties = [
+            attribute("verdict", .string), attribute("secret", .string), NSRelationshipDescription(name: "artist", destination: artist),
+            NSRelationshipDescription(name: "album", destination: album),
+        ]
+        return NSManagedObjectModel(entities: [artist, band, label, album, track, review, specimen()])
     }
 
     private static func specimen() -> NSEntityDescription {
