@@ -37,6 +37,10 @@ struct KeptClassesTests {
             band.secondGenre = nil
             band.nickname = nil
             #expect(band.secondGenre == nil && band.nickname == nil)
+            band.setValue(99, forKey: "secondGenre")
+            #expect(band.secondGenre == nil, "what is stored is no case")
+            band.setValue(nil, forKey: "secondGenre")
+            #expect(NSSortDescriptor(keyPath: \Artist.genre, ascending: true).key == "genre")
             try context.save()
             context.reset()
             let request = NSFetchRequest<Artist>(entityName: "Band")
@@ -194,7 +198,12 @@ struct KeptClassesTests {
             review.album?.title = "Low Water"
             #expect(review.value(forKey: "verdict") as? String == "bad")
             #expect(review.verdict == .bad && review.artist?.name == "Ebb" && review.album?.title == "Low Water")
-            #expect(review.tell("quiet") == "quiet")
+            #expect(review.tell("quiet") == "quiet!")
+            review.verdict = .good
+            review.turn()
+            #expect(review.verdict == .bad)
+            review.turn()
+            #expect(review.value(forKey: "verdict") == nil)
             let label = Label(context: context)
             label.address = URL(string: "https://example.org")
             #expect(label.address?.host() == "example.org")

@@ -134,10 +134,16 @@ struct ZooKeeper {
         let parameters = (0..<random.below(3)).map { _ in (label: random.pick(["_", "at", "with", "track"]), type: type()) }
         let list = parameters.enumerated().map { "\($1.label) a\($0): \($1.type)" }.joined(separator: ", ")
         let result = random.below(3) == 0 ? " -> \(type())" : ""
-        text += "    @NSManaged func \(method)(\(list))\(result)\n"
+        let modifier = random.pick(access)
+        text += "    @NSManaged \(modifier)func \(method)(\(list))\(result)\n"
         let arguments = parameters.enumerated().map { ($1.label == "_" ? "" : "\($1.label): ") + "a\($0)" }.joined(separator: ", ")
         let head = (["object: \(owner)"] + parameters.enumerated().map { "a\($0): \($1.type)" }).joined(separator: ", ")
-        uses.append("{ (\(head)) in _ = object.\(method)(\(arguments)) }")
+        if modifier == "private " {
+            text += "    final func call\(number)(\(head)) { _ = object.\(method)(\(arguments)) }\n"
+            uses.append("{ (object: \(owner)) in object.call\(number) }")
+        } else {
+            uses.append("{ (\(head)) in _ = object.\(method)(\(arguments)) }")
+        }
         return text
     }
 }

@@ -11,11 +11,17 @@ final class Review: NSManagedObject {
     @NSManaged var artist: Artist?
     @NSManaged var album: Album?
     @NSManaged private var secret: String?
+    @NSManaged private var primitiveVerdict: Verdict?
+    @NSManaged private func primitiveSecret() -> String?
+    @NSManaged private func setPrimitiveSecret(_ value: String?)
 
     func tell(_ text: String) -> String? {
         secret = text
+        setPrimitiveSecret(primitiveSecret().map { $0 + "!" })
         return secret
     }
+
+    func turn() { primitiveVerdict = primitiveVerdict == .good ? .bad : nil }
 }
 
 /// A property that this module gives a class of another.
