@@ -71,7 +71,10 @@ public struct AccessorWriter {
             let text = conditions.map { "#if \($0)\n" }.joined() + declaration.text + conditions.map { _ in "\n#endif" }.joined()
             if !lines.contains(text) { lines.append(text) }
         }
-        if !file.imports.contains(where: { $0.module == "CoreData" && $0.conditions.isEmpty }) { lines.append("internal import CoreData") }
+        // `import class CoreData.NSManagedObject` imports no more than that.
+        if !file.imports.contains(where: { $0.text.hasSuffix("import CoreData") && $0.conditions.isEmpty }) {
+            lines.append("internal import CoreData")
+        }
         return lines.joined(separator: "\n") + "\n"
     }
 
