@@ -135,6 +135,11 @@ public struct RawManagedValue<Value: RawRepresentable>: ManagedValue where Value
     public static func fits(_ property: NSPropertyDescription) -> Bool { Value.RawValue.fits(property) }
 }
 
+extension RawManagedValue: ManagedValueWrapper {
+    static var shown: Any.Type { Value.self }
+    static var shownOptional: Any.Type { Value?.self }
+}
+
 extension NSManagedObject {
     /// The value of a property that is kept as its raw value. Call it on the context's queue.
     @inlinable public final subscript<Value: RawRepresentable>(property: ManagedProperty<RawManagedValue<Value>>) -> Value {
