@@ -30,7 +30,7 @@ struct AccessorTests {
             result.source == """
                 // The accessors of Album.swift. Written by the ManagedAccessors plugin.
                 #if !canImport(ObjectiveC)
-                public import CoreData
+                internal import CoreData
                 import Foundation
 
                 extension Album {
@@ -140,6 +140,28 @@ struct AccessorTests {
         #expect(plain.source.contains("$s1M1AC1x20FoundationEssentials4DateVvg"))
         let imported = Self.accessors("import One\nclass A { @NSManaged var x: Date }", dependencies: others)
         #expect(imported.source.contains("$s1M1AC1x3One4DateVvg"))
+    }
+
+    @Test(
+        "An import is public where accessors show a type of the module to others, or one that it hands on",
+        arguments: [
+            ("public import CoreData", "public var x: Int", "internal import CoreData"),
+            ("public import CoreData", "public var x: Date", "public import CoreData"),
+            ("public import CoreData", "var x: Date", "internal import CoreData"),
+            ("public import CoreData", "public var x: TimeInterval", "public import CoreData"),
+            (
+                "public import CoreData\npublic import Foundation", "public var x: Date",
+                "internal import CoreData\npublic import Foundation"
+            ),
+            ("public import CoreData\nimport Foundation", "public var x: Date", "public import CoreData\nimport Foundation"),
+            ("import CoreData", "public var x: Date", "import CoreData"),
+            ("public import One", "public var x: Short", "public import One"),
+        ])
+    func imports(imports: String, property: String, written: String) {
+        let others = [SourceFile(path: "One.swift", text: "public typealias Short = Int", module: "One")]
+        let result = Self.accessors("\(imports)\npublic class A { @NSManaged \(property) }", dependencies: others)
+        #expect(result.problems == [])
+        #expect(result.source.contains("#if !canImport(ObjectiveC)\n\(written)\n"))
     }
 
     @Test("A type nested in a superclass is found in a subclass")

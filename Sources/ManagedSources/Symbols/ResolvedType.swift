@@ -7,6 +7,17 @@ indirect enum ResolvedType: Hashable {
     case existential(Nominal)
     case any
     case anyObject
+
+    /// The modules that declare the type and what it is made of.
+    var modules: Set<String> {
+        switch self {
+        case .any, .anyObject: []
+        case .optional(let wrapped): wrapped.modules
+        case .existential(let nominal): [nominal.module, nominal.declaringModule]
+        case .nominal(let nominal, let arguments):
+            arguments.joined().reduce(into: [nominal.module, nominal.declaringModule]) { $0.formUnion($1.modules) }
+        }
+    }
 }
 
 /// A class, structure, enumeration or protocol, by its place.

@@ -6,6 +6,10 @@ struct TypeResolver {
     let table: SymbolTable
     let file: SourceFile
     let scope: Scope?
+    /// The modules whose typealiases were gone through.
+    let aliasModules = ModuleList()
+
+    final class ModuleList { var names: Set<String> = [] }
 
     /// The type that a piece of source means.
     ///
@@ -81,6 +85,7 @@ struct TypeResolver {
     private func named(_ syntax: IdentifierTypeSyntax) throws -> ResolvedType {
         let name = syntax.name.identifierText
         guard let found = try find(name) else { throw TypeProblem(reason: unknown(name)) }
+        if KnownTypes.aliases[name] != nil { aliasModules.names.insert("Foundation") }
         return try type(found, outer: [], syntax.genericArgumentClause)
     }
 
@@ -110,7 +115,9 @@ struct TypeResolver {
         case .optional:
             guard arguments.count == 1 else { throw TypeProblem(reason: "Optional takes one type") }
             return .optional(arguments[0])
-        case .alias(let alias): return try Self.target(of: alias, in: table)
+        case .alias(let alias):
+            aliasModules.names.insert(alias.file.module)
+            return try Self.target(of: alias, in: table)
         case .nominal(let nominal):
             if nominal.components.last?.kind == "P" { return .existential(nominal) }
             let wanted = nominal.components.last?.parameterCount ?? 0

@@ -18,6 +18,7 @@ public struct AccessorWriter {
                 let code = try code(for: member, in: file)
                 if let last = extensions.last, last.path == code.path, last.conditions == code.conditions {
                     extensions[extensions.count - 1].lines += code.lines
+                    extensions[extensions.count - 1].shownModules.formUnion(code.shownModules)
                 } else {
                     extensions.append(code)
                 }
@@ -29,7 +30,8 @@ public struct AccessorWriter {
         }
         let head = "// The accessors of \(file.name). Written by the ManagedAccessors plugin.\n"
         guard !extensions.isEmpty else { return (head, problems) }
-        let parts = [imports(of: file)] + extensions.map(\.text)
+        let shown = extensions.reduce(into: Set<String>()) { $0.formUnion($1.shownModules) }
+        let parts = [imports(of: file, showing: shown)] + extensions.map(\.text)
         // Where there is an Objective-C runtime, it makes the accessors.
         return (head + "#if !canImport(ObjectiveC)\n" + parts.joined(separator: "\n") + "#endif\n", problems)
     }
@@ -38,6 +40,8 @@ public struct AccessorWriter {
         let path: String
         let conditions: [String]
         var lines: [String]
+        /// The modules of the types that other modules can see.
+        var shownModules: Set<String>
 
         var text: String {
             let body = "extension \(path) {\n" + lines.map { "    \($0)\n" }.joined() + "}\n"
@@ -64,9 +68,14 @@ public struct AccessorWriter {
         }
     }
 
-    private func imports(of file: SourceFile) -> String {
+    private func imports(of file: SourceFile, showing shown: Set<String>) -> String {
         var lines: [String] = []
-        for declaration in file.imports {
+        let published = file.imports.filter { $0.text.hasPrefix("public ") }.map(\.module)
+        for var declaration in file.imports {
+            // The compiler warns of a public import that shows nothing to others.
+            if declaration.text.hasPrefix("public "), !Self.isShown(declaration.module, shown, imported: published) {
+                declaration.text = "internal " + declaration.text.dropFirst("public ".count)
+            }
             let conditions = declaration.conditions.filter { !$0.isEmpty }
             let text = conditions.map { "#if \($0)\n" }.joined() + declaration.text + conditions.map { _ in "\n#endif" }.joined()
             if !lines.contains(text) { lines.append(text) }
@@ -76,6 +85,13 @@ public struct AccessorWriter {
             lines.append("internal import CoreData")
         }
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// Whether a module is one of those whose types are shown, or hands on one that the file does not import publicly itself.
+    private static func isShown(_ module: String, _ shown: Set<String>, imported: [String]) -> Bool {
+        let family = ["FoundationEssentials": "Foundation", "FoundationInternationalization": "Foundation"]
+        let direct = Set(shown.map { family[$0] ?? $0 })
+        return direct.contains(module) || !direct.subtracting(imported).isEmpty
     }
 
     // MARK: One declaration
@@ -103,9 +119,12 @@ public struct AccessorWriter {
         default: attributes = ""
         }
         var lines: [String] = []
+        var shown: Set<String> = []
+        let show = { (type: ResolvedType) in if access >= .package { shown.formUnion(type.modules) } }
         switch member.kind {
         case .property(let type):
             let (resolved, spelling) = try resolve(type)
+            show(resolved)
             lines.append(code.declaration(of: spelling))
             let getter = Mangler.accessor("g", of: member.name, type: resolved, in: place)
             let setter = Mangler.accessor("s", of: member.name, type: resolved, in: place)
@@ -120,6 +139,7 @@ public struct AccessorWriter {
             let resultType = try result.map { try resolve($0) }
             let symbol = Mangler.function(
                 member.name, parameters: zip(parameters, types).map { ($0.label, $1.0) }, result: resultType?.0, in: place)
+            for type in types + (resultType.map { [$0] } ?? []) { show(type.0) }
             let names = parameters.indices.map { "value\($0)" }
             guard let body = code.body(parameters: names, result: resultType?.1) else {
                 throw file.problem(code.unknownMethod, at: member.position)
@@ -129,7 +149,12 @@ public struct AccessorWriter {
                 "@_silgen_name(\"\(symbol)\") \(attributes)final func _managed_call_\(member.name)(\(list))"
                     + "\(resultType.map { " -> \($0.1)" } ?? "") { \(body) }")
         }
-        return Extension(path: path, conditions: member.conditions.filter { !$0.isEmpty }, lines: lines)
+        if access >= .package {
+            shown.formUnion(resolver.aliasModules.names)
+            if place.extendingModule != nil { shown.formUnion([place.type.module, place.type.declaringModule]) }
+            shown.subtract(["Swift", file.module])
+        }
+        return Extension(path: path, conditions: member.conditions.filter { !$0.isEmpty }, lines: lines, shownModules: shown)
     }
 
     private static let alternative =
