@@ -29,10 +29,11 @@ let package = Package(
         .library(name: "CoreDataMacros", targets: ["CoreDataMacros"]),
         .library(name: "Predicates", targets: ["Predicates"]),
         .library(name: "StoreConformance", targets: ["StoreConformance"]),
+        .plugin(name: "ManagedAccessors", targets: ["ManagedAccessors"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
-        // Only CoreDataMacros uses it; who depends on other products has it fetched and does not compile it.
+        // Only CoreDataMacros and the plugin ManagedAccessors use it; who depends on other products has it fetched and does not compile it.
         .package(url: "https://github.com/swiftlang/swift-syntax", "600.0.0"..<"700.0.0"),
         // Only the examples use it; SwiftPM leaves it out of packages that depend on the products.
         .package(url: "https://github.com/swhitty/FlyingFox", .upToNextMinor(from: "0.27.0")),
@@ -55,6 +56,13 @@ let package = Package(
             ], swiftSettings: strict),
         .target(name: "CoreDataMacros", dependencies: ["CoreData", "CoreDataMacroPlugin"], swiftSettings: strict),
         .testTarget(name: "CoreDataMacroTests", dependencies: ["CoreDataMacros"], exclude: ["Models"], swiftSettings: strict),
+        .target(
+            name: "ManagedSources",
+            dependencies: [.product(name: "SwiftParser", package: "swift-syntax"), .product(name: "SwiftSyntax", package: "swift-syntax")],
+            swiftSettings: strict),
+        .executableTarget(name: "ManagedAccessorsTool", dependencies: ["ManagedSources"], swiftSettings: strict),
+        .plugin(name: "ManagedAccessors", capability: .buildTool(), dependencies: ["ManagedAccessorsTool"]),
+        .testTarget(name: "ManagedSourcesTests", dependencies: ["ManagedSources"], swiftSettings: strict),
         .target(name: "StoreConformance", dependencies: ["CoreData"], swiftSettings: strict),
         .testTarget(
             name: "StoreConformanceTests", dependencies: ["StoreConformance", "Guide", "Songs"], swiftSettings: strict),
@@ -74,6 +82,16 @@ let package = Package(
         + example("Songs", resources: [.copy("Resources")])
         + example("Guide")
         + [
+            // Classes of an application as they are: what every compiler takes, and what stands in a folder that the target excludes.
+            .target(
+                name: "Catalogue", dependencies: ["CoreData"], path: "Examples/KeptClasses/Sources/Catalogue", swiftSettings: strict,
+                plugins: ["ManagedAccessors"]),
+            .target(
+                name: "Library", dependencies: ["Catalogue", "CoreData"], path: "Examples/KeptClasses/Sources/Library", exclude: ["Model"],
+                plugins: ["ManagedAccessors"]),
+            .testTarget(
+                name: "KeptClassesTests", dependencies: ["Library", "Catalogue", "CoreData"], path: "Examples/KeptClasses/Tests",
+                swiftSettings: strict),
             .executableTarget(
                 name: "coredata-demo", dependencies: ["Bandcamp", "Palettes", "Songs", "SampleService", "ExampleSupport"],
                 path: "Examples/Demo",

@@ -288,9 +288,11 @@ extension NSEntityDescription {
             return nil
         }
         if let found = NSClassFromString(String(bare)) as? NSManagedObject.Type { return found }
+        if parts.count == 2, let found = ObjectiveCName.managedObjectClass(named: parts[1], inModule: String(parts[0])) { return found }
         guard !bare.contains("."), let program = Bundle.main.executableURL?.lastPathComponent else { return nil }
         // The module of an executable is called as it is, with what no identifier can have replaced.
         let module = String(program.map { $0.isLetter || $0.isNumber ? $0 : "_" })
         return NSClassFromString("\(module).\(bare)") as? NSManagedObject.Type
+            ?? ObjectiveCName.managedObjectClass(named: bare, inModule: module)
     }
 }

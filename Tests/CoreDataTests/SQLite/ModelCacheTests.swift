@@ -36,23 +36,6 @@ struct ModelCacheTests {
         let error = failure { _ = try ModelCache.inflate(bomb) }
         #expect(error?.code == 259)
     }
-
-    @Test func anEntityMayRepeatWhatItInheritsAsInTheModelOfAStore() throws {
-        func entity(_ name: String, _ attributes: [String]) -> NSEntityDescription {
-            let entity = NSEntityDescription(name: name)
-            entity.properties = attributes.map { NSAttributeDescription(name: $0, type: .string) }
-            return entity
-        }
-        var assembly = ModelAssembly(file: nil)
-        try assembly.add(entity("Live", ["title", "place", "year"]), parent: "Album", line: nil)
-        try assembly.add(entity("Album", ["title", "year"]), parent: "Work", line: nil)
-        try assembly.add(entity("Work", ["title"]), parent: nil, line: nil)
-        let model = NSManagedObjectModel()
-        try assembly.finish(model, repeatsInherited: true)
-        let live = try #require(model.entitiesByName["Live"])
-        #expect(live.properties.map(\.name) == ["title", "year", "place"])
-        #expect(live.superentity?.superentity?.properties.map(\.name) == ["title"])
-    }
 }
 
 /// The hashes that stores of Apple's name for their entities.

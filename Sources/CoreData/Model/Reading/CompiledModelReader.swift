@@ -50,7 +50,7 @@ struct CompiledModelReader {
             guard let object = archive.object(index) else { throw malformed("fetch request “\(name)”", "It is no NSFetchRequest.") }
             assembly.templates.append((name, try readRequest(object, "fetch request “\(name)”")))
         }
-        try assembly.finish(model, repeatsInherited: true)
+        try assembly.finish(model)
         for (relationship, inverse) in inverses {
             guard relationship.inverseRelationship == nil, let found = relationships[inverse], found.entity != nil else { continue }
             relationship.inverseRelationship = found

@@ -46,13 +46,8 @@ struct ModelAssembly {
     /// Resolves all names and fills `model`.
     ///
     /// A relationship whose destination is in no entity of the file keeps the name: another model may hold it.
-    ///
-    /// - Parameters:
-    ///   - model: a model without entities.
-    ///   - repeatsInherited: whether entities may hold copies of what they inherit, as in the model that a store keeps.
-    func finish(_ model: NSManagedObjectModel, repeatsInherited: Bool = false) throws {
+    func finish(_ model: NSManagedObjectModel) throws {
         try connectParents()
-        if repeatsInherited { dropInherited() }
         for link in links {
             guard let destination = link.destination else { continue }
             ModelAssembly.connect(link.relationship, to: destination, inverse: link.inverse, in: byName)
@@ -71,20 +66,6 @@ struct ModelAssembly {
             model.setEntities(members, forConfigurationName: configuration.name)
         }
         for (name, request) in templates { model.setFetchRequestTemplate(request, forName: name) }
-    }
-
-    private func dropInherited() {
-        let declared = Dictionary(uniqueKeysWithValues: entities.map { (ObjectIdentifier($0), Set($0.declaredProperties.map(\.name))) })
-        for entity in entities {
-            var inherited: Set<String> = []
-            var parent = entity.superentity
-            while let current = parent {
-                inherited.formUnion(declared[ObjectIdentifier(current)] ?? [])
-                parent = current.superentity
-            }
-            guard !inherited.isDisjoint(with: declared[ObjectIdentifier(entity)] ?? []) else { continue }
-            entity.properties = entity.declaredProperties.filter { !inherited.contains($0.name) }
-        }
     }
 
     /// Connects a relationship with the entity and the inverse it names, or keeps the names.
