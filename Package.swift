@@ -27,6 +27,7 @@ let package = Package(
         .library(name: "CoreData", targets: ["CoreData"]),
         .library(name: "Predicates", targets: ["Predicates"]),
         .library(name: "StoreConformance", targets: ["StoreConformance"]),
+        .plugin(name: "ModelCompiler", targets: ["ModelCompiler"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
@@ -40,6 +41,11 @@ let package = Package(
             name: "CoreData", dependencies: ["Predicates", "CoreDataRuntime", .product(name: "Logging", package: "swift-log")],
             swiftSettings: strict),
         .target(name: "StoreConformance", dependencies: ["CoreData"], swiftSettings: strict),
+        // The plugin that compiles Core Data models. Nothing of it may depend on swift-syntax.
+        .target(name: "ModelCodeGeneration", dependencies: ["CoreData"], swiftSettings: strict),
+        .executableTarget(name: "ModelCompilerTool", dependencies: ["ModelCodeGeneration"], swiftSettings: strict),
+        .plugin(name: "ModelCompiler", capability: .buildTool(), dependencies: ["ModelCompilerTool"]),
+        .testTarget(name: "ModelCodeGenerationTests", dependencies: ["ModelCodeGeneration", "CoreData"], swiftSettings: strict),
         .testTarget(
             name: "StoreConformanceTests", dependencies: ["StoreConformance", "Guide", "Songs"], swiftSettings: strict),
         .testTarget(name: "PredicatesTests", dependencies: ["Predicates"], swiftSettings: strict),
