@@ -3,6 +3,9 @@ import Foundation
 import ModelCodeGeneration
 import Testing
 
+/// There is a class of this name in another module of the tests (`ClassLookupTests`).
+final class ZooTwin: NSManagedObject {}
+
 /// Models written for a test, in a folder that goes away with it.
 final class ModelFolder {
     let url = FileManager.default.temporaryDirectory.appendingPathComponent("Models-\(UUID().uuidString)")
