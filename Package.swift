@@ -28,9 +28,12 @@ let package = Package(
         .library(name: "Predicates", targets: ["Predicates"]),
         .library(name: "StoreConformance", targets: ["StoreConformance"]),
         .plugin(name: "ModelCompiler", targets: ["ModelCompiler"]),
+        .plugin(name: "ManagedAccessors", targets: ["ManagedAccessors"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+        // Only the plugin uses it; packages that depend on the libraries alone neither build nor fetch it.
+        .package(url: "https://github.com/swiftlang/swift-syntax", "600.0.0"..<"700.0.0"),
         // Only the examples use it; SwiftPM leaves it out of packages that depend on the products.
         .package(url: "https://github.com/swhitty/FlyingFox", .upToNextMinor(from: "0.27.0")),
     ],
@@ -40,6 +43,13 @@ let package = Package(
         .target(
             name: "CoreData", dependencies: ["Predicates", "CoreDataRuntime", .product(name: "Logging", package: "swift-log")],
             swiftSettings: strict),
+        .target(
+            name: "ManagedSources",
+            dependencies: [.product(name: "SwiftParser", package: "swift-syntax"), .product(name: "SwiftSyntax", package: "swift-syntax")],
+            swiftSettings: strict),
+        .executableTarget(name: "ManagedAccessorsTool", dependencies: ["ManagedSources"], swiftSettings: strict),
+        .plugin(name: "ManagedAccessors", capability: .buildTool(), dependencies: ["ManagedAccessorsTool"]),
+        .testTarget(name: "ManagedSourcesTests", dependencies: ["ManagedSources"], swiftSettings: strict),
         .target(name: "StoreConformance", dependencies: ["CoreData"], swiftSettings: strict),
         // The plugin that compiles Core Data models. Nothing of it may depend on swift-syntax.
         .target(name: "ModelCodeGeneration", dependencies: ["CoreData"], swiftSettings: strict),

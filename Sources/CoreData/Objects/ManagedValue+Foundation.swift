@@ -66,13 +66,13 @@ public struct AnyManagedValue<Wrapped>: KeyedManagedValue {
 
     /// See ``ManagedValue``.
     public static func getOptional(from object: NSManagedObject, at place: PropertyPlace) -> AnyManagedValue? {
-        (object.currentValue(of: place.property(of: object)) as? Wrapped).map(AnyManagedValue.init)
+        FoundationCounterpart.cast(object.currentValue(of: place.property(of: object))).map { AnyManagedValue($0) }
             ?? KeyPathRecorder.standIn(AnyManagedValue.self, in: object)
     }
 
     /// See ``ManagedValue``.
     public static func setOptional(_ value: AnyManagedValue?, in object: NSManagedObject, at place: PropertyPlace) {
-        object.setCurrentValue(value?.wrapped, of: place.property(of: object))
+        object.setCurrentValue(FoundationCounterpart.plain(value?.wrapped), of: place.property(of: object))
     }
 
     /// See ``ManagedValue``.

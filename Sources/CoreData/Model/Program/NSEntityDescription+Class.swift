@@ -23,6 +23,7 @@ extension NSEntityDescription {
         if parts.count == 2, !parts[0].isEmpty, let found = NSClassFromString(name) as? NSManagedObject.Type { return found }
         for module in [moduleOfClasses, Self.programModule].compactMap({ $0 }) {
             if let found = NSClassFromString("\(module).\(bare)") as? NSManagedObject.Type { return found }
+            if let found = ObjectiveCName.managedObjectClass(named: bare, inModule: module) { return found }
         }
         let candidates = ProgramClasses.shared.managedObjectClasses(named: String(bare))
         return candidates.count == 1 ? candidates[0] : nil

@@ -31,9 +31,13 @@ final class ProgramClasses: @unchecked Sendable {
         }
     }
 
-    /// The managed object classes called `name`, of all modules.
+    /// The managed object classes called `name`, in Swift or by `@objc(Name)`, of all modules.
     func managedObjectClasses(named name: String) -> [NSManagedObject.Type] {
-        modules(withClass: name).compactMap { NSClassFromString("\($0).\(name)") as? NSManagedObject.Type }
+        let own = modules(withClass: name).compactMap { NSClassFromString("\($0).\(name)") as? NSManagedObject.Type }
+        let named = modules(withClass: ObjectiveCName.className(for: name)).compactMap {
+            ObjectiveCName.managedObjectClass(named: name, inModule: $0)
+        }
+        return own + named.filter { other in !own.contains { $0 == other } }
     }
 
     /// Lists the classes again at the next use: the program may have loaded a library.

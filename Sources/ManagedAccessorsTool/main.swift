@@ -1,0 +1,26 @@
+internal import Foundation
+internal import ManagedSources
+
+// The tool behind the ManagedAccessors plugin. `--probe swiftc folder stamp` tries a compiler; anything else is a job.
+
+func fail(_ message: String) -> Never {
+    FileHandle.standardError.write(Data((message + "\n").utf8))
+    exit(1)
+}
+
+let arguments = Array(CommandLine.arguments.dropFirst())
+do {
+    if arguments.first == "--probe" {
+        guard arguments.count == 4 else { fail("error: --probe takes the path of swiftc, a folder and a file to write.") }
+        if let failure = try ToolchainProbe(compiler: arguments[1]).failure(in: arguments[2]) {
+            fail(ToolchainProbe.advice + "\n" + failure)
+        }
+        try "// The compiler refers to the accessors of @NSManaged as the ManagedAccessors plugin writes them.\n".write(
+            toFile: arguments[3], atomically: true, encoding: .utf8)
+    } else {
+        let problems = try GenerationJob(arguments: arguments).run()
+        if !problems.isEmpty { fail(problems.map(\.description).joined(separator: "\n")) }
+    }
+} catch {
+    fail("error: \(error)")
+}

@@ -1,0 +1,124 @@
+internal import Foundation
+
+/// What the tool does for one target: reads its sources, and writes accessors and translated copies.
+public struct GenerationJob: Sendable {
+    /// A file to read and one to write.
+    public struct Output: Sendable {
+        /// The original.
+        public let source: String
+        /// What is written.
+        public let destination: String
+    }
+
+    /// The module that the target is compiled into.
+    public private(set) var module = ""
+    /// The Swift files that are compiled as they are.
+    public private(set) var sources: [String] = []
+    /// The files whose accessors are written.
+    public private(set) var accessors: [Output] = []
+    /// The files that are translated.
+    public private(set) var translations: [Output] = []
+    /// The modules that the target depends on.
+    public private(set) var dependencies: [SymbolTable.Module] = []
+    /// The data models of the target, whose generated classes no source file declares.
+    public private(set) var models: [String] = []
+
+    /// Reads a job from arguments: `--module M --source A.swift … --accessors A.swift A+Accessors.swift … --translate B.swift B.swift …
+    /// --dependency Other O.swift … --model Library.xcdatamodeld`.
+    ///
+    /// - Throws: a message for arguments that make no sense.
+    public init(arguments: [String]) throws {
+        var rest = arguments[...]
+        func values(_ option: String, count: Int? = nil) throws -> [String] {
+            let list = Array(rest.prefix { !$0.hasPrefix("--") })
+            rest = rest.dropFirst(list.count)
+            guard count == nil || list.count == count else { throw ArgumentProblem(description: "\(option) takes \(count ?? 0) paths.") }
+            return list
+        }
+        while let option = rest.popFirst() {
+            switch option {
+            case "--module": module = try values(option, count: 1)[0]
+            case "--source": sources += try values(option)
+            case "--model": models += try values(option)
+            case "--accessors", "--translate":
+                let paths = try values(option, count: 2)
+                let output = Output(source: paths[0], destination: paths[1])
+                if option == "--accessors" { accessors.append(output) } else { translations.append(output) }
+            case "--dependency":
+                let list = try values(option)
+                guard let name = list.first else { throw ArgumentProblem(description: "--dependency takes a module and its files.") }
+                dependencies.append(SymbolTable.Module(name: name, paths: Array(list.dropFirst())))
+            default: throw ArgumentProblem(description: "“\(option)” is no option.")
+            }
+        }
+        guard !module.isEmpty else { throw ArgumentProblem(description: "--module is missing.") }
+    }
+
+    /// Writes the files.
+    ///
+    /// - Returns: the problems of the sources; files with problems are not written.
+    /// - Throws: an error of the file system.
+    public func run() throws -> [SourceProblem] {
+        let read = { (path: String) in
+            SourceFile(path: path, text: try String(contentsOfFile: path, encoding: .utf8), module: module)
+        }
+        let originals = Set(accessors.map(\.source))
+        let plain = try sources.filter { !originals.contains($0) }.map(read)
+        let inPlace = try accessors.map { (try read($0.source), $0.destination) }
+        let translated = try translations.map { (try read($0.source), $0.destination) }
+        let table = SymbolTable(
+            files: plain + inPlace.map(\.0) + translated.map(\.0), module: module, dependencies: dependencies,
+            generatedClasses: try Set(models.flatMap { try ModelClasses.names(inModelAt: $0) }))
+        let writer = AccessorWriter(table: table)
+        var problems: [SourceProblem] = []
+        for (file, destination) in inPlace {
+            let (source, found) = writer.accessors(for: file)
+            problems += found
+            if found.isEmpty { try Self.write(source, to: destination) }
+        }
+        for (file, destination) in translated {
+            let (source, found) = SourceTranslator(file).translation()
+            problems += found
+            if found.isEmpty { try Self.write(source, to: destination) }
+        }
+        return problems
+    }
+
+    private static func write(_ text: String, to path: String) throws {
+        let url = URL(fileURLWithPath: path)
+        try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try text.write(to: url, atomically: true, encoding: .utf8)
+    }
+}
+
+/// Arguments that the tool does not understand.
+public struct ArgumentProblem: Error, CustomStringConvertible {
+    /// What is wrong.
+    public let description: String
+}
+
+/// The classes that a data model lets be generated.
+enum ModelClasses {
+    /// Their names.
+    static func names(inModelAt path: String) throws -> [String] {
+        let root = URL(fileURLWithPath: path)
+        let files = (FileManager.default.enumerator(at: root, includingPropertiesForKeys: nil)?.allObjects ?? []).compactMap { $0 as? URL }
+        return try files.filter { $0.lastPathComponent == "contents" }.flatMap {
+            names(inContents: try String(contentsOf: $0, encoding: .utf8))
+        }
+    }
+
+    /// The represented classes of the entities with `codeGenerationType="class"`.
+    static func names(inContents text: String) -> [String] {
+        text.components(separatedBy: "<entity ").dropFirst().compactMap { piece in
+            let tag = piece.prefix { $0 != ">" }
+            guard attribute("codeGenerationType", of: tag) == "class" else { return nil }
+            return attribute("representedClassName", of: tag)?.split(separator: ".").last.map(String.init)
+        }
+    }
+
+    private static func attribute(_ name: String, of tag: Substring) -> String? {
+        guard let start = tag.firstRange(of: "\(name)=\"") else { return nil }
+        return String(tag[start.upperBound...].prefix { $0 != "\"" })
+    }
+}

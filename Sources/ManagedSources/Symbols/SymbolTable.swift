@@ -1,0 +1,106 @@
+internal import Foundation
+
+/// The types of a module and of those it depends on, by their names.
+///
+/// The files of other modules are parsed when a name is looked for that stands in them, and not before.
+public final class SymbolTable {
+    /// A module whose sources can be read.
+    public struct Module: Sendable {
+        /// Its name.
+        public let name: String
+        /// The paths of its Swift files.
+        public let paths: [String]
+
+        /// Makes a module of its name and its files.
+        public init(name: String, paths: [String]) {
+            self.name = name
+            self.paths = paths
+        }
+    }
+
+    let module: String
+    private let others: [Module]
+    private let generatedClasses: Set<String>
+    private let own: [String: [TypeDeclaration]]
+    private var texts: [String: String] = [:]
+    private var parsed: [String: SourceFile] = [:]
+
+    /// Makes the table of a module.
+    ///
+    /// - Parameters:
+    ///   - files: the module's own files.
+    ///   - module: its name.
+    ///   - dependencies: the modules that it may import.
+    ///   - generatedClasses: classes of the module that are generated from its data model, so that no source file declares them.
+    public init(files: [SourceFile], module: String, dependencies: [Module] = [], generatedClasses: Set<String> = []) {
+        self.module = module
+        others = dependencies
+        self.generatedClasses = generatedClasses
+        own = Dictionary(grouping: files.flatMap(\.types), by: \.name)
+    }
+
+    /// For tests: other modules as sources in memory.
+    convenience init(files: [SourceFile], module: String, others: [SourceFile]) {
+        let modules = Dictionary(grouping: others, by: \.module).map { Module(name: $0, paths: $1.map(\.path)) }
+        self.init(files: files, module: module, dependencies: modules.sorted { $0.name < $1.name })
+        for file in others { (texts[file.path], parsed[file.path]) = (file.text, file) }
+    }
+
+    /// The types called `name` directly in `parent`, or in the module itself.
+    func types(_ name: String, in parent: Nominal?, of module: String) throws -> [TypeDeclaration] {
+        try declarations(called: name, in: module).filter { try parent == nominal(around: $0) }
+    }
+
+    private func declarations(called name: String, in module: String) -> [TypeDeclaration] {
+        if module == self.module { return own[name] ?? [] }
+        return others.filter { $0.name == module }.flatMap(\.paths).flatMap { path -> [TypeDeclaration] in
+            let text = texts[path] ?? (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+            texts[path] = text
+            guard text.contains(name) else { return [] }
+            let file = parsed[path] ?? SourceFile(path: path, text: text, module: module)
+            parsed[path] = file
+            return file.types.filter { $0.name == name }
+        }
+    }
+
+    /// The modules whose names can be looked up from a file: first those it imports.
+    func modules(visibleFrom file: SourceFile) -> [[String]] {
+        let imported = Set(file.imports.map(\.module))
+        let names = others.map(\.name)
+        return [names.filter(imported.contains), names.filter { !imported.contains($0) }]
+    }
+
+    func isModule(_ name: String) -> Bool { name == module || others.contains { $0.name == name } }
+
+    /// A class that is generated from the data model of the module.
+    func generatedClass(_ name: String) -> Nominal? {
+        guard generatedClasses.contains(name) else { return nil }
+        return Nominal(module: module, components: []).nested(name, kind: "C", extendingModule: nil, parameterCount: 0)
+    }
+
+    /// The type that a declaration stands in, nil at the top of a file.
+    func nominal(around declaration: TypeDeclaration) throws -> Nominal? {
+        try declaration.scope.map { try self.nominal(of: $0, in: declaration.file) }
+    }
+
+    /// The type that a scope belongs to.
+    func nominal(of scope: Scope, in file: SourceFile) throws -> Nominal {
+        switch scope.kind {
+        case .type(let declaration): return try nominal(of: declaration)
+        case .extensionOf(let names): return try TypeResolver(table: self, file: file, scope: nil).nominal(named: names)
+        }
+    }
+
+    func nominal(of declaration: TypeDeclaration) throws -> Nominal {
+        guard let parent = try nominal(around: declaration) else {
+            return Nominal(module: declaration.file.module, components: []).nested(
+                declaration.name, kind: declaration.kind.rawValue, extendingModule: nil, parameterCount: declaration.parameterCount)
+        }
+        var extending: String?
+        if case .extensionOf = declaration.scope?.kind, parent.declaringModule != declaration.file.module {
+            extending = declaration.file.module
+        }
+        return parent.nested(
+            declaration.name, kind: declaration.kind.rawValue, extendingModule: extending, parameterCount: declaration.parameterCount)
+    }
+}

@@ -1,0 +1,207 @@
+internal import SwiftSyntax
+
+/// Writes what `@NSManaged` leaves to the Objective-C runtime on Apple's platforms: accessors under the symbols that the compiler refers to.
+public struct AccessorWriter {
+    private let table: SymbolTable
+
+    /// Makes a writer that looks types up in a table.
+    public init(table: SymbolTable) { self.table = table }
+
+    /// The accessors of one file's declarations.
+    ///
+    /// - Returns: the Swift source of extensions, and the problems of the declarations that it leaves out.
+    public func accessors(for file: SourceFile) -> (source: String, problems: [SourceProblem]) {
+        var problems: [SourceProblem] = []
+        var extensions: [Extension] = []
+        for member in file.members {
+            do {
+                let code = try code(for: member, in: file)
+                if let last = extensions.last, last.path == code.path, last.conditions == code.conditions {
+                    extensions[extensions.count - 1].lines += code.lines
+                } else {
+                    extensions.append(code)
+                }
+            } catch let problem as SourceProblem {
+                problems.append(problem)
+            } catch {
+                problems.append(file.problem("\(error)", at: member.position))
+            }
+        }
+        let head = "// The accessors of \(file.name). Written by the ManagedAccessors plugin.\n"
+        return (([head + imports(of: file)] + extensions.map(\.text)).joined(separator: "\n"), problems)
+    }
+
+    private struct Extension {
+        let path: String
+        let conditions: [String]
+        var lines: [String]
+
+        var text: String {
+            let body = "extension \(path) {\n" + lines.map { "    \($0)\n" }.joined() + "}\n"
+            return conditions.map { "#if \($0)\n" }.joined() + body + conditions.map { _ in "#endif\n" }.joined()
+        }
+    }
+
+    /// The symbols that the compiler refers to for the declarations of a file, getters and setters apart.
+    public func symbols(for file: SourceFile) throws -> [String] {
+        try file.members.flatMap { member -> [String] in
+            let place = try self.place(of: member, in: file).place
+            let resolver = TypeResolver(table: table, file: file, scope: member.scope)
+            switch member.kind {
+            case .property(let type):
+                let resolved = try resolver.type(type)
+                return ["g", "s"].map { Mangler.accessor($0, of: member.name, type: resolved, in: place) }
+            case .function(let parameters, let result):
+                return [
+                    Mangler.function(
+                        member.name, parameters: try parameters.map { ($0.label, try resolver.type($0.type)) },
+                        result: try result.map { try resolver.type($0) }, in: place)
+                ]
+            }
+        }
+    }
+
+    private func imports(of file: SourceFile) -> String {
+        var lines: [String] = []
+        for declaration in file.imports {
+            let conditions = declaration.conditions.filter { !$0.isEmpty }
+            let text = conditions.map { "#if \($0)\n" }.joined() + declaration.text + conditions.map { _ in "\n#endif" }.joined()
+            if !lines.contains(text) { lines.append(text) }
+        }
+        if !file.imports.contains(where: { $0.module == "CoreData" && $0.conditions.isEmpty }) { lines.append("internal import CoreData") }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    // MARK: One declaration
+
+    private func code(for member: ManagedMember, in file: SourceFile) throws -> Extension {
+        let (place, path, access) = try self.place(of: member, in: file)
+        let resolver = TypeResolver(table: table, file: file, scope: member.scope)
+        let resolve = { (type: TypeSyntax) in
+            do {
+                return (try resolver.type(type), Self.spelling(type, in: member.scope, resolver))
+            } catch let problem as TypeProblem {
+                throw file.problem(
+                    "@NSManaged \(member.name): no accessor can be written for the type \(type.trimmedDescription): \(problem.reason). "
+                        + Self.alternative, at: type.positionAfterSkippingLeadingTrivia)
+            }
+        }
+        guard member.name.utf8.allSatisfy({ $0 < 128 && $0 != UInt8(ascii: "$") }) else {
+            throw file.problem("@NSManaged \(member.name): its name is not in ASCII. " + Self.alternative, at: member.position)
+        }
+        let code = MemberCode(member: member)
+        let attributes: String
+        switch access {
+        case .public, .open: attributes = "@usableFromInline "
+        case .package: attributes = "package "
+        default: attributes = ""
+        }
+        var lines: [String] = []
+        switch member.kind {
+        case .property(let type):
+            let (resolved, spelling) = try resolve(type)
+            lines.append(code.declaration(of: spelling))
+            let getter = Mangler.accessor("g", of: member.name, type: resolved, in: place)
+            let setter = Mangler.accessor("s", of: member.name, type: resolved, in: place)
+            lines.append(
+                "@_silgen_name(\"\(getter)\") \(attributes)final func _managed_get_\(member.name)() -> \(spelling) { self[Self.\(code.constant)] }"
+            )
+            lines.append(
+                "@_silgen_name(\"\(setter)\") \(attributes)final func _managed_set_\(member.name)(_ value: consuming \(spelling)) "
+                    + "{ self[Self.\(code.constant)] = value }")
+        case .function(let parameters, let result):
+            let types = try parameters.map { try resolve($0.type) }
+            let resultType = try result.map { try resolve($0) }
+            let symbol = Mangler.function(
+                member.name, parameters: zip(parameters, types).map { ($0.label, $1.0) }, result: resultType?.0, in: place)
+            let names = parameters.indices.map { "value\($0)" }
+            guard let body = code.body(parameters: names, result: resultType?.1) else {
+                throw file.problem(code.unknownMethod, at: member.position)
+            }
+            let list = zip(names, types).map { "_ \($0): \($1.1)" }.joined(separator: ", ")
+            lines.append(
+                "@_silgen_name(\"\(symbol)\") \(attributes)final func _managed_call_\(member.name)(\(list))"
+                    + "\(resultType.map { " -> \($0.1)" } ?? "") { \(body) }")
+        }
+        return Extension(path: path, conditions: member.conditions.filter { !$0.isEmpty }, lines: lines)
+    }
+
+    private static let alternative =
+        "Put the file into a folder that the target excludes: there the plugin writes the accessor into a copy of the file, without a symbol."
+
+    /// A type as it is written in an extension, where the types around a nested class cannot be left out.
+    private static func spelling(_ type: TypeSyntax, in scope: Scope, _ resolver: TypeResolver) -> String {
+        var written = type
+        if let implicit = type.as(ImplicitlyUnwrappedOptionalTypeSyntax.self) {
+            written = TypeSyntax(OptionalTypeSyntax(wrappedType: implicit.wrappedType))
+        }
+        return scope.outer == nil ? written.trimmedDescription : TypeQualifier(resolver: resolver).rewrite(written).trimmedDescription
+    }
+
+    /// Where a member belongs, the path of the class to extend, and who may use the member.
+    private func place(of member: ManagedMember, in file: SourceFile) throws -> (place: MemberPlace, path: String, access: Access) {
+        let nominal: Nominal
+        do {
+            nominal = try table.nominal(of: member.scope, in: file)
+        } catch let problem as TypeProblem {
+            throw file.problem(
+                "@NSManaged \(member.name): its class cannot be found: \(problem.reason). " + Self.alternative, at: member.position)
+        }
+        guard nominal.components.last?.kind == "C" else {
+            throw file.problem("@NSManaged \(member.name): \(nominal.path) is no class.", at: member.position)
+        }
+        var access = member.access
+        var scope: Scope? = member.scope
+        while let current = scope {
+            guard !current.isGeneric else {
+                throw file.problem("@NSManaged \(member.name): its class is generic. " + Self.alternative, at: member.position)
+            }
+            if case .type(let declaration) = current.kind {
+                guard declaration.access > .fileprivate else {
+                    throw file.problem(
+                        "@NSManaged \(member.name): the \(declaration.access.rawValue) \(declaration.name) cannot be extended in another file. "
+                            + "Make it internal, or: " + Self.alternative, at: member.position)
+                }
+                access = min(access, declaration.access)
+            }
+            scope = current.outer
+        }
+        access = min(access, declaredAccess(of: nominal))
+        let discriminator = member.access <= .fileprivate ? PrivateDiscriminator.of(file: file.name, in: file.module) : nil
+        var path = nominal.path
+        var extendingModule: String?
+        if case .extensionOf(let names) = member.scope.kind {
+            path = names.joined(separator: ".")
+            if nominal.declaringModule != file.module { extendingModule = file.module }
+        }
+        return (MemberPlace(type: nominal, extendingModule: extendingModule, discriminator: discriminator), path, access)
+    }
+
+    private func declaredAccess(of nominal: Nominal) -> Access {
+        var access = Access.open
+        for depth in nominal.components.indices {
+            let parent = depth == 0 ? nil : Nominal(module: nominal.module, components: Array(nominal.components[..<depth]))
+            let found = try? table.types(nominal.components[depth].name, in: parent, of: nominal.module).first
+            if let found { access = min(access, found.access) }
+        }
+        return access
+    }
+}
+
+/// Writes the names of nested types in full.
+private final class TypeQualifier: SyntaxRewriter {
+    let resolver: TypeResolver
+
+    init(resolver: TypeResolver) { self.resolver = resolver }
+
+    func rewrite(_ type: TypeSyntax) -> TypeSyntax { super.rewrite(type).as(TypeSyntax.self) ?? type }
+
+    override func visit(_ node: IdentifierTypeSyntax) -> TypeSyntax {
+        guard let nominal = try? resolver.nominal(named: [node.name.identifierText]), nominal.components.count > 1,
+            nominal.components.allSatisfy({ $0.parameterCount == 0 })
+        else { return super.visit(node) }
+        var full = node
+        full.name = .identifier(nominal.path, leadingTrivia: node.name.leadingTrivia, trailingTrivia: node.name.trailingTrivia)
+        return TypeSyntax(full)
+    }
+}

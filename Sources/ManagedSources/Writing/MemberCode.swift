@@ -1,0 +1,80 @@
+internal import SwiftSyntax
+
+/// The code of accessors and methods, which is the same in extensions and in translated copies.
+struct MemberCode {
+    let member: ManagedMember
+
+    /// The name of the constant that tells which property it is.
+    var constant: String { "_managed_\(member.name)" }
+
+    /// `private static let …`, for a property.
+    func declaration(of type: String) -> String {
+        "private static let \(constant) = \(access(type))"
+    }
+
+    private func access(_ type: String) -> String {
+        if let key = Self.primitiveKey(member.name) {
+            return "ManagedAccess.primitive(\"\(member.name)\", of: \"\(key)\", as: \(Self.metatype(type)))"
+        }
+        return "ManagedAccess.property(\"\(member.name)\", as: \(Self.metatype(type)))"
+    }
+
+    private static func metatype(_ type: String) -> String {
+        type.hasPrefix("any ") || type.contains("&") ? "(\(type)).self" : "\(type).self"
+    }
+
+    /// The key behind a property that is called `primitiveTitle`.
+    static func primitiveKey(_ name: String) -> String? {
+        let rest = name.dropFirst("primitive".count)
+        guard name.hasPrefix("primitive"), rest.first?.isUppercase == true else { return nil }
+        return rest.prefix(1).lowercased() + rest.dropFirst()
+    }
+
+    /// What stands in the braces of a method.
+    ///
+    /// - Parameters:
+    ///   - parameters: the names of its parameters.
+    ///   - types: their types, and the result's, as they are to be written.
+    /// - Returns: nil for a method that Core Data does not provide.
+    func body(parameters: [String], result: String?) -> String? {
+        guard case .function(let declared, _) = member.kind,
+            let method = CollectionMethod(name: member.name, labels: declared.map(\.label), objectiveCName: member.objectiveCName),
+            parameters.count == method.parameterCount, (result == nil) == (method.returnsNothing)
+        else { return nil }
+        let members = parameters.first.map { "ManagedAccess.members(\($0))" } ?? ""
+        switch method {
+        case .add(let key): return "addObjects(\(members), toRelationship: \"\(key)\")"
+        case .remove(let key): return "removeObjects(\(members), fromRelationship: \"\(key)\")"
+        case .insert(let key):
+            return "insertObjects(\(members), at: ManagedAccess.indexes(\(parameters[1])), intoRelationship: \"\(key)\")"
+        case .removeAt(let key): return "removeObjects(at: ManagedAccess.indexes(\(parameters[0])), fromRelationship: \"\(key)\")"
+        case .replace(let key):
+            return "replaceObjects(at: ManagedAccess.indexes(\(parameters[0])), with: ManagedAccess.members(\(parameters[1])), "
+                + "inRelationship: \"\(key)\")"
+        case .primitiveValue(let key):
+            return "self[ManagedAccess.primitive(\"\(member.name)\", of: \"\(key)\", as: \(Self.metatype(result ?? "Any")))]"
+        case .setPrimitiveValue(let key): return "setPrimitiveValue(\(parameters[0]), forKey: \"\(key)\")"
+        }
+    }
+
+    /// What is wrong with a method that no code can be written for.
+    var unknownMethod: String {
+        "@NSManaged func \(member.name): Core Data provides methods such as addToTracks(_:), removeFromTracks(_:), insertIntoTracks(_:at:), "
+            + "removeFromTracks(at:), replaceTracks(at:with:), primitiveTitle() and setPrimitiveTitle(_:), and this is none of them. "
+            + "Write the method yourself, over value(forKey:) or mutableSetValue(forKey:)."
+    }
+}
+
+extension CollectionMethod {
+    var parameterCount: Int {
+        switch self {
+        case .primitiveValue: 0
+        case .add, .remove, .removeAt, .setPrimitiveValue: 1
+        case .insert, .replace: 2
+        }
+    }
+
+    var returnsNothing: Bool {
+        if case .primitiveValue = self { false } else { true }
+    }
+}
