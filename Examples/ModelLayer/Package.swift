@@ -10,7 +10,8 @@ let package = Package(
     targets: [
         .target(
             name: "MusicLibrary", dependencies: [.product(name: "CoreData", package: "OpenCoreData")],
-            plugins: [.plugin(name: "ModelCompiler", package: "OpenCoreData")]),
+            exclude: ["Classes"],
+            plugins: [.plugin(name: "ModelCompiler", package: "OpenCoreData"), .plugin(name: "ManagedAccessors", package: "OpenCoreData")]),
         .executableTarget(name: "music", dependencies: ["MusicLibrary"]),
         .testTarget(name: "MusicLibraryTests", dependencies: ["MusicLibrary"]),
     ]

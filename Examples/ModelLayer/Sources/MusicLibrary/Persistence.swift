@@ -16,4 +16,9 @@ public final class Persistence {
         if let failure { throw failure }
         container.viewContext.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
     }
+
+    /// The compiled model among the resources, for tools that look into it.
+    public static var modelFile: URL? {
+        return Bundle.module.url(forResource: "Library", withExtension: "momd")
+    }
 }
