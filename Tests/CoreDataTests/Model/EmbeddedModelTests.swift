@@ -2,10 +2,10 @@ import CoreData
 import Testing
 
 /// What the plugin `ModelCompiler` writes for a model called “Zoo 2.0”.
-public final class EmbeddedModel_Zoo_50_: EmbeddedModel {
-    public override class var name: String { "Zoo 2.0" }
-    public override class var currentVersion: String { "New" }
-    public override class var versions: [EmbeddedModel.Version] {
+final class EmbeddedModel_Zoo_50_: EmbeddedModel {
+    override class var name: String { "Zoo 2.0" }
+    override class var currentVersion: String { "New" }
+    override class var versions: [EmbeddedModel.Version] {
         [
             EmbeddedModel.Version(
                 name: "Old",
@@ -66,7 +66,8 @@ final class ZooTwin: NSManagedObject {}
         NSManagedObjectModel(entities: [entity]).check().map(\.description)
     }
 
-    @Test("Without a module it finds the class in whichever module it is", arguments: ["ZooAnimal", ".ZooAnimal", "CoreDataTests.ZooAnimal"])
+    @Test(
+        "Without a module it finds the class in whichever module it is", arguments: ["ZooAnimal", ".ZooAnimal", "CoreDataTests.ZooAnimal"])
     func bare(name: String) {
         #expect(entity(name).managedObjectClass == ZooAnimal.self)
         #expect(remarks(entity(name)).isEmpty)
@@ -74,7 +75,8 @@ final class ZooTwin: NSManagedObject {}
 
     @Test("With the module of an app it finds the class in the package that it was moved to, and the check says so") func moved() {
         #expect(entity("ZooApp.ZooAnimal").managedObjectClass == ZooAnimal.self)
-        #expect(remarks(entity("ZooApp.ZooAnimal")).contains { $0.contains("the objects are of “CoreDataTests.ZooAnimal”. Set the module") })
+        #expect(
+            remarks(entity("ZooApp.ZooAnimal")).contains { $0.contains("the objects are of “CoreDataTests.ZooAnimal”. Set the module") })
     }
 
     @Test("That several modules have finds none of them, and the check names them") func ambiguous() {
@@ -82,7 +84,9 @@ final class ZooTwin: NSManagedObject {}
         #expect(remarks(entity("ZooTwin")).contains { $0.contains("may be “CoreDataTests.ZooTwin” or “ModelCodeGenerationTests.ZooTwin”") })
     }
 
-    @Test("That no class has finds none", arguments: ["NoSuchAnimal", ".NoSuchAnimal", "Zoo.NoSuchAnimal", "", ".", "a.b.c", "Zoo Animal", "ZooAnimal."])
+    @Test(
+        "That no class has finds none",
+        arguments: ["NoSuchAnimal", ".NoSuchAnimal", "Zoo.NoSuchAnimal", "", ".", "a.b.c", "Zoo Animal", "ZooAnimal."])
     func missing(name: String) {
         #expect(entity(name).managedObjectClass == NSManagedObject.self)
         #expect(remarks(entity(name)).contains { $0.hasPrefix("warning: Entity: There is no class “\(name)” in the program.") })

@@ -73,7 +73,7 @@ struct MusicLibraryTests {
         #expect(first.totalDuration == 300)
         let genre = Genre(context: context)
         genre.name = "Electronic"
-        genre.addToAlbums([album] as NSSet)
+        genre.addToAlbums(NSSet(object: album))
         #expect(album.genres?.contains(genre) == true)
         #expect((genre.albums as? Set<Album>) == [album])
     }
