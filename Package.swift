@@ -32,7 +32,7 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
-        // Only the plugin uses it; packages that depend on the libraries alone neither build nor fetch it.
+        // Only the plugin ManagedAccessors builds it; packages that use the libraries alone do not.
         .package(url: "https://github.com/swiftlang/swift-syntax", "600.0.0"..<"700.0.0"),
         // Only the examples use it; SwiftPM leaves it out of packages that depend on the products.
         .package(url: "https://github.com/swhitty/FlyingFox", .upToNextMinor(from: "0.27.0")),
@@ -74,6 +74,16 @@ let package = Package(
         + example("Songs", resources: [.copy("Resources")])
         + example("Guide")
         + [
+            // Classes of an application as they are: what every compiler takes, and what stands in a folder that the target excludes.
+            .target(
+                name: "Catalogue", dependencies: ["CoreData"], path: "Examples/KeptClasses/Sources/Catalogue", swiftSettings: strict,
+                plugins: ["ManagedAccessors"]),
+            .target(
+                name: "Library", dependencies: ["Catalogue", "CoreData"], path: "Examples/KeptClasses/Sources/Library", exclude: ["Model"],
+                plugins: ["ManagedAccessors"]),
+            .testTarget(
+                name: "KeptClassesTests", dependencies: ["Library", "Catalogue", "CoreData"], path: "Examples/KeptClasses/Tests",
+                swiftSettings: strict),
             .executableTarget(
                 name: "coredata-demo", dependencies: ["Bandcamp", "Palettes", "Songs", "SampleService", "ExampleSupport"],
                 path: "Examples/Demo",

@@ -3,7 +3,7 @@ import PackagePlugin
 
 /// Writes the accessors of `@NSManaged` declarations, which the Objective-C runtime makes on Apple's platforms.
 ///
-/// Files that the target compiles get extensions beside them. Of a folder that the target excludes and in which `@NSManaged` occurs, translated
+/// Files that the target compiles get extensions beside them. Of a folder that the target excludes and that has managed object classes, translated
 /// copies are compiled.
 @main struct ManagedAccessors: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
@@ -53,7 +53,7 @@ import PackagePlugin
         return commands
     }
 
-    /// The Swift files below the target's directory that it does not compile: those of folders in which `@NSManaged` occurs.
+    /// The Swift files below the target's directory that it does not compile: those of folders with managed object classes.
     private static func excludedFiles(of target: any SourceModuleTarget, sources: [URL], otherTargets: [any Target]) throws -> [URL] {
         let compiled = Set(sources.map(\.standardizedFileURL.path))
         let otherFolders = otherTargets.map(\.directoryURL.standardizedFileURL.path).filter {
@@ -67,7 +67,9 @@ import PackagePlugin
         let folders = Dictionary(grouping: candidates) { file in
             excludedFolder(of: file.standardizedFileURL.path, below: root, compiled: compiled)
         }
-        return folders.values.filter { $0.contains(where: mentionsAccessors) }.flatMap { $0 }.sorted { $0.path < $1.path }
+        return folders.values.filter { $0.contains { mentionsAccessors($0) || declaresClass($0) } }.flatMap { $0 }.sorted {
+            $0.path < $1.path
+        }
     }
 
     /// The outermost folder around a file in which nothing is compiled; the file itself where there is none.
@@ -94,6 +96,12 @@ import PackagePlugin
     private static func mentionsAccessors(_ file: URL) -> Bool {
         guard let data = try? Data(contentsOf: file) else { return false }
         return data.range(of: Data("@NSManaged".utf8)) != nil
+    }
+
+    /// Whether a file has a class that Objective-C is told of and that inherits from `NSManagedObject`; its properties may be generated.
+    private static func declaresClass(_ file: URL) -> Bool {
+        guard let data = try? Data(contentsOf: file), data.range(of: Data("@objc".utf8)) != nil else { return false }
+        return [" ", "{", ",", "\n"].contains { data.range(of: Data(": NSManagedObject\($0)".utf8)) != nil }
     }
 
     /// A file name that no other file of the module has: the compiler tells files apart by their names.

@@ -76,7 +76,7 @@ final class KeyPathRecorder {
             object.setState(.toOne(answer), of: relationship)
             destination = answer
         }
-        reads.append(Read(object: object, property: property, type: type, destination: destination))
+        reads.append(Read(object: object, property: property, type: type.map(Self.shown), destination: destination))
     }
 
     // MARK: Reading a key path
@@ -153,6 +153,12 @@ final class KeyPathRecorder {
         if result != expected, expected != .null || !StandIns.isZero(result) { throw changed }
     }
 
+    /// The type that a property shows for the one that its value is kept as.
+    private static func shown(_ type: Any.Type) -> Any.Type {
+        if let wrapper = type as? any ManagedValueWrapper.Type { return wrapper.shown }
+        return (wrapped(type) as? any ManagedValueWrapper.Type)?.shownOptional ?? type
+    }
+
     private static func wrapped(_ type: Any.Type) -> Any.Type? { (type as? any OptionalType.Type)?.wrapped }
 
     private static func withoutOptionals(_ type: Any.Type) -> Any.Type { wrapped(type).map { withoutOptionals($0) } ?? type }
@@ -161,6 +167,12 @@ final class KeyPathRecorder {
         guard let value, let optional = value as? any OptionalType else { return value }
         return withoutOptionals(optional.value)
     }
+}
+
+/// A ``ManagedValue`` that stands for a value of another type, which properties show.
+protocol ManagedValueWrapper {
+    static var shown: Any.Type { get }
+    static var shownOptional: Any.Type { get }
 }
 
 /// What an optional is recognised by.

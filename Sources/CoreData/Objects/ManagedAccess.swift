@@ -91,31 +91,42 @@ public struct RawManagedValue<Value: RawRepresentable>: ManagedValue where Value
     public var value: Value
 
     /// Wraps a value.
-    public init(_ value: Value) { self.value = value }
+    @inlinable @inline(__always) public init(_ value: Value) { self.value = value }
 
     /// See ``ManagedValue``. A stored value that is no case stops the program with a message; declare the property optional to read nil.
+    @inlinable @inline(__always)
     public static func get(from object: NSManagedObject, at place: PropertyPlace) -> RawManagedValue {
         let raw = Value.RawValue.get(from: object, at: place)
-        guard let value = Value(rawValue: raw) ?? KeyPathRecorder.standIn(Value.self, in: object) else {
+        return RawManagedValue(Value(rawValue: raw) ?? noCase(raw, object, place))
+    }
+
+    /// See ``ManagedValue``.
+    @inlinable @inline(__always)
+    public static func getOptional(from object: NSManagedObject, at place: PropertyPlace) -> RawManagedValue? {
+        guard let raw = Value.RawValue.getOptional(from: object, at: place) else { return nil }
+        guard let value = Value(rawValue: raw) ?? standIn(object) else { return nil }
+        return RawManagedValue(value)
+    }
+
+    @usableFromInline @inline(never) static func noCase(_ raw: Value.RawValue, _ object: NSManagedObject, _ place: PropertyPlace) -> Value {
+        guard let value = standIn(object) else {
             preconditionFailure("“\(place.property(of: object))” holds \(raw), which is no \(Value.self). Declare the property optional.")
         }
-        return RawManagedValue(value)
+        return value
+    }
+
+    @usableFromInline @inline(never) static func standIn(_ object: NSManagedObject) -> Value? {
+        KeyPathRecorder.standIn(Value.self, in: object)
     }
 
     /// See ``ManagedValue``.
-    public static func getOptional(from object: NSManagedObject, at place: PropertyPlace) -> RawManagedValue? {
-        guard let raw = Value.RawValue.getOptional(from: object, at: place),
-            let value = Value(rawValue: raw) ?? KeyPathRecorder.standIn(Value.self, in: object)
-        else { return nil }
-        return RawManagedValue(value)
-    }
-
-    /// See ``ManagedValue``.
+    @inlinable @inline(__always)
     public static func set(_ value: RawManagedValue, in object: NSManagedObject, at place: PropertyPlace) {
         Value.RawValue.set(value.value.rawValue, in: object, at: place)
     }
 
     /// See ``ManagedValue``.
+    @inlinable
     public static func setOptional(_ value: RawManagedValue?, in object: NSManagedObject, at place: PropertyPlace) {
         Value.RawValue.setOptional(value?.value.rawValue, in: object, at: place)
     }
@@ -124,15 +135,20 @@ public struct RawManagedValue<Value: RawRepresentable>: ManagedValue where Value
     public static func fits(_ property: NSPropertyDescription) -> Bool { Value.RawValue.fits(property) }
 }
 
+extension RawManagedValue: ManagedValueWrapper {
+    static var shown: Any.Type { Value.self }
+    static var shownOptional: Any.Type { Value?.self }
+}
+
 extension NSManagedObject {
     /// The value of a property that is kept as its raw value. Call it on the context's queue.
-    public final subscript<Value: RawRepresentable>(property: ManagedProperty<RawManagedValue<Value>>) -> Value {
+    @inlinable public final subscript<Value: RawRepresentable>(property: ManagedProperty<RawManagedValue<Value>>) -> Value {
         get { RawManagedValue.get(from: self, at: property.place(in: self)).value }
         set { RawManagedValue.set(RawManagedValue(newValue), in: self, at: property.placeForWriting(in: self)) }
     }
 
     /// The value of a property that is kept as its raw value; nil also where what is stored is no case. Call it on the context's queue.
-    public final subscript<Value: RawRepresentable>(property: ManagedProperty<RawManagedValue<Value>?>) -> Value? {
+    @inlinable public final subscript<Value: RawRepresentable>(property: ManagedProperty<RawManagedValue<Value>?>) -> Value? {
         get { RawManagedValue<Value>.getOptional(from: self, at: property.place(in: self))?.value }
         set { Value.RawValue.setOptional(newValue?.rawValue, in: self, at: property.placeForWriting(in: self)) }
     }

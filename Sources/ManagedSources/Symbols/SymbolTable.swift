@@ -22,7 +22,7 @@ public final class SymbolTable {
     private let others: [Module]
     private let generatedClasses: Set<String>
     private let own: [String: [TypeDeclaration]]
-    private var texts: [String: String] = [:]
+    private var texts: [String: Data] = [:]
     private var parsed: [String: SourceFile] = [:]
 
     /// Makes the table of a module.
@@ -43,7 +43,7 @@ public final class SymbolTable {
     convenience init(files: [SourceFile], module: String, others: [SourceFile]) {
         let modules = Dictionary(grouping: others, by: \.module).map { Module(name: $0, paths: $1.map(\.path)) }
         self.init(files: files, module: module, dependencies: modules.sorted { $0.name < $1.name })
-        for file in others { (texts[file.path], parsed[file.path]) = (file.text, file) }
+        for file in others { (texts[file.path], parsed[file.path]) = (Data(file.text.utf8), file) }
     }
 
     /// The types called `name` directly in `parent`, or in the module itself.
@@ -54,13 +54,19 @@ public final class SymbolTable {
     private func declarations(called name: String, in module: String) -> [TypeDeclaration] {
         if module == self.module { return own[name] ?? [] }
         return others.filter { $0.name == module }.flatMap(\.paths).flatMap { path -> [TypeDeclaration] in
-            let text = texts[path] ?? (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+            let text = texts[path] ?? FileManager.default.contents(atPath: path) ?? Data()
             texts[path] = text
-            guard text.contains(name) else { return [] }
-            let file = parsed[path] ?? SourceFile(path: path, text: text, module: module)
+            guard Self.mayDeclare(name, text) else { return [] }
+            let file = parsed[path] ?? SourceFile(path: path, text: String(decoding: text, as: UTF8.self), module: module)
             parsed[path] = file
             return file.types.filter { $0.name == name }
         }
+    }
+
+    /// Whether a keyword that declares types stands before a name somewhere in a text. Dependencies are large, and parsing is slow.
+    private static func mayDeclare(_ name: String, _ text: Data) -> Bool {
+        let keywords = ["class", "struct", "enum", "protocol", "typealias", "actor"]
+        return keywords.contains { text.range(of: Data("\($0) \(name)".utf8)) != nil }
     }
 
     /// The modules whose names can be looked up from a file: first those it imports.

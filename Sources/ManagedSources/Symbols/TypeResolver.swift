@@ -143,11 +143,14 @@ struct TypeResolver {
             return found
         }
         if file.module == table.module, let generated = table.generatedClass(name) { return .nominal(generated) }
-        for modules in table.modules(visibleFrom: file) {
+        let known = everywhere(name)
+        for (distance, modules) in table.modules(visibleFrom: file).enumerated() {
+            // What everyone knows gives way to a module that is imported, not to one that happens to be in the package.
+            if distance > 0, let known { return known }
             let candidates = try modules.flatMap { try table.types(name, in: nil, of: $0).filter { $0.access >= .package } }
             if let found = try single(name, candidates) { return found }
         }
-        return everywhere(name)
+        return known
     }
 
     private func everywhere(_ name: String) -> Found? {

@@ -28,7 +28,10 @@ public struct AccessorWriter {
             }
         }
         let head = "// The accessors of \(file.name). Written by the ManagedAccessors plugin.\n"
-        return (([head + imports(of: file)] + extensions.map(\.text)).joined(separator: "\n"), problems)
+        guard !extensions.isEmpty else { return (head, problems) }
+        let parts = [imports(of: file)] + extensions.map(\.text)
+        // Where there is an Objective-C runtime, it makes the accessors.
+        return (head + "#if !canImport(ObjectiveC)\n" + parts.joined(separator: "\n") + "#endif\n", problems)
     }
 
     private struct Extension {
@@ -68,7 +71,10 @@ public struct AccessorWriter {
             let text = conditions.map { "#if \($0)\n" }.joined() + declaration.text + conditions.map { _ in "\n#endif" }.joined()
             if !lines.contains(text) { lines.append(text) }
         }
-        if !file.imports.contains(where: { $0.module == "CoreData" && $0.conditions.isEmpty }) { lines.append("internal import CoreData") }
+        // `import class CoreData.NSManagedObject` imports no more than that.
+        if !file.imports.contains(where: { $0.text.hasSuffix("import CoreData") && $0.conditions.isEmpty }) {
+            lines.append("internal import CoreData")
+        }
         return lines.joined(separator: "\n") + "\n"
     }
 

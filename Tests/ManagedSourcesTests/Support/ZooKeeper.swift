@@ -11,7 +11,7 @@ struct ZooKeeper {
         public protocol Playable {}
         open class OtherAlbum: NSObject {
             public struct Info { public enum Deep: Int { case a } }
-            public class Album: NSObject {}
+            public class Single: NSObject {}
             public typealias Short = Info
         }
         public enum Space { open class Track: NSObject {}; public struct Box<T> { public struct In {} } }
@@ -50,7 +50,7 @@ struct ZooKeeper {
         "Measurement<UnitLength>",
         "AnyHashable", "Any", "AnyObject", "any NSCoding", "any Error", "any Hashable", "any Sendable", "any Playable", "any Taggable",
         "any NSObjectProtocol", "Genre", "Tag", "Tag.Kind", "Album", "Album.State", "Album.Cover", "Tags", "MaybeAlbum", "OtherAlbum",
-        "OtherAlbum.Info", "OtherAlbum.Info.Deep", "OtherAlbum.Album", "OtherAlbum.Short", "OtherZoo.OtherAlbum", "Space.Track",
+        "OtherAlbum.Info", "OtherAlbum.Info.Deep", "OtherAlbum.Single", "OtherAlbum.Short", "OtherZoo.OtherAlbum", "Space.Track",
         "Space.Box<Int>",
         "Space.Box<String>.In", "Pair<Int, String>.Both", "Foundation.Date", "Swift.String", "ZooOfTheTestsInfo", "ClosedRange<Int>",
         "Range<Double>",
@@ -107,7 +107,7 @@ struct ZooKeeper {
                 text += "}\n"
             }
         }
-        let elsewhere = random.pick(["OtherAlbum", "Space.Track", "OtherAlbum.Album"])
+        let elsewhere = random.pick(["OtherAlbum", "Space.Track", "OtherAlbum.Single"])
         text += "extension \(elsewhere) {\n"
         text += members(of: elsewhere, number: index * 1000 + 90000, extra: [], access: [""], uses: &uses)
         text += "}\npublic func useFile\(index)() -> [Any] {\n    [" + uses.joined(separator: ",\n    ") + "]\n}\n"
@@ -134,10 +134,16 @@ struct ZooKeeper {
         let parameters = (0..<random.below(3)).map { _ in (label: random.pick(["_", "at", "with", "track"]), type: type()) }
         let list = parameters.enumerated().map { "\($1.label) a\($0): \($1.type)" }.joined(separator: ", ")
         let result = random.below(3) == 0 ? " -> \(type())" : ""
-        text += "    @NSManaged func \(method)(\(list))\(result)\n"
+        let modifier = random.pick(access)
+        text += "    @NSManaged \(modifier)func \(method)(\(list))\(result)\n"
         let arguments = parameters.enumerated().map { ($1.label == "_" ? "" : "\($1.label): ") + "a\($0)" }.joined(separator: ", ")
         let head = (["object: \(owner)"] + parameters.enumerated().map { "a\($0): \($1.type)" }).joined(separator: ", ")
-        uses.append("{ (\(head)) in _ = object.\(method)(\(arguments)) }")
+        if modifier == "private " {
+            text += "    final func call\(number)(\(head)) { _ = object.\(method)(\(arguments)) }\n"
+            uses.append("{ (object: \(owner)) in object.call\(number) }")
+        } else {
+            uses.append("{ (\(head)) in _ = object.\(method)(\(arguments)) }")
+        }
         return text
     }
 }

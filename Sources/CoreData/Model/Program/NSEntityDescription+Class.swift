@@ -21,6 +21,7 @@ extension NSEntityDescription {
             name.allSatisfy({ $0.isLetter || $0.isNumber || "._$".contains($0) })
         else { return nil }
         if parts.count == 2, !parts[0].isEmpty, let found = NSClassFromString(name) as? NSManagedObject.Type { return found }
+        if parts.count == 2, let found = ObjectiveCName.managedObjectClass(named: bare, inModule: String(parts[0])) { return found }
         for module in [moduleOfClasses, Self.programModule].compactMap({ $0 }) {
             if let found = NSClassFromString("\(module).\(bare)") as? NSManagedObject.Type { return found }
             if let found = ObjectiveCName.managedObjectClass(named: bare, inModule: module) { return found }
