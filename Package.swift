@@ -29,6 +29,7 @@ let package = Package(
         .library(name: "CoreDataMacros", targets: ["CoreDataMacros"]),
         .library(name: "Predicates", targets: ["Predicates"]),
         .library(name: "StoreConformance", targets: ["StoreConformance"]),
+        .plugin(name: "ModelCompiler", targets: ["ModelCompiler"]),
         .plugin(name: "ManagedAccessors", targets: ["ManagedAccessors"]),
     ],
     dependencies: [
@@ -64,6 +65,11 @@ let package = Package(
         .plugin(name: "ManagedAccessors", capability: .buildTool(), dependencies: ["ManagedAccessorsTool"]),
         .testTarget(name: "ManagedSourcesTests", dependencies: ["ManagedSources"], swiftSettings: strict),
         .target(name: "StoreConformance", dependencies: ["CoreData"], swiftSettings: strict),
+        // The plugin that compiles Core Data models. Nothing of it may depend on swift-syntax.
+        .target(name: "ModelCodeGeneration", dependencies: ["CoreData"], swiftSettings: strict),
+        .executableTarget(name: "ModelCompilerTool", dependencies: ["ModelCodeGeneration"], swiftSettings: strict),
+        .plugin(name: "ModelCompiler", capability: .buildTool(), dependencies: ["ModelCompilerTool"]),
+        .testTarget(name: "ModelCodeGenerationTests", dependencies: ["ModelCodeGeneration", "CoreData"], swiftSettings: strict),
         .testTarget(
             name: "StoreConformanceTests", dependencies: ["StoreConformance", "Guide", "Songs"], swiftSettings: strict),
         .testTarget(name: "PredicatesTests", dependencies: ["Predicates"], swiftSettings: strict),

@@ -15,7 +15,7 @@ enum InMemory {
         all.returnsObjectsAsFaults = false
         let items = try context.fetch(all)
         return creating(values) + filtering(plain, items, context) + sorting(plain, items, context) + reading(plain, items)
-            + finding(items, context) + fetching(values, context)
+            + (try writing(values)) + finding(items, context) + fetching(values, context)
     }
 
     private static func creating(_ values: [Values]) -> [Benchmark] {
@@ -106,12 +106,70 @@ enum InMemory {
                 for _ in 0..<10 { for item in items { sum &+= item.i0 &+ item.i1 &+ item.i2 &+ item.i3 &+ item.i4 } }
                 return (sum, nil)
             },
+            Benchmark(group, "generated properties of a managed object", target: 1.0) {
+                var sum = 0
+                for _ in 0..<10 {
+                    for item in items {
+                        sum &+= item.generated0 &+ item.generated1 &+ item.generated2 &+ item.generated3 &+ item.generated4
+                    }
+                }
+                return (sum, nil)
+            },
             Benchmark(group, "value(forKey:) of a managed object") {
                 var sum = 0
                 for _ in 0..<10 {
                     for item in items { for key in keys { sum &+= item.value(forKey: key) as? Int ?? 0 } }
                 }
                 return (sum, nil)
+            },
+        ]
+    }
+
+    private static func writing(_ values: [Values]) throws -> [Benchmark] {
+        let group = "write five properties of \(values.count) objects, ten times"
+        let plain = values.map { value in
+            let item = PlainItem()
+            value.fill(item)
+            return item
+        }
+        let context = try Stack.filledContext(values)
+        let items = try context.fetch(NSFetchRequest<Item>(entityName: "Item"))
+        return [
+            Benchmark(group, "stored properties of a final class") {
+                for round in 0..<10 {
+                    for item in plain {
+                        item.i0 = round
+                        item.i1 = round
+                        item.i2 = round
+                        item.i3 = round
+                        item.i4 = round
+                    }
+                }
+                return (plain.last?.i4 ?? 0, nil)
+            },
+            Benchmark(group, "typed properties of a managed object", target: 2.0) {
+                for round in 0..<10 {
+                    for item in items {
+                        item.i0 = round
+                        item.i1 = round
+                        item.i2 = round
+                        item.i3 = round
+                        item.i4 = round
+                    }
+                }
+                return (items.last?.i4 ?? 0, nil)
+            },
+            Benchmark(group, "generated properties of a managed object", target: 2.0) {
+                for round in 0..<10 {
+                    for item in items {
+                        item.generated0 = round
+                        item.generated1 = round
+                        item.generated2 = round
+                        item.generated3 = round
+                        item.generated4 = round
+                    }
+                }
+                return (items.last?.generated4 ?? 0, nil)
             },
         ]
     }

@@ -49,6 +49,30 @@ final class Item: NSManagedObject {
     }
 }
 
+/// The accessors as the plugin `ModelCompiler` writes them.
+extension Item {
+    var generated0: Int {
+        get { return self[ManagedProperty<Int>("i0")] }
+        set { self[ManagedProperty<Int>("i0")] = newValue }
+    }
+    var generated1: Int {
+        get { return self[ManagedProperty<Int>("i1")] }
+        set { self[ManagedProperty<Int>("i1")] = newValue }
+    }
+    var generated2: Int {
+        get { return self[ManagedProperty<Int>("i2")] }
+        set { self[ManagedProperty<Int>("i2")] = newValue }
+    }
+    var generated3: Int {
+        get { return self[ManagedProperty<Int>("i3")] }
+        set { self[ManagedProperty<Int>("i3")] = newValue }
+    }
+    var generated4: Int {
+        get { return self[ManagedProperty<Int>("i4")] }
+        set { self[ManagedProperty<Int>("i4")] = newValue }
+    }
+}
+
 /// The values of one item.
 struct Values {
     let i0, i1, i2, i3, i4: Int

@@ -72,22 +72,14 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
 
-    /// Makes a container of the model called `name`: `name.momd`, `.mom`, `.xcdatamodeld` or `.xcdatamodel`, in the bundle of the program, in
-    /// loaded bundles, or in the resource bundles that packages have beside the executable.
+    /// Makes a container of the model called `name`: one that the `ModelCompiler` plugin has compiled into the program, in whichever module, or
+    /// `name.momd`, `.mom`, `.xcdatamodeld` or `.xcdatamodel`, in the bundle of the program, in loaded bundles, or in the resource bundles that
+    /// packages have beside the executable.
     ///
     /// Where there is none, or it cannot be read or used, the container has an empty model, and opening its stores gives the error that says why.
     public convenience init(name: String) {
         do {
-            guard let url = ModelLocator.model(named: name) else {
-                throw ModelFileError.missing(
-                    name,
-                    "There is no \(ModelFile.endings.map { "\(name).\($0)" }.joined(separator: ", ")) in "
-                        + ModelLocator.folders(of: nil).map(\.path).joined(separator: ", ") + ".",
-                    next:
-                        "Add the model to the resources of the target: .copy(\"\(name).xcdatamodeld\"), or use init(name:managedObjectModel:)."
-                )
-            }
-            let model = try NSManagedObjectModel(reading: url)
+            let model = try ModelLocator.readModel(named: name)
             try model.freeze()
             self.init(name: name, managedObjectModel: model)
         } catch {

@@ -1,29 +1,52 @@
 internal import Foundation
 internal import Predicates
 
-/// Finds the mistakes that would make a model's objects misbehave later, each as a sentence that names entity and property.
+/// Something with which no coordinator takes a model.
+struct ModelMistake {
+    let entity: String?
+    var property: String?
+    /// A sentence that names entity and property.
+    let message: String
+    let advice: String
+}
+
+/// Finds the mistakes that would make a model's objects misbehave later.
 enum ModelCheck {
-    static func mistakes(of model: NSManagedObjectModel) -> [String] {
-        var mistakes: [String] = []
+    static func mistakes(of model: NSManagedObjectModel) -> [ModelMistake] {
+        var mistakes: [ModelMistake] = []
+        func note(_ entity: String?, _ message: String, _ advice: String) {
+            mistakes.append(ModelMistake(entity: entity, message: message, advice: advice))
+        }
         var names: Set<String> = []
         let entities = Set(model.entities.map(ObjectIdentifier.init))
         // First of all, for everything else walks up and down the inheritance.
         let circular = model.entities.filter(inheritsFromItself)
-        if !circular.isEmpty { return circular.map { "“\($0.name ?? "?")” inherits from itself." } }
+        guard circular.isEmpty else {
+            for entity in circular {
+                note(entity.name, "“\(entity.name ?? "?")” inherits from itself.", "Give it another parent, or none.")
+            }
+            return mistakes
+        }
         for entity in model.entities {
             guard let name = entity.name, !name.isEmpty else {
-                mistakes.append("An entity has no name.")
+                note(nil, "An entity has no name.", "Name it.")
                 continue
             }
-            if !names.insert(name).inserted { mistakes.append("Two entities are called “\(name)”.") }
+            if !names.insert(name).inserted { note(name, "Two entities are called “\(name)”.", "Rename one.") }
             for sub in entity.subentities where !entities.contains(ObjectIdentifier(sub)) {
-                mistakes.append("“\(sub.name ?? "?")” inherits from “\(name)” but is not an entity of the model.")
+                note(
+                    name, "“\(sub.name ?? "?")” inherits from “\(name)” but is not an entity of the model.",
+                    "Add it to the model's entities.")
             }
             if let parent = entity.superentity, !entities.contains(ObjectIdentifier(parent)) {
-                mistakes.append("“\(name)” inherits from “\(parent.name ?? "?")”, which is not an entity of the model.")
+                note(
+                    name, "“\(name)” inherits from “\(parent.name ?? "?")”, which is not an entity of the model.",
+                    "Add that to the model's entities.")
             }
             mistakes += mistakesOfProperties(of: entity, called: name, entities: entities)
-            mistakes += entity.mistakesOfConstraints(called: name)
+            for mistake in entity.mistakesOfConstraints(called: name) {
+                note(name, mistake, "Name attributes or to-one relationships of the entity.")
+            }
         }
         return mistakes
     }
@@ -40,51 +63,77 @@ enum ModelCheck {
 
     private static func mistakesOfProperties(
         of entity: NSEntityDescription, called entityName: String, entities: Set<ObjectIdentifier>
-    ) -> [String] {
-        var mistakes: [String] = []
+    ) -> [ModelMistake] {
+        var mistakes: [ModelMistake] = []
         var keys = Set((entity.superentity?.properties ?? []).map(\.name))
         for property in entity.declaredProperties {
             let place = "“\(entityName).\(property.name)”"
-            if property.name.isEmpty { mistakes.append("A property of “\(entityName)” has no name.") }
-            if !keys.insert(property.name).inserted { mistakes.append("\(place) is declared twice, or above it in the inheritance.") }
+            func note(_ message: String, _ advice: String) {
+                mistakes.append(ModelMistake(entity: entityName, property: property.name, message: message, advice: advice))
+            }
+            if property.name.isEmpty { note("A property of “\(entityName)” has no name.", "Name it.") }
+            if !keys.insert(property.name).inserted {
+                note("\(place) is declared twice, or above it in the inheritance.", "Take one out, or rename it.")
+            }
             for (predicate, _) in property.validationRules {
-                if let error = predicate.parseError { mistakes.append("A validation predicate of \(place) does not parse: \(error)") }
+                if let error = predicate.parseError {
+                    note("A validation predicate of \(place) does not parse: \(error)", "Correct the predicate.")
+                }
             }
             if let attribute = property as? NSAttributeDescription {
                 if attribute.attributeType == .undefinedAttributeType, !attribute.isTransient {
-                    mistakes.append("\(place) has no type.")
+                    note("\(place) has no type.", "Choose a type, or make it transient.")
                 }
                 if let value = attribute.defaultValue, AttributeCheck.conform(value, to: attribute) == nil {
-                    mistakes.append("The default value of \(place) is of \(Swift.type(of: value)), not of the attribute's type.")
+                    note(
+                        "The default value of \(place) is of \(Swift.type(of: value)), not of the attribute's type.",
+                        "Give it a default value of its type, or none.")
                 }
             } else if let relationship = property as? NSRelationshipDescription {
-                mistakes += mistakesOfRelationship(relationship, at: place, entity: entity, entities: entities)
+                for (message, advice) in mistakesOfRelationship(relationship, at: place, entities: entities) { note(message, advice) }
             } else if let fetched = property as? NSFetchedPropertyDescription {
-                if fetched.fetchRequest?.entityName == nil { mistakes.append("\(place) has no fetch request that names an entity.") }
+                if fetched.fetchRequest?.entityName == nil {
+                    note("\(place) has no fetch request that names an entity.", "Choose the entity that it fetches.")
+                }
             } else {
-                mistakes.append("\(place) is neither an attribute nor a relationship nor a fetched property.")
+                note(
+                    "\(place) is neither an attribute nor a relationship nor a fetched property.",
+                    "Describe it by one of the subclasses of NSPropertyDescription.")
             }
         }
         return mistakes
     }
 
     private static func mistakesOfRelationship(
-        _ relationship: NSRelationshipDescription, at place: String, entity: NSEntityDescription, entities: Set<ObjectIdentifier>
-    ) -> [String] {
-        var mistakes: [String] = []
+        _ relationship: NSRelationshipDescription, at place: String, entities: Set<ObjectIdentifier>
+    ) -> [(message: String, advice: String)] {
         guard let destination = relationship.destinationEntity, entities.contains(ObjectIdentifier(destination)) else {
-            return ["\(place) leads to no entity of the model."]
+            let missing = relationship.missingDestination ?? relationship.destinationEntity?.name
+            return [
+                (
+                    "\(place) leads to no entity of the model.",
+                    missing.map { "Add the entity “\($0)”, or choose another destination." } ?? "Choose the entity that it leads to."
+                )
+            ]
         }
-        if relationship.isOrdered, !relationship.isToMany { mistakes.append("\(place) is to-one and cannot be ordered.") }
+        var mistakes: [(String, String)] = []
+        if relationship.isOrdered, !relationship.isToMany {
+            mistakes.append(("\(place) is to-one and cannot be ordered.", "Make it to-many, or take the order away."))
+        }
         if relationship.maxCount != 0, relationship.minCount > relationship.maxCount {
-            mistakes.append("\(place) has a minimum count above its maximum.")
+            mistakes.append(("\(place) has a minimum count above its maximum.", "Exchange the two."))
         }
         guard let inverse = relationship.inverseRelationship else { return mistakes }
         if inverse.inverseRelationship !== relationship {
-            mistakes.append("The inverse of \(place), “\(inverse)”, does not name it as its own inverse.")
+            mistakes.append(
+                ("The inverse of \(place), “\(inverse)”, does not name it as its own inverse.", "Make the two each other's inverse."))
         }
         if let owner = inverse.entity, !destination.isKindOf(entity: owner) {
-            mistakes.append("The inverse of \(place) belongs to “\(owner)”, not to its destination “\(destination)”.")
+            mistakes.append(
+                (
+                    "The inverse of \(place) belongs to “\(owner)”, not to its destination “\(destination)”.",
+                    "Choose a relationship of “\(destination)” as the inverse."
+                ))
         }
         return mistakes
     }

@@ -27,7 +27,8 @@ public struct ModelFinding: Hashable, Sendable, CustomStringConvertible {
     /// All of it in a line: “warning: Album.band: It has no inverse. …”
     public var description: String {
         let place = [entity, property].compactMap { $0 }.joined(separator: ".")
-        return "\(severity): " + (place.isEmpty ? "" : "\(place): ") + "\(message) \(advice)"
+        let names = place.isEmpty || message.contains("“\(place)") ? "" : "\(place): "
+        return "\(severity): \(names)\(message) \(advice)"
     }
 }
 
@@ -40,11 +41,10 @@ extension NSManagedObjectModel {
         let mistakes = ModelCheck.mistakes(of: self)
         var findings = mistakes.map { mistake in
             ModelFinding(
-                severity: .error, entity: nil, property: nil, message: mistake, advice: "Mend it before a coordinator is made of the model."
-            )
+                severity: .error, entity: mistake.entity, property: mistake.property, message: mistake.message, advice: mistake.advice)
         }
         // Everything else walks up the inheritance.
-        if mistakes.contains(where: { $0.hasSuffix("inherits from itself.") }) { return findings }
+        if mistakes.contains(where: { $0.message.hasSuffix("inherits from itself.") }) { return findings }
         for entity in entities { findings += ModelWarnings.of(entity, namesOfClasses: namesOfClasses) }
         return findings
     }
@@ -67,12 +67,7 @@ enum ModelWarnings {
             findings.append(
                 ModelFinding(severity: .warning, entity: entity.name, property: property?.name, message: message, advice: advice))
         }
-        if namesOfClasses, entity.boundClass == nil, entity.lookUpClass() == nil {
-            let name = entity.managedObjectClassName ?? ""
-            warn(
-                nil, "There is no class “\(name)” in the program; the objects are of NSManagedObject.",
-                name.contains(".") ? "Check the spelling, the module's included." : "Write the name with its module: “Module.\(name)”.")
-        }
+        if namesOfClasses, entity.boundClass == nil, let (message, advice) = entity.remarkOnClass { warn(nil, message, advice) }
         if entity.isAbstract, entity.subentities.isEmpty {
             warn(
                 nil, "It is abstract and no entity inherits from it: there are no objects of it.",
@@ -122,9 +117,21 @@ enum ModelWarnings {
         if relationship.isOptional, relationship.isToMany, relationship.minCount > 0 {
             warn("It is optional and has a minimum count of \(relationship.minCount).", "Make it not optional, or the minimum 0.")
         }
-        if !relationship.isOptional, relationship.deleteRule == .nullifyDeleteRule, let inverse = relationship.inverseRelationship,
-            !inverse.isOptional, inverse.deleteRule == .nullifyDeleteRule
-        {
+        if relationship.deleteRule == .noActionDeleteRule {
+            warn(
+                "Its delete rule is No Action: objects that it leads to keep referring to a deleted object.",
+                "Choose Nullify, Cascade or Deny, unless the program keeps the other end itself.")
+        }
+        guard !relationship.isOptional, let inverse = relationship.inverseRelationship, inverse.deleteRule == .nullifyDeleteRule else {
+            return findings
+        }
+        if inverse.isOptional, !relationship.isToMany {
+            let owner = relationship.destinationEntity?.name ?? "?"
+            warn(
+                "It is not optional, and “\(owner).\(inverse.name)” nullifies it: after “\(owner)” is deleted, what it led to cannot be saved.",
+                "Make it optional, or let the delete rule of “\(owner).\(inverse.name)” cascade or deny.")
+        }
+        if !inverse.isOptional, relationship.deleteRule == .nullifyDeleteRule {
             warn(
                 "Neither it nor its inverse is optional and both nullify: deleting either object leaves one that cannot be saved.",
                 "Make one optional, or let one delete rule cascade or deny.")

@@ -92,6 +92,8 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
 
     final var declaredProperties: [NSPropertyDescription] = []
     final var boundClass: NSManagedObject.Type?
+    /// The module whose class a name without one means first; nil where the model was not compiled for a module.
+    final var moduleOfClasses: String?
 
     /// What freezing the model computes; nil before.
     @exclusivity(unchecked) final var frozen: FrozenEntity?
@@ -117,6 +119,7 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
         copy.name = name
         copy.managedObjectClassName = managedObjectClassName
         copy.boundClass = boundClass
+        copy.moduleOfClasses = moduleOfClasses
         copy.isAbstract = isAbstract
         copy.userInfo = userInfo
         copy.renamingIdentifier = renamingIdentifier
@@ -276,23 +279,5 @@ extension NSEntityDescription {
                     + (context.model?.entitiesByName.keys.sorted().joined(separator: ", ") ?? "none, for it has no coordinator") + ".")
         }
         return entity.managedObjectClass.init(entity: entity, insertInto: context)
-    }
-
-    /// The class by its name: as it stands, or in the module of the program. A name that begins with a dot stands for the latter.
-    func lookUpClass() -> NSManagedObject.Type? {
-        guard let name = managedObjectClassName, name != "NSManagedObject" else { return NSManagedObject.self }
-        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-        let bare = parts.count == 2 && parts[0].isEmpty ? parts[1] : name[...]
-        // Foundation prints a complaint about what can be no name of a class.
-        guard parts.count <= 2, bare.allSatisfy({ $0.isLetter || $0.isNumber || "._$".contains($0) }), !bare.hasSuffix(".") else {
-            return nil
-        }
-        if let found = NSClassFromString(String(bare)) as? NSManagedObject.Type { return found }
-        if parts.count == 2, let found = ObjectiveCName.managedObjectClass(named: parts[1], inModule: String(parts[0])) { return found }
-        guard !bare.contains("."), let program = Bundle.main.executableURL?.lastPathComponent else { return nil }
-        // The module of an executable is called as it is, with what no identifier can have replaced.
-        let module = String(program.map { $0.isLetter || $0.isNumber ? $0 : "_" })
-        return NSClassFromString("\(module).\(bare)") as? NSManagedObject.Type
-            ?? ObjectiveCName.managedObjectClass(named: bare, inModule: module)
     }
 }

@@ -96,23 +96,33 @@ extension NSManagedObjectModel {
 
     /// All models of bundles as one.
     ///
-    /// - Parameter bundles: where to look; nil for the bundle of the program, and the resource bundles of packages beside it.
+    /// - Parameter bundles: where to look; nil for the program itself (see ``EmbeddedModel``), its bundle, and the resource bundles of packages
+    ///   beside it.
     /// - Returns: nil when there is none, or they cannot be merged or read; the reason is logged.
     public class func mergedModel(from bundles: [Bundle]?) -> NSManagedObjectModel? {
-        merged(ModelLocator.models(in: bundles).compactMap { NSManagedObjectModel(contentsOf: $0) }, bundles)
+        merged(
+            ModelLocator.versions(in: bundles).compactMap { versions in
+                do {
+                    let model = NSManagedObjectModel()
+                    try ModelFile.current(of: versions).read(into: model)
+                    return model
+                } catch {
+                    Log.model.error("\(error.localizedDescription)")
+                    return nil
+                }
+            }, bundles)
     }
 
     /// All models of bundles as one, in the versions that a store was written with.
     ///
     /// - Parameters:
-    ///   - bundles: where to look; nil for the bundle of the program, and the resource bundles of packages beside it.
+    ///   - bundles: where to look; nil for the program itself, its bundle, and the resource bundles of packages beside it.
     ///   - metadata: the metadata of the store, with its hashes under ``NSStoreModelVersionHashesKey``.
     /// - Returns: nil when no version of the models, nor several of them together, have the hashes of the store.
     public class func mergedModel(from bundles: [Bundle]?, forStoreMetadata metadata: [String: Any]) -> NSManagedObjectModel? {
         guard let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] else { return nil }
         var parts: [NSManagedObjectModel] = []
-        for url in ModelLocator.models(in: bundles) {
-            guard let versions = try? ModelFile.versions(at: url) else { continue }
+        for versions in ModelLocator.versions(in: bundles) {
             for version in versions {
                 let model = NSManagedObjectModel()
                 do {

@@ -64,6 +64,9 @@ extension NSManagedObjectModel {
     /// - Parameter url: an `.xcdatamodeld` or a `.momd`, or a single model.
     public static func versionNames(at url: URL) throws -> [String] { try ModelFile.versions(at: url).map(\.name) }
 
+    /// The name of the version that a bundle says is the current one.
+    package static func currentVersionName(at url: URL) throws -> String { try ModelFile.current(at: url).name }
+
     /// The checksums of the versions in a compiled versioned model, by their names.
     ///
     /// - Parameter url: a `.momd`.
@@ -81,4 +84,13 @@ extension NSManagedObjectModel {
         }
         return checksums
     }
+}
+
+// For the compiler of models.
+extension NSManagedObjectModel {
+    /// What `VersionInfo.plist` calls the module that a model was compiled for.
+    package static var moduleKeyOfVersionInfo: String { ModelFile.moduleKey }
+
+    /// Names that no property of a generated class can have: those of members of every managed object.
+    package static var namesOfMembers: Set<String> { ModelWarnings.reservedNames }
 }

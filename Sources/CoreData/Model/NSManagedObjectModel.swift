@@ -147,7 +147,8 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
         let mistakes = ModelCheck.mistakes(of: self)
         guard mistakes.isEmpty else {
             throw CoreDataError.make(
-                NSPersistentStoreIncompatibleSchemaError, "The model cannot be used.", reason: mistakes.joined(separator: " "),
+                NSPersistentStoreIncompatibleSchemaError, "The model cannot be used.",
+                reason: mistakes.map(\.message).joined(separator: " "),
                 next: "Mend the model before a coordinator is made of it.")
         }
         for entity in entities where entity.superentity == nil { entity.freeze(below: nil) }
@@ -190,7 +191,7 @@ extension NSEntityDescription {
         let objectClass = boundClass ?? lookUpClass()
         if objectClass == nil {
             Log.model.warning(
-                "Entity “\(name ?? "?")”: there is no class “\(managedObjectClassName ?? "?")”; its objects are of NSManagedObject.")
+                "Entity “\(name ?? "?")”: its objects are of NSManagedObject. \(reasonForMissingClass)")
         }
         frozen = FrozenEntity(
             properties: properties, fetched: (superentity?.frozen.map { Array($0.fetched.values) } ?? []) + fetched,

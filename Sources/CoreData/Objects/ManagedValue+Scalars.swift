@@ -71,7 +71,7 @@ extension Double: ManagedScalar {
     /// See ``ManagedScalar``.
     @inlinable @inline(__always) public static func toStored(_ value: Double) -> Double { value }
     /// See ``ManagedScalar``.
-    public static var attributeTypes: [NSAttributeType] { [.doubleAttributeType, .floatAttributeType] }
+    public static var attributeTypes: [NSAttributeType] { [.doubleAttributeType, .floatAttributeType, .dateAttributeType] }
 }
 
 /// For floating-point attributes of 32 bits.

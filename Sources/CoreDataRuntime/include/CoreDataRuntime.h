@@ -1,6 +1,8 @@
 #ifndef COREDATA_RUNTIME_H
 #define COREDATA_RUNTIME_H
 
+#include "ProgramClasses.h"
+
 /// Retains a Swift object unless its deinitialisation has begun; returns NULL in that case.
 ///
 /// The Swift runtime exports this function for its own weak references. The identity map of a context needs the same

@@ -22,16 +22,25 @@ struct ModelFile {
     var hashes: [String: Data]?
     /// The checksum from `VersionInfo.plist`.
     var checksum: String?
+    /// The module whose classes the model names without one, where it was compiled for a module.
+    var module: String?
+    /// What the file holds, where it is in the program.
+    private var contents: Data?
 
     /// The endings of model files and bundles, those that come first are preferred.
     static let endings = ["momd", "mom", "xcdatamodeld", "xcdatamodel"]
 
     /// The version to read at `url`: the current one of a bundle.
     static func current(at url: URL) throws -> ModelFile {
-        let versions = try versions(at: url)
+        try current(of: versions(at: url), in: url)
+    }
+
+    /// The version to read of those of a bundle.
+    static func current(of versions: [ModelFile], in bundle: URL? = nil) throws -> ModelFile {
         if let current = versions.first(where: \.isCurrent) ?? (versions.count == 1 ? versions.first : nil) { return current }
+        let path = bundle?.path ?? versions.first?.url.deletingLastPathComponent().path ?? "the bundle"
         throw ModelFileError.missing(
-            url.path, versions.isEmpty ? "It holds no version of a model." : "It does not say which of its versions is the current one.",
+            path, versions.isEmpty ? "It holds no version of a model." : "It does not say which of its versions is the current one.",
             next: versions.isEmpty ? nil : "Name a version: \(versions.map(\.name).joined(separator: ", ")).")
     }
 
@@ -45,7 +54,7 @@ struct ModelFile {
         switch (url.pathExtension, isDirectory.boolValue) {
         case ("xcdatamodeld", true): return try sources(in: url)
         case ("momd", true): return try compiled(in: url)
-        case ("mom", false): return [ModelFile(form: .compiled, url: url, name: name, isCurrent: true)]
+        case ("mom", false): return [ModelFile(form: try compiledForm(of: url), url: url, name: name, isCurrent: true)]
         case ("omo", false):
             // How the optimised form keeps a model is public nowhere; the compiler writes the archive beside it.
             let archive = url.deletingPathExtension().appendingPathExtension("mom")
@@ -71,7 +80,8 @@ struct ModelFile {
         isCurrent = true
     }
 
-    private init(form: Form, url: URL, name: String, isCurrent: Bool) {
+    init(form: Form, url: URL, name: String, isCurrent: Bool, contents: Data? = nil) {
+        self.contents = contents
         self.form = form
         self.url = url
         self.name = name
@@ -125,13 +135,26 @@ struct ModelFile {
         }
         let hashes = dictionary["NSManagedObjectModel_VersionHashes"] as? [String: [String: Data]] ?? [:]
         let checksums = dictionary["NSManagedObjectModel_VersionChecksums"] as? [String: String] ?? [:]
-        return names.map { name in
-            var file = ModelFile(
-                form: .compiled, url: url.appendingPathComponent("\(name).mom"), name: name, isCurrent: name == current)
+        return try names.map { name in
+            let version = url.appendingPathComponent("\(name).mom")
+            var file = ModelFile(form: try compiledForm(of: version), url: version, name: name, isCurrent: name == current)
+            file.module = dictionary[moduleKey] as? String
             file.hashes = hashes[name]
             file.checksum = checksums[name]
             return file
         }
+    }
+
+    /// What `VersionInfo.plist` calls the module that a model was compiled for, where the `ModelCompiler` plugin has compiled it.
+    static let moduleKey = "OpenCoreData_Module"
+
+    /// Apple's compiler writes archives, the `ModelCompiler` plugin writes XML.
+    private static func compiledForm(of url: URL) throws -> Form {
+        let start: Data
+        do {
+            start = try FileHandle(forReadingFrom: url).read(upToCount: 8) ?? Data()
+        } catch { throw ModelFileError.missing(url.path, "It cannot be opened: \(error)") }
+        return start.starts(with: Data("<?xml".utf8)) ? .contents : .compiled
     }
 
     private static func dictionary(at url: URL) throws -> [String: Any] {
@@ -148,10 +171,11 @@ struct ModelFile {
     func read(into model: NSManagedObjectModel) throws {
         let data: Data
         do {
-            data = try Data(contentsOf: url)
+            data = try contents ?? Data(contentsOf: url)
         } catch { throw ModelFileError.missing(url.path, "It cannot be opened: \(error)") }
         try ModelFile.read(data, form: form, file: url.path, into: model)
         for entity in model.entities {
+            entity.moduleOfClasses = module
             if let hash = hashes?[entity.name ?? ""] { entity.knownVersionHash = (hash, entity.ownVersionHash) }
         }
     }

@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// The errors of reading and writing model files.
-enum ModelFileError {
+package enum ModelFileError {
     /// The file does not say what a model file must.
     ///
     /// - Parameters:
@@ -13,9 +13,21 @@ enum ModelFileError {
         var place = file ?? "the data"
         if let line { place += ", line \(line)" }
         if let element { place += ", \(element)" }
+        var info: [String: Any] = [remarkKey: (element.map { "\($0): " } ?? "") + reason]
+        if let file { info[NSFilePathErrorKey] = file }
+        if let line { info[lineKey] = line }
         return CoreDataError.make(
-            CocoaError.Code.fileReadCorruptFile.rawValue, "The model cannot be read.", reason: "\(place): \(reason)",
-            info: file.map { [NSFilePathErrorKey: $0] } ?? [:])
+            CocoaError.Code.fileReadCorruptFile.rawValue, "The model cannot be read.", reason: "\(place): \(reason)", info: info)
+    }
+
+    private static let lineKey = "OpenCoreDataModelLine"
+    private static let remarkKey = "OpenCoreDataModelRemark"
+
+    /// Where a model is wrong, and how, for tools that show it as compilers do.
+    package static func place(of error: any Error) -> (file: String?, line: Int?, remark: String) {
+        let info = (error as NSError).userInfo
+        let file = info[NSFilePathErrorKey] as? String
+        return (file, info[lineKey] as? Int, info[remarkKey] as? String ?? (error as NSError).localizedDescription)
     }
 
     /// There is no file, or none that holds a model.

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Logging
 
 /// Finds models: in the bundle of the program, in loaded bundles, and in the resource bundles that packages have beside the executable.
 enum ModelLocator {
@@ -46,8 +47,40 @@ enum ModelLocator {
         return found
     }
 
+    /// Reads the model called `name`: the one in the program, or in a file.
+    ///
+    /// - Throws: an error that says where it was looked for.
+    static func readModel(named name: String) throws -> NSManagedObjectModel {
+        if let embedded = EmbeddedModel.called(name) { return try embedded.model() }
+        guard let url = model(named: name) else {
+            throw ModelFileError.missing(
+                name,
+                "There is no \(ModelFile.endings.map { "\(name).\($0)" }.joined(separator: ", ")) in "
+                    + folders(of: nil).map(\.path).joined(separator: ", ") + ", and none in the program.",
+                next: "Give the target that has \(name).xcdatamodeld the plugin ModelCompiler, or use init(name:managedObjectModel:).")
+        }
+        return try NSManagedObjectModel(reading: url)
+    }
+
+    /// The models called as one that is in the program are that one, if they are not in bundles that were named.
+    static func embedded(in bundles: [Bundle]?) -> [EmbeddedModel.Type] { bundles == nil ? EmbeddedModel.all : [] }
+
+    /// The versions of each model in bundles, and in the program where no bundles are named.
+    static func versions(in bundles: [Bundle]?) -> [[ModelFile]] {
+        let embedded = embedded(in: bundles)
+        let names = Set(embedded.map(\.name))
+        return embedded.map(\.files)
+            + models(in: bundles).filter { bundles != nil || !names.contains($0.deletingPathExtension().lastPathComponent) }
+            .compactMap { url in
+                do { return try ModelFile.versions(at: url) } catch {
+                    Log.model.error("\(error.localizedDescription)")
+                    return nil
+                }
+            }
+    }
+
     /// The model called `name`.
-    static func model(named name: String) -> URL? {
+    private static func model(named name: String) -> URL? {
         for folder in folders(of: nil) {
             for ending in ModelFile.endings {
                 let url = folder.appendingPathComponent("\(name).\(ending)")

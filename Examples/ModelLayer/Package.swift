@@ -1,0 +1,18 @@
+// swift-tools-version: 6.1
+
+import PackageDescription
+
+// The model layer of an iOS app, as it is: its .xcdatamodeld and its classes. Nothing in Sources/MusicLibrary knows of Linux.
+let package = Package(
+    name: "ModelLayer",
+    products: [.library(name: "MusicLibrary", targets: ["MusicLibrary"])],
+    dependencies: [.package(name: "OpenCoreData", path: "../..")],
+    targets: [
+        .target(
+            name: "MusicLibrary", dependencies: [.product(name: "CoreData", package: "OpenCoreData")],
+            exclude: ["Classes"],
+            plugins: [.plugin(name: "ModelCompiler", package: "OpenCoreData"), .plugin(name: "ManagedAccessors", package: "OpenCoreData")]),
+        .executableTarget(name: "music", dependencies: ["MusicLibrary"]),
+        .testTarget(name: "MusicLibraryTests", dependencies: ["MusicLibrary"]),
+    ]
+)

@@ -1,0 +1,11 @@
+import CoreData
+
+@objc(MediaItem)
+public class MediaItem: NSManagedObject {
+
+    public override func awakeFromInsert() {
+        super.awakeFromInsert()
+        id = UUID()
+        addedAt = Date()
+    }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import PackagePlugin
+
+/// Compiles the Core Data models of a target: each `.xcdatamodeld` and `.xcdatamodel` among its files.
+@main struct ModelCompiler: BuildToolPlugin {
+    func createBuildCommands(context: PluginContext, target: any Target) async throws -> [Command] {
+        guard let target = target as? any SourceModuleTarget else { return [] }
+        let models = target.sourceFiles.map(\.url).filter { ["xcdatamodeld", "xcdatamodel"].contains($0.pathExtension) }
+        if models.isEmpty {
+            Diagnostics.warning(
+                "ModelCompiler has nothing to do: there is no .xcdatamodeld or .xcdatamodel in \(target.directoryURL.path).")
+        }
+        let tool = try context.tool(named: "ModelCompilerTool").url
+        return models.map { model in
+            let outline = ModelOutline(model)
+            let name = model.deletingPathExtension().lastPathComponent
+            let folder = context.pluginWorkDirectoryURL.appending(path: name, directoryHint: .isDirectory)
+            let sources = outline.classFiles + ["\(name)+CoreDataModel.swift"]
+            return .buildCommand(
+                displayName: "Compiling the model \(model.lastPathComponent)", executable: tool,
+                arguments: [model.path, target.moduleName, folder.path] + outline.classFiles,
+                // The bundle itself is among them so that the package manager knows that it is taken care of.
+                inputFiles: [model] + outline.files,
+                outputFiles: sources.map { folder.appending(path: $0) } + [folder.appending(path: "\(name).momd")])
+        }
+    }
+}
+
+/// What the build must know of a model before the model is read: its files, and the files that will be generated.
+///
+/// A plugin can use no library. The tool that reads the model properly makes up for what this look at it gets wrong.
+private struct ModelOutline {
+    /// The files of the bundle.
+    let files: [URL]
+    /// The names of the Swift files of entities.
+    let classFiles: [String]
+
+    init(_ model: URL) {
+        let paths = FileManager.default.enumerator(atPath: model.path)?.compactMap { $0 as? String }.sorted() ?? []
+        files = paths.map { model.appending(path: $0) }.filter { !$0.isDirectory }
+        guard let contents = Self.currentVersion(of: model), let text = try? String(contentsOf: contents, encoding: .utf8) else {
+            classFiles = []
+            return
+        }
+        var names: [String] = []
+        for entity in text.matches(of: /<entity\s[^>]*>/) {
+            let tag = String(entity.output)
+            guard let kind = Self.value(of: "codeGenerationType", in: tag), let name = Self.value(of: "representedClassName", in: tag),
+                let className = name.split(separator: ".").last, className != "NSManagedObject"
+            else { continue }
+            if kind == "class" { names.append("\(className)+CoreDataClass.swift") }
+            if kind == "class" || kind == "category" { names.append("\(className)+CoreDataProperties.swift") }
+        }
+        var seen: Set<String> = []
+        classFiles = names.filter { seen.insert($0).inserted }
+    }
+
+    private static func currentVersion(of model: URL) -> URL? {
+        if model.pathExtension == "xcdatamodel" { return model.appending(path: "contents") }
+        let mark = model.appending(path: ".xccurrentversion")
+        if let data = try? Data(contentsOf: mark),
+            let list = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any],
+            let name = list["_XCCurrentVersionName"] as? String
+        {
+            return model.appending(path: name).appending(path: "contents")
+        }
+        let versions = (try? FileManager.default.contentsOfDirectory(atPath: model.path))?.filter { $0.hasSuffix(".xcdatamodel") } ?? []
+        return versions.count == 1 ? model.appending(path: versions[0]).appending(path: "contents") : nil
+    }
+
+    private static func value(of name: String, in tag: String) -> String? {
+        guard let start = tag.range(of: " \(name)=\"")?.upperBound, let end = tag[start...].firstIndex(of: "\"") else { return nil }
+        return String(tag[start..<end])
+    }
+}
+
+extension URL {
+    fileprivate var isDirectory: Bool { (try? resourceValues(forKeys: [.isDirectoryKey]).isDirectory) ?? false }
+}

@@ -1,0 +1,61 @@
+internal import Foundation
+
+// How the name of a class in a model finds the class.
+
+extension NSEntityDescription {
+    /// The module of the program itself: an executable is called as its module is, with what no identifier can have replaced.
+    static let programModule: String? = Bundle.main.executableURL.map { url in
+        String(url.lastPathComponent.map { $0.isLetter || $0.isNumber ? $0 : "_" })
+    }
+
+    /// The class by its name; nil when there is none, or several that the name does not tell apart.
+    ///
+    /// A name is looked up as it stands; without its module (a leading dot stands for “the module of the program”), in the module that the
+    /// model was compiled for, then in that of the program, then in all others, as Objective-C finds the class of `@objc(Album)`. A model that
+    /// names the module of an app finds its classes in the package that they were moved to.
+    func lookUpClass() -> NSManagedObject.Type? {
+        guard let name = managedObjectClassName, name != "NSManagedObject" else { return NSManagedObject.self }
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        // Foundation prints a complaint about what can be no name of a class.
+        guard parts.count <= 2, let bare = parts.last, !bare.isEmpty,
+            name.allSatisfy({ $0.isLetter || $0.isNumber || "._$".contains($0) })
+        else { return nil }
+        if parts.count == 2, !parts[0].isEmpty, let found = NSClassFromString(name) as? NSManagedObject.Type { return found }
+        if parts.count == 2, let found = ObjectiveCName.managedObjectClass(named: bare, inModule: String(parts[0])) { return found }
+        for module in [moduleOfClasses, Self.programModule].compactMap({ $0 }) {
+            if let found = NSClassFromString("\(module).\(bare)") as? NSManagedObject.Type { return found }
+            if let found = ObjectiveCName.managedObjectClass(named: bare, inModule: module) { return found }
+        }
+        let candidates = ProgramClasses.shared.managedObjectClasses(named: String(bare))
+        return candidates.count == 1 ? candidates[0] : nil
+    }
+
+    /// Why ``lookUpClass()`` finds no class, one sentence.
+    var reasonForMissingClass: String {
+        let name = managedObjectClassName ?? "?"
+        let bare = name.split(separator: ".").last.map(String.init) ?? name
+        let candidates = ProgramClasses.shared.managedObjectClasses(named: bare).map { "“\(String(reflecting: $0))”" }.sorted()
+        let missing = "There is no class “\(name)” in the program"
+        guard candidates.count > 1 else { return "\(missing)." }
+        return (name.hasSuffix(".\(bare)") ? "\(missing); it may be " : "The class “\(name)” may be ")
+            + candidates.joined(separator: " or ") + "."
+    }
+
+    /// What a person should know about the class that the name finds, and what to do; nil where it is the class that is named.
+    var remarkOnClass: (message: String, advice: String)? {
+        guard let name = managedObjectClassName, name != "NSManagedObject" else { return nil }
+        guard let found = lookUpClass() else {
+            let bare = name.split(separator: ".").last.map(String.init) ?? name
+            return (
+                "\(reasonForMissingClass) The objects are of NSManagedObject.",
+                ProgramClasses.shared.managedObjectClasses(named: bare).isEmpty
+                    ? "Check the spelling, the module's included." : "Write the name with its module."
+            )
+        }
+        guard name.contains("."), !name.hasPrefix("."), String(reflecting: found) != name else { return nil }
+        return (
+            "There is no class “\(name)” in the program; the objects are of “\(String(reflecting: found))”.",
+            "Set the module of the class to the one that it is in, or to the current product's."
+        )
+    }
+}

@@ -1,0 +1,66 @@
+internal import CoreData
+
+/// The class by which the program finds the model by name, and the text of the model in it.
+struct EmbeddedModelCode {
+    let name: String
+    let modelFile: String
+    /// The name and the XML of each version.
+    let versions: [(name: String, contents: String)]
+    let currentVersion: String
+
+    /// The name of the class: CoreData looks for classes that begin like this.
+    private var className: String {
+        "EmbeddedModel_"
+            + name.unicodeScalars.map { $0.properties.isAlphabetic || ("0"..."9").contains($0) ? String($0) : "_\($0.value)_" }.joined()
+    }
+
+    var file: GeneratedFile {
+        let fileName = "\(name)+CoreDataModel.swift"
+        let list = versions.map { version in
+            "        EmbeddedModel.Version(name: \(Self.literal(version.name)), contents: \(Self.textLiteral(version.contents))),"
+        }
+        return GeneratedFile(
+            name: fileName,
+            contents: """
+                \(GeneratedFile.header(fileName, from: modelFile))
+                public import CoreData
+
+                /// CoreData finds the model by this class: NSPersistentContainer(name: \(Self.literal(name))).
+                public final class \(className): EmbeddedModel {
+                    public override class var name: String { \(Self.literal(name)) }
+                    public override class var currentVersion: String { \(Self.literal(currentVersion)) }
+                    public override class var versions: [EmbeddedModel.Version] { [
+                \(list.joined(separator: "\n"))
+                    ] }
+                }
+
+                """)
+    }
+
+    /// A text as a literal in one line.
+    static func literal(_ text: String) -> String {
+        "\""
+            + text.unicodeScalars.map { scalar in
+                switch scalar {
+                case "\"", "\\": "\\\(scalar)"
+                case _ where scalar.value < 0x20 || scalar.value == 0x7F: "\\u{\(String(scalar.value, radix: 16))}"
+                default: String(scalar)
+                }
+            }.joined() + "\""
+    }
+
+    /// A text as a literal over as many lines as it has.
+    static func textLiteral(_ text: String) -> String {
+        // No text can end a literal that has one more number sign than follow each other in it.
+        var longest = 0
+        var current = 0
+        for character in text.unicodeScalars {
+            current = character == "#" ? current + 1 : 0
+            longest = max(longest, current)
+        }
+        // In a literal over several lines a carriage return would be a line feed.
+        guard !text.unicodeScalars.contains("\r"), !text.unicodeScalars.contains("\0") else { return literal(text) }
+        let signs = String(repeating: "#", count: longest + 1)
+        return "\(signs)\"\"\"\n\(text)\n\"\"\"\(signs)"
+    }
+}

@@ -1,0 +1,32 @@
+import Foundation
+import ModelCodeGeneration
+
+/// Compiles one model for the plugin `ModelCompiler`: `ModelCompilerTool <model> <module> <folder> <expected file>…`.
+///
+/// It tells mistakes as compilers do, and ends with status 1 if there are any.
+@main enum ModelCompilerTool {
+    static func main() {
+        let arguments = CommandLine.arguments.dropFirst()
+        guard arguments.count >= 3 else {
+            tell("usage: ModelCompilerTool <model> <module> <folder> <expected file>…")
+            exit(2)
+        }
+        let values = Array(arguments)
+        let model = URL(fileURLWithPath: values[0])
+        let output = ModelOutput(folder: URL(fileURLWithPath: values[2]), expected: Array(values[3...]))
+        do {
+            let compilation = try ModelCompilation(model, module: values[1])
+            for diagnostic in compilation.diagnostics { tell("\(diagnostic)") }
+            if compilation.diagnostics.contains(where: \.isError) { exit(1) }
+            try output.write(compilation)
+        } catch let diagnostic as ModelDiagnostic {
+            tell("\(diagnostic)")
+            exit(1)
+        } catch {
+            tell("\(model.path): error: \(error.localizedDescription)")
+            exit(1)
+        }
+    }
+
+    private static func tell(_ line: String) { FileHandle.standardError.write(Data((line + "\n").utf8)) }
+}
