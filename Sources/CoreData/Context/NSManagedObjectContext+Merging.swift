@@ -111,6 +111,7 @@ extension NSManagedObjectContext {
         if object.flags.contains(.inserted) { return forgetInserted(object) }
         object.flags.subtract([.noted, .insertedInEvent])
         acceptDeletion(of: object)
+        object.leaveRemains()
         object.flags.subtract([.noted, .preparedForDeletion])
         object.relationships = []
     }

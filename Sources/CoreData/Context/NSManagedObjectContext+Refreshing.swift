@@ -3,8 +3,8 @@ internal import Foundation
 extension NSManagedObjectContext {
     /// Brings an object up to date with its store. Call it on the context's queue.
     ///
-    /// Without merging the object becomes a fault and its unsaved changes are lost. With merging its values are taken from the store at
-    /// once, and unsaved changes stay on top of them.
+    /// Without merging the object becomes a fault and its unsaved changes are lost, at both ends of its relationships. With merging its values
+    /// are taken from the store at once, and unsaved changes stay on top of them.
     public func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
         guard object.registry === registry, !object.flags.contains(.inserted) else { return }
         source.forgetRow(of: object.objectID)
@@ -15,10 +15,12 @@ extension NSManagedObjectContext {
                 object.relationships = []
                 return
             }
-            let wasChanged = object.flags.contains(.updated)
-            if wasChanged { updatedList.remove(object) }
+            let links = object.flags.contains(.deleted) ? [] : object.removedLinks
+            object.undoInverses()
+            if object.flags.contains(.updated) { updatedList.remove(object) }
             object.flags.remove(.updated)
             object.turnIntoFault()
+            putBack(links)
             if flag { _ = object.slotsAfterFault() }
             post(Self.didChangeObjectsNotification, ObjectChanges(refreshed: [object]))
             return
@@ -117,17 +119,18 @@ extension NSManagedObject {
 
     /// Takes `stored` as the new snapshot and keeps the values changed here on top of it.
     ///
-    /// Of a to-many relationship what was added and removed here stays, whatever others have added and removed.
+    /// What was set back to what it was is no change. Of a to-many relationship what was added and removed here stays, whatever others have
+    /// added and removed.
     ///
-    /// - Parameter keeps: which other changed properties stay; the rest takes the stored value.
-    func rebase(onto stored: Row, keeping keeps: (NSPropertyDescription) -> Bool = { _ in true }) {
+    /// - Parameters:
+    ///   - overwrites: whether every attribute stays as it is here, changed or not.
+    ///   - keeps: which other changed properties stay; the rest takes the stored value.
+    func rebase(onto stored: Row, overwrites: Bool = false, keeping keeps: (NSPropertyDescription) -> Bool = { _ in true }) {
         let local = row
         let before = snapshot
-        var kept: [NSPropertyDescription] = []
-        for property in changes {
+        var kept: [NSPropertyDescription] = overwrites ? owningEntity.frozen!.properties.filter { $0 is NSAttributeDescription } : []
+        for property in changes where differsFromSnapshot(property) && !(overwrites && property is NSAttributeDescription) {
             let relationship = property as? NSRelationshipDescription
-            // One that is back at what it was is no change: the inverse, which knows additions and removals only, has none either.
-            if let relationship, !relationship.isToMany, leadsBack(relationship, to: before) { continue }
             if relationship?.isToMany ?? false || keeps(property) {
                 kept.append(property)
             } else if let relationship, let inverse = relationship.inverseRelationship {
@@ -154,14 +157,6 @@ extension NSManagedObject {
         }
     }
 
-    /// Whether a to-one relationship leads where it led in a snapshot.
-    private func leadsBack(_ relationship: NSRelationshipDescription, to before: Row?) -> Bool {
-        guard let before, case .toOne(let target) = state(of: relationship) else { return false }
-        let id = before.objectID(at: slot(of: relationship))
-        guard let target else { return id == nil }
-        return id?.isSame(as: target.objectID) ?? false
-    }
-
     private func rebase(_ relationship: NSRelationshipDescription, from state: RelationshipState, _ before: Row?, _ stored: Row) {
         let slot = slot(of: relationship)
         guard case .toMany(let storage) = state else {
@@ -178,16 +173,5 @@ extension NSManagedObject {
         }
         if let ids = stored.objectIDs(at: slot)?.ids, storage.hadStored(ids) { return setState(state, of: relationship) }
         setState(.toMany(storage.changesOnly()), of: relationship)
-    }
-}
-
-extension NSManagedObjectContext {
-    /// Brings an object up to the row that is at hand, so that what is taken out of its relationships is there to be taken.
-    fileprivate func catchUp(_ object: NSManagedObject) {
-        if object.isFault, !object.hasChanges { object.relationships = [] }
-        guard let known = object.snapshot, let row = try? source.row(for: object.objectID, in: self), row.version != known.version else {
-            return
-        }
-        object.rebase(onto: row)
     }
 }

@@ -61,6 +61,24 @@ final class ToManyStorage {
         return changes
     }
 
+    /// What the store had and what was taken out here since.
+    var removedObjects: [NSManagedObject] {
+        if !isLoaded { return Array(removed.values) }
+        return stored.filter { !contains($0) }
+    }
+
+    /// An object that was taken out is back, where the store has it.
+    func putBack(_ object: NSManagedObject) {
+        if !isLoaded {
+            removed[ObjectIdentifier(object)] = nil
+        } else if !contains(object), stored.contains(where: { $0 === object }) {
+            let known = Set(stored.map(ObjectIdentifier.init))
+            let added = objects.filter { !known.contains(ObjectIdentifier($0)) }
+            objects = stored.filter { $0 === object || contains($0) } + added
+            positions = nil
+        }
+    }
+
     /// Whether the store had these objects, in this order if order counts.
     func hadStored(_ ids: [NSManagedObjectID]) -> Bool {
         guard isLoaded, ids.count == stored.count else { return false }

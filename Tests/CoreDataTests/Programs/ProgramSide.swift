@@ -1,0 +1,150 @@
+import CoreData
+
+/// One of the contexts of a program, and what it ought to show.
+final class ProgramSide {
+    let context: NSManagedObjectContext
+    let name: String
+    let policy: NSMergePolicyType
+    let undoManager: UndoManager?
+    var parent: ProgramSide?
+    /// Whether the parent of a child may have changed.
+    var isStale = false
+    /// What the context should show, and what was stored when it last caught up.
+    var working = NaiveGraph()
+    var base = NaiveGraph()
+    /// What others have saved since, and the nodes that they have changed.
+    var waiting: [[AnyHashable: Any]] = []
+    var foreign: Set<Int> = []
+    /// What the last save has posted.
+    var posted: [AnyHashable: Any]?
+    private let mergesRemotely: Bool
+    private var token: (any NSObjectProtocol)?
+
+    struct Change {
+        let before: NaiveGraph
+        let after: NaiveGraph
+    }
+    private var past: [Change] = []
+    private var future: [Change] = []
+
+    init(_ context: NSManagedObjectContext, name: String, _ settings: ProgramSettings, _ index: Int) {
+        self.context = context
+        self.name = name
+        policy = index < 2 ? NSMergePolicyType(rawValue: UInt(settings.policies[index]))! : .errorMergePolicyType
+        mergesRemotely = settings.mergesRemotely[index]
+        context.mergePolicy = NSMergePolicy(merge: policy)
+        context.retainsRegisteredObjects = settings.retains[index]
+        undoManager = settings.undoes[index] ? UndoManager() : nil
+        undoManager?.groupsByEvent = false
+        context.performAndWait { context.undoManager = undoManager }
+    }
+
+    deinit { if let token { NotificationCenter.default.removeObserver(token) } }
+
+    var naivePolicy: NaiveMerge.Policy {
+        switch policy {
+        case .mergeByPropertyStoreTrumpMergePolicyType: .storeTrump
+        case .overwriteMergePolicyType: .overwrite
+        case .rollbackMergePolicyType: .rollback
+        default: .keepEverything
+        }
+    }
+
+    // MARK: Merging
+
+    func listen() {
+        nonisolated(unsafe) unowned let side = self
+        token = NotificationCenter.default.addObserver(
+            forName: NSManagedObjectContext.didSaveObjectIDsNotification, object: context, queue: nil
+        ) { side.posted = $0.userInfo }
+    }
+
+    func merge(_ info: [AnyHashable: Any]) {
+        if mergesRemotely {
+            NSManagedObjectContext.mergeChanges(fromRemoteContextSave: info, into: [context])
+        } else {
+            context.mergeChanges(
+                fromContextDidSave: Notification(name: NSManagedObjectContext.didSaveObjectIDsNotification, object: nil, userInfo: info))
+        }
+    }
+
+    /// The rule of a merge.
+    func bringUpToDate(with stored: NaiveGraph) {
+        working = NaiveMerge(base: base, working: working, stored: stored).merged()
+        working.deleteAgain(saved: stored)
+        base = stored
+        foreign = []
+    }
+
+    // MARK: Undo
+
+    func remember(_ before: NaiveGraph) {
+        past.append(Change(before: before, after: working))
+        future = []
+    }
+
+    func forgetUndo() {
+        past = []
+        future = []
+    }
+
+    func takeUndo(isRedo: Bool) -> Change? {
+        guard let change = isRedo ? future.popLast() : past.popLast() else { return nil }
+        if isRedo { past.append(change) } else { future.append(change) }
+        return isRedo ? Change(before: change.after, after: change.before) : change
+    }
+
+    /// Goes from `after` to `before`. Whether nothing else has come in between.
+    func goBack(over change: Change) -> Bool {
+        let (before, after) = (change.before.withoutTraces, change.after.withoutTraces)
+        let isExact = working.withoutTraces == after
+        var result: NaiveGraph
+        if isExact {
+            result = before
+            for label in result.nodes.keys where base.nodes[label] == nil && result.nodes[label]!.isDoomed { result.nodes[label] = nil }
+        } else {
+            let current = working.shown
+            let gone = after.living.filter { before.nodes[$0]?.isDoomed ?? true && current.nodes[$0] != nil }
+            result = NaiveMerge(base: after.withoutDoomed, working: before.withoutDoomed, stored: current.withoutDoomed).merged()
+            for label in gone { if result.nodes[label] == nil { result.nodes[label] = current.nodes[label]!.withoutLinks } }
+            result.delete(gone, saved: base)
+        }
+        for (label, node) in base.nodes where result.nodes[label] == nil {
+            result.nodes[label] = NaiveGraph.Node(kind: node.kind, values: node.values, isDoomed: true)
+        }
+        working = result
+        return isExact
+    }
+
+    /// Where others have changed an order between a change and its undo, the order after it is not laid down, the members are.
+    func adoptOrders() throws {
+        let (shown, _) = try Self.read(context)
+        for relationship in ProgramModel.relationships where relationship.isOrdered {
+            for label in working.nodes.keys {
+                let order = shown.targets(label, relationship)
+                if Set(order) == Set(working.targets(label, relationship)), !order.isEmpty {
+                    working.nodes[label]!.links[relationship.name] = order
+                }
+            }
+        }
+    }
+}
+
+extension NaiveGraph.Node {
+    var withoutLinks: NaiveGraph.Node {
+        var node = self
+        node.links = [:]
+        return node
+    }
+}
+
+extension NaiveGraph {
+    /// Without deleted nodes that nothing leads to.
+    var withoutTraces: NaiveGraph {
+        var graph = self
+        for (label, node) in nodes where node.isDoomed {
+            graph.nodes[label] = node.links.isEmpty ? nil : NaiveGraph.Node(kind: node.kind, values: [:], links: node.links, isDoomed: true)
+        }
+        return graph
+    }
+}

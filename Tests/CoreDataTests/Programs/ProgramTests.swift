@@ -1,0 +1,18 @@
+import CoreData
+import Testing
+
+/// Random programs over two contexts of one store and a child of the first, compared with graphs in plain dictionaries.
+///
+/// `COREDATA_TEST_SEED` repeats a run, `COREDATA_TEST_PROGRAMS` says how many programs one has.
+@Suite("Random programs over several contexts") struct ProgramTests {
+    static let programs = ProcessInfo.processInfo.environment["COREDATA_TEST_PROGRAMS"].flatMap(Int.init) ?? 500
+
+    @Test("Whatever is edited, undone, saved, merged and refreshed in whichever order, every context shows what the naive graph says")
+    func agreement() throws {
+        try ProgramBatch(seed: DifferentialTests.seed, count: Self.programs) { model in
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+            try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+            return coordinator
+        }.run()
+    }
+}
