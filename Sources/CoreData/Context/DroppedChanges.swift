@@ -140,9 +140,9 @@ extension NSManagedObjectContext {
         return true
     }
 
-    /// The delete rules of a deleted object hold for what others have related to it.
+    /// The delete rules of a deleted object hold for what others have related to it. Its attributes stay, for an undo that brings it back.
     func deleteAgain(_ object: NSManagedObject, for stored: Row) {
-        object.rebase(onto: stored)
+        object.rebase(onto: stored, overwrites: true)
         for relationship in object.owningEntity.frozen!.relationships {
             for other in object.related(relationship) where !other.flags.contains(.inserted) { catchUp(other) }
         }

@@ -15,6 +15,8 @@ extension NSManagedObjectContext {
                 object.relationships = []
                 return
             }
+            processPendingChanges()
+            guard object.registry === registry else { return }
             let links = object.flags.contains(.deleted) ? [] : object.removedLinks
             object.undoInverses()
             if object.flags.contains(.updated) { updatedList.remove(object) }
@@ -22,7 +24,7 @@ extension NSManagedObjectContext {
             object.turnIntoFault()
             putBack(links)
             if flag { _ = object.slotsAfterFault() }
-            post(Self.didChangeObjectsNotification, ObjectChanges(refreshed: [object]))
+            postUnregistered(ObjectChanges(refreshed: [object]))
             return
         }
         do {
@@ -33,6 +35,16 @@ extension NSManagedObjectContext {
         } catch {
             noteFaultError(error, of: object)
         }
+    }
+
+    /// Announces what was not changed by the program, and the other ends of relationships that were changed with it. No undo goes back over it.
+    func postUnregistered(_ changes: ObjectChanges) {
+        var changes = changes
+        for object in processEvent(posting: false) {
+            if object.flags.contains(.deleted) { changes.deleted.insert(object) } else { changes.updated.insert(object) }
+        }
+        changes.refreshed.subtract(changes.updated)
+        if !changes.isEmpty { post(Self.didChangeObjectsNotification, changes) }
     }
 
     /// Refreshes every object of the context, keeping unsaved changes. Call it on the context's queue.
@@ -172,6 +184,6 @@ extension NSManagedObject {
             return
         }
         if let ids = stored.objectIDs(at: slot)?.ids, storage.hadStored(ids) { return setState(state, of: relationship) }
-        setState(.toMany(storage.changesOnly()), of: relationship)
+        setState(.toMany(storage.changesOnly(from: before?.objectIDs(at: slot)?.ids)), of: relationship)
     }
 }

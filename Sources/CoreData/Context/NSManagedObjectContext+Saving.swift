@@ -66,6 +66,7 @@ extension NSManagedObjectContext {
                 let conflicts = error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [Any] ?? []
                 guard !conflicts.isEmpty, let policy = mergePolicy as? NSMergePolicy else { throw error }
                 try policy.resolve(mergeConflicts: conflicts)
+                postUnregistered(ObjectChanges())
                 try throwPendingFaultError()
             }
         }

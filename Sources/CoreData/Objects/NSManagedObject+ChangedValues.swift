@@ -86,7 +86,7 @@ extension NSManagedObject {
         }
         switch state(of: relationship) {
         case .fault: return false
-        case .toMany(let storage): return storage.isChanged
+        case .toMany(let storage): return storage.isChanged(from: storage.isLoaded ? nil : snapshot.objectIDs(at: slot)?.ids)
         case .toOne(let target):
             let stored = snapshot.objectID(at: slot)
             if stored === NSManagedObjectID.unresolved { return true }

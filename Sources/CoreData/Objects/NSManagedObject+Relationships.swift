@@ -199,14 +199,14 @@ extension NSManagedObject {
 
     /// Puts `object` into this end of a to-many relationship, at the end or where it is said.
     func put(_ object: NSManagedObject, into relationship: NSRelationshipDescription, at index: Int? = nil) {
-        guard toManyWithoutLoading(relationship).insert(object, at: index) else { return }
+        guard storageForChange(of: relationship, by: object).insert(object, at: index) else { return }
         noteRelationshipChange(relationship)
         log(.added(self, relationship, object))
     }
 
     /// Takes `object` out of this end of a to-many relationship.
     func take(_ object: NSManagedObject, outOf relationship: NSRelationshipDescription) {
-        let storage = relationship.isOrdered ? storageForChange(of: relationship) : toManyWithoutLoading(relationship)
+        let storage = relationship.isOrdered ? storageForChange(of: relationship) : storageForChange(of: relationship, by: object)
         let index = relationship.isOrdered ? storage.index(of: object) : nil
         guard storage.remove(object) else { return }
         noteRelationshipChange(relationship)
@@ -245,6 +245,13 @@ extension NSManagedObject {
     /// The storage of a to-many relationship for a change: complete where an undo must know exactly what the change does.
     private func storageForChange(of relationship: NSRelationshipDescription) -> ToManyStorage {
         registry?.context?.undoer == nil ? toManyWithoutLoading(relationship) : toMany(relationship)
+    }
+
+    /// The storage for adding or removing `object`: complete where the object was removed or added before, as only the store knows what that
+    /// comes to.
+    private func storageForChange(of relationship: NSRelationshipDescription, by object: NSManagedObject) -> ToManyStorage {
+        let storage = toManyWithoutLoading(relationship)
+        return storage.isUncertain(object) ? toMany(relationship) : storage
     }
 
     /// Undoes this end of `relationship` because `object`, at the other end, is being deleted.

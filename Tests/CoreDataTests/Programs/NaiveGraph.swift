@@ -74,7 +74,8 @@ struct NaiveGraph: Equatable {
     /// Takes a deleted node out of all relationships, but for those that deny its deletion: there, nothing is torn before the save.
     private mutating func cutLoose(_ label: Int, isSaved: Bool) {
         for relationship in ProgramModel.relationships(of: nodes[label]!.kind) where !(isSaved && relationship.deleteRule == .deny) {
-            for other in targets(label, relationship) { disconnect(label, relationship, other) }
+            // What leads to itself keeps that, in case it comes back.
+            for other in targets(label, relationship) where other != label || !isSaved { disconnect(label, relationship, other) }
         }
     }
 

@@ -61,9 +61,10 @@ struct NaiveMerge {
             switch policy {
             case .storeTrump where isConflicting: isOurs = isChanged && there.values[attribute] == before.values[attribute]
             case .overwrite where isConflicting: isOurs = true
+            case .keepEverything where isConflicting && here.isDoomed: isOurs = true
             default: isOurs = isChanged
             }
-            if isOurs, !here.isDoomed { node.values[attribute] = here.values[attribute] }
+            if isOurs { node.values[attribute] = here.values[attribute] }
         }
         return node
     }

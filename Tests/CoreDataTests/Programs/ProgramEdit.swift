@@ -116,6 +116,7 @@ struct ProgramEdit {
             rule.policy = .rollback
             rule.conflicting = [label]
             side.working = rule.merged()
+            side.working.deleteAgain(saved: side.base)
         }
         return "refresh \(label)\(isMerging ? ", merging" : "")"
     }

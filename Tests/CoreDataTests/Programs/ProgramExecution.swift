@@ -49,6 +49,8 @@ final class ProgramExecution {
 
     private func carryOut(_ step: ProgramStep) throws {
         let side = sides[step.side]
+        // What leads to deleted objects of the parent is for the parent to mend.
+        if let parent = side.parent, parent.working.nodes.contains(where: { $1.isDoomed && $1.links["guards"] != nil }) { return }
         try side.context.performAndWait {
             if step.kind != .save && step.kind != .merge { try catchUp(side, step.choices.last ?? 0) }
             var choices = Choices(step.choices)
@@ -104,9 +106,15 @@ final class ProgramExecution {
     private func undo(_ side: ProgramSide, isRedo: Bool) throws {
         guard let change = side.takeUndo(isRedo: isRedo) else { return }
         say(side, isRedo ? "redo" : "undo")
+        let before = side.working
+        let count = side.undoManager.map { isRedo ? $0.undoCount : $0.redoCount } ?? 0
         if isRedo { side.context.redo() } else { side.context.undo() }
         let isExact = side.goBack(over: change)
         if !isExact { try side.adoptOrders() }
+        // Where nothing was left to go back to, nothing can be done again.
+        if let manager = side.undoManager, (isRedo ? manager.undoCount : manager.redoCount) > count {
+            side.rememberWayBack(before, isRedo: isRedo)
+        }
     }
 
     // MARK: Between contexts
@@ -163,9 +171,7 @@ final class ProgramExecution {
         var merged = rule.merged()
         merged.deleteAgain(saved: stored)
         stored = merged.withoutDoomed
-        side.working = stored
-        side.base = stored
-        side.foreign = []
+        side.didSave(merged)
         try tell(of: before, from: side)
         if !side.waiting.isEmpty { try merge(side) }
         try compareStore()

@@ -13,7 +13,8 @@ extension ProgramSide {
                 node.values[attribute] = attribute == "name" ? (value as? String).flatMap { Int($0.dropFirst()) } : value as? Int
             }
             for relationship in ProgramModel.relationships(of: kind) {
-                let found = Self.labels(object.value(forKey: relationship.name))
+                // A child sees no more of what its parent is about to delete than that it is there.
+                let found = Self.labels(object.value(forKey: relationship.name)).filter { context.parent == nil || $0 >= 0 }
                 if !found.isEmpty { node.links[relationship.name] = relationship.isOrdered ? found : found.sorted() }
             }
             graph.nodes[label] = node

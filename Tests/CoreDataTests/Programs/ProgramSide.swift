@@ -24,6 +24,8 @@ final class ProgramSide {
         let before: NaiveGraph
         let after: NaiveGraph
     }
+    /// The attributes of deleted nodes that are gone, for an undo.
+    private var departed: [Int: [String: Int]] = [:]
     private var past: [Change] = []
     private var future: [Change] = []
 
@@ -70,10 +72,20 @@ final class ProgramSide {
 
     /// The rule of a merge.
     func bringUpToDate(with stored: NaiveGraph) {
+        let before = working
         working = NaiveMerge(base: base, working: working, stored: stored).merged()
         working.deleteAgain(saved: stored)
         base = stored
         foreign = []
+        noteDepartures(from: before)
+    }
+
+    /// The rule of a save: `merged` is what was written.
+    func didSave(_ merged: NaiveGraph) {
+        working = merged.withoutDoomed
+        base = working
+        foreign = []
+        noteDepartures(from: merged)
     }
 
     // MARK: Undo
@@ -88,32 +100,62 @@ final class ProgramSide {
         future = []
     }
 
-    func takeUndo(isRedo: Bool) -> Change? {
-        guard let change = isRedo ? future.popLast() : past.popLast() else { return nil }
+    func takeUndo(isRedo: Bool) -> Change? { isRedo ? future.popLast() : past.popLast() }
+
+    /// What goes back over an undo or redo that has been carried out.
+    func rememberWayBack(_ before: NaiveGraph, isRedo: Bool) {
+        let change = Change(before: before, after: working)
         if isRedo { past.append(change) } else { future.append(change) }
-        return isRedo ? Change(before: change.after, after: change.before) : change
     }
 
     /// Goes from `after` to `before`. Whether nothing else has come in between.
     func goBack(over change: Change) -> Bool {
         let (before, after) = (change.before.withoutTraces, change.after.withoutTraces)
-        let isExact = working.withoutTraces == after
+        let isUntouched = change.after.nodes.allSatisfy { label, then in
+            guard then.isDoomed, let now = working.nodes[label]?.values ?? departed[label] else { return true }
+            return then.values == now
+        }
+        let isExact = isUntouched && working.withoutTraces == after
         var result: NaiveGraph
         if isExact {
             result = before
             for label in result.nodes.keys where base.nodes[label] == nil && result.nodes[label]!.isDoomed { result.nodes[label] = nil }
         } else {
-            let current = working.shown
+            let current = working.withoutDoomed
             let gone = after.living.filter { before.nodes[$0]?.isDoomed ?? true && current.nodes[$0] != nil }
-            result = NaiveMerge(base: after.withoutDoomed, working: before.withoutDoomed, stored: current.withoutDoomed).merged()
-            for label in gone { if result.nodes[label] == nil { result.nodes[label] = current.nodes[label]!.withoutLinks } }
+            var goal = before.withoutDoomed
+            for label in gone { goal.nodes[label] = after.nodes[label]!.withoutLinks }
+            result = NaiveMerge(base: after.withoutDoomed, working: goal, stored: current).merged()
             result.delete(gone, saved: base)
+            for label in before.living { comeBack(label, change, in: &result) }
         }
         for (label, node) in base.nodes where result.nodes[label] == nil {
-            result.nodes[label] = NaiveGraph.Node(kind: node.kind, values: node.values, isDoomed: true)
+            result.nodes[label] = NaiveGraph.Node(kind: node.kind, values: working.nodes[label]?.values ?? node.values, isDoomed: true)
         }
         working = result
         return isExact
+    }
+
+    /// A node that was deleted is back, with what others have saved of it before that was saved.
+    private func comeBack(_ label: Int, _ change: Change, in result: inout NaiveGraph) {
+        let waiting = working.nodes[label].flatMap { $0.isDoomed && base.nodes[label] != nil ? $0 : nil }
+        guard result.nodes[label] != nil, working.nodes[label] == nil || waiting != nil, let before = change.before.nodes[label]?.values,
+            let after = change.after.nodes[label]?.values, var values = waiting?.values ?? departed[label]
+        else { return }
+        for attribute in ProgramModel.attributes(of: result.nodes[label]!.kind) where before[attribute] != after[attribute] {
+            values[attribute] = before[attribute]
+        }
+        result.nodes[label]!.values = values
+        guard let waiting else { return }
+        for relationship in ProgramModel.relationships(of: waiting.kind) {
+            let leadsToItself = waiting.links[relationship.name]?.contains(label) ?? false
+            if leadsToItself { result.connect(label, relationship, label) } else { result.disconnect(label, relationship, label) }
+        }
+    }
+
+    /// Deleted nodes are gone for good, or come back with the values that they have now.
+    private func noteDepartures(from before: NaiveGraph) {
+        for (label, node) in before.nodes where node.isDoomed && working.nodes[label] == nil { departed[label] = node.values }
     }
 
     /// Where others have changed an order between a change and its undo, the order after it is not laid down, the members are.
