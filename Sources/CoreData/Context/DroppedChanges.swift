@@ -106,6 +106,7 @@ extension NSManagedObjectContext {
         let related = object.owningEntity.frozen!.relationships.map { ($0, object.related($0)) }
         object.snapshot = nil
         insertedList.append(object)
+        insertedAgain.insert(object.objectID)
         for (relationship, others) in related {
             for other in others { leadBack(other, to: object, relationship) }
         }

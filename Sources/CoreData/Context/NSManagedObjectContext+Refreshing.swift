@@ -101,6 +101,7 @@ extension NSManagedObjectContext {
         eventObjects = []
         eventDeletions = []
         assignedStores = [:]
+        insertedAgain = []
         faultError = nil
         discardedRows = []
         lockedObjects = []

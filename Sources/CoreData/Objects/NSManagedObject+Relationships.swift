@@ -147,6 +147,8 @@ extension NSManagedObject {
         let old = storage.objects
         if old.count == new.count, zip(old, new).allSatisfy({ $0 === $1 }) { return }
         let before = Set(old.map(ObjectIdentifier.init))
+        // Sets list their objects in any order.
+        if !relationship.isOrdered, before == kept { return }
         replace(by: new, in: storage, of: relationship)
         for object in old where !kept.contains(ObjectIdentifier(object)) { object.forget(self, at: relationship.inverseRelationship) }
         for object in new where !before.contains(ObjectIdentifier(object)) { object.remember(self, at: relationship) }

@@ -6,13 +6,12 @@ struct ProgramBatch {
     let seed: UInt64
     let count: Int
     var length = 30
-    /// Makes an empty store of a model.
-    let makeStore: (NSManagedObjectModel) throws -> NSPersistentStoreCoordinator
+    let store: ProgramStore
 
-    init(seed: UInt64, count: Int, makeStore: @escaping (NSManagedObjectModel) throws -> NSPersistentStoreCoordinator) {
+    init(seed: UInt64, count: Int, store: ProgramStore) {
         self.seed = seed
         self.count = count
-        self.makeStore = makeStore
+        self.store = store
     }
 
     /// Runs the programs; the first that shows a difference ends the batch.
@@ -25,14 +24,14 @@ struct ProgramBatch {
             guard try failure(of: steps, settings, model) != nil else { continue }
             let short = try shortened(steps, settings, model)
             let failed = try failure(of: short, settings, model)
-            Issue.record("seed \(seed), program \(program): \(failed ?? "the difference does not always show")")
+            Issue.record("\(store.name), seed \(seed), program \(program): \(failed ?? "the difference does not always show")")
             return
         }
     }
 
     /// What a program shows that it should not, with what it does; nil where all is well.
     private func failure(of steps: [ProgramStep], _ settings: ProgramSettings, _ model: NSManagedObjectModel) throws -> String? {
-        let run = ProgramExecution(settings, in: try makeStore(model))
+        let run = ProgramExecution(settings, in: try store.make(model))
         if run.run(steps) { return nil }
         return (["\(run.difference ?? "?")", "\(settings)"] + run.transcript).joined(separator: "\n  ")
     }

@@ -5,14 +5,13 @@ import Testing
 ///
 /// `COREDATA_TEST_SEED` repeats a run, `COREDATA_TEST_PROGRAMS` says how many programs one has.
 @Suite("Random programs over several contexts") struct ProgramTests {
-    static let programs = ProcessInfo.processInfo.environment["COREDATA_TEST_PROGRAMS"].flatMap(Int.init) ?? 500
+    static let programs = ProcessInfo.processInfo.environment["COREDATA_TEST_PROGRAMS"].flatMap(Int.init)
 
     @Test("Whatever is edited, undone, saved, merged and refreshed in whichever order, every context shows what the naive graph says")
-    func agreement() throws {
-        try ProgramBatch(seed: DifferentialTests.seed, count: Self.programs) { model in
-            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-            try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
-            return coordinator
-        }.run()
+    func agreement() throws { try ProgramBatch(seed: DifferentialTests.seed, count: Self.programs ?? 2000, store: .inMemory).run() }
+
+    @Test("The same programs show the same over other stores", arguments: [ProgramStore.atomic, .incremental, .incrementalInBatches])
+    func otherStores(_ store: ProgramStore) throws {
+        try ProgramBatch(seed: DifferentialTests.seed, count: Self.programs ?? 300, store: store).run()
     }
 }

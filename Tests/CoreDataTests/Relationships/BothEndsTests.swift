@@ -96,4 +96,149 @@ extension NSManagedObjectContext {
         let stored = try [0, 1].map { try contexts.stored($0, "friends") }
         #expect(stored == [[], [1]])
     }
+
+    @Test("An attribute that was set back to what it was takes what others have saved")
+    func setBack() throws {
+        let contexts = try TwoContexts { $0.node(0) }
+        try contexts.perform(contexts.second) {
+            $0[0]!.setValue(7, forKey: "number")
+            $0[0]!.setValue(0, forKey: "number")
+        }
+        try contexts.save { $0[0]!.setValue(5, forKey: "number") }
+        contexts.merge()
+        try contexts.perform(contexts.second) { #expect($0[0]!.value(forKey: "number") as? Int == 5) }
+    }
+
+    @Test("The rollback policy puts back what was taken out of relationships, at both ends")
+    func rollbackPolicy() throws {
+        let contexts = try TwoContexts { $0.node(1, ["parent": $0.node(0)]) }
+        try contexts.perform(contexts.second) { $0[1]!.setValue(nil, forKey: "parent") }
+        try contexts.save { $0[1]!.setValue("theirs", forKey: "name") }
+        try contexts.second.performAndWait {
+            contexts.second.mergePolicy = NSMergePolicy.rollback
+            try contexts.second.save()
+        }
+        let (parent, children) = (try contexts.shown(1, "parent"), try contexts.shown(0, "children"))
+        #expect(parent == [0])
+        #expect(children == [1])
+        let stored = try contexts.stored(0, "children")
+        #expect(stored == [1])
+    }
+
+    @Test("A delete that wins over what others have saved takes the object out of what they have related to it")
+    func deleteWins() throws {
+        let contexts = try TwoContexts {
+            $0.node(0)
+            $0.node(1)
+        }
+        try contexts.perform(contexts.second) { contexts.second.delete($0[0]!) }
+        try contexts.save { $0[1]!.setValue($0[0]!, forKey: "parent") }
+        try contexts.second.performAndWait {
+            contexts.second.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+            try contexts.second.save()
+        }
+        let context = Music.context(contexts.first.persistentStoreCoordinator!)
+        try context.performAndWait {
+            let left = try #require(try context.all("Node").first)
+            #expect(left.value(forKey: "label") as? Int == 1)
+            #expect(left.value(forKey: "parent") == nil)
+        }
+    }
+
+    @Test("An object that wins over its deletion has its relationships back at both ends, and late news of the deletion leaves it alone")
+    func insertedAgain() throws {
+        let contexts = try TwoContexts { $0.node(1, ["parent": $0.node(0)]) }
+        try contexts.save { contexts.first.delete($0[0]!) }
+        try contexts.second.performAndWait {
+            let node = try #require(contexts.second.registeredObjects.first { $0.value(forKey: "label") as? Int == 0 })
+            node.setValue(3, forKey: "number")
+            contexts.second.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+            try contexts.second.save()
+        }
+        contexts.merge()
+        let (shown, stored) = (try contexts.shown(0, "children"), try contexts.stored(0, "children"))
+        #expect(shown == [1])
+        #expect(stored == [1])
+        let parent = try contexts.stored(1, "parent")
+        #expect(parent == [0])
+    }
+
+    @Test("A refresh without merging drops changes of relationships at both ends, and is not undone")
+    func refresh() throws {
+        let contexts = try TwoContexts {
+            $0.node(0)
+            $0.node(1)
+        }
+        let manager = UndoManager()
+        manager.groupsByEvent = false
+        contexts.second.performAndWait { contexts.second.undoManager = manager }
+        try contexts.perform(contexts.second) {
+            $0[1]!.setValue($0[0]!, forKey: "parent")
+            contexts.second.processPendingChanges()
+            contexts.second.refresh($0[1]!, mergeChanges: false)
+            contexts.second.processPendingChanges()
+            #expect(manager.undoCount == 1)
+        }
+        let children = try contexts.shown(0, "children")
+        #expect(children == [])
+    }
+
+    @Test("An undo over what others have saved since leaves both ends in agreement")
+    func undoOverAMerge() throws {
+        let contexts = try TwoContexts { for label in 0...2 { $0.node(label) } }
+        contexts.second.performAndWait { contexts.second.undoManager = UndoManager() }
+        try contexts.perform(contexts.second) { $0[1]!.setValue($0[0]!, forKey: "next") }
+        try contexts.save { $0[1]!.setValue($0[2]!, forKey: "next") }
+        contexts.merge()
+        let merged = try [contexts.shown(1, "next"), contexts.shown(0, "previous"), contexts.shown(2, "previous")]
+        #expect(merged == [[0], [1], []])
+        contexts.second.performAndWait { contexts.second.undo() }
+        let undone = try [contexts.shown(1, "next"), contexts.shown(0, "previous"), contexts.shown(2, "previous")]
+        #expect(undone == [[], [], []])
+    }
+
+    @Test("Deny rules hold for saved objects alone, and count what is still there")
+    func deny() throws {
+        let contexts = try TwoContexts { $0.node(0) }
+        try contexts.perform(contexts.second) {
+            let new = contexts.second.node(1, ["guards": Set([$0[0]!])])
+            contexts.second.delete(new)
+            contexts.second.processPendingChanges()
+            #expect($0[0]!.value(forKey: "guardedBy") == nil)
+            let other = contexts.second.node(2, ["guardedBy": $0[0]!])
+            contexts.second.delete($0[0]!)
+            contexts.second.delete(other)
+            try contexts.second.save()
+            #expect(try contexts.second.all("Node") == [])
+        }
+    }
+
+    @Test("What was added to a relationship and taken out again is no change, whether or not the store was asked")
+    func addedAndRemoved() throws {
+        let contexts = try TwoContexts {
+            $0.node(0)
+            $0.node(1)
+        }
+        try contexts.perform(contexts.second) {
+            contexts.second.refreshAllObjects()
+            $0[0]!.addObjects([$0[1]!], toRelationship: "likes")
+            $0[0]!.removeObjects([$0[1]!], fromRelationship: "likes")
+            #expect($0[0]!.changedValues().isEmpty)
+        }
+        try contexts.save { $0[0]!.setValue(Set([$0[1]!]), forKey: "likes") }
+        contexts.merge()
+        let likes = try contexts.shown(0, "likes")
+        #expect(likes == [1])
+    }
+
+    @Test("Setting the objects that a relationship has, in whatever order, changes nothing")
+    func sameSet() throws {
+        let contexts = try TwoContexts { context in
+            context.node(0, ["likes": Set((1...8).map { context.node($0) })])
+        }
+        try contexts.perform(contexts.second) {
+            for _ in 0..<8 { $0[0]!.setValue(Set($0.values.filter { $0.value(forKey: "label") as? Int != 0 }), forKey: "likes") }
+            #expect(!contexts.second.hasChanges)
+        }
+    }
 }
