@@ -152,7 +152,11 @@ extension NSManagedObject {
         for relationship in owningEntity.frozen!.relationships {
             let slot = slot(of: relationship)
             if relationship.isToMany {
-                guard keepsLists else { continue }
+                guard keepsLists else {
+                    // A conflict may have brought a list, which is not that of the store any more.
+                    if changed.contains(relationship.slotIndex), !row.isNil(at: slot) { row.store(.null, in: slot) }
+                    continue
+                }
                 if changed.contains(relationship.slotIndex) || snapshot == nil || row.isNil(at: slot) {
                     let ids = try toMany(relationship).objects.map { try $0.idForReference(from: self, relationship) }
                     row.setObjectIDs(ids.isEmpty ? .empty : ObjectIDList(ids), at: slot)

@@ -52,9 +52,9 @@ struct NaiveMerge {
         guard let here = working.nodes[label] else { return plain(stored.nodes[label]!) }
         guard let there = stored.nodes[label], let before = base.nodes[label] else { return plain(here) }
         let isConflicting = conflicting.contains(label)
-        if isConflicting, policy == .rollback { return plain(there) }
+        if isConflicting, policy == .rollback || (storeWins && here.isDoomed) { return plain(there) }
         var node = plain(there)
-        node.isDoomed = here.isDoomed && !(isConflicting && storeWins)
+        node.isDoomed = here.isDoomed
         for attribute in ProgramModel.attributes(of: here.kind) {
             let isChanged = here.values[attribute] != before.values[attribute]
             let isOurs: Bool

@@ -6,6 +6,7 @@ struct ProgramBatch {
     let seed: UInt64
     let count: Int
     var length = 30
+    var first = ProcessInfo.processInfo.environment["COREDATA_TEST_FIRST"].flatMap(Int.init) ?? 0
     let store: ProgramStore
 
     init(seed: UInt64, count: Int, store: ProgramStore) {
@@ -17,7 +18,7 @@ struct ProgramBatch {
     /// Runs the programs; the first that shows a difference ends the batch.
     func run() throws {
         let model = ProgramModel.make()
-        for program in 0..<count {
+        for program in first..<count {
             var random = SeededGenerator(seed: seed &+ UInt64(program) &* 7919)
             let settings = ProgramSettings(using: &random)
             let steps = (0..<length).map { _ in ProgramStep.random(using: &random) }

@@ -90,6 +90,9 @@ final class ProgramExecution {
     /// Changes the graph, as one group for undo.
     private func edit(_ kind: ProgramStep.Kind, _ side: ProgramSide, _ choices: inout Choices) throws {
         let objects = try side.objects()
+        guard objects.keys.sorted() == side.working.living else {
+            return try note("\(side.name): \(objects.keys.sorted()) are there, expected \(side.working.living)")
+        }
         let before = side.working
         let count = side.undoManager?.undoCount ?? 0
         side.undoManager?.beginUndoGrouping()

@@ -24,20 +24,22 @@ struct ProgramStore: Sendable, CustomTestStringConvertible {
 
     static let incremental = ProgramStore(name: "incremental") { try QueryingStore.make(model: $0).coordinator }
 
-    /// A store that answers for many objects by one question, and keeps to-one relationships out of its nodes.
+    /// A store that answers for many objects by one question.
     static let incrementalInBatches = ProgramStore(name: "incremental, in batches") { model in
         let (store, coordinator) = try QueryingStore.make(model: model)
         store.answersMany = true
-        store.answersToOneInNodes = false
         return coordinator
     }
 }
 
-/// An incremental store over dictionaries that carries out predicate, order, limit and offset.
+/// An incremental store over dictionaries that carries out predicate, order, limit and offset, and notices conflicts.
 final class QueryingStore: DictionaryStore {
     override class var typeName: String { "QueryingStore" }
 
     override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
+        if let save = request as? NSSaveChangesRequest {
+            try findConflicts((save.updatedObjects ?? []).union(save.deletedObjects ?? []))
+        }
         guard let fetch = request as? NSFetchRequest<any NSFetchRequestResult>, let entity = fetch.entity else {
             return try super.execute(request, with: context)
         }
@@ -60,5 +62,19 @@ final class QueryingStore: DictionaryStore {
         case .managedObjectIDResultType: return found.map(\.id)
         default: return found.map { context!.object(with: $0.id) }
         }
+    }
+
+    private func findConflicts(_ objects: Set<NSManagedObject>) throws {
+        let conflicts = objects.compactMap { object -> NSMergeConflict? in
+            guard let read = baseVersion(of: object) else { return nil }
+            let record = records[object.objectID]
+            if record?.version == read { return nil }
+            return NSMergeConflict(
+                source: object, newVersion: Int(record?.version ?? 0), oldVersion: Int(read), cachedSnapshot: nil,
+                persistedSnapshot: record?.values)
+        }
+        if conflicts.isEmpty { return }
+        throw NSError(
+            domain: NSCocoaErrorDomain, code: NSManagedObjectMergeError, userInfo: [NSPersistentStoreSaveConflictsErrorKey: conflicts])
     }
 }
