@@ -41,21 +41,27 @@ extension NSManagedObject {
         }
     }
 
-    /// The changes of the object's relationships are given up: the objects at the other ends forget what was added here.
+    /// The changes of the object's relationships are given up: the objects at the other ends forget what was added here. A deleted object that
+    /// leads to itself keeps that, in case an undo brings it back.
     func undoInverses() {
+        let isDeleted = flags.contains(.deleted)
         for case let relationship as NSRelationshipDescription in changes {
             guard let inverse = relationship.inverseRelationship else { continue }
             if relationship.isToMany {
-                for other in toManyWithoutLoading(relationship).changesOnly().objects { other.nullify(self, at: inverse) }
-            } else if differsFromSnapshot(relationship) {
-                toOne(relationship)?.nullify(self, at: inverse)
+                for other in toManyWithoutLoading(relationship).changesOnly().objects where !isDeleted || other !== self {
+                    other.nullify(self, at: inverse)
+                }
+            } else if differsFromSnapshot(relationship), let other = toOne(relationship), !isDeleted || other !== self {
+                other.nullify(self, at: inverse)
             }
         }
     }
 
     /// The other end of a link that is back: it leads here again, unless it was made to lead elsewhere. Then it goes from this end, too.
     fileprivate func putBack(_ link: RemovedLink) {
-        guard let inverse = link.relationship.inverseRelationship, registry?.context != nil, link.target.registry === registry else { return }
+        guard let inverse = link.relationship.inverseRelationship, registry?.context != nil, link.target.registry === registry else {
+            return
+        }
         let target = link.target
         if target.flags.contains(.deleted) { return nullify(target, at: link.relationship) }
         if inverse.isToMany { return target.toManyWithoutLoading(inverse).putBack(self) }

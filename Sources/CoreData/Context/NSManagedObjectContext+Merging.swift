@@ -52,7 +52,8 @@ extension NSManagedObjectContext {
         let known = Set(saved.inserted.filter { registeredObject(for: $0) != nil })
         merged.inserted = saved.inserted.filter { !known.contains($0) }
         changes.inserted = Set(objects(with: merged.inserted))
-        let stale = (saved.updated + saved.refreshed + back + known).compactMap(registeredObject(for:)).filter { !$0.flags.contains(.inserted) }
+        let touched = saved.updated + saved.refreshed + back + known
+        let stale = touched.compactMap(registeredObject(for:)).filter { !$0.flags.contains(.inserted) }
         refreshMerged(stale, isRemote: isRemote, &changes)
 
         // What was changed on the way are the other ends of relationships that have gone.

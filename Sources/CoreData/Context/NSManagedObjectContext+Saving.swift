@@ -82,6 +82,8 @@ extension NSManagedObjectContext {
             updated: updatedList.elements.filter { $0.hasPersistentChangedValues },
             deleted: deletedList.elements, locked: lockedObjects.isEmpty ? [] : objectsToLock)
         guard !changes.isEmpty else { return changes }
+        // A refresh may have dropped what an undo needs, and after the save no store can be asked any more.
+        for object in changes.deleted where object.rarities?.remains != nil { object.loadEverything() }
         var new = changes.inserted
         if new.contains(where: \.hasPermanentID) { new.removeAll(where: \.hasPermanentID) }
         let ids = try source.permanentIDs(for: new, in: self)

@@ -81,7 +81,8 @@ extension NSManagedObject {
     func differsFromSnapshot(_ property: NSPropertyDescription) -> Bool {
         guard let snapshot else {
             // A fault may have relationships that were changed through their inverses.
-            guard slots == nil, let relationship = property as? NSRelationshipDescription, case .toMany(let storage) = state(of: relationship)
+            guard slots == nil, let relationship = property as? NSRelationshipDescription,
+                case .toMany(let storage) = state(of: relationship)
             else { return true }
             return storage.isChanged(from: nil)
         }

@@ -59,7 +59,8 @@ extension NSManagedObject {
 }
 
 extension NSManagedObjectContext {
-    /// Makes the two ends of links agree: the end that leads to one object decides, else the one that the undo is about.
+    /// Makes the two ends of links agree: for what has come back the others decide, else the end that leads to one object, else the one that
+    /// the undo is about.
     func agree(on links: [TouchedLink]) {
         for link in links {
             guard let inverse = link.relationship.inverseRelationship, link.object.registry === registry, link.other.registry === registry,
@@ -68,7 +69,7 @@ extension NSManagedObjectContext {
             let leads = link.object.leads(to: link.other, by: link.relationship)
             let leadsBack = link.other.leads(to: link.object, by: inverse)
             if leads == leadsBack { continue }
-            let otherDecides = link.relationship.isToMany == inverse.isToMany ? link.otherDecides : link.relationship.isToMany
+            let otherDecides = link.otherDecides || (link.relationship.isToMany && !inverse.isToMany)
             switch (otherDecides, otherDecides ? leadsBack : leads) {
             case (true, true): link.object.gain(link.other, at: link.relationship)
             case (true, false): link.object.lose(link.other, at: link.relationship)

@@ -128,7 +128,7 @@ extension NSManagedObjectContext {
 
 extension NSManagedObject {
     /// Takes the values and the objects of all relationships from the store.
-    fileprivate func loadEverything() {
+    func loadEverything() {
         if slots == nil { _ = slotsAfterFault() }
         for relationship in owningEntity.frozen!.relationships { _ = related(relationship) }
     }

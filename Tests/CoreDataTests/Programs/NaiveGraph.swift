@@ -112,7 +112,8 @@ struct NaiveGraph: Equatable {
     func changes(of label: Int, since base: NaiveGraph) -> Set<String> {
         guard let node = nodes[label], let before = base.nodes[label] else { return [] }
         var names = Set(ProgramModel.attributes(of: node.kind).filter { node.values[$0] != before.values[$0] })
-        for relationship in ProgramModel.relationships(of: node.kind) where node.links[relationship.name] != before.links[relationship.name] {
+        for relationship in ProgramModel.relationships(of: node.kind) where node.links[relationship.name] != before.links[relationship.name]
+        {
             names.insert(relationship.name)
         }
         return names

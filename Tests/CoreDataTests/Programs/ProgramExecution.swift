@@ -159,9 +159,12 @@ final class ProgramExecution {
         side.posted = nil
         do {
             try side.context.save()
-            if fails { try note("\(side.name): the save succeeds, but \(isDenied ? "a delete is denied" : "\(conflicting) are in conflict")") }
+            if fails {
+                try note("\(side.name): the save succeeds, but \(isDenied ? "a delete is denied" : "\(conflicting) are in conflict")")
+            }
         } catch let error as NSError where error.domain == NSCocoaErrorDomain {
-            let expected = isDenied ? [NSValidationRelationshipDeniedDeleteError, NSValidationMultipleErrorsError] : [NSManagedObjectMergeError]
+            let expected =
+                isDenied ? [NSValidationRelationshipDeniedDeleteError, NSValidationMultipleErrorsError] : [NSManagedObjectMergeError]
             guard fails, expected.contains(error.code) else { return try note("\(side.name): the save fails: \(error)") }
             transcript[transcript.count - 1] += ": fails"
             if !side.waiting.isEmpty { try merge(side) }

@@ -52,7 +52,9 @@ extension ProgramSide {
             if isNew { continue }
             let changed = object.changedValues()
             let expected = working.changes(of: label, since: base)
-            if Set(changed.keys) != expected { return "changedValues of \(label) is \(changed.keys.sorted()), expected \(expected.sorted())" }
+            if Set(changed.keys) != expected {
+                return "changedValues of \(label) is \(changed.keys.sorted()), expected \(expected.sorted())"
+            }
             if !expected.isEmpty, !object.isUpdated { return "\(label) is changed, and not updated" }
             for (key, value) in changed {
                 guard let current = object.value(forKey: key) as? NSObject else { continue }
@@ -60,7 +62,9 @@ extension ProgramSide {
             }
         }
         let doomed = Set(working.nodes.filter(\.value.isDoomed).keys)
-        if context.deletedObjects.count != doomed.count { return "\(context.deletedObjects.count) deleted objects, expected \(doomed.sorted())" }
+        if context.deletedObjects.count != doomed.count {
+            return "\(context.deletedObjects.count) deleted objects, expected \(doomed.sorted())"
+        }
         let new = working.shown.nodes.keys.filter { base.nodes[$0] == nil }.count
         if context.insertedObjects.count != new { return "\(context.insertedObjects.count) inserted objects, expected \(new)" }
         return nil

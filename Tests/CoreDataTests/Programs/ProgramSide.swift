@@ -131,6 +131,7 @@ final class ProgramSide {
         }
         for (label, node) in base.nodes where result.nodes[label] == nil {
             result.nodes[label] = NaiveGraph.Node(kind: node.kind, values: working.nodes[label]?.values ?? node.values, isDoomed: true)
+            if !isExact { keepDenials(of: label, change, in: &result) }
         }
         working = result
         return isExact
@@ -150,6 +151,17 @@ final class ProgramSide {
         for relationship in ProgramModel.relationships(of: waiting.kind) {
             let leadsToItself = waiting.links[relationship.name]?.contains(label) ?? false
             if leadsToItself { result.connect(label, relationship, label) } else { result.disconnect(label, relationship, label) }
+        }
+    }
+
+    /// What denies the deletion of a node still does, unless the undo is about that.
+    private func keepDenials(of label: Int, _ change: Change, in result: inout NaiveGraph) {
+        for relationship in ProgramModel.relationships where relationship.deleteRule == .deny {
+            let inverse = relationship.inverse
+            for other in working.targets(label, relationship) where result.nodes[other]?.isDoomed == false {
+                let isAbout = change.before.targets(other, inverse) != change.after.targets(other, inverse)
+                if !isAbout, result.targets(other, inverse).isEmpty { result.connect(label, relationship, other) }
+            }
         }
     }
 

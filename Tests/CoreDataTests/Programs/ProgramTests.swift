@@ -3,7 +3,8 @@ import Testing
 
 /// Random programs over two contexts of one store and a child of the first, compared with graphs in plain dictionaries.
 ///
-/// `COREDATA_TEST_SEED` repeats a run, `COREDATA_TEST_PROGRAMS` says how many programs one has.
+/// `COREDATA_TEST_SEED` repeats a run, `COREDATA_TEST_PROGRAMS` says how many programs one has (10000 for a thorough one),
+/// `COREDATA_TEST_FIRST` with which of them it begins.
 @Suite("Random programs over several contexts") struct ProgramTests {
     static let programs = ProcessInfo.processInfo.environment["COREDATA_TEST_PROGRAMS"].flatMap(Int.init)
 

@@ -61,11 +61,15 @@ private final class TwoContexts {
 
 extension NSManagedObjectContext {
     @discardableResult
-    fileprivate func node(_ label: Int, _ values: [String: Any] = [:]) -> NSManagedObject { insert("Node", ["label": label].merging(values) { $1 }) }
+    fileprivate func node(_ label: Int, _ values: [String: Any] = [:]) -> NSManagedObject {
+        insert("Node", ["label": label].merging(values) { $1 })
+    }
 }
 
 @Suite("Both ends of a relationship agree") struct BothEndsTests {
-    @Test("What others relate to an object that is deleted here is taken back when it is merged, friends of themselves too", arguments: [false, true])
+    @Test(
+        "What others relate to an object that is deleted here is taken back when it is merged, friends of themselves too",
+        arguments: [false, true])
     func friendsOfADeletedObject(_ retains: Bool) throws {
         let contexts = try TwoContexts(retains: retains) {
             $0.node(0)
