@@ -211,6 +211,7 @@ extension NSManagedObject {
         let storage = relationship.isOrdered ? storageForChange(of: relationship) : storageForChange(of: relationship, by: object)
         let index = relationship.isOrdered ? storage.index(of: object) : nil
         guard storage.remove(object) else { return }
+        if !storage.isLoaded, hasKnownPast(object, in: relationship) { storage.putBack(object) }
         noteRelationshipChange(relationship)
         log(.removed(self, relationship, object, index: index))
     }
@@ -253,7 +254,14 @@ extension NSManagedObject {
     /// comes to.
     private func storageForChange(of relationship: NSRelationshipDescription, by object: NSManagedObject) -> ToManyStorage {
         let storage = toManyWithoutLoading(relationship)
-        return storage.isUncertain(object) ? toMany(relationship) : storage
+        guard storage.isUncertain(object), !hasKnownPast(object, in: relationship) else { return storage }
+        return toMany(relationship)
+    }
+
+    /// Whether an object says by itself, without asking the store for the others, if it was in the relationship.
+    private func hasKnownPast(_ object: NSManagedObject, in relationship: NSRelationshipDescription) -> Bool {
+        guard let inverse = relationship.inverseRelationship, !inverse.isToMany, !relationship.isOrdered else { return false }
+        return object.slots != nil && object.snapshot == nil
     }
 
     /// Undoes this end of `relationship` because `object`, at the other end, is being deleted.

@@ -41,8 +41,13 @@ extension NSManagedObject {
         return links
     }
 
-    fileprivate func leads(to other: NSManagedObject, by relationship: NSRelationshipDescription) -> Bool {
-        relationship.isToMany ? toMany(relationship).contains(other) : toOne(relationship) === other
+    /// Whether a relationship leads to an object; nil where only the store knows: an end that was not asked for is as the store has it, and an
+    /// undo fires no faults.
+    fileprivate func leads(to other: NSManagedObject, by relationship: NSRelationshipDescription) -> Bool? {
+        guard relationship.isToMany else { return toOne(relationship) === other }
+        let storage = toManyWithoutLoading(relationship)
+        if storage.isLoaded || storage.contains(other) { return storage.contains(other) }
+        return storage.isUncertain(other) ? false : nil
     }
 
     fileprivate func lose(_ other: NSManagedObject, at relationship: NSRelationshipDescription) {
@@ -66,9 +71,9 @@ extension NSManagedObjectContext {
             guard let inverse = link.relationship.inverseRelationship, link.object.registry === registry, link.other.registry === registry,
                 !link.object.flags.contains(.deleted), !link.other.flags.contains(.deleted)
             else { continue }
-            let leads = link.object.leads(to: link.other, by: link.relationship)
-            let leadsBack = link.other.leads(to: link.object, by: inverse)
-            if leads == leadsBack { continue }
+            guard let leads = link.object.leads(to: link.other, by: link.relationship),
+                let leadsBack = link.other.leads(to: link.object, by: inverse), leads != leadsBack
+            else { continue }
             let otherDecides = link.otherDecides || (link.relationship.isToMany && !inverse.isToMany)
             switch (otherDecides, otherDecides ? leadsBack : leads) {
             case (true, true): link.object.gain(link.other, at: link.relationship)

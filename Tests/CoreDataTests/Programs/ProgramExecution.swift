@@ -203,9 +203,12 @@ final class ProgramExecution {
         let before = parent.working
         let changes = NaiveMerge(base: side.base, working: side.working, stored: parent.working.withoutDoomed)
         let count = parent.undoManager?.undoCount ?? 0
-        parent.undoManager?.beginUndoGrouping()
-        try side.context.save()
-        parent.undoManager?.endUndoGrouping()
+        // The undo manager belongs to the parent's queue.
+        try parent.context.performAndWait {
+            parent.undoManager?.beginUndoGrouping()
+            try side.context.save()
+            parent.undoManager?.endUndoGrouping()
+        }
         var merged = changes.merged()
         let doomed = merged.nodes.filter(\.value.isDoomed).keys.sorted()
         for label in doomed { merged.nodes[label]!.isDoomed = false }
