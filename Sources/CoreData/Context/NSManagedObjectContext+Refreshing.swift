@@ -147,8 +147,10 @@ extension NSManagedObject {
             if relationship?.isToMany ?? false || keeps(property) {
                 kept.append(property)
             } else if let relationship, let inverse = relationship.inverseRelationship {
-                // The object at the other end does not lead here any more.
-                toOne(relationship)?.nullify(self, at: inverse)
+                // The object at the other end does not lead here any more, unless others have led here too.
+                if let target = toOne(relationship), stored.objectID(at: slot(of: relationship))?.isSame(as: target.objectID) != true {
+                    target.nullify(self, at: inverse)
+                }
             }
         }
         let states = relationships
