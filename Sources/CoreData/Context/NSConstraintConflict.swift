@@ -130,7 +130,7 @@ extension NSManagedObject {
     /// Goes back to the stored values: of some attributes, or of everything.
     fileprivate func giveUp(_ names: [String], everything: Bool) {
         guard let snapshot, let context = registry?.context else { return }
-        if everything { return context.dropChanges(of: self, for: snapshot) }
+        if everything { return context.putBack(context.dropChanges(of: self, for: snapshot)) }
         guard prepareRowForWriting() else { return }
         for name in names {
             guard let property = owningEntity.frozen!.byName[name] else { continue }

@@ -117,8 +117,8 @@ extension NSManagedObjectContext {
         case .noActionDeleteRule: return
         case .nullifyDeleteRule where inverse == nil: return
         case .nullifyDeleteRule, .denyDeleteRule:
-            // Denied deletes fail in validation; until then nothing is torn.
-            guard let inverse, relationship.deleteRule == .nullifyDeleteRule else { return }
+            // Denied deletes fail in validation; until then nothing is torn. What was never saved is gone without validation.
+            guard let inverse, relationship.deleteRule == .nullifyDeleteRule || object.flags.contains(.inserted) else { return }
             for other in object.related(relationship) where !other.flags.contains(.deleted) { other.nullify(object, at: inverse) }
         case .cascadeDeleteRule:
             for other in object.related(relationship) where !other.flags.contains(.deleted) { delete(other) }

@@ -38,13 +38,14 @@ extension NSManagedObjectContext {
         processPendingChanges()
         var changes = ObjectChanges()
         var merged = saved
-        changes.deleted = Set(saved.deleted.compactMap(registeredObject(for:)))
+        let back = saved.deleted.filter { isBack($0, isRemote: isRemote) }
+        changes.deleted = Set(saved.deleted.filter { !back.contains($0) }.compactMap(registeredObject(for:)))
         for object in changes.deleted { removeMerged(object) }
 
         let known = Set(saved.inserted.filter { registeredObject(for: $0) != nil })
         merged.inserted = saved.inserted.filter { !known.contains($0) }
         changes.inserted = Set(objects(with: merged.inserted))
-        let stale = findRegisteredObjects(for: saved.updated + saved.refreshed + known)
+        let stale = findRegisteredObjects(for: saved.updated + saved.refreshed + back + known)
         refreshMerged(stale, isRemote: isRemote, &changes)
 
         // What was changed on the way are the other ends of relationships that have gone.
@@ -57,6 +58,18 @@ extension NSManagedObjectContext {
         if !changes.isEmpty { post(Self.didChangeObjectsNotification, changes) }
         postMergedIDs(merged)
         mergeListeners.tell(saved, isRemote: false, except: nil)
+    }
+
+    /// Whether an object that others have deleted was inserted again here after that, and is there.
+    private func isBack(_ id: NSManagedObjectID, isRemote: Bool) -> Bool {
+        guard insertedAgain.contains(id) else { return false }
+        if isRemote { source.forgetRow(of: id) }
+        do {
+            return try source.row(for: id, in: self) != nil
+        } catch {
+            registeredObject(for: id).map { noteFaultError(error, of: $0) }
+            return true
+        }
     }
 
     /// Refreshes objects that others have saved.
@@ -75,7 +88,7 @@ extension NSManagedObjectContext {
             changes.refreshed.insert(object)
         }
         do {
-            if shown.count > 1, source.wantsRegistrations { _ = try source.prepareRows(for: shown.map(\.objectID), in: self) }
+            if shown.count > 1, source.batchesFaults { _ = try source.prepareRows(for: shown.map(\.objectID), in: self) }
         } catch {
             // Each object is asked for by itself below, and the error kept there.
         }
@@ -108,6 +121,7 @@ extension NSManagedObjectContext {
         if object.flags.contains(.inserted) { return forgetInserted(object) }
         object.flags.subtract([.noted, .insertedInEvent])
         acceptDeletion(of: object)
+        object.leaveRemains()
         object.flags.subtract([.noted, .preparedForDeletion])
         object.relationships = []
     }

@@ -1,39 +1,55 @@
 internal import Foundation
 
 extension NSManagedObjectContext {
+    /// What bringing an object up to date has done.
+    private enum Refreshment {
+        /// It was a fault anyway, or its store does not deliver.
+        case none
+        case merged
+        /// Its changes are gone, and with them those at the other ends of its relationships.
+        case discarded
+    }
+
     /// See ``refresh(_:mergeChanges:)``.
     func performRefresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
         checkQueue("refresh(_:mergeChanges:) is called")
         refuseForeign(object, "refreshed")
-        if bringUpToDate(object, mergeChanges: flag) { post(Self.didChangeObjectsNotification, ObjectChanges(refreshed: [object])) }
+        switch bringUpToDate(object, mergeChanges: flag) {
+        case .none: break
+        case .merged: post(Self.didChangeObjectsNotification, ObjectChanges(refreshed: [object]))
+        case .discarded: postUnregistered(ObjectChanges(refreshed: [object]))
+        }
     }
 
-    /// Refreshes an object. False where it was a fault anyway, or where its store does not deliver.
-    private func bringUpToDate(_ object: NSManagedObject, mergeChanges flag: Bool) -> Bool {
-        guard object.registry === registry, !object.flags.contains(.inserted) else { return false }
+    private func bringUpToDate(_ object: NSManagedObject, mergeChanges flag: Bool) -> Refreshment {
+        guard object.registry === registry, !object.flags.contains(.inserted) else { return .none }
         source.forgetRow(of: object.objectID)
         faultBatches[object.batchNumber]?.reset()
         object.rarities?.fetched = [:]
         guard flag, object.hasChanges else {
             if object.isFault, !object.hasChanges {
                 object.relationships = []
-                return false
+                return .none
             }
-            let wasChanged = object.flags.contains(.updated)
-            if wasChanged { updatedList.remove(object) }
+            processPendingChanges()
+            guard object.registry === registry else { return .none }
+            let links = object.flags.contains(.deleted) ? [] : object.removedLinks
+            object.undoInverses()
+            if object.flags.contains(.updated) { updatedList.remove(object) }
             object.flags.remove(.updated)
             object.turnIntoFault()
+            putBack(links)
             if flag { _ = object.slotsAfterFault() }
-            return true
+            return .discarded
         }
         do {
-            guard let row = try source.row(for: object.objectID, in: self) else { return false }
+            guard let row = try source.row(for: object.objectID, in: self) else { return .none }
             object.rebase(onto: row)
             object.awake(fromSnapshotEvents: .refresh)
-            return true
+            return .merged
         } catch {
             noteFaultError(error, of: object)
-            return false
+            return .none
         }
     }
 
@@ -42,9 +58,20 @@ extension NSManagedObjectContext {
         checkQueue("refreshAllObjects() is called")
         var refreshed: Set<NSManagedObject> = []
         for object in registry.all where !object.flags.contains(.inserted) {
-            if bringUpToDate(object, mergeChanges: object.hasChanges) { refreshed.insert(object) }
+            if bringUpToDate(object, mergeChanges: object.hasChanges) != .none { refreshed.insert(object) }
         }
+        // Objects with changes keep them, so no other ends have changed.
         if !refreshed.isEmpty { post(Self.didChangeObjectsNotification, ObjectChanges(refreshed: refreshed)) }
+    }
+
+    /// Announces what was not changed by the program, and the other ends of relationships that were changed with it. No undo goes back over it.
+    func postUnregistered(_ changes: ObjectChanges) {
+        var changes = changes
+        for object in processEvent(posting: false) {
+            if object.flags.contains(.deleted) { changes.deleted.insert(object) } else { changes.updated.insert(object) }
+        }
+        changes.refreshed.subtract(changes.updated)
+        if !changes.isEmpty { post(Self.didChangeObjectsNotification, changes) }
     }
 
     /// See ``rollback()``.
@@ -94,6 +121,7 @@ extension NSManagedObjectContext {
         eventObjects = []
         eventDeletions = []
         assignedStores = [:]
+        insertedAgain = []
         faultError = nil
         discardedRows = []
         lockedObjects = []
@@ -124,22 +152,25 @@ extension NSManagedObject {
 
     /// Takes `stored` as the new snapshot and keeps the values changed here on top of it.
     ///
-    /// Of a to-many relationship what was added and removed here stays, whatever others have added and removed.
+    /// What was set back to what it was is no change. Of a to-many relationship what was added and removed here stays, whatever others have
+    /// added and removed.
     ///
-    /// - Parameter keeps: which other changed properties stay; the rest takes the stored value.
-    func rebase(onto stored: Row, keeping keeps: (NSPropertyDescription) -> Bool = { _ in true }) {
+    /// - Parameters:
+    ///   - overwrites: whether every attribute stays as it is here, changed or not.
+    ///   - keeps: which other changed properties stay; the rest takes the stored value.
+    func rebase(onto stored: Row, overwrites: Bool = false, keeping keeps: (NSPropertyDescription) -> Bool = { _ in true }) {
         let local = row
         let before = snapshot
-        var kept: [NSPropertyDescription] = []
-        for property in changes {
+        var kept: [NSPropertyDescription] = overwrites ? owningEntity.frozen!.properties.filter { $0 is NSAttributeDescription } : []
+        for property in changes where differsFromSnapshot(property) && !(overwrites && property is NSAttributeDescription) {
             let relationship = property as? NSRelationshipDescription
-            // One that is back at what it was is no change: the inverse, which knows additions and removals only, has none either.
-            if let relationship, !relationship.isToMany, leadsBack(relationship, to: before) { continue }
             if relationship?.isToMany ?? false || keeps(property) {
                 kept.append(property)
             } else if let relationship, let inverse = relationship.inverseRelationship {
-                // The object at the other end does not lead here any more.
-                toOne(relationship)?.nullify(self, at: inverse)
+                // The object at the other end does not lead here any more, unless others have led here too.
+                if let target = toOne(relationship), stored.objectID(at: slot(of: relationship))?.isSame(as: target.objectID) != true {
+                    target.nullify(self, at: inverse)
+                }
             }
         }
         let states = relationships
@@ -161,14 +192,6 @@ extension NSManagedObject {
         }
     }
 
-    /// Whether a to-one relationship leads where it led in a snapshot.
-    private func leadsBack(_ relationship: NSRelationshipDescription, to before: Row?) -> Bool {
-        guard let before, case .toOne(let target) = state(of: relationship) else { return false }
-        let id = before.objectID(at: slot(of: relationship))
-        guard let target else { return id == nil }
-        return id?.isSame(as: target.objectID) ?? false
-    }
-
     private func rebase(_ relationship: NSRelationshipDescription, from state: RelationshipState, _ before: Row?, _ stored: Row) {
         let slot = slot(of: relationship)
         guard case .toMany(let storage) = state else {
@@ -184,17 +207,6 @@ extension NSManagedObject {
             return
         }
         if let ids = stored.objectIDs(at: slot)?.ids, storage.hadStored(ids) { return setState(state, of: relationship) }
-        setState(.toMany(storage.changesOnly()), of: relationship)
-    }
-}
-
-extension NSManagedObjectContext {
-    /// Brings an object up to the row that is at hand, so that what is taken out of its relationships is there to be taken.
-    fileprivate func catchUp(_ object: NSManagedObject) {
-        if object.isFault, !object.hasChanges { object.relationships = [] }
-        guard let known = object.snapshot, let row = try? source.row(for: object.objectID, in: self), row.version != known.version else {
-            return
-        }
-        object.rebase(onto: row)
+        setState(.toMany(storage.changesOnly(from: before?.objectIDs(at: slot)?.ids)), of: relationship)
     }
 }

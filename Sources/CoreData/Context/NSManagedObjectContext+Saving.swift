@@ -66,6 +66,7 @@ extension NSManagedObjectContext {
                 let conflicts = error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [Any] ?? []
                 guard !conflicts.isEmpty, let policy = mergePolicy as? NSMergePolicy else { throw error }
                 try policy.resolve(mergeConflicts: conflicts)
+                postUnregistered(ObjectChanges())
                 try throwPendingFaultError()
             }
         }
@@ -82,6 +83,8 @@ extension NSManagedObjectContext {
             updated: updatedList.elements.filter { $0.hasChangesToSave || (parent != nil && $0.hasTransientChanges) },
             deleted: deletedList.elements, locked: lockedObjects.isEmpty ? [] : objectsToLock)
         guard !changes.isEmpty else { return changes }
+        // A refresh may have dropped what an undo needs, and after the save no store can be asked any more.
+        for object in changes.deleted where object.rarities?.remains != nil { object.loadEverything() }
         var new = changes.inserted
         if new.contains(where: \.hasPermanentID) { new.removeAll(where: \.hasPermanentID) }
         let ids = try source.permanentIDs(for: new, in: self)
@@ -154,7 +157,11 @@ extension NSManagedObject {
         for relationship in owningEntity.frozen!.relationships {
             let slot = slot(of: relationship)
             if relationship.isToMany {
-                guard keepsLists else { continue }
+                guard keepsLists else {
+                    // A conflict may have brought a list, which is not that of the store any more.
+                    if changed.contains(relationship.slotIndex), !row.isNil(at: slot) { row.store(.null, in: slot) }
+                    continue
+                }
                 if changed.contains(relationship.slotIndex) || snapshot == nil || row.isNil(at: slot) {
                     let ids = try toMany(relationship).objects.map { try $0.idForReference(from: self, relationship) }
                     row.setObjectIDs(ids.isEmpty ? .empty : ObjectIDList(ids), at: slot)

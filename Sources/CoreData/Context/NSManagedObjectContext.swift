@@ -111,6 +111,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final var eventDeletions: [NSManagedObject] = []
     /// What the next save is to look at although it has not changed.
     final var lockedObjects: [NSManagedObject] = []
+    /// What was inserted again after others had deleted it: news of that deletion may still come.
+    final var insertedAgain: Set<NSManagedObjectID> = []
     /// How to go back over the current event.
     final var eventLog = EventLog()
     /// What is being announced, while it is.

@@ -66,30 +66,33 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
     /// - Throws: code 133020 with the conflicts, where the policy leaves them unsettled.
     open func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
         if mergeType == .errorMergePolicyType { throw NSMergeConflict.error(list) }
+        var links: [RemovedLink] = []
         for conflict in list {
-            settle(conflict)
+            links += settle(conflict)
             let object = conflict.sourceObject
             if object.registry != nil, !object.isDeleted, conflict.newVersionNumber > 0 { object.awake(fromSnapshotEvents: .mergePolicy) }
         }
+        list.first { $0.sourceObject.registry != nil }?.sourceObject.managedObjectContext?.putBack(links)
     }
 
-    private func settle(_ conflict: NSMergeConflict) {
+    /// Answers what is back in the relationships of an object whose changes are dropped.
+    private func settle(_ conflict: NSMergeConflict) -> [RemovedLink] {
         let object = conflict.sourceObject
-        guard let context = object.managedObjectContext else { return }
+        guard let context = object.managedObjectContext else { return [] }
         let storeWins = mergeType == .rollbackMergePolicyType || mergeType == .mergeByPropertyStoreTrumpMergePolicyType
         guard let stored = conflict.rowToMerge else {
             if storeWins || object.isDeleted { context.acceptDeletion(of: object) } else { context.insertAgain(object) }
-            return
+            return []
         }
-        if object.isDeleted, !storeWins {
-            object.snapshot = stored
-            return
+        if object.isDeleted {
+            if storeWins { return context.dropChanges(of: object, for: stored) }
+            context.deleteAgain(object, for: stored)
+            return []
         }
         switch mergeType {
-        case .errorMergePolicyType: return
-        case .rollbackMergePolicyType: context.dropChanges(of: object, for: stored)
+        case .errorMergePolicyType: break
+        case .rollbackMergePolicyType: return context.dropChanges(of: object, for: stored)
         case .mergeByPropertyStoreTrumpMergePolicyType:
-            if object.isDeleted { return context.dropChanges(of: object, for: stored) }
             let before = object.snapshot
             object.rebase(onto: stored) { property in
                 // A property stays as it is here where the store has left it alone.
@@ -97,12 +100,9 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
                 return !object.differs(before, stored, at: property)
             }
         case .mergeByPropertyObjectTrumpMergePolicyType: object.rebase(onto: stored)
-        case .overwriteMergePolicyType:
-            for property in object.owningEntity.frozen!.properties where !(property is NSRelationshipDescription) {
-                object.changed.insert(property.slotIndex)
-            }
-            object.rebase(onto: stored)
+        case .overwriteMergePolicyType: object.rebase(onto: stored, overwrites: true)
         }
+        return []
     }
 }
 
@@ -125,52 +125,5 @@ extension NSManagedObject {
             return first.objectIDs(at: slot).map { Set($0.ids) } != second.objectIDs(at: slot).map { Set($0.ids) }
         }
         return !first.hasEqualValue(as: second, at: slot)
-    }
-}
-
-extension NSManagedObject {
-    /// The changes of the object's relationships are given up: the objects at the other ends forget what was added here.
-    func undoInverses() {
-        for case let relationship as NSRelationshipDescription in changes {
-            guard let inverse = relationship.inverseRelationship else { continue }
-            if relationship.isToMany {
-                for other in toManyWithoutLoading(relationship).changesOnly().objects { other.nullify(self, at: inverse) }
-            } else {
-                toOne(relationship)?.nullify(self, at: inverse)
-            }
-        }
-    }
-}
-
-extension NSManagedObjectContext {
-    /// The object is as the store has it; nothing of it is left to save.
-    func dropChanges(of object: NSManagedObject, for stored: Row) {
-        // First, for an object that leads to itself is changed by it.
-        object.undoInverses()
-        if object.flags.contains(.deleted) { deletedList.remove(object) } else { updatedList.remove(object) }
-        object.flags.subtract([.deleted, .preparedForDeletion])
-        object.snapshot = stored
-        object.restoreSnapshot()
-    }
-
-    /// The store has deleted the object: it goes from here too.
-    func acceptDeletion(of object: NSManagedObject) {
-        // First, for an object that leads to itself is changed by it.
-        object.undoInverses()
-        if object.flags.contains(.deleted) { deletedList.remove(object) } else { updatedList.remove(object) }
-        object.flags.subtract([.updated, .deleted, .noted])
-        release([object])
-        registry.unregister(object)
-        object.registry = nil
-    }
-
-    /// The store has deleted the object, but it is to stay: it is inserted again under its old ID.
-    func insertAgain(_ object: NSManagedObject) {
-        updatedList.remove(object)
-        object.flags.remove(.updated)
-        object.flags.insert(.inserted)
-        for relationship in object.owningEntity.frozen!.relationships where relationship.isToMany { _ = object.toMany(relationship) }
-        object.snapshot = nil
-        insertedList.append(object)
     }
 }

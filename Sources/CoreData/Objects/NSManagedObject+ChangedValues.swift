@@ -80,14 +80,20 @@ extension NSManagedObject {
 
     /// Whether a property differs from what the store had. Properties of new objects do.
     func differsFromSnapshot(_ property: NSPropertyDescription) -> Bool {
-        guard let snapshot else { return true }
+        guard let snapshot else {
+            // A fault may have relationships that were changed through their inverses.
+            guard slots == nil, let relationship = property as? NSRelationshipDescription,
+                case .toMany(let storage) = state(of: relationship)
+            else { return true }
+            return storage.isChanged(from: nil)
+        }
         let slot = slot(of: property)
         guard let relationship = property as? NSRelationshipDescription else {
             return row.map { !$0.hasEqualValue(as: snapshot, at: slot) } ?? false
         }
         switch state(of: relationship) {
         case .fault: return false
-        case .toMany(let storage): return storage.isChanged
+        case .toMany(let storage): return storage.isChanged(from: storage.isLoaded ? nil : snapshot.objectIDs(at: slot)?.ids)
         case .toOne(let target):
             let stored = snapshot.objectID(at: slot)
             if stored === NSManagedObjectID.unresolved { return true }

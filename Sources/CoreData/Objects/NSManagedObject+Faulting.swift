@@ -111,7 +111,8 @@ extension NSManagedObject {
         if flags.contains(.awaking) { return }
         if AccessHooks.isActive { noteWrite(at: index) }
         changed.insert(index)
-        if !flags.contains(.noted) {
+        // One that an undo has brought back stands in the event, and in no list yet.
+        if !flags.contains(.noted) || flags.isDisjoint(with: [.inserted, .updated, .deleted]) {
             registry?.context?.noteChange(of: self)
             flags.insert(.noted)
         }

@@ -153,6 +153,8 @@ extension NSManagedObject {
         let old = storage.objects
         if old.count == new.count, zip(old, new).allSatisfy({ $0 === $1 }) { return }
         let before = Set(old.map(ObjectIdentifier.init))
+        // Sets list their objects in any order.
+        if !relationship.isOrdered, before == kept { return }
         replace(by: new, in: storage, of: relationship)
         for object in old where !kept.contains(ObjectIdentifier(object)) { object.forget(self, at: relationship.inverseRelationship) }
         for object in new where !before.contains(ObjectIdentifier(object)) { object.remember(self, at: relationship) }
@@ -205,16 +207,17 @@ extension NSManagedObject {
 
     /// Puts `object` into this end of a to-many relationship, at the end or where it is said.
     func put(_ object: NSManagedObject, into relationship: NSRelationshipDescription, at index: Int? = nil) {
-        guard toManyWithoutLoading(relationship).insert(object, at: index) else { return }
+        guard storageForChange(of: relationship, by: object).insert(object, at: index) else { return }
         noteRelationshipChange(relationship)
         log(.added(self, relationship, object))
     }
 
     /// Takes `object` out of this end of a to-many relationship.
     func take(_ object: NSManagedObject, outOf relationship: NSRelationshipDescription) {
-        let storage = relationship.isOrdered ? storageForChange(of: relationship) : toManyWithoutLoading(relationship)
+        let storage = relationship.isOrdered ? storageForChange(of: relationship) : storageForChange(of: relationship, by: object)
         let index = relationship.isOrdered ? storage.index(of: object) : nil
         guard storage.remove(object) else { return }
+        if !storage.isLoaded, hasKnownPast(object, in: relationship) { storage.putBack(object) }
         noteRelationshipChange(relationship)
         log(.removed(self, relationship, object, index: index))
     }
@@ -251,6 +254,20 @@ extension NSManagedObject {
     /// The storage of a to-many relationship for a change: complete where an undo must know exactly what the change does.
     private func storageForChange(of relationship: NSRelationshipDescription) -> ToManyStorage {
         registry?.context?.undoer == nil ? toManyWithoutLoading(relationship) : toMany(relationship)
+    }
+
+    /// The storage for adding or removing `object`: complete where the object was removed or added before, as only the store knows what that
+    /// comes to.
+    private func storageForChange(of relationship: NSRelationshipDescription, by object: NSManagedObject) -> ToManyStorage {
+        let storage = toManyWithoutLoading(relationship)
+        guard storage.isUncertain(object), !hasKnownPast(object, in: relationship) else { return storage }
+        return toMany(relationship)
+    }
+
+    /// Whether an object says by itself, without asking the store for the others, if it was in the relationship.
+    private func hasKnownPast(_ object: NSManagedObject, in relationship: NSRelationshipDescription) -> Bool {
+        guard let inverse = relationship.inverseRelationship, !inverse.isToMany, !relationship.isOrdered else { return false }
+        return object.slots != nil && object.snapshot == nil
     }
 
     /// Undoes this end of `relationship` because `object`, at the other end, is being deleted.

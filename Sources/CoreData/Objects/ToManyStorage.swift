@@ -40,8 +40,13 @@ final class ToManyStorage {
     }
 
     /// Whether anything was added, removed or moved since the store was asked, or since the last save.
-    var isChanged: Bool {
-        if !isLoaded { return !objects.isEmpty || !removed.isEmpty }
+    ///
+    /// - Parameter ids: what the store had, if that is known without asking it.
+    func isChanged(from ids: [NSManagedObjectID]?) -> Bool {
+        if !isLoaded {
+            let changes = changesOnly(from: ids)
+            return !changes.objects.isEmpty || !changes.removed.isEmpty
+        }
         if objects.count != stored.count { return true }
         if zip(objects, stored).allSatisfy({ $0 === $1 }) { return false }
         return isOrdered || !stored.allSatisfy(contains)
@@ -51,8 +56,17 @@ final class ToManyStorage {
     func didSave() { stored = objects }
 
     /// A storage that knows no more than what was added and removed here since the last save.
-    func changesOnly() -> ToManyStorage {
-        if !isLoaded { return self }
+    ///
+    /// - Parameter ids: what the store had, if that is known without asking it: what was in it already was not added.
+    func changesOnly(from ids: [NSManagedObjectID]? = nil) -> ToManyStorage {
+        if !isLoaded {
+            guard let ids, !objects.isEmpty || !removed.isEmpty else { return self }
+            let known = Set(ids)
+            let changes = ToManyStorage(isOrdered: isOrdered, isLoaded: false)
+            changes.objects = objects.filter { !known.contains($0.objectID) || removed[ObjectIdentifier($0)] != nil }
+            changes.removed = removed.filter { known.contains($1.objectID) }
+            return changes
+        }
         let changes = ToManyStorage(isOrdered: isOrdered, isLoaded: false)
         let before = Set(stored.map(ObjectIdentifier.init))
         let now = Set(objects.map(ObjectIdentifier.init))
@@ -70,6 +84,29 @@ final class ToManyStorage {
         return (
             objects.filter { !before.contains(ObjectIdentifier($0)) }, stored.filter { !now.contains(ObjectIdentifier($0)) }
         )
+    }
+
+    /// Whether an object was added or removed, and whether the store has it is not known.
+    func isUncertain(_ object: NSManagedObject) -> Bool {
+        !isLoaded && (removed[ObjectIdentifier(object)] != nil || index(of: object) != nil)
+    }
+
+    /// What the store had and what was taken out here since.
+    var removedObjects: [NSManagedObject] {
+        if !isLoaded { return Array(removed.values) }
+        return stored.filter { !contains($0) }
+    }
+
+    /// An object that was taken out is back, where the store has it.
+    func putBack(_ object: NSManagedObject) {
+        if !isLoaded {
+            removed[ObjectIdentifier(object)] = nil
+        } else if !contains(object), stored.contains(where: { $0 === object }) {
+            let known = Set(stored.map(ObjectIdentifier.init))
+            let added = objects.filter { !known.contains(ObjectIdentifier($0)) }
+            objects = stored.filter { $0 === object || contains($0) } + added
+            positions = nil
+        }
     }
 
     /// Whether the store had these objects, in this order if order counts.

@@ -66,11 +66,13 @@ extension NSManagedObjectContext {
         var back: [NSManagedObject] = []
         // Objects come back before anything leads to them.
         for case .vanished(let remains) in steps where bringBack(remains) { back.append(remains.object) }
+        var links = steps.flatMap(\.touchedLinks)
         var updated: [NSManagedObject] = []
         var gone: [NSManagedObject] = []
         for step in steps.reversed() {
             switch step {
             case .values(let object, let row, let slots):
+                guard object.registry === registry else { continue }
                 object.restore(slots, from: row)
                 updated.append(object)
             case .appeared(let remains):
@@ -78,6 +80,8 @@ extension NSManagedObjectContext {
                 guard object.registry === registry, !object.flags.contains(.deleted) else { continue }
                 noteInEvent(object)
                 markDeleted(object)
+                // Its delete rules hold for what has been related to it since.
+                eventDeletions.append(object)
                 gone.append(object)
             default:
                 guard let object = step.relationship?.object else { continue }
@@ -85,6 +89,8 @@ extension NSManagedObjectContext {
                 updated.append(object)
             }
         }
+        for object in back where object.registry === registry { links += object.linksAfterReturn() }
+        agree(on: links)
         for object in gone { object.awake(fromSnapshotEvents: .undoInsertion) }
         for object in back where object.registry === registry { object.awake(fromSnapshotEvents: .undoDeletion) }
         var seen = Set((gone + back).map(ObjectIdentifier.init))
@@ -122,7 +128,7 @@ extension NSManagedObjectContext {
 
 extension NSManagedObject {
     /// Takes the values and the objects of all relationships from the store.
-    fileprivate func loadEverything() {
+    func loadEverything() {
         if slots == nil { _ = slotsAfterFault() }
         for relationship in owningEntity.frozen!.relationships { _ = related(relationship) }
     }

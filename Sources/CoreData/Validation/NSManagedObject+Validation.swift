@@ -96,7 +96,7 @@ extension NSManagedObject {
     func validateDenyRules() throws {
         var errors: [NSError] = []
         for relationship in owningEntity.frozen!.relationships where relationship.deleteRule == .denyDeleteRule {
-            let staying = related(relationship).filter { !$0.isDeleted }
+            let staying = related(relationship).filter { $0.registry != nil && !$0.isDeleted }
             guard !staying.isEmpty else { continue }
             errors.append(
                 CoreDataError.make(

@@ -1,0 +1,267 @@
+import CoreData
+
+/// One program while it runs: two contexts of a store and a child of the first, and what each of them ought to show.
+final class ProgramExecution {
+    /// What was done, in words.
+    private(set) var transcript: [String] = []
+    private(set) var difference: String?
+    var stored = NaiveGraph()
+    private(set) var sides: [ProgramSide] = []
+    private var nextLabel = 0
+    private let coordinator: NSPersistentStoreCoordinator
+
+    init(_ settings: ProgramSettings, in coordinator: NSPersistentStoreCoordinator) {
+        self.coordinator = coordinator
+        for index in 0..<3 {
+            let context = NSManagedObjectContext(.privateQueue)
+            if index == 2 { context.parent = sides[0].context } else { context.persistentStoreCoordinator = coordinator }
+            let side = ProgramSide(context, name: ["first", "second", "child"][index], settings, index)
+            if index == 2 { side.parent = sides[0] }
+            sides.append(side)
+        }
+        sides[1].context.automaticallyMergesChangesFromParent = settings.mergesByItself
+        for side in sides { side.listen() }
+    }
+
+    private struct Difference: Error {}
+
+    /// Carries out steps until one of them shows a difference. Answers whether there is none.
+    func run(_ steps: [ProgramStep]) -> Bool {
+        for step in steps {
+            do {
+                try carryOut(step)
+            } catch {
+                if difference == nil { difference = "\(error)" }
+                return false
+            }
+        }
+        return true
+    }
+
+    func note(_ text: String) throws {
+        difference = text
+        throw Difference()
+    }
+
+    func say(_ side: ProgramSide, _ text: String) { transcript.append("\(side.name): \(text)") }
+
+    // MARK: Steps
+
+    private func carryOut(_ step: ProgramStep) throws {
+        let side = sides[step.side]
+        // What leads to deleted objects of the parent is for the parent to mend.
+        if let parent = side.parent, parent.working.nodes.contains(where: { $1.isDoomed && $1.links["guards"] != nil }) { return }
+        try side.context.performAndWait {
+            if step.kind != .save && step.kind != .merge { try catchUp(side, step.choices.last ?? 0) }
+            var choices = Choices(step.choices)
+            try carryOut(step.kind, side, &choices)
+        }
+        if step.side == 0 || step.kind == .save { sides[2].isStale = true }
+    }
+
+    private func carryOut(_ kind: ProgramStep.Kind, _ side: ProgramSide, _ choices: inout Choices) throws {
+        switch kind {
+        case .merge: try merge(side)
+        case .save: try save(side)
+        case .rollback:
+            say(side, "roll back")
+            side.context.rollback()
+            side.working = side.base
+            side.forgetUndo()
+            try compare(side)
+        case .reset:
+            say(side, "reset")
+            side.context.reset()
+            side.working = side.base
+            side.forgetUndo()
+            try compare(side)
+        case .refreshAll:
+            say(side, "refresh all")
+            side.context.refreshAllObjects()
+        case .process:
+            say(side, "process pending changes")
+            side.context.processPendingChanges()
+        case .undo, .redo: try undo(side, isRedo: kind == .redo)
+        case .look: try look(side, &choices)
+        default: try edit(kind, side, &choices)
+        }
+    }
+
+    /// Changes the graph, as one group for undo.
+    private func edit(_ kind: ProgramStep.Kind, _ side: ProgramSide, _ choices: inout Choices) throws {
+        let objects = try side.objects()
+        guard objects.keys.sorted() == side.working.living else {
+            return try note("\(side.name): \(objects.keys.sorted()) are there, expected \(side.working.living)")
+        }
+        let before = side.working
+        let count = side.undoManager?.undoCount ?? 0
+        side.undoManager?.beginUndoGrouping()
+        var edit = ProgramEdit(side: side, objects: objects, choices: choices)
+        let text = kind == .insert ? edit.insert(nextLabel) : edit.carryOut(kind)
+        if kind == .insert { nextLabel += 1 }
+        side.undoManager?.endUndoGrouping()
+        guard let text else { return }
+        say(side, text)
+        if kind == .refresh || kind == .refreshMerging { return }
+        if let manager = side.undoManager, manager.undoCount > count { side.remember(before) }
+    }
+
+    private func undo(_ side: ProgramSide, isRedo: Bool) throws {
+        guard let change = side.takeUndo(isRedo: isRedo) else { return }
+        say(side, isRedo ? "redo" : "undo")
+        let before = side.working
+        let count = side.undoManager.map { isRedo ? $0.undoCount : $0.redoCount } ?? 0
+        if isRedo { side.context.redo() } else { side.context.undo() }
+        let isExact = side.goBack(over: change)
+        if !isExact { try side.adoptOrders() }
+        // Where nothing was left to go back to, nothing can be done again.
+        if let manager = side.undoManager, (isRedo ? manager.undoCount : manager.redoCount) > count {
+            side.rememberWayBack(before, isRedo: isRedo)
+        }
+    }
+
+    // MARK: Between contexts
+
+    /// A context that works shows the newest.
+    private func catchUp(_ side: ProgramSide, _ choice: Int) throws {
+        if let parent = side.parent, side.isStale {
+            try catchUp(parent, choice)
+            if side.context.hasChanges { side.context.rollback() }
+            if choice % 2 == 0 { side.context.reset() } else { side.context.refreshAllObjects() }
+            say(side, choice % 2 == 0 ? "(start anew by a reset)" : "(start anew by a rollback and a refresh)")
+            side.forgetUndo()
+            side.base = parent.working.withoutDoomed
+            side.working = side.base
+            side.isStale = false
+        }
+        if !side.waiting.isEmpty { try merge(side) }
+    }
+
+    private func merge(_ side: ProgramSide) throws {
+        if let parent = side.parent { return try parent.context.performAndWait { try merge(parent) } }
+        let waiting = side.waiting
+        if waiting.isEmpty { return }
+        say(side, "merge \(waiting.count) saves")
+        side.waiting = []
+        for info in waiting { side.merge(info) }
+        side.bringUpToDate(with: stored)
+        sides[2].isStale = sides[2].isStale || side === sides[0]
+        try compare(side)
+    }
+
+    private func save(_ side: ProgramSide) throws {
+        if side.parent != nil { return try saveChild(side) }
+        side.context.processPendingChanges()
+        let isDenied = side.working.isDenied
+        let conflicting = side.working.changedLabels(since: side.base).intersection(side.foreign)
+        let fails = isDenied || (side.policy == .errorMergePolicyType && !conflicting.isEmpty)
+        say(side, "save\(side.waiting.isEmpty ? "" : " (\(side.waiting.count) saves not merged, policy \(side.policy))")")
+        side.posted = nil
+        do {
+            try side.context.save()
+            if fails {
+                try note("\(side.name): the save succeeds, but \(isDenied ? "a delete is denied" : "\(conflicting) are in conflict")")
+            }
+        } catch let error as NSError where error.domain == NSCocoaErrorDomain {
+            let expected =
+                isDenied ? [NSValidationRelationshipDeniedDeleteError, NSValidationMultipleErrorsError] : [NSManagedObjectMergeError]
+            guard fails, expected.contains(error.code) else { return try note("\(side.name): the save fails: \(error)") }
+            transcript[transcript.count - 1] += ": fails"
+            if !side.waiting.isEmpty { try merge(side) }
+            return try compare(side)
+        }
+        let before = stored
+        var rule = NaiveMerge(base: side.base, working: side.working, stored: stored)
+        rule.policy = side.naivePolicy
+        rule.conflicting = conflicting
+        var merged = rule.merged()
+        merged.deleteAgain(saved: stored)
+        stored = merged.withoutDoomed
+        side.didSave(merged)
+        try tell(of: before, from: side)
+        if !side.waiting.isEmpty { try merge(side) }
+        try compareStore()
+    }
+
+    private func tell(of before: NaiveGraph, from side: ProgramSide) throws {
+        guard let info = side.posted else { return }
+        let other = side === sides[0] ? sides[1] : sides[0]
+        other.foreign.formUnion(stored.changedLabels(since: before))
+        guard other.context.automaticallyMergesChangesFromParent else { return other.waiting.append(info) }
+        // The merge was given to its queue by the save.
+        try other.context.performAndWait {
+            other.bringUpToDate(with: stored)
+            say(other, "(merges by itself)")
+            try compare(other)
+        }
+    }
+
+    private func saveChild(_ side: ProgramSide) throws {
+        if side.isStale || side.working.isDenied { return }
+        say(side, "save into the parent")
+        let parent = side.parent!
+        let before = parent.working
+        let changes = NaiveMerge(base: side.base, working: side.working, stored: parent.working.withoutDoomed)
+        let count = parent.undoManager?.undoCount ?? 0
+        // The undo manager belongs to the parent's queue.
+        try parent.context.performAndWait {
+            parent.undoManager?.beginUndoGrouping()
+            try side.context.save()
+            parent.undoManager?.endUndoGrouping()
+        }
+        var merged = changes.merged()
+        let doomed = merged.nodes.filter(\.value.isDoomed).keys.sorted()
+        for label in doomed { merged.nodes[label]!.isDoomed = false }
+        merged.delete(doomed, saved: parent.base)
+        for (label, node) in before.nodes where node.isDoomed { merged.nodes[label] = node }
+        parent.working = merged
+        if let manager = parent.undoManager, manager.undoCount > count { parent.remember(before) }
+        side.base = merged.withoutDoomed
+        side.working = side.base
+        try parent.context.performAndWait { try compare(parent) }
+    }
+
+    // MARK: Comparing
+
+    func compareStore() throws {
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait {
+            let (shown, _) = try ProgramSide.read(context)
+            try report(shown, stored, "the store")
+        }
+    }
+
+    func compare(_ side: ProgramSide) throws {
+        let (shown, objects) = try ProgramSide.read(side.context)
+        try report(shown, side.working.shown, side.name)
+        if let text = side.flagDifference(objects) { try note("\(side.name): \(text)") }
+    }
+
+    private func report(_ shown: NaiveGraph, _ expected: NaiveGraph, _ place: String) throws {
+        for label in Set(shown.nodes.keys).union(expected.nodes.keys).sorted() where shown.nodes[label] != expected.nodes[label] {
+            func text(_ node: NaiveGraph.Node?) -> String {
+                guard let node else { return "nothing" }
+                let values = node.values.sorted { $0.key < $1.key }.map { "\($0) \($1)" }
+                return (["\(node.kind)"] + values + node.links.sorted { $0.key < $1.key }.map { "\($0) \($1)" }).joined(separator: ", ")
+            }
+            try note("\(place), \(label): shown \(text(shown.nodes[label])); expected \(text(expected.nodes[label]))")
+        }
+    }
+
+    /// Everything that a context shows, and a fetch with predicate, order, limit and offset.
+    private func look(_ side: ProgramSide, _ choices: inout Choices) throws {
+        say(side, "look")
+        try compare(side)
+        if let text = try side.fetchDifference(&choices) { try note("\(side.name): \(text)") }
+    }
+}
+
+extension NaiveGraph {
+    /// As a context shows it: without the nodes that are deleted; what denies a deletion leads to its node until the save.
+    var shown: NaiveGraph {
+        var graph = self
+        for (label, node) in nodes where node.isDoomed { graph.nodes[label] = nil }
+        return graph
+    }
+}

@@ -1,0 +1,204 @@
+import CoreData
+
+/// One of the contexts of a program, and what it ought to show.
+final class ProgramSide {
+    let context: NSManagedObjectContext
+    let name: String
+    let policy: NSMergePolicyType
+    let undoManager: UndoManager?
+    var parent: ProgramSide?
+    /// Whether the parent of a child may have changed.
+    var isStale = false
+    /// What the context should show, and what was stored when it last caught up.
+    var working = NaiveGraph()
+    var base = NaiveGraph()
+    /// What others have saved since, and the nodes that they have changed.
+    var waiting: [[AnyHashable: Any]] = []
+    var foreign: Set<Int> = []
+    /// What the last save has posted.
+    var posted: [AnyHashable: Any]?
+    private let mergesRemotely: Bool
+    private var token: (any NSObjectProtocol)?
+
+    struct Change {
+        let before: NaiveGraph
+        let after: NaiveGraph
+    }
+    /// The attributes of deleted nodes that are gone, for an undo.
+    private var departed: [Int: [String: Int]] = [:]
+    private var past: [Change] = []
+    private var future: [Change] = []
+
+    init(_ context: NSManagedObjectContext, name: String, _ settings: ProgramSettings, _ index: Int) {
+        self.context = context
+        self.name = name
+        policy = index < 2 ? NSMergePolicyType(rawValue: UInt(settings.policies[index]))! : .errorMergePolicyType
+        mergesRemotely = settings.mergesRemotely[index]
+        context.mergePolicy = NSMergePolicy(merge: policy)
+        context.retainsRegisteredObjects = settings.retains[index]
+        undoManager = settings.undoes[index] ? UndoManager() : nil
+        undoManager?.groupsByEvent = false
+        context.performAndWait { context.undoManager = undoManager }
+    }
+
+    deinit { if let token { NotificationCenter.default.removeObserver(token) } }
+
+    var naivePolicy: NaiveMerge.Policy {
+        switch policy {
+        case .mergeByPropertyStoreTrumpMergePolicyType: .storeTrump
+        case .overwriteMergePolicyType: .overwrite
+        case .rollbackMergePolicyType: .rollback
+        default: .keepEverything
+        }
+    }
+
+    // MARK: Merging
+
+    func listen() {
+        nonisolated(unsafe) unowned let side = self
+        token = NotificationCenter.default.addObserver(
+            forName: NSManagedObjectContext.didSaveObjectIDsNotification, object: context, queue: nil
+        ) { side.posted = $0.userInfo }
+    }
+
+    func merge(_ info: [AnyHashable: Any]) {
+        if mergesRemotely {
+            NSManagedObjectContext.mergeChanges(fromRemoteContextSave: info, into: [context])
+        } else {
+            context.mergeChanges(
+                fromContextDidSave: Notification(name: NSManagedObjectContext.didSaveObjectIDsNotification, object: nil, userInfo: info))
+        }
+    }
+
+    /// The rule of a merge.
+    func bringUpToDate(with stored: NaiveGraph) {
+        let before = working
+        working = NaiveMerge(base: base, working: working, stored: stored).merged()
+        working.deleteAgain(saved: stored)
+        base = stored
+        foreign = []
+        noteDepartures(from: before)
+    }
+
+    /// The rule of a save: `merged` is what was written.
+    func didSave(_ merged: NaiveGraph) {
+        working = merged.withoutDoomed
+        base = working
+        foreign = []
+        noteDepartures(from: merged)
+    }
+
+    // MARK: Undo
+
+    func remember(_ before: NaiveGraph) {
+        past.append(Change(before: before, after: working))
+        future = []
+    }
+
+    func forgetUndo() {
+        past = []
+        future = []
+    }
+
+    func takeUndo(isRedo: Bool) -> Change? { isRedo ? future.popLast() : past.popLast() }
+
+    /// What goes back over an undo or redo that has been carried out.
+    func rememberWayBack(_ before: NaiveGraph, isRedo: Bool) {
+        let change = Change(before: before, after: working)
+        if isRedo { past.append(change) } else { future.append(change) }
+    }
+
+    /// Goes from `after` to `before`. Whether nothing else has come in between.
+    func goBack(over change: Change) -> Bool {
+        let (before, after) = (change.before.withoutTraces, change.after.withoutTraces)
+        let isUntouched = change.after.nodes.allSatisfy { label, then in
+            guard then.isDoomed, let now = working.nodes[label]?.values ?? departed[label] else { return true }
+            return then.values == now
+        }
+        let isExact = isUntouched && working.withoutTraces == after
+        var result: NaiveGraph
+        if isExact {
+            result = before
+            for label in result.nodes.keys where base.nodes[label] == nil && result.nodes[label]!.isDoomed { result.nodes[label] = nil }
+        } else {
+            let current = working.withoutDoomed
+            let gone = after.living.filter { before.nodes[$0]?.isDoomed ?? true && current.nodes[$0] != nil }
+            var goal = before.withoutDoomed
+            for label in gone { goal.nodes[label] = after.nodes[label]!.withoutLinks }
+            result = NaiveMerge(base: after.withoutDoomed, working: goal, stored: current).merged()
+            result.delete(gone, saved: base)
+            for label in before.living { comeBack(label, change, in: &result) }
+        }
+        for (label, node) in base.nodes where result.nodes[label] == nil {
+            result.nodes[label] = NaiveGraph.Node(kind: node.kind, values: working.nodes[label]?.values ?? node.values, isDoomed: true)
+            if !isExact { keepDenials(of: label, change, in: &result) }
+        }
+        working = result
+        return isExact
+    }
+
+    /// A node that was deleted is back, with what others have saved of it before that was saved.
+    private func comeBack(_ label: Int, _ change: Change, in result: inout NaiveGraph) {
+        let waiting = working.nodes[label].flatMap { $0.isDoomed && base.nodes[label] != nil ? $0 : nil }
+        guard result.nodes[label] != nil, working.nodes[label] == nil || waiting != nil, let before = change.before.nodes[label]?.values,
+            let after = change.after.nodes[label]?.values, var values = waiting?.values ?? departed[label]
+        else { return }
+        for attribute in ProgramModel.attributes(of: result.nodes[label]!.kind) where before[attribute] != after[attribute] {
+            values[attribute] = before[attribute]
+        }
+        result.nodes[label]!.values = values
+        guard let waiting else { return }
+        for relationship in ProgramModel.relationships(of: waiting.kind) {
+            let leadsToItself = waiting.links[relationship.name]?.contains(label) ?? false
+            if leadsToItself { result.connect(label, relationship, label) } else { result.disconnect(label, relationship, label) }
+        }
+    }
+
+    /// What denies the deletion of a node still does, unless the undo is about that.
+    private func keepDenials(of label: Int, _ change: Change, in result: inout NaiveGraph) {
+        for relationship in ProgramModel.relationships where relationship.deleteRule == .deny {
+            let inverse = relationship.inverse
+            for other in working.targets(label, relationship) where result.nodes[other]?.isDoomed == false {
+                let isAbout = change.before.targets(other, inverse) != change.after.targets(other, inverse)
+                if !isAbout, result.targets(other, inverse).isEmpty { result.connect(label, relationship, other) }
+            }
+        }
+    }
+
+    /// Deleted nodes are gone for good, or come back with the values that they have now.
+    private func noteDepartures(from before: NaiveGraph) {
+        for (label, node) in before.nodes where node.isDoomed && working.nodes[label] == nil { departed[label] = node.values }
+    }
+
+    /// Where others have changed an order between a change and its undo, the order after it is not laid down, the members are.
+    func adoptOrders() throws {
+        let (shown, _) = try Self.read(context)
+        for relationship in ProgramModel.relationships where relationship.isOrdered {
+            for label in working.nodes.keys {
+                let order = shown.targets(label, relationship)
+                if Set(order) == Set(working.targets(label, relationship)), !order.isEmpty {
+                    working.nodes[label]!.links[relationship.name] = order
+                }
+            }
+        }
+    }
+}
+
+extension NaiveGraph.Node {
+    var withoutLinks: NaiveGraph.Node {
+        var node = self
+        node.links = [:]
+        return node
+    }
+}
+
+extension NaiveGraph {
+    /// Without deleted nodes that nothing leads to.
+    var withoutTraces: NaiveGraph {
+        var graph = self
+        for (label, node) in nodes where node.isDoomed {
+            graph.nodes[label] = node.links.isEmpty ? nil : NaiveGraph.Node(kind: node.kind, values: [:], links: node.links, isDoomed: true)
+        }
+        return graph
+    }
+}

@@ -1,0 +1,18 @@
+import CoreData
+import Testing
+
+/// Random programs over two contexts of one store and a child of the first, compared with graphs in plain dictionaries.
+///
+/// `COREDATA_TEST_SEED` repeats a run, `COREDATA_TEST_PROGRAMS` says how many programs one has (10000 for a thorough one),
+/// `COREDATA_TEST_FIRST` with which of them it begins.
+@Suite("Random programs over several contexts") struct ProgramTests {
+    static let programs = ProcessInfo.processInfo.environment["COREDATA_TEST_PROGRAMS"].flatMap(Int.init)
+
+    @Test("Whatever is edited, undone, saved, merged and refreshed in whichever order, every context shows what the naive graph says")
+    func agreement() throws { try ProgramBatch(seed: DifferentialTests.seed, count: Self.programs ?? 2000, store: .inMemory).run() }
+
+    @Test("The same programs show the same over other stores", arguments: [ProgramStore.atomic, .incremental, .incrementalInBatches])
+    func otherStores(_ store: ProgramStore) throws {
+        try ProgramBatch(seed: DifferentialTests.seed, count: Self.programs ?? 300, store: store).run()
+    }
+}

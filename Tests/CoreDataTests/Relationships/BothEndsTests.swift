@@ -1,0 +1,248 @@
+import CoreData
+import Testing
+
+/// Two contexts of one store that both show some saved nodes, by label.
+private final class TwoContexts {
+    let first: NSManagedObjectContext
+    let second: NSManagedObjectContext
+    private var posted: [Notification] = []
+    private var token: (any NSObjectProtocol)?
+
+    init(retains: Bool = true, saving make: (NSManagedObjectContext) -> Void) throws {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: ProgramModel.make())
+        try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+        first = Music.context(coordinator)
+        second = Music.context(coordinator)
+        for context in [first, second] { context.retainsRegisteredObjects = retains }
+        nonisolated(unsafe) unowned let contexts = self
+        token = NotificationCenter.default.addObserver(
+            forName: NSManagedObjectContext.didSaveObjectIDsNotification, object: first, queue: nil
+        ) { contexts.posted.append($0) }
+        try first.performAndWait {
+            make(first)
+            try first.save()
+        }
+        posted = []
+        try second.performAndWait { _ = try ProgramSide.read(second) }
+    }
+
+    deinit { if let token { NotificationCenter.default.removeObserver(token) } }
+
+    /// Does something in a context with its objects by label.
+    func perform(_ context: NSManagedObjectContext, _ body: ([Int: NSManagedObject]) throws -> Void) throws {
+        try context.performAndWait { try body(try ProgramSide.read(context).1) }
+    }
+
+    /// The first does something and saves it.
+    func save(_ body: ([Int: NSManagedObject]) throws -> Void) throws {
+        try perform(first) {
+            try body($0)
+            try first.save()
+        }
+    }
+
+    /// The second merges what the first has saved.
+    func merge() {
+        second.performAndWait { for note in posted { second.mergeChanges(fromContextDidSave: note) } }
+        posted = []
+    }
+
+    /// What a relationship of the second leads to.
+    func shown(_ label: Int, _ relationship: String) throws -> [Int] {
+        try second.performAndWait { try ProgramSide.read(second).0.nodes[label]?.links[relationship] ?? [] }
+    }
+
+    /// What a relationship leads to in the store.
+    func stored(_ label: Int, _ relationship: String) throws -> [Int] {
+        let context = Music.context(first.persistentStoreCoordinator!)
+        return try context.performAndWait { try ProgramSide.read(context).0.nodes[label]?.links[relationship] ?? [] }
+    }
+}
+
+extension NSManagedObjectContext {
+    @discardableResult
+    fileprivate func node(_ label: Int, _ values: [String: Any] = [:]) -> NSManagedObject {
+        insert("Node", ["label": label].merging(values) { $1 })
+    }
+}
+
+@Suite("Both ends of a relationship agree") struct BothEndsTests {
+    @Test(
+        "What others relate to an object that is deleted here is taken back when it is merged, friends of themselves too",
+        arguments: [false, true])
+    func friendsOfADeletedObject(_ retains: Bool) throws {
+        let contexts = try TwoContexts(retains: retains) {
+            $0.node(0)
+            $0.node(1)
+        }
+        try contexts.perform(contexts.second) { contexts.second.delete($0[1]!) }
+        try contexts.save { $0[1]!.setValue(Set([$0[0]!, $0[1]!]), forKey: "friends") }
+        contexts.merge()
+        let friends = try contexts.shown(0, "friends")
+        #expect(friends == [])
+    }
+
+    @Test("An undo that brings an object back keeps what others have related to it since out at both ends")
+    func returnAfterAMerge() throws {
+        let contexts = try TwoContexts {
+            $0.node(0)
+            $0.node(1)
+        }
+        let manager = UndoManager()
+        contexts.second.performAndWait { contexts.second.undoManager = manager }
+        try contexts.perform(contexts.second) { contexts.second.delete($0[1]!) }
+        try contexts.save { $0[1]!.setValue(Set([$0[0]!, $0[1]!]), forKey: "friends") }
+        contexts.merge()
+        contexts.second.performAndWait { contexts.second.undo() }
+        let friends = try [0, 1].map { try contexts.shown($0, "friends") }
+        #expect(friends == [[], [1]])
+        try contexts.second.performAndWait { try contexts.second.save() }
+        let stored = try [0, 1].map { try contexts.stored($0, "friends") }
+        #expect(stored == [[], [1]])
+    }
+
+    @Test("An attribute that was set back to what it was takes what others have saved")
+    func setBack() throws {
+        let contexts = try TwoContexts { $0.node(0) }
+        try contexts.perform(contexts.second) {
+            $0[0]!.setValue(7, forKey: "number")
+            $0[0]!.setValue(0, forKey: "number")
+        }
+        try contexts.save { $0[0]!.setValue(5, forKey: "number") }
+        contexts.merge()
+        try contexts.perform(contexts.second) { #expect($0[0]!.value(forKey: "number") as? Int == 5) }
+    }
+
+    @Test("The rollback policy puts back what was taken out of relationships, at both ends")
+    func rollbackPolicy() throws {
+        let contexts = try TwoContexts { $0.node(1, ["parent": $0.node(0)]) }
+        try contexts.perform(contexts.second) { $0[1]!.setValue(nil, forKey: "parent") }
+        try contexts.save { $0[1]!.setValue("theirs", forKey: "name") }
+        try contexts.second.performAndWait {
+            contexts.second.mergePolicy = NSMergePolicy.rollback
+            try contexts.second.save()
+        }
+        let (parent, children) = (try contexts.shown(1, "parent"), try contexts.shown(0, "children"))
+        #expect(parent == [0])
+        #expect(children == [1])
+        let stored = try contexts.stored(0, "children")
+        #expect(stored == [1])
+    }
+
+    @Test("A delete that wins over what others have saved takes the object out of what they have related to it")
+    func deleteWins() throws {
+        let contexts = try TwoContexts {
+            $0.node(0)
+            $0.node(1)
+        }
+        try contexts.perform(contexts.second) { contexts.second.delete($0[0]!) }
+        try contexts.save { $0[1]!.setValue($0[0]!, forKey: "parent") }
+        try contexts.second.performAndWait {
+            contexts.second.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+            try contexts.second.save()
+        }
+        let context = Music.context(contexts.first.persistentStoreCoordinator!)
+        try context.performAndWait {
+            let left = try #require(try context.all("Node").first)
+            #expect(left.value(forKey: "label") as? Int == 1)
+            #expect(left.value(forKey: "parent") == nil)
+        }
+    }
+
+    @Test("An object that wins over its deletion has its relationships back at both ends, and late news of the deletion leaves it alone")
+    func insertedAgain() throws {
+        let contexts = try TwoContexts { $0.node(1, ["parent": $0.node(0)]) }
+        try contexts.save { contexts.first.delete($0[0]!) }
+        try contexts.second.performAndWait {
+            let node = try #require(contexts.second.registeredObjects.first { $0.value(forKey: "label") as? Int == 0 })
+            node.setValue(3, forKey: "number")
+            contexts.second.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+            try contexts.second.save()
+        }
+        contexts.merge()
+        let (shown, stored) = (try contexts.shown(0, "children"), try contexts.stored(0, "children"))
+        #expect(shown == [1])
+        #expect(stored == [1])
+        let parent = try contexts.stored(1, "parent")
+        #expect(parent == [0])
+    }
+
+    @Test("A refresh without merging drops changes of relationships at both ends, and is not undone")
+    func refresh() throws {
+        let contexts = try TwoContexts {
+            $0.node(0)
+            $0.node(1)
+        }
+        let manager = UndoManager()
+        manager.groupsByEvent = false
+        contexts.second.performAndWait { contexts.second.undoManager = manager }
+        try contexts.perform(contexts.second) {
+            $0[1]!.setValue($0[0]!, forKey: "parent")
+            contexts.second.processPendingChanges()
+            contexts.second.refresh($0[1]!, mergeChanges: false)
+            contexts.second.processPendingChanges()
+            #expect(manager.undoCount == 1)
+        }
+        let children = try contexts.shown(0, "children")
+        #expect(children == [])
+    }
+
+    @Test("An undo over what others have saved since leaves both ends in agreement")
+    func undoOverAMerge() throws {
+        let contexts = try TwoContexts { for label in 0...2 { $0.node(label) } }
+        contexts.second.performAndWait { contexts.second.undoManager = UndoManager() }
+        try contexts.perform(contexts.second) { $0[1]!.setValue($0[0]!, forKey: "next") }
+        try contexts.save { $0[1]!.setValue($0[2]!, forKey: "next") }
+        contexts.merge()
+        let merged = try [contexts.shown(1, "next"), contexts.shown(0, "previous"), contexts.shown(2, "previous")]
+        #expect(merged == [[0], [1], []])
+        contexts.second.performAndWait { contexts.second.undo() }
+        let undone = try [contexts.shown(1, "next"), contexts.shown(0, "previous"), contexts.shown(2, "previous")]
+        #expect(undone == [[], [], []])
+    }
+
+    @Test("Deny rules hold for saved objects alone, and count what is still there")
+    func deny() throws {
+        let contexts = try TwoContexts { $0.node(0) }
+        try contexts.perform(contexts.second) {
+            let new = contexts.second.node(1, ["guards": Set([$0[0]!])])
+            contexts.second.delete(new)
+            contexts.second.processPendingChanges()
+            #expect($0[0]!.value(forKey: "guardedBy") == nil)
+            let other = contexts.second.node(2, ["guardedBy": $0[0]!])
+            contexts.second.delete($0[0]!)
+            contexts.second.delete(other)
+            try contexts.second.save()
+            #expect(try contexts.second.all("Node") == [])
+        }
+    }
+
+    @Test("What was added to a relationship and taken out again is no change, whether or not the store was asked")
+    func addedAndRemoved() throws {
+        let contexts = try TwoContexts {
+            $0.node(0)
+            $0.node(1)
+        }
+        try contexts.perform(contexts.second) {
+            contexts.second.refreshAllObjects()
+            $0[0]!.addObjects([$0[1]!], toRelationship: "likes")
+            $0[0]!.removeObjects([$0[1]!], fromRelationship: "likes")
+            #expect($0[0]!.changedValues().isEmpty)
+        }
+        try contexts.save { $0[0]!.setValue(Set([$0[1]!]), forKey: "likes") }
+        contexts.merge()
+        let likes = try contexts.shown(0, "likes")
+        #expect(likes == [1])
+    }
+
+    @Test("Setting the objects that a relationship has, in whatever order, changes nothing")
+    func sameSet() throws {
+        let contexts = try TwoContexts { context in
+            context.node(0, ["likes": Set((1...8).map { context.node($0) })])
+        }
+        try contexts.perform(contexts.second) {
+            for _ in 0..<8 { $0[0]!.setValue(Set($0.values.filter { $0.value(forKey: "label") as? Int != 0 }), forKey: "likes") }
+            #expect(!contexts.second.hasChanges)
+        }
+    }
+}
