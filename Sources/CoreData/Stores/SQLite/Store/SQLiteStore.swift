@@ -22,6 +22,8 @@ final class SQLiteStore: NSPersistentStore, RowTable {
     /// Relationships that were read for many objects at once, until something changes.
     private(set) var related = SQLRelatedCache()
     private var dataVersion: Int64 = -1
+    /// Made at the first fetch.
+    private var madeQueries: SQLQueries?
     private var storm = SQLReadStorm()
     /// The key given last, by the number of the entity at the top of the inheritance: none below it is checked again.
     var checkedRoots: Set<Int64> = []
@@ -51,6 +53,7 @@ final class SQLiteStore: NSPersistentStore, RowTable {
             plans = [:]
             writers = [:]
             connection = nil
+            madeQueries = nil
             cache.removeAll()
             related.removeAll()
         }
@@ -111,6 +114,14 @@ final class SQLiteStore: NSPersistentStore, RowTable {
         try connection.transaction { try SQLiteMetadata.write(metadata ?? [:], to: connection) }
     }
 
+    /// What answers fetches by SQL.
+    func queries() throws -> SQLQueries {
+        if let madeQueries { return madeQueries }
+        let made = try SQLQueries(self)
+        madeQueries = made
+        return made
+    }
+
     // MARK: What lies where
 
     /// Where an entity lies.
@@ -160,6 +171,10 @@ final class SQLiteStore: NSPersistentStore, RowTable {
     override func permanentIDs(for objects: [NSManagedObject]) throws -> [NSManagedObjectID] { try makePermanentIDs(for: objects) }
 
     override func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws { try write(changes, in: context) }
+
+    override func executeBatch(_ request: any BatchRequest, in context: NSManagedObjectContext) throws -> BatchOutcome {
+        try changed(by: request, context.mergePolicy)
+    }
 
     override func holders(of constraint: UniquenessConstraint, _ key: [PropertyValue]) throws -> [NSManagedObjectID] {
         try readHolders(of: constraint, key)
