@@ -5,21 +5,30 @@ import Foundation
 /// Whoever translates predicates keeps translations by shape, and only puts other constants in. The walk costs no more than reading the tree
 /// once.
 package struct PredicateShape {
+    /// What of a constant's value may matter besides its kind.
+    package enum Detail: UInt8, Sendable {
+        case none
+        /// How text is spelled: it is compared as a whole, or by how it begins.
+        case spelling
+        /// Whether a number is 0: a count is compared with it.
+        case zero
+    }
+
     /// The shape, to be used as a key.
     package var key: [UInt8] = []
     /// The constants in the order of the walk, which is that of ``PredicateTree/numberingConstants(from:)``.
     package var constants: [PropertyValue] = []
-    /// Which constants are compared in such a way that it may matter how their text is spelled.
-    package private(set) var isSpelled: [Bool] = []
+    /// What of each constant's value may matter besides its kind.
+    package private(set) var details: [Detail] = []
     /// Whether the shape stands for nothing but itself: parts of it are code, which has no shape.
     package private(set) var isUnique = false
     /// What of a constant's value the translation depends on.
-    private let classify: (PropertyValue, Bool, inout [UInt8]) -> Void
+    private let classify: (PropertyValue, Detail, inout [UInt8]) -> Void
 
     /// Begins an empty shape.
     ///
-    /// - Parameter classify: Writes what of a constant's value belongs to the shape; it is told whether the spelling of text may matter.
-    package init(classify: @escaping (PropertyValue, _ isSpelled: Bool, inout [UInt8]) -> Void) {
+    /// - Parameter classify: Writes what of a constant's value belongs to the shape; it is told what may matter.
+    package init(classify: @escaping (PropertyValue, Detail, inout [UInt8]) -> Void) {
         self.classify = classify
         key.reserveCapacity(160)
     }
@@ -81,20 +90,20 @@ package struct PredicateShape {
         case .any: key.append(2)
         }
         key.append(UInt8(truncatingIfNeeded: comparison.options.rawValue))
-        append(comparison.left, isSpelled: comparison.comparesSpelling)
-        append(comparison.unfoldedRight, isSpelled: comparison.comparesSpelling)
+        append(comparison.left, detail: comparison.detail)
+        append(comparison.unfoldedRight, detail: comparison.detail)
     }
 
     /// Goes on with an expression.
-    package mutating func append(_ expression: ExpressionTree) { append(expression, isSpelled: false) }
+    package mutating func append(_ expression: ExpressionTree) { append(expression, detail: .none) }
 
-    private mutating func append(_ expression: ExpressionTree, isSpelled: Bool) {
+    private mutating func append(_ expression: ExpressionTree, detail: Detail) {
         switch expression {
         case .constant(let value):
             key.append(10)
             constants.append(value)
-            self.isSpelled.append(isSpelled)
-            classify(value, isSpelled, &key)
+            details.append(detail)
+            classify(value, detail, &key)
         case .evaluatedObject: key.append(11)
         case .variable(let name):
             key.append(12)
@@ -183,12 +192,23 @@ extension PredicateComparison {
         return right
     }
 
-    /// Whether equality of text, or how it begins, decides.
-    fileprivate var comparesSpelling: Bool {
-        guard options.isDisjoint(with: [.caseInsensitive, .diacriticInsensitive]) else { return false }
+    /// What of the constants on either side may matter besides their kind.
+    fileprivate var detail: PredicateShape.Detail {
+        if modifier == .direct, left.isCount || right.isCount { return .zero }
+        guard options.isDisjoint(with: [.caseInsensitive, .diacriticInsensitive]) else { return .none }
         switch self.operator {
-        case .equal, .notEqual, .isIn, .beginsWith: return true
-        default: return false
+        case .equal, .notEqual, .isIn, .beginsWith: return .spelling
+        default: return .none
+        }
+    }
+}
+
+extension ExpressionTree {
+    /// Whether it is how many elements a collection has.
+    fileprivate var isCount: Bool {
+        switch self {
+        case .keyPath(let keys), .navigation(_, let keys): keys.last == "@count"
+        default: false
         }
     }
 }

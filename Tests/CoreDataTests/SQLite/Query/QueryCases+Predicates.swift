@@ -55,6 +55,7 @@ extension QueryCases {
         let kinds = Self.numbers.contains(kind) ? Self.numbers : [kind]
         let options = kind == .text ? PredicateComparison.Options(rawValue: pick([0, 0, 1, 2, 3, 8, 4, 11])) : []
         if chance(12) { return objects(scope) }
+        if chance(15) { return emptiness(scope, depth: depth) }
         let equalities: [PredicateComparison.Operator] = [.equal, .notEqual]
         var operations = equalities + [.isIn]
         // Texts of several spellings have another order in SQL.
@@ -89,6 +90,22 @@ extension QueryCases {
         let left = value(scope, kind, depth: depth)
         if equalities.contains(operation), chance(3) { return .compare(right, operation, left, options: options) }
         return .compare(left, operation, right, options: options)
+    }
+
+    /// Asks whether there is anything in a collection.
+    private mutating func emptiness(_ scope: Scope, depth: Int) -> PredicateTree {
+        let zero = ExpressionTree.constant(.int64(0))
+        let count: ExpressionTree
+        if depth > 0 {
+            count = .navigation(subquery(scope, depth: depth - 1).0, ["@count"])
+        } else {
+            let (keys, _) = keysToMany(scope.entity)
+            count = expression(scope, keys + ["@count"])
+        }
+        let operation = pick([
+            PredicateComparison.Operator.equal, .notEqual, .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual,
+        ])
+        return chance(2) ? .compare(count, operation, zero) : .compare(zero, operation, count)
     }
 
     /// Compares objects themselves.

@@ -94,6 +94,15 @@ import Testing
         #expect(!steps.contains("SCAN t0"), "\(format): \(steps)")
     }
 
+    @Test("A collection is not counted to see whether it is empty") func emptiness() throws {
+        let stores = try Indexed()
+        for format in ["many.@count > 0", "0 == many.@count", "SUBQUERY(more, $x, $x.number == 1).@count != 0"] {
+            let sql = try stores.query(format).plan.sql
+            #expect(sql.contains("EXISTS") && !sql.contains("COUNT"), "\(sql)")
+        }
+        #expect(try stores.query("many.@count > %d", 1).plan.sql.contains("COUNT"))
+    }
+
     @Test("noindex: keeps an index from being used") func noIndex() throws {
         let stores = try Indexed()
         let steps = try stores.steps(stores.query("noindex:(number) == 5"))

@@ -64,8 +64,14 @@ extension SQLiteStore {
         }
     }
 
-    /// What is reported of the rows in the table of the batch.
+    /// What is reported of the rows in the table of the batch, which is emptied.
     private func outcome(_ wanted: BatchOutcome.Kind, _ entity: SQLEntity) throws -> BatchOutcome {
+        let outcome = try reported(wanted, entity)
+        try database().execute("DELETE FROM temp.CoreDataBatch")
+        return outcome
+    }
+
+    private func reported(_ wanted: BatchOutcome.Kind, _ entity: SQLEntity) throws -> BatchOutcome {
         switch wanted {
         case .status: return .status(true)
         case .count:

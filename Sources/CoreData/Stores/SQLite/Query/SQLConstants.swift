@@ -35,15 +35,21 @@ struct SQLConstantClass: Hashable {
     var kind: Kind
     /// How many spellings a text has, up to ``TextSpellings/limit``; 0 for more.
     var spellings: UInt8 = 1
+    /// Whether an integer that a count is compared with is 0.
+    var isZero = false
     /// Whether all spellings of a text begin with the same bytes.
     var hasPrefix = false
     var elements: Elements = []
 
-    /// - Parameter isSpelled: whether it matters how text is spelled. Where it does not, text counts as having any number of spellings.
-    init(_ value: PropertyValue, isSpelled: Bool) {
+    /// - Parameter detail: what may matter. Where the spelling of text does not, it counts as having any number of spellings.
+    init(_ value: PropertyValue, _ detail: PredicateShape.Detail) {
+        let isSpelled = detail == .spelling
         switch value {
         case .null: kind = .null
-        case .bool, .int64: kind = .integer
+        case .bool: kind = .integer
+        case .int64(let number):
+            kind = .integer
+            isZero = detail == .zero && number == 0
         case .double(let number): kind = number.isNaN ? .notANumber : .real
         case .decimal(let number):
             if number.isNaN {
@@ -78,7 +84,7 @@ struct SQLConstantClass: Hashable {
             return !isSpelled || TextSpellings.class(of: text).count == 0 ? [.any, .text, .manySpellings] : [.any, .text]
         default: break
         }
-        let element = SQLConstantClass(value, isSpelled: isSpelled)
+        let element = SQLConstantClass(value, isSpelled ? .spelling : .none)
         switch element.kind {
         case .null: return [.any, .null]
         case .integer, .real: return [.any, .number]
@@ -97,10 +103,11 @@ struct SQLConstantClass: Hashable {
     }
 
     /// Writes the class into the shape of a request.
-    static func write(_ value: PropertyValue, _ isSpelled: Bool, _ key: inout [UInt8]) {
-        let found = SQLConstantClass(value, isSpelled: isSpelled)
+    static func write(_ value: PropertyValue, _ detail: PredicateShape.Detail, _ key: inout [UInt8]) {
+        let found = SQLConstantClass(value, detail)
         key.append(found.kind.rawValue)
         switch found.kind {
+        case .integer: key.append(found.isZero ? 1 : 0)
         case .text:
             key.append(found.spellings)
             key.append(found.hasPrefix ? 1 : 0)

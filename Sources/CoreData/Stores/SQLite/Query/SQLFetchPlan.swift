@@ -62,9 +62,9 @@ struct SQLFetchShape {
     let key: [UInt8]?
     /// The constants in the order of ``SQLFetchTranslator``.
     let constants: [PropertyValue]
-    private let isSpelled: [Bool]
+    private let details: [PredicateShape.Detail]
     /// What of the constants the statement depends on.
-    var classes: [SQLConstantClass] { zip(constants, isSpelled).map { SQLConstantClass($0, isSpelled: $1) } }
+    var classes: [SQLConstantClass] { zip(constants, details).map { SQLConstantClass($0, $1) } }
 
     /// - Throws: the error of a predicate that did not parse, and of a key path that has no name.
     init(_ request: NSFetchRequest<any NSFetchRequestResult>, _ parts: SQLFetchParts) throws {
@@ -94,7 +94,7 @@ struct SQLFetchShape {
         }
         key = shape.isUnique ? nil : shape.key
         constants = shape.constants
-        isSpelled = shape.isSpelled
+        details = shape.details
     }
 }
 

@@ -110,6 +110,8 @@ struct SQLTerm {
     var isColumn = false
     /// Whether SQLite may have stored a whole floating-point number as an integer.
     var mayBeStoredAsInteger = false
+    /// Where it is a count: what the counted rows come from.
+    var counted: SQLFragment?
 
     /// The number forms it can have.
     var number: SQLNumberForm? { if case .number(let form) = kind { form } else { nil } }

@@ -89,7 +89,7 @@ extension SQLTranslator {
 
     private func count(_ operand: SQLOperand) throws -> SQLTerm {
         switch operand {
-        case .many(let many): return SQLTerm(sql: many.count(), kind: .number(.integer))
+        case .many(let many): return SQLTerm(sql: many.count(), kind: .number(.integer), counted: many.from())
         case .constants(let constant):
             return SQLTerm(
                 sql: "(SELECT COUNT(*) FROM CoreDataArray(\(SQLBinding.constant(constant.number, .size))))", kind: .number(.integer))

@@ -16,6 +16,7 @@ extension SQLTranslator {
         guard left.kind.family == right.kind.family, !left.isNotANumber, !right.isNotANumber else { return never(left, right) }
         switch (left.kind, right.kind) {
         case (.number, _):
+            if let test = emptiness(left, .equal, right) { return test }
             if areComparable(left, right) { return "\(left.sql) = \(right.sql)" }
             return "CoreDataCompare(\(SQLBinding.integer(4)), \(left.forFunctions), \(right.forFunctions))"
         case (.text, _): return equalText(left, right, options)
@@ -57,7 +58,7 @@ extension SQLTranslator {
         guard left.kind.family == right.kind.family, !left.isNotANumber, !right.isNotANumber else { return never(left, right) }
         switch left.kind.family {
         case .number:
-            return numberOrder(left, operation, code, right)
+            return emptiness(left, SQLQueryFunctions.comparisons[Int(code)], right) ?? numberOrder(left, operation, code, right)
         case .text:
             if !options.folds { return "\(left.sql) \(operation) \(right.sql)" }
             return "\(folded(left, options)) \(operation) \(folded(right, options))"
@@ -76,6 +77,33 @@ extension SQLTranslator {
         guard left.mayBeLongDecimal || right.mayBeLongDecimal else { return plainly }
         let decimal = left.mayBeLongDecimal ? left.sql : right.sql
         return "((\(plainly) AND \(decimal) < x'') OR (\(decimal) >= x'' AND \(exactly)))"
+    }
+
+    /// A count compared with 0: whether there is anything takes less than counting it. Nil for any other comparison.
+    private func emptiness(_ left: SQLTerm, _ operation: PredicateComparison.Operator, _ right: SQLTerm) -> SQLFragment? {
+        let from: SQLFragment
+        var operation = operation
+        if let counted = left.counted, right.constant?.shape.isZero == true {
+            from = counted
+        } else if let counted = right.counted, left.constant?.shape.isZero == true {
+            from = counted
+            switch operation {
+            case .lessThan: operation = .greaterThan
+            case .lessThanOrEqual: operation = .greaterThanOrEqual
+            case .greaterThan: operation = .lessThan
+            case .greaterThanOrEqual: operation = .lessThanOrEqual
+            default: break
+            }
+        } else {
+            return nil
+        }
+        switch operation {
+        case .equal, .lessThanOrEqual: return "NOT EXISTS (SELECT 1\(from))"
+        case .greaterThan: return "EXISTS (SELECT 1\(from))"
+        case .lessThan: return "0"
+        case .greaterThanOrEqual: return "1"
+        default: return nil
+        }
     }
 
     // MARK: Text

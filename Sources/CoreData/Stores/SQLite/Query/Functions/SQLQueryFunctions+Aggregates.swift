@@ -43,8 +43,6 @@ private final class CollectedValues {
 
 extension SQLQueryFunctions {
     func addAggregates(to connection: OpaquePointer) throws {
-        let size = Int32(MemoryLayout<RunningSum>.stride)
-        precondition(size <= 32)
         // number
         try add("CoreDataSum", 1, to: connection) { context, _, values in
             SQLQueryFunctions.addUp(context, values)
@@ -72,7 +70,7 @@ extension SQLQueryFunctions {
         } final: { context in
             let place = sqlite3_aggregate_context(context, 0)?.assumingMemoryBound(to: UnsafeRawPointer?.self)
             guard let pointer = place?.pointee else {
-                // Not one row: the sum of nothing is 0, and all else of nothing is nil. Sums come here as an average or minimum would.
+                // Not one row.
                 return sqlite3_result_null(context)
             }
             let held = Unmanaged<CollectedValues>.fromOpaque(pointer).takeRetainedValue()

@@ -3,7 +3,7 @@ internal import Foundation
 internal import Predicates
 
 extension SQLQueryFunctions {
-    private static let comparisons: [PredicateComparison.Operator] = [
+    static let comparisons: [PredicateComparison.Operator] = [
         .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual, .equal, .notEqual,
     ]
 
