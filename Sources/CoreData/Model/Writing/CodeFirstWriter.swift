@@ -25,7 +25,7 @@ struct CodeFirstWriter {
 
     init(_ model: NSManagedObjectModel) throws {
         self.model = model
-        let mistakes = ModelCheck.mistakes(of: model)
+        let mistakes = ModelCheck.mistakes(of: model).map(\.message)
         guard mistakes.isEmpty else {
             throw ModelFileError.unwritable("the model", mistakes.joined(separator: " "), next: "Mend the model first.")
         }
