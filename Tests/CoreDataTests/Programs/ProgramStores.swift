@@ -22,6 +22,14 @@ struct ProgramStore: Sendable, CustomTestStringConvertible {
         return coordinator
     }
 
+    /// A database in memory.
+    static let sqlite = ProgramStore(name: "SQLite") { model in
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: URL(fileURLWithPath: "/dev/null"))
+        return coordinator
+    }
+
     static let incremental = ProgramStore(name: "incremental") { try QueryingStore.make(model: $0).coordinator }
 
     /// A store that answers for many objects by one question.
