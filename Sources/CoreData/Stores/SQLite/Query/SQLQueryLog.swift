@@ -43,7 +43,7 @@ struct SQLQueryLog {
                 guard let statement, let text = sqlite3_sql(OpaquePointer(statement)) else { return 0 }
                 let sql = String(cString: text)
                 // Fetches are logged with more about them.
-                if sql.hasPrefix("SELECT"), sql.contains(" t0") { return 0 }
+                if sql.contains(" t0"), sql.hasPrefix("SELECT") || sql.hasPrefix("EXPLAIN") { return 0 }
                 let time = nanoseconds?.loadUnaligned(as: Int64.self) ?? 0
                 Log.sql.debug("\(sql) (\(Double(time) / 1e9) s)")
                 return 0
