@@ -4,7 +4,7 @@ internal import Logging
 
 /// What is said about queries: Apple's launch argument `-com.apple.CoreData.SQLDebug 1`, or the environment variable `COREDATA_SQL_DEBUG=1`.
 ///
-/// Level 1 logs each statement, how long it took and how many rows it gave; level 2 how many values are bound too, and with
+/// Level 1 logs each statement and how long it took, and of fetches how many rows they gave; level 2 how many values are bound too, and with
 /// `COREDATA_SQL_DEBUG_VALUES=1` the values themselves, which may be private; level 3 how SQLite goes about it. From level 1 on, a scan of a
 /// whole table that has many rows is a warning.
 struct SQLQueryLog {
@@ -32,6 +32,22 @@ struct SQLQueryLog {
         let query: SQLiteQuery
         let connection: SQLConnection
         let start: DispatchTime
+    }
+
+    /// Has a connection log what it runs besides fetches: saves, faults, and what the store does for itself.
+    static func trace(_ connection: SQLConnection) {
+        if level == 0 { return }
+        sqlite3_trace_v2(
+            connection.handle, UInt32(SQLITE_TRACE_PROFILE),
+            { _, _, statement, nanoseconds in
+                guard let statement, let text = sqlite3_sql(OpaquePointer(statement)) else { return 0 }
+                let sql = String(cString: text)
+                // Fetches are logged with more about them.
+                if sql.contains(" t0"), sql.hasPrefix("SELECT") || sql.hasPrefix("EXPLAIN") { return 0 }
+                let time = nanoseconds?.loadUnaligned(as: Int64.self) ?? 0
+                Log.sql.debug("\(sql) (\(Double(time) / 1e9) s)")
+                return 0
+            }, nil)
     }
 
     func begin(_ query: SQLiteQuery, _ connection: SQLConnection) -> Run? {

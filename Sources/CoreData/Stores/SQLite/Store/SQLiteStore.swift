@@ -45,6 +45,7 @@ final class SQLiteStore: NSPersistentStore, RowTable {
         self.schema = schema
         values = SQLValues(schema: schema, token: token, path: connection.path, externalFiles: SQLiteFiles.externalFiles(of: url))
         SQLFunctions.register(on: connection)
+        SQLQueryLog.trace(connection)
     }
 
     override func willRemove(from coordinator: NSPersistentStoreCoordinator?) {
