@@ -35,6 +35,7 @@ private final class ProgramRun {
         var isDirty = false
     }
 
+    private let pad: Scratchpad
     private var random: SeededGenerator
     private var stored: ReferenceGraph
     private var sides: [Side]
@@ -43,12 +44,12 @@ private final class ProgramRun {
     private(set) var difference: String?
 
     init(seed: UInt64, _ store: GraphStore) throws {
+        pad = try Scratchpad()
         random = SeededGenerator(seed: seed)
         stored = ReferenceGraph(cascades: seed % 2 == 0)
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: ReferenceGraph.model(cascades: stored.cascades))
-        try store.add(to: coordinator)
-        sides = []
-        for _ in 0..<2 { sides.append(Side(context: Music.context(coordinator), working: stored, base: stored)) }
+        let (graph, cascades) = (stored, stored.cascades)
+        sides = try store.contexts(2, in: pad.url) { ReferenceGraph.model(cascades: cascades) }
+            .map { Side(context: $0, working: graph, base: graph) }
     }
 
     /// One context catches up, works, compares, and saves, rolls back or leaves its changes pending.
