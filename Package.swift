@@ -36,8 +36,10 @@ let package = Package(
     targets: [
         .target(name: "Predicates", swiftSettings: strict),
         .target(name: "CoreDataRuntime"),
+        .systemLibrary(
+            name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .yum(["sqlite-devel"]), .brew(["sqlite"])]),
         .target(
-            name: "CoreData", dependencies: ["Predicates", "CoreDataRuntime", .product(name: "Logging", package: "swift-log")],
+            name: "CoreData", dependencies: ["Predicates", "CoreDataRuntime", "CSQLite", .product(name: "Logging", package: "swift-log")],
             swiftSettings: strict),
         .target(name: "StoreConformance", dependencies: ["CoreData"], swiftSettings: strict),
         .testTarget(

@@ -42,7 +42,7 @@ extension NSManagedObjectContext {
     /// - Throws: the store's error; it is asked again the next time.
     func prepareRelationship(_ relationship: NSRelationshipDescription, of object: NSManagedObject) throws {
         if let parentSource {
-            if persistentStoreCoordinator?.wantsRegistrations ?? false {
+            if persistentStoreCoordinator?.batchesFaults ?? false {
                 try parentSource.prepareRelationship(relationship, of: object.objectID)
             }
             return
@@ -123,7 +123,7 @@ extension NSManagedObjectContext {
             faultBatches.add(objects, replacing: true, in: registry)
             objects.first.flatMap { faultBatches[$0.batchNumber] }?.parents = fetched
         }
-        guard source.wantsRegistrations else { return }
+        guard source.batchesFaults else { return }
         let size = request.fetchBatchSize > 0 ? request.fetchBatchSize : FaultBatch.standardPartSize
         faultBatches.add(objects, partSize: size, replacing: true, in: registry)
         if !request.returnsObjectsAsFaults, request.includesPropertyValues, request.fetchBatchSize <= 0 {
@@ -133,7 +133,7 @@ extension NSManagedObjectContext {
 
     /// Objects have come by a relationship: they are one batch, unless they came as part of a larger one.
     func noteArrival(of objects: [NSManagedObject]) {
-        guard objects.count > 1, objects.contains(where: { $0.batchNumber == 0 }), source.wantsRegistrations else { return }
+        guard objects.count > 1, objects.contains(where: { $0.batchNumber == 0 }), source.batchesFaults else { return }
         faultBatches.add(objects, replacing: false, in: registry)
     }
 
@@ -151,7 +151,7 @@ extension NSManagedObjectContext {
         for path in paths {
             let names = try Self.relationshipNames(in: path, from: entity)
             // Stores that have their rows in memory need no asking.
-            guard source.wantsRegistrations else { continue }
+            guard source.batchesFaults else { continue }
             var numbers = Set(objects.map(\.batchNumber))
             for name in names {
                 var found: [NSManagedObject] = []
@@ -191,7 +191,7 @@ extension NSManagedObject {
         guard let store = id.persistentStore else { return nil }
         var stored = snapshot
         // A fault's row may lie in the store's cache.
-        if isFault, store.wantsRegistrations, case .row(let row) = store.latestRow(for: id) { stored = row }
+        if isFault, store.batchesFaults, case .row(let row) = store.latestRow(for: id) { stored = row }
         let slot = slot(of: relationship)
         if relationship.isToMany {
             if let list = stored?.objectIDs(at: slot) { return list.ids }

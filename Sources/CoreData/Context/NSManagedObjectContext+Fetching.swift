@@ -157,10 +157,10 @@ extension NSManagedObjectContext {
             return objects
         case .rows(let rows):
             let objects = materialize(rows) { $0.objectID.unsafelyUnwrapped }
-            if request.shouldRefreshRefetchedObjects { try settleFaults(objects, of: request) }
             if !request.returnsObjectsAsFaults {
                 for (object, row) in zip(objects, rows) { object.fulfillFault(with: row) }
             }
+            if request.shouldRefreshRefetchedObjects || source.batchesFaults { try settleFaults(objects, of: request) }
             return objects
         case .dictionaries, .count: throw unexpectedAnswer(request, wanted: "managed objects")
         }

@@ -25,6 +25,8 @@ protocol ObjectSource: AnyObject {
     func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws
     /// Whether it is to be told which objects come and go.
     var wantsRegistrations: Bool { get }
+    /// Whether objects that come together are to be asked for together.
+    var batchesFaults: Bool { get }
     /// The row of an object is to be taken from the store itself the next time.
     func forgetRow(of id: NSManagedObjectID)
     /// Objects came to live in a context.

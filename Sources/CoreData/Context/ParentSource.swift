@@ -85,6 +85,7 @@ final class ParentSource: ObjectSource {
     }
 
     var wantsRegistrations: Bool { false }
+    var batchesFaults: Bool { false }
     func forgetRow(of id: NSManagedObjectID) {}
     func didRegister(_ ids: [NSManagedObjectID]) {}
     func didUnregister(_ ids: [NSManagedObjectID]) {}
@@ -210,6 +211,7 @@ final class NoSource: ObjectSource, Sendable {
     func permanentIDs(for objects: [NSManagedObject], in context: NSManagedObjectContext) throws -> [NSManagedObjectID] { throw error }
     func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws { throw error }
     var wantsRegistrations: Bool { false }
+    var batchesFaults: Bool { false }
     func forgetRow(of id: NSManagedObjectID) {}
     func didRegister(_ ids: [NSManagedObjectID]) {}
     func didUnregister(_ ids: [NSManagedObjectID]) {}

@@ -15,7 +15,9 @@ extension Notification.Name {
 private final class StoreClasses: @unchecked Sendable {
     static let shared = StoreClasses()
     private let lock = NSLock()
-    private var classes: [String: NSPersistentStore.Type] = [NSInMemoryStoreType: InMemoryStore.self]
+    private var classes: [String: NSPersistentStore.Type] = [
+        NSInMemoryStoreType: InMemoryStore.self, NSSQLiteStoreType: SQLiteStore.self,
+    ]
 
     subscript(type: String) -> NSPersistentStore.Type? {
         get { lock.withLock { classes[type] } }

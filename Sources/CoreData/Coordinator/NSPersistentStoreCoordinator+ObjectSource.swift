@@ -98,6 +98,8 @@ extension NSPersistentStoreCoordinator: ObjectSource {
 
     var wantsRegistrations: Bool { persistentStores.contains(where: \.wantsRegistrations) }
 
+    var batchesFaults: Bool { persistentStores.contains(where: \.batchesFaults) }
+
     func forgetRow(of id: NSManagedObjectID) { id.persistentStore?.forgetRow(of: id) }
 
     func didRegister(_ ids: [NSManagedObjectID]) { forEachStore(of: ids) { $0.didRegister($1) } }

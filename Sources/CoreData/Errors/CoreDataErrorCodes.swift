@@ -61,6 +61,12 @@ public let NSCoreDataError = 134060
 public let NSPersistentStoreOperationError = 134070
 /// The store could not be opened.
 public let NSPersistentStoreOpenError = 134080
+/// A store was locked by others for longer than ``NSPersistentStoreTimeoutOption`` allows.
+public let NSPersistentStoreTimeoutError = 134090
+/// The model is another version than the one that the store was written with.
+public let NSPersistentStoreIncompatibleVersionHashError = 134100
+/// An error of SQLite that no other code describes; its code stands under ``NSSQLiteErrorDomain``.
+public let NSSQLiteError = 134180
 /// The store does not serve requests of this kind.
 public let NSPersistentStoreUnsupportedRequestTypeError = 134091
 

@@ -43,6 +43,14 @@ final class Row: ManagedBuffer<RowHeader, UInt64> {
         return row
     }
 
+    /// A row of nothing but nil, made by copying the layout's own: for readers that fill it at once.
+    static func empty(_ layout: RowLayout, objectID: NSManagedObjectID, version: Int64) -> Row {
+        let row = allocate(layout, objectID: objectID, version: version)
+        // What stands for nil is counted nowhere: empty texts, empty data and no objects may be copied bit by bit.
+        row.slots.copyMemory(from: layout.nilRow.slots, byteCount: layout.wordCount * 8)
+        return row
+    }
+
     private static func allocate(_ layout: RowLayout, objectID: NSManagedObjectID?, version: Int64) -> Row {
         unsafeDowncast(
             Row.create(minimumCapacity: layout.wordCount) { _ in RowHeader(layout: layout, objectID: objectID, version: version) },

@@ -61,6 +61,17 @@ final class ToManyStorage {
         return changes
     }
 
+    /// The objects that were added here since the last save and those that were removed, each as far as is known here.
+    var differences: (added: [NSManagedObject], removed: [NSManagedObject]) {
+        if !isLoaded { return (objects, Array(removed.values)) }
+        if stored.isEmpty { return (objects, []) }
+        let before = Set(stored.map(ObjectIdentifier.init))
+        let now = Set(objects.map(ObjectIdentifier.init))
+        return (
+            objects.filter { !before.contains(ObjectIdentifier($0)) }, stored.filter { !now.contains(ObjectIdentifier($0)) }
+        )
+    }
+
     /// Whether the store had these objects, in this order if order counts.
     func hadStored(_ ids: [NSManagedObjectID]) -> Bool {
         guard isLoaded, ids.count == stored.count else { return false }

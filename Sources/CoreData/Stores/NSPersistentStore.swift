@@ -133,6 +133,8 @@ open class NSPersistentStore: NSObject {
     var keepsLists: Bool { true }
     /// Whether the store is to be told which objects come to live in contexts, and go.
     var wantsRegistrations: Bool { false }
+    /// Whether objects that come together are to be asked for together: for stores whose rows are not in memory.
+    var batchesFaults: Bool { wantsRegistrations }
     func forgetRow(of id: NSManagedObjectID) {}
     func didRegister(_ ids: [NSManagedObjectID]) {}
     func didUnregister(_ ids: [NSManagedObjectID]) {}

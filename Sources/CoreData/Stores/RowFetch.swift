@@ -9,6 +9,15 @@ protocol RowTable: AnyObject {
     func row(with id: NSManagedObjectID) throws -> Row?
     /// Shows the rows of an entity to compiled predicates.
     func schema(of entity: NSEntityDescription) -> RowSchema
+    /// The objects of a to-many relationship.
+    func relatedIDs(of relationship: NSRelationshipDescription, in row: Row) throws -> [NSManagedObjectID]
+}
+
+extension RowTable {
+    /// Those that the row lists.
+    func relatedIDs(of relationship: NSRelationshipDescription, in row: Row) throws -> [NSManagedObjectID] {
+        row.objectIDs(at: row.layout.slots[relationship.slotIndex])?.ids ?? []
+    }
 }
 
 /// Answers a fetch from rows in memory: predicate, order, offset, limit, and every result type.
@@ -63,9 +72,10 @@ final class RowSchema: PredicateSchema, @unchecked Sendable {
         let destination = table.schema(of: relationship.destinationEntity!)
         if relationship.isToMany {
             return .toMany(
-                destination: destination, count: { Self.row($0).objectIDs(at: slot)?.ids.count ?? 0 },
+                destination: destination,
+                count: { [unowned table] in try table.relatedIDs(of: relationship, in: Self.row($0)).count },
                 forEach: { [unowned table] subject, visit in
-                    for id in Self.row(subject).objectIDs(at: slot)?.ids ?? [] {
+                    for id in try table.relatedIDs(of: relationship, in: Self.row(subject)) {
                         guard let row = try table.row(with: id) else { continue }
                         if try !visit(row.subject) { return }
                     }

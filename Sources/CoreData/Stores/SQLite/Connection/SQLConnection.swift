@@ -1,0 +1,114 @@
+internal import CSQLite
+internal import Foundation
+internal import Logging
+
+/// A connection to a database file, with the statements that it has prepared.
+///
+/// SQLite guards nothing of it: it is used by one thread at a time, which the lock of its store sees to.
+final class SQLConnection {
+    let handle: OpaquePointer
+    let path: String
+    private var statements: [String: SQLStatement] = [:]
+    /// So many statements are kept; those that are too many go when the next is made.
+    private static let limit = 400
+
+    /// Opens a file.
+    ///
+    /// - Parameters:
+    ///   - file: a path or, with `SQLITE_OPEN_URI`, a URI.
+    ///   - flags: SQLite's.
+    ///   - path: the path for messages.
+    ///   - timeout: how many seconds to wait for the locks of others.
+    init(_ file: String, flags: Int32, path: String, timeout: TimeInterval) throws {
+        var handle: OpaquePointer?
+        let code = sqlite3_open_v2(file, &handle, flags | SQLITE_OPEN_NOMUTEX, nil)
+        guard code == SQLITE_OK, let handle else {
+            let error = SQLError.make(handle, code, .opening, path: path)
+            sqlite3_close_v2(handle)
+            throw error
+        }
+        self.handle = handle
+        self.path = path
+        sqlite3_extended_result_codes(handle, 1)
+        sqlite3_busy_timeout(handle, Int32(clamping: Int((timeout * 1000).rounded(.up).clamped(to: 0...2e9))))
+    }
+
+    deinit {
+        statements = [:]
+        sqlite3_close_v2(handle)
+    }
+
+    // MARK: Statements
+
+    /// Lends a prepared statement, kept by its text, and takes it back.
+    func with<Result>(_ sql: String, _ body: (SQLStatement) throws -> Result) throws -> Result {
+        let statement = try statement(sql)
+        statement.begin()
+        defer { statement.finish() }
+        return try body(statement)
+    }
+
+    /// A prepared statement that nobody uses. Whoever takes it calls `begin` and `finish`.
+    func statement(_ sql: String) throws -> SQLStatement {
+        if let known = statements[sql] {
+            if !known.isInUse { return known }
+            return try SQLStatement(sql, connection: self, isKept: false)
+        }
+        if statements.count >= Self.limit { statements = statements.filter { $0.value.isInUse } }
+        let statement = try SQLStatement(sql, connection: self, isKept: true)
+        statements[sql] = statement
+        return statement
+    }
+
+    /// Runs statements that answer nothing worth keeping.
+    func execute(_ sql: String, _ action: SQLError.Action = .writing) throws {
+        let code = sqlite3_exec(handle, sql, nil, nil, nil)
+        if code != SQLITE_OK { throw SQLError.make(handle, code, action, path: path, sql: sql) }
+    }
+
+    /// The rows of a statement that is run once, as columns of texts; nil for NULL.
+    func texts(_ sql: String, _ action: SQLError.Action = .reading) throws -> [[String?]] {
+        let statement = try SQLStatement(sql, connection: self, isKept: false)
+        var rows: [[String?]] = []
+        let count = Int(sqlite3_column_count(statement.handle))
+        while try statement.step(action) { rows.append((0..<count).map { statement.isNull($0) ? nil : statement.text($0) }) }
+        return rows
+    }
+
+    /// How many rows the last statement has changed.
+    var changes: Int { Int(sqlite3_changes64(handle)) }
+
+    // MARK: Transactions
+
+    var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+    /// Does all or nothing.
+    func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+        try with("BEGIN IMMEDIATE") { try $0.run() }
+        do {
+            let result = try body()
+            try with("COMMIT") { try $0.run() }
+            return result
+        } catch {
+            // SQLite may have rolled back by itself.
+            if isInTransaction {
+                do { try with("ROLLBACK") { try $0.run() } } catch let second {
+                    Log.store.error("A transaction could not be rolled back: \(second)")
+                }
+            }
+            throw error
+        }
+    }
+
+    /// Reads in one view of the database.
+    func reading<Result>(_ body: () throws -> Result) throws -> Result {
+        if isInTransaction { return try body() }
+        try with("BEGIN") { try $0.run(.reading) }
+        defer { try? with("COMMIT") { try $0.run(.reading) } }
+        return try body()
+    }
+}
+
+extension Double {
+    fileprivate func clamped(to range: ClosedRange<Double>) -> Double { Swift.min(Swift.max(self, range.lowerBound), range.upperBound) }
+}

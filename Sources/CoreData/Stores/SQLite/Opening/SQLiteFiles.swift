@@ -1,0 +1,74 @@
+internal import CSQLite
+internal import Foundation
+
+/// Opens the files of stores.
+enum SQLiteFiles {
+    /// Where a store keeps the values that lie in files of their own; nil for a store in memory.
+    static func externalFiles(of url: URL?) -> URL? {
+        guard let url, !isInMemory(url) else { return nil }
+        return url.deletingLastPathComponent().appendingPathComponent(".\(url.deletingPathExtension().lastPathComponent)_SUPPORT")
+            .appendingPathComponent("_EXTERNAL_DATA")
+    }
+
+    /// Whether a place stands for a store that lives in memory and is gone with its coordinator.
+    static func isInMemory(_ url: URL) -> Bool { url.path == "/dev/null" }
+
+    /// A connection that writes.
+    ///
+    /// - Parameter creates: whether a file that is not there is made.
+    static func connectForWriting(_ url: URL, timeout: TimeInterval, creates: Bool) throws -> SQLConnection {
+        let flags = SQLITE_OPEN_READWRITE | (creates ? SQLITE_OPEN_CREATE : 0)
+        if isInMemory(url) { return try SQLConnection(":memory:", flags: flags, path: url.path, timeout: timeout) }
+        if !creates { try requireFile(url) }
+        return try SQLConnection(url.path, flags: flags, path: url.path, timeout: timeout)
+    }
+
+    /// A connection that reads and leaves the file and its directory as they are, on a disk that cannot be written to as well.
+    static func connectForReading(_ url: URL, timeout: TimeInterval) throws -> SQLConnection {
+        try requireFile(url)
+        let log = url.path + "-wal"
+        let hasLog = ((try? FileManager.default.attributesOfItem(atPath: log)[.size]) as? NSNumber)?.intValue ?? 0 > 0
+        if !hasLog, !FileManager.default.isWritableFile(atPath: url.deletingLastPathComponent().path) {
+            // Nobody writes here: SQLite need not look for the locks and logs of others, for which it would want to make files.
+            return try SQLConnection(
+                uri(url) + "?immutable=1", flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, path: url.path, timeout: timeout)
+        }
+        let connection = try SQLConnection(url.path, flags: SQLITE_OPEN_READONLY, path: url.path, timeout: timeout)
+        do {
+            _ = try connection.texts("SELECT name FROM sqlite_master LIMIT 1", .opening)
+            return connection
+        } catch let error as NSError where hasLog && error.userInfo[NSSQLiteErrorDomain] as? Int == Int(SQLITE_CANTOPEN) {
+            return try connectToCopy(url, log: log, timeout: timeout)
+        }
+    }
+
+    /// Reads a log that SQLite cannot open where it lies, for want of a shared file beside it, in a copy that is gone with the connection.
+    private static func connectToCopy(_ url: URL, log: String, timeout: TimeInterval) throws -> SQLConnection {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("coredata-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let copy = folder.appendingPathComponent("store")
+        try FileManager.default.copyItem(atPath: url.path, toPath: copy.path)
+        try FileManager.default.copyItem(atPath: log, toPath: copy.path + "-wal")
+        let connection = try SQLConnection(copy.path, flags: SQLITE_OPEN_READWRITE, path: url.path, timeout: timeout)
+        // The files stay open without their names; what reads them needs no others beside them from here on.
+        try connection.execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA query_only = 1", .opening)
+        _ = try connection.texts("SELECT name FROM sqlite_master LIMIT 1", .opening)
+        return connection
+    }
+
+    private static func uri(_ url: URL) -> String {
+        "file:"
+            + (url.path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed.subtracting(CharacterSet(charactersIn: "?#"))) ?? "")
+    }
+
+    private static func requireFile(_ url: URL) throws {
+        var isDirectory: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory), !isDirectory.boolValue else {
+            throw CoreDataError.make(
+                CocoaError.Code.fileReadNoSuchFile.rawValue, "The store at \(url.path) cannot be opened.",
+                reason: isDirectory.boolValue ? "It is a directory." : "There is no such file.",
+                next: "Check the URL, or open it for writing to make it.", info: [NSFilePathErrorKey: url.path])
+        }
+    }
+}

@@ -1,0 +1,67 @@
+internal import Foundation
+
+/// The type of the store that keeps objects in a SQLite database, in Core Data's own layout.
+public let NSSQLiteStoreType = "SQLite"
+/// The option with pragmas of SQLite to set when the store is opened: a dictionary of their values by name.
+public let NSSQLitePragmasOption = "NSSQLitePragmasOption"
+/// The option that makes SQLite look at how the values of indexes are spread when the store is opened.
+public let NSSQLiteAnalyzeOption = "NSSQLiteAnalyzeOption"
+/// The option that rebuilds the file of the store when it is opened, so that it holds no unused space.
+public let NSSQLiteManualVacuumOption = "NSSQLiteManualVacuumOption"
+/// The option that says how many seconds the store waits for the locks of others. 240 unless set.
+public let NSPersistentStoreTimeoutOption = "NSPersistentStoreTimeoutOption"
+
+extension NSPersistentStore.StoreType {
+    /// The store that keeps objects in a SQLite database.
+    public static let sqlite = NSPersistentStore.StoreType(rawValue: NSSQLiteStoreType)
+}
+
+/// What a SQLite store was asked for when it was opened.
+struct SQLiteOptions {
+    let timeout: TimeInterval
+    /// Statements that set what the program has asked for.
+    let pragmas: [(name: String, sql: String)]
+    let analyzes: Bool
+    let vacuums: Bool
+
+    /// - Throws: code 134080 for pragmas that are none.
+    init(_ options: [AnyHashable: Any]?) throws {
+        timeout = (options?[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue ?? SQLiteOpening.standardTimeout
+        analyzes = (options?[NSSQLiteAnalyzeOption] as? NSNumber)?.boolValue ?? (options?[NSSQLiteAnalyzeOption] as? Bool) ?? false
+        vacuums = (options?[NSSQLiteManualVacuumOption] as? NSNumber)?.boolValue ?? (options?[NSSQLiteManualVacuumOption] as? Bool) ?? false
+        guard let given = options?[NSSQLitePragmasOption] else {
+            pragmas = []
+            return
+        }
+        let values: [String: Any]
+        switch given {
+        case let dictionary as [String: Any]: values = dictionary
+        case let dictionary as [AnyHashable: Any]:
+            values = Dictionary(dictionary.map { ("\($0.key.base)", $0.value) }, uniquingKeysWith: { first, _ in first })
+        case let dictionary as NSDictionary:
+            var found: [String: Any] = [:]
+            for (key, value) in dictionary { found["\(key)"] = value }
+            values = found
+        default: throw Self.noPragma("\(given)")
+        }
+        pragmas = try values.sorted { $0.key < $1.key }.map { name, value in
+            let text = "\(value)"
+            // A pragma takes no bound parameters: both must be plain words or numbers.
+            guard !name.isEmpty, name.utf8.allSatisfy(Self.isWord), !text.isEmpty,
+                text.utf8.allSatisfy({ Self.isWord($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") })
+            else { throw Self.noPragma("\(name) = \(text)") }
+            return (name.lowercased(), "PRAGMA \(name) = \(text)")
+        }
+    }
+
+    private static func isWord(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            || byte == UInt8(ascii: "_")
+    }
+
+    private static func noPragma(_ text: String) -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreOpenError, "The store cannot be opened.", reason: "“\(text)” under NSSQLitePragmasOption is no pragma.",
+            next: "Give a dictionary such as [\"synchronous\": \"FULL\"].")
+    }
+}

@@ -1,0 +1,129 @@
+internal import CSQLite
+internal import Foundation
+internal import Logging
+
+/// Turns the values of columns into those of slots and back, where they are not the same: IDs, UUIDs, URLs, decimals, archives, files.
+// Used under the lock of its store.
+final class SQLValues {
+    let schema: SQLSchema
+    private let token: StoreToken
+    private let path: String
+    /// The directory of values that lie in files of their own.
+    let externalFiles: URL?
+    /// The ID made last: owners that came together often lead to the same object.
+    private var lastID: NSManagedObjectID?
+
+    init(schema: SQLSchema, token: StoreToken, path: String, externalFiles: URL?) {
+        self.schema = schema
+        self.token = token
+        self.path = path
+        self.externalFiles = externalFiles
+    }
+
+    // MARK: IDs
+
+    /// The ID of a row of an entity.
+    func id(_ key: Int64, of entity: NSEntityDescription) -> NSManagedObjectID {
+        NSManagedObjectID(entity: entity, token: token, reference: .integer(key))
+    }
+
+    /// The ID of the row that a to-one relationship leads to.
+    ///
+    /// - Parameter number: the number of its entity, 0 where the destination is the only one.
+    func id(_ key: Int64, _ number: Int64, _ destination: SQLEntity) -> NSManagedObjectID {
+        let entity = number == 0 || number == destination.number ? destination : schema.entity(numbered: number) ?? destination
+        if let lastID, case .integer(key) = lastID.reference, lastID.owningEntity === entity.entity { return lastID }
+        let id = id(key, of: entity.entity)
+        lastID = id
+        return id
+    }
+
+    // MARK: Reading
+
+    /// The value of a column that is not NULL.
+    func read(
+        _ statement: OpaquePointer, _ column: Int32, _ storage: SQLStorage, _ attribute: NSAttributeDescription
+    ) throws -> StorableValue {
+        switch storage {
+        case .integer: return .integer(sqlite3_column_int64(statement, column))
+        case .boolean: return .integer(sqlite3_column_int64(statement, column) == 0 ? 0 : 1)
+        case .double, .date: return .double(sqlite3_column_double(statement, column))
+        case .text: return .string(text(statement, column))
+        case .data: return .data(data(statement, column))
+        case .externalData: return .data(try externalData(data(statement, column), attribute))
+        case .uuid:
+            let bytes = data(statement, column)
+            guard bytes.count == 16 else { throw unreadable(attribute, "its column holds \(bytes.count) bytes, which are no UUID") }
+            return .uuid(bytes.withUnsafeBytes { $0.loadUnaligned(as: UUID.self) })
+        case .uri:
+            let text = text(statement, column)
+            guard let url = URL(string: text) else { throw unreadable(attribute, "its column holds “\(text)”, which is no URL") }
+            return .box(Box(url))
+        case .decimal: return .box(Box(try decimal(statement, column, attribute)))
+        case .transformable, .composite: return .box(Box(archived(data(statement, column), attribute)))
+        }
+    }
+
+    private func text(_ statement: OpaquePointer, _ column: Int32) -> String {
+        guard let bytes = sqlite3_column_text(statement, column) else { return "" }
+        return String(decoding: UnsafeBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(statement, column))), as: UTF8.self)
+    }
+
+    private func data(_ statement: OpaquePointer, _ column: Int32) -> Data {
+        guard let bytes = sqlite3_column_blob(statement, column) else { return Data() }
+        return Data(bytes: bytes, count: Int(sqlite3_column_bytes(statement, column)))
+    }
+
+    private func decimal(_ statement: OpaquePointer, _ column: Int32, _ attribute: NSAttributeDescription) throws -> Decimal {
+        if sqlite3_column_type(statement, column) == SQLITE_INTEGER { return Decimal(sqlite3_column_int64(statement, column)) }
+        // The shortest numeral of a floating-point number is the decimal it was made of, if that had no more digits than it can hold.
+        let numeral =
+            sqlite3_column_type(statement, column) == SQLITE_FLOAT
+            ? "\(sqlite3_column_double(statement, column))" : text(statement, column)
+        guard let number = Decimal(string: numeral, locale: Locale(identifier: "en_US_POSIX")) else {
+            throw unreadable(attribute, "its column holds “\(numeral)”, which is no number")
+        }
+        return number
+    }
+
+    private func unreadable(_ attribute: NSAttributeDescription, _ reason: String) -> NSError {
+        CoreDataError.make(
+            NSCoreDataError, "A value of “\(attribute)” cannot be read from \(path).", reason: "Its row is damaged: \(reason).",
+            next: "Mend the row, or give the attribute another type.", info: [NSFilePathErrorKey: path])
+    }
+
+    // MARK: Values that are archives
+
+    /// What an archive holds. Bytes that nothing here can open stay bytes.
+    private func archived(_ data: Data, _ attribute: NSAttributeDescription) -> Any {
+        do {
+            if let value = try SQLArchive.value(of: data, attribute) { return value }
+        } catch {
+            Log.store.debug("A value of \(attribute) stays bytes, for its archive cannot be opened: \(error)")
+        }
+        return data
+    }
+
+    // MARK: Values that lie in files
+
+    private func externalData(_ stored: Data, _ attribute: NSAttributeDescription) throws -> Data {
+        switch stored.first {
+        case 1: return Data(stored.dropFirst())
+        case 2:
+            let name = String(decoding: stored.dropFirst().prefix { $0 != 0 }, as: UTF8.self)
+            // The name comes out of the file: it must not lead elsewhere.
+            guard let externalFiles, !name.isEmpty, !name.contains("/"), name != "..", name != "." else {
+                throw unreadable(attribute, "its value lies in a file that has no proper name")
+            }
+            let file = externalFiles.appendingPathComponent(name)
+            do {
+                return try Data(contentsOf: file)
+            } catch {
+                throw CoreDataError.make(
+                    CocoaError.Code.fileReadNoSuchFile.rawValue, "A value of “\(attribute)” cannot be read.",
+                    reason: "It lies in \(file.path), which cannot be opened.", next: "Put the file back.", cause: error)
+            }
+        default: return stored
+        }
+    }
+}

@@ -1,0 +1,193 @@
+internal import CSQLite
+internal import Foundation
+
+/// Writes the rows of one entity: the statements for it, and how slots become parameters.
+// Used under the lock of its store.
+final class SQLEntityWriter {
+    /// A slot and the columns it goes to.
+    struct Step {
+        let property: NSPropertyDescription
+        let slotIndex: Int
+        let slot: RowLayout.Slot
+        let columns: [SQLIdentifier]
+        let kind: Kind
+    }
+    enum Kind {
+        case attribute(SQLStorage, NSAttributeDescription)
+        /// The destination; where it has subentities, the entity's number goes to a second column. Where the relationship back is ordered,
+        /// the place goes to the last column.
+        case toOne(SQLEntity, hasEntityColumn: Bool, order: SQLIdentifier?)
+    }
+
+    let entity: SQLEntity
+    let steps: [Step]
+    private let schema: SQLSchema
+    private let token: StoreToken
+    private var updates: [ChangeKey: Update] = [:]
+    /// Statements for so many rows at once.
+    private var inserts: [Int: String] = [:]
+    let columnCount: Int
+    /// Whether SQLite computes values of the entity.
+    let isDerived: Bool
+
+    private struct ChangeKey: Hashable {
+        let low: UInt64
+        let high: [UInt64]
+    }
+    struct Update {
+        let sql: String
+        let steps: [Step]
+    }
+
+    init(_ entity: SQLEntity, schema: SQLSchema, token: StoreToken) {
+        self.entity = entity
+        self.schema = schema
+        self.token = token
+        let frozen = entity.entity.frozen!
+        isDerived = frozen.properties.contains { $0 is NSDerivedAttributeDescription }
+        var steps: [Step] = []
+        for (index, property) in frozen.properties.enumerated() {
+            let slot = frozen.layout.slots[index]
+            switch entity.properties[index] {
+            case .attribute(let place):
+                guard let attribute = property as? NSAttributeDescription else { continue }
+                steps.append(
+                    Step(
+                        property: property, slotIndex: index, slot: slot, columns: [place.column],
+                        kind: .attribute(place.storage, attribute)))
+            case .toOne(let place):
+                guard let relationship = property as? NSRelationshipDescription,
+                    let destination = relationship.destinationEntity.flatMap(schema.entity)
+                else { continue }
+                let order = Self.orderColumn(relationship, schema)
+                steps.append(
+                    Step(
+                        property: property, slotIndex: index, slot: slot,
+                        columns: [place.column, place.entityColumn, order].compactMap { $0 },
+                        kind: .toOne(destination, hasEntityColumn: place.entityColumn != nil, order: order)))
+            case .toMany, .unstored: continue
+            }
+        }
+        self.steps = steps
+        columnCount = 3 + steps.reduce(0) { $0 + $1.columns.count }
+    }
+
+    /// The column with the place of the row among those of the object that a to-one relationship leads to.
+    private static func orderColumn(_ relationship: NSRelationshipDescription, _ schema: SQLSchema) -> SQLIdentifier? {
+        guard let inverse = relationship.inverseRelationship, inverse.isToMany, inverse.isOrdered,
+            let owner = inverse.entity.flatMap(schema.entity), case .toMany(.foreignKey(let key)) = owner[inverse]
+        else { return nil }
+        return key.orderColumn
+    }
+
+    // MARK: Statements
+
+    /// The statement that inserts so many rows.
+    func insert(_ count: Int) -> String {
+        if let known = inserts[count] { return known }
+        let columns = [SQLIdentifier.primaryKey, .entity, .version] + steps.flatMap(\.columns)
+        let row = "(" + Array(repeating: "?", count: columns.count).joined(separator: ", ") + ")"
+        let sql =
+            "INSERT INTO \(entity.table) (\(columns.map(\.sql).joined(separator: ", "))) VALUES "
+            + Array(repeating: row, count: count).joined(separator: ", ")
+        inserts[count] = sql
+        return sql
+    }
+
+    /// The statement that writes what has changed: its last three parameters are the new version, the key and the version that was read.
+    func update(_ changed: PropertySet) -> Update {
+        let key = ChangeKey(low: changed.low, high: changed.high)
+        if let known = updates[key] { return known }
+        let steps = steps.filter { changed.contains($0.slotIndex) && !($0.property is NSDerivedAttributeDescription) }
+        let assignments = (steps.flatMap(\.columns) + [.version]).map { "\($0) = ?" }.joined(separator: ", ")
+        let update = Update(sql: "UPDATE \(entity.table) SET \(assignments) WHERE Z_PK = ? AND Z_OPT = ?", steps: steps)
+        updates[key] = update
+        return update
+    }
+
+    // MARK: Values
+
+    /// Binds the values of a row, and what is text or bytes notes in `scratch`.
+    ///
+    /// - Returns: the index after the last parameter.
+    @inline(__always) func bind(
+        _ steps: [Step], of row: Row, to statement: SQLStatement, from first: Int, scratch: SQLScratch, orders: inout SQLOrderKeys,
+        key: Int64
+    ) throws -> Int {
+        var index = first
+        let slots = row.slots
+        let handle = statement.handle
+        for step in steps {
+            let place = slots + step.slot.location.offset
+            switch step.kind {
+            case .attribute(let storage, let attribute):
+                if row.isNil(at: step.slot) {
+                    sqlite3_bind_null(handle, Int32(index))
+                } else {
+                    switch storage {
+                    case .integer, .boolean: sqlite3_bind_int64(handle, Int32(index), place.load(as: Int64.self))
+                    case .double, .date: sqlite3_bind_double(handle, Int32(index), place.load(as: Double.self))
+                    case .text: scratch.add(place.assumingMemoryBound(to: String.self), at: index)
+                    default: try bindOther(storage, attribute, row, step.slot, index, scratch)
+                    }
+                }
+                index += 1
+            case .toOne(let destination, let hasEntityColumn, let order):
+                let target = try target(of: row, step, destination)
+                if let target {
+                    sqlite3_bind_int64(handle, Int32(index), target.key)
+                    if hasEntityColumn { sqlite3_bind_int64(handle, Int32(index + 1), target.number) }
+                } else {
+                    sqlite3_bind_null(handle, Int32(index))
+                    if hasEntityColumn { sqlite3_bind_null(handle, Int32(index + 1)) }
+                }
+                index += hasEntityColumn ? 2 : 1
+                if let order {
+                    if target != nil, let place = orders.take(order, key, in: entity.table) {
+                        sqlite3_bind_int64(handle, Int32(index), place)
+                    } else {
+                        sqlite3_bind_null(handle, Int32(index))
+                    }
+                    index += 1
+                }
+            }
+        }
+        return index
+    }
+
+    @inline(never) private func bindOther(
+        _ storage: SQLStorage, _ attribute: NSAttributeDescription, _ row: Row, _ slot: RowLayout.Slot, _ index: Int, _ scratch: SQLScratch
+    ) throws {
+        let place = row.slots + slot.location.offset
+        switch storage {
+        case .uuid: scratch.add(Data(bytes: place, count: 16), at: index)
+        case .data: scratch.add(place.assumingMemoryBound(to: Data.self).pointee, at: index)
+        case .externalData: scratch.add(place.assumingMemoryBound(to: Data.self).pointee, at: index, prefix: 1)
+        case .uri:
+            guard let url = row.box(at: slot)?.value as? URL else { return }
+            scratch.add(text: url.absoluteString, at: index)
+        case .decimal:
+            guard let number = row.box(at: slot)?.value as? Decimal else { return }
+            // The type of the column makes a number of it.
+            scratch.add(text: number.description, at: index)
+        case .transformable, .composite:
+            guard let value = row.box(at: slot)?.value else { return }
+            scratch.add(try SQLArchive.data(of: value, attribute), at: index)
+        case .integer, .boolean, .double, .date, .text: return
+        }
+    }
+
+    private func target(of row: Row, _ step: Step, _ destination: SQLEntity) throws -> (key: Int64, number: Int64)? {
+        guard let id = row.objectID(at: step.slot) else { return nil }
+        guard case .integer(let key) = id.reference, id.token === token else { throw Self.elsewhere(id, step.property) }
+        if id.owningEntity === destination.entity { return (key, destination.number) }
+        return (key, schema.entity(id.owningEntity)?.number ?? destination.number)
+    }
+
+    static func elsewhere(_ id: NSManagedObjectID, _ property: NSPropertyDescription) -> NSError {
+        CoreDataError.make(
+            NSManagedObjectExternalRelationshipError, "“\(property)” cannot be saved.",
+            reason: id.isTemporaryID ? "It leads to \(id), which is not saved with it." : "It leads to \(id), which is of another store.",
+            next: "Save related objects in one store.", info: [NSAffectedObjectsErrorKey: [id]])
+    }
+}

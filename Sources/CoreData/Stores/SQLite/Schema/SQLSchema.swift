@@ -1,0 +1,42 @@
+internal import Foundation
+
+/// What lies where in a store, for the entities of a model: the layout that Core Data's own SQLite stores have.
+///
+/// Entities of one inheritance share a table, `Z` and the name of the one at the top. Entities are numbered in the order of their names,
+/// subentities after the one they inherit from.
+// Immutable.
+final class SQLSchema: @unchecked Sendable {
+    let model: NSManagedObjectModel
+    /// The entities in the order of their numbers.
+    let entities: [SQLEntity]
+    let tables: [SQLTable]
+    let joins: [SQLJoinTable]
+    let indexes: [SQLIndex]
+    private let byEntity: [ObjectIdentifier: SQLEntity]
+    private let byNumber: [Int64: SQLEntity]
+
+    /// Lays out entities of a frozen model.
+    ///
+    /// - Parameters:
+    ///   - entities: those that the store keeps.
+    ///   - numbers: the numbers that a file gives to entities, by name; entities it does not know are numbered as in a new store.
+    ///   - fileTables: the columns of the tables that a file has, where a layout can be had in two ways.
+    init(
+        model: NSManagedObjectModel, entities: [NSEntityDescription], numbers: [String: Int64] = [:], fileTables: [String: [String]] = [:]
+    ) {
+        let layout = SQLSchemaLayout(entities: entities, numbers: numbers, fileTables: fileTables)
+        self.model = model
+        self.entities = layout.sqlEntities()
+        tables = layout.tables
+        joins = layout.joinTables
+        byEntity = Dictionary(uniqueKeysWithValues: self.entities.map { (ObjectIdentifier($0.entity), $0) })
+        byNumber = Dictionary(uniqueKeysWithValues: self.entities.map { ($0.number, $0) })
+        indexes = SQLIndexes(entities: self.entities, joins: layout.joinTables).all
+    }
+
+    /// Where an entity lies; nil for one that the store does not keep.
+    func entity(_ entity: NSEntityDescription) -> SQLEntity? { byEntity[ObjectIdentifier(entity)] }
+
+    /// The entity of a number in `Z_ENT`.
+    func entity(numbered number: Int64) -> SQLEntity? { byNumber[number] }
+}

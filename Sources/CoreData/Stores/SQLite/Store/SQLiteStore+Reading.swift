@@ -1,0 +1,183 @@
+internal import CSQLite
+internal import Foundation
+internal import Predicates
+
+extension SQLiteStore {
+    // MARK: Fetching
+
+    func answer(
+        _ request: NSFetchRequest<any NSFetchRequestResult>, for context: NSManagedObjectContext
+    ) throws -> FetchAnswer {
+        try noticeOthers()
+        defer { cache.sweep() }
+        let entity = try sqlEntity(request.entity.unsafelyUnwrapped)
+        if request.predicate == nil, request.sortDescriptors?.isEmpty ?? true {
+            switch request.resultType {
+            case .countResultType: return .count(try count(request, entity))
+            case .managedObjectResultType: return .rows(try rows(request, entity))
+            default: break
+            }
+        }
+        return try RowFetch(table: self, request: request).answer()
+    }
+
+    private func count(_ request: NSFetchRequest<any NSFetchRequestResult>, _ entity: SQLEntity) throws -> Int {
+        let condition = entity.condition(includingSubentities: request.includesSubentities).map { " WHERE \($0)" } ?? ""
+        let count = try database().with("SELECT COUNT(*) FROM \(entity.table)\(condition)") { try $0.step() ? Int($0.int64(0)) : 0 }
+        let rest = max(0, count - request.fetchOffset)
+        return request.fetchLimit > 0 ? min(rest, request.fetchLimit) : rest
+    }
+
+    private func rows(_ request: NSFetchRequest<any NSFetchRequestResult>, _ entity: SQLEntity) throws -> [Row] {
+        let plan = plan(entity)
+        var sql = "SELECT \(plan.list) FROM \(entity.table)"
+        if let condition = entity.condition(includingSubentities: request.includesSubentities) { sql += " WHERE \(condition)" }
+        sql += " ORDER BY Z_PK"
+        let isPaged = request.fetchLimit > 0 || request.fetchOffset > 0
+        if isPaged { sql += " LIMIT ? OFFSET ?" }
+        return try database().with(sql) { statement in
+            if isPaged {
+                statement.bind(request.fetchLimit > 0 ? Int64(request.fetchLimit) : -1, at: 1)
+                statement.bind(Int64(request.fetchOffset), at: 2)
+            }
+            var rows: [Row] = []
+            try readRows(statement, plan) { rows.append($0) }
+            return rows
+        }
+    }
+
+    /// Reads the rows of a statement that selects what `plan` lists, from its first column on.
+    ///
+    /// A row of the version that is known is not read again.
+    func readRows(_ statement: SQLStatement, _ plan: SQLRowPlan, _ body: (Row) throws -> Void) throws {
+        let handle = statement.handle
+        while try statement.step() { try body(try readRow(handle, plan)) }
+    }
+
+    /// The row that a statement stands at.
+    @inline(__always) func readRow(_ handle: OpaquePointer, _ plan: SQLRowPlan) throws -> Row {
+        let key = sqlite3_column_int64(handle, 0)
+        let number = sqlite3_column_int64(handle, 1)
+        let version = sqlite3_column_int64(handle, 2)
+        let root = plan.entity.rootNumber
+        guard let reader = plan.reader(number) else { throw strange(key, number, plan.entity) }
+        let known = cache.row(root, key)
+        if let known, known.version == version {
+            cache.touch(root, key)
+            return known
+        }
+        let id = known?.objectID ?? values.id(key, of: reader.entity)
+        let row = try reader.read(handle, id: id, version: version)
+        cache.set(row, root, key)
+        return row
+    }
+
+    @inline(never) private func strange(_ key: Int64, _ number: Int64, _ entity: SQLEntity) -> NSError {
+        CoreDataError.make(
+            NSCoreDataError, "The row \(key) of \(entity.table.name) cannot be read.",
+            reason: "Its Z_ENT is \(number), which is no entity of the model below “\(entity.entity)”.", next: "Mend the row.",
+            info: [NSAffectedStoresErrorKey: [self]])
+    }
+
+    // MARK: One row
+
+    func knownRow(for id: NSManagedObjectID, in context: NSManagedObjectContext) throws -> Row? {
+        guard let place = place(of: id) else { return nil }
+        if let row = cache.row(place.entity.rootNumber, place.key, notOlderThan: context.stalenessInterval) { return row }
+        cache.noteTime()
+        return try readRow(place.entity, place.key)
+    }
+
+    /// The row of a key as the file has it.
+    func readRow(_ entity: SQLEntity, _ key: Int64) throws -> Row? {
+        let plan = plan(entity)
+        return try database().with(plan.selectOne) { statement in
+            statement.bind(key, at: 1)
+            guard try statement.step(), plan.reader(statement.int64(1)) != nil else { return nil }
+            return try readRow(statement.handle, plan)
+        }
+    }
+
+    /// The row of a key as the file has it now, whatever the cache says.
+    func freshRow(_ entity: SQLEntity, _ key: Int64) throws -> Row? {
+        cache.remove(entity.rootNumber, key)
+        return try readRow(entity, key)
+    }
+
+    // MARK: Many rows
+
+    func readRows(for ids: [NSManagedObjectID], in context: NSManagedObjectContext) throws -> Bool {
+        // Rows that serve no later reader are read one at a time.
+        if context.stalenessInterval == 0 { return false }
+        cache.noteTime()
+        var missing: [ObjectIdentifier: (entity: SQLEntity, keys: [Int64])] = [:]
+        for id in ids {
+            guard let place = place(of: id) else { continue }
+            if cache.row(place.entity.rootNumber, place.key, notOlderThan: context.stalenessInterval) != nil { continue }
+            missing[ObjectIdentifier(place.entity), default: (place.entity, [])].keys.append(place.key)
+        }
+        for (entity, keys) in missing.values {
+            let plan = plan(entity)
+            try database().forEachChunk(of: keys, { "\(plan.selectMany)\($0)" }) { statement in
+                while try statement.step() {
+                    // A row of another entity is not the one that was asked for.
+                    if plan.reader(statement.int64(1)) != nil { _ = try readRow(statement.handle, plan) }
+                }
+            }
+        }
+        return true
+    }
+
+    // MARK: In memory
+
+    func forEachRow(of entity: NSEntityDescription, includingSubentities: Bool, _ body: (Row) throws -> Void) throws {
+        let entity = try sqlEntity(entity)
+        let plan = plan(entity)
+        let condition = entity.condition(includingSubentities: includingSubentities).map { " WHERE \($0)" } ?? ""
+        var rows: [Row] = []
+        try database().with("SELECT \(plan.list) FROM \(entity.table)\(condition) ORDER BY Z_PK") { statement in
+            try readRows(statement, plan) { rows.append($0) }
+        }
+        for row in rows { try body(row) }
+    }
+
+    func row(with id: NSManagedObjectID) throws -> Row? {
+        guard let place = place(of: id) else { return nil }
+        if let row = cache.row(place.entity.rootNumber, place.key) { return row }
+        return try readRow(place.entity, place.key)
+    }
+
+    func relatedIDs(of relationship: NSRelationshipDescription, in row: Row) throws -> [NSManagedObjectID] {
+        guard let id = row.objectID, let place = place(of: id) else { return [] }
+        return try readRelated(relationship, place.entity, place.key)
+    }
+}
+
+extension SQLConnection {
+    private static let chunkSizes = [1, 4, 16, 64, 250, 1000]
+
+    /// Runs a statement for many keys: for so many at a time that few statements serve any number.
+    ///
+    /// - Parameters:
+    ///   - sql: the statement with the list of its keys: `(?, ?, …)`.
+    ///   - first: the parameters before the keys are bound by the caller, so many.
+    func forEachChunk(
+        of keys: [Int64], after first: Int = 0, _ sql: (String) -> String, bind: (SQLStatement) -> Void = { _ in },
+        _ body: (SQLStatement) throws -> Void
+    ) throws {
+        let limit = min(1000, max(1, Int(sqlite3_limit(handle, SQLITE_LIMIT_VARIABLE_NUMBER, -1)) - first))
+        var start = 0
+        while start < keys.count {
+            let count = min(keys.count - start, limit)
+            let size = min(limit, Self.chunkSizes.first { $0 >= count } ?? limit)
+            let list = "(" + Array(repeating: "?", count: size).joined(separator: ", ") + ")"
+            try with(sql(list)) { statement in
+                bind(statement)
+                // What is left of the list repeats the last key.
+                for index in 0..<size { statement.bind(keys[start + min(index, count - 1)], at: first + index + 1) }
+                try body(statement)
+            }
+            start += count
+        }
+    }
+}

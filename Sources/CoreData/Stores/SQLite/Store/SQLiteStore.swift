@@ -1,0 +1,211 @@
+internal import CSQLite
+internal import Foundation
+internal import Predicates
+
+/// The store that keeps objects in a SQLite database, laid out as Core Data's own.
+///
+/// It has one connection. Everything is done under `requestLock`, which the coordinator holds for most calls and this class takes for the
+/// others.
+final class SQLiteStore: NSPersistentStore, RowTable {
+    /// The connection; nil before the store is opened and after it has been removed.
+    private var connection: SQLConnection?
+    private(set) var schema: SQLSchema!
+    private(set) var values: SQLValues!
+    let cache = SQLRowCache()
+    let scratch = SQLScratch()
+    /// The metadata as the file has them.
+    var savedMetadata: [String: Any] = [:]
+    private var plans: [ObjectIdentifier: SQLRowPlan] = [:]
+    private var schemas: [ObjectIdentifier: RowSchema] = [:]
+    var writers: [ObjectIdentifier: SQLEntityWriter] = [:]
+    /// Relationships that were read for many objects at once, until something changes.
+    private(set) var related = SQLRelatedCache()
+    private var dataVersion: Int64 = -1
+    /// The key given last, by the number of the entity at the top of the inheritance: none below it is checked again.
+    var checkedRoots: Set<Int64> = []
+
+    // MARK: Opening and closing
+
+    override func loadMetadata() throws {
+        let opened = try SQLiteOpening(self).open()
+        connection = opened.connection
+        savedMetadata = opened.metadata
+        metadata = opened.metadata
+    }
+
+    override func open() throws {
+        guard let coordinator = persistentStoreCoordinator else { return }
+        let connection = try database()
+        let model = coordinator.managedObjectModel
+        let schema = try SQLiteOpening(self).schema(of: model, in: connection)
+        self.schema = schema
+        values = SQLValues(schema: schema, token: token, path: connection.path, externalFiles: SQLiteFiles.externalFiles(of: url))
+        SQLFunctions.register(on: connection)
+    }
+
+    override func willRemove(from coordinator: NSPersistentStoreCoordinator?) {
+        requestLock.withLock {
+            connection = nil
+            cache.removeAll()
+            related.removeAll()
+            writers = [:]
+        }
+    }
+
+    /// The connection.
+    ///
+    /// - Throws: code 134070 once the store has been removed.
+    func database() throws -> SQLConnection {
+        if let connection { return connection }
+        throw CoreDataError.make(
+            NSPersistentStoreOperationError, "The store at \(url?.path ?? "no place") cannot be used.",
+            reason: "It is not open: it was removed from its coordinator.", next: "Add it again.", info: [NSAffectedStoresErrorKey: [self]])
+    }
+
+    override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
+        try SQLiteMetadata.read(from: SQLiteFiles.connectForReading(url, timeout: SQLiteOpening.standardTimeout))
+    }
+
+    override class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
+        let connection = try SQLiteFiles.connectForWriting(url, timeout: SQLiteOpening.standardTimeout, creates: false)
+        try connection.transaction { try SQLiteMetadata.write(metadata ?? [:], to: connection) }
+    }
+
+    // MARK: What lies where
+
+    /// Where an entity lies.
+    ///
+    /// - Throws: code 134070 for one that the store does not keep.
+    func sqlEntity(_ entity: NSEntityDescription) throws -> SQLEntity {
+        if let found = schema?.entity(entity) { return found }
+        throw CoreDataError.make(
+            NSPersistentStoreOperationError, "The store at \(url?.path ?? "no place") does not keep “\(entity)”.",
+            reason: "The entity is not in its configuration.", next: "Use a store whose configuration has the entity.")
+    }
+
+    func plan(_ entity: SQLEntity) -> SQLRowPlan {
+        if let plan = plans[ObjectIdentifier(entity)] { return plan }
+        let plan = SQLRowPlan(entity, schema: schema, values: values)
+        plans[ObjectIdentifier(entity)] = plan
+        return plan
+    }
+
+    func schema(of entity: NSEntityDescription) -> RowSchema {
+        if let schema = schemas[ObjectIdentifier(entity)] { return schema }
+        let schema = RowSchema(entity: entity, table: self)
+        schemas[ObjectIdentifier(entity)] = schema
+        return schema
+    }
+
+    // MARK: What the coordinator asks; the answers are in the extensions
+
+    override func performFetch(
+        _ request: NSFetchRequest<any NSFetchRequestResult>, for context: NSManagedObjectContext
+    ) throws -> FetchAnswer { try answer(request, for: context) }
+
+    override func row(for id: NSManagedObjectID, in context: NSManagedObjectContext) throws -> Row? { try knownRow(for: id, in: context) }
+
+    override func relatedIDs(
+        of relationship: NSRelationshipDescription, for id: NSManagedObjectID, in context: NSManagedObjectContext
+    ) throws -> [NSManagedObjectID] { try knownOrReadRelatedIDs(of: relationship, for: id, in: context) }
+
+    override func prepareRows(for ids: [NSManagedObjectID], in context: NSManagedObjectContext) throws -> Bool {
+        try readRows(for: ids, in: context)
+    }
+
+    override func prepareRelated(
+        of relationship: NSRelationshipDescription, for ids: [NSManagedObjectID], in context: NSManagedObjectContext
+    ) throws -> Bool { try readRelated(of: relationship, for: ids, in: context) }
+
+    override func permanentIDs(for objects: [NSManagedObject]) throws -> [NSManagedObjectID] { try makePermanentIDs(for: objects) }
+
+    override func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws { try write(changes, in: context) }
+
+    override func holders(of constraint: UniquenessConstraint, _ key: [PropertyValue]) throws -> [NSManagedObjectID] {
+        try readHolders(of: constraint, key)
+    }
+
+    // MARK: What is kept in memory
+
+    /// Notices that another connection has changed the file: what is kept of it may be out of date.
+    func noticeOthers() throws {
+        let version = try database().with("PRAGMA data_version") { try $0.step() ? $0.int64(0) : 0 }
+        if version != dataVersion {
+            if dataVersion >= 0 {
+                cache.removeAll()
+                related.removeAll()
+            }
+            dataVersion = version
+        }
+        cache.noteTime()
+    }
+
+    override var wantsRegistrations: Bool { false }
+    override var batchesFaults: Bool { true }
+    override var keepsLists: Bool { false }
+    override var enforcesUniqueness: Bool { true }
+
+    /// The key and the entity's place of an ID of this store.
+    func place(of id: NSManagedObjectID) -> (entity: SQLEntity, key: Int64)? {
+        guard case .integer(let key) = id.reference, id.token === token, let entity = schema?.entity(id.owningEntity) else { return nil }
+        return (entity, key)
+    }
+
+    override func forgetRow(of id: NSManagedObjectID) {
+        requestLock.withLock {
+            guard let place = place(of: id) else { return }
+            cache.remove(place.entity.rootNumber, place.key)
+            related.removeAll(of: id)
+        }
+    }
+
+    override func latestRow(for id: NSManagedObjectID) -> LatestRow {
+        requestLock.withLock {
+            guard let place = place(of: id), let row = cache.row(place.entity.rootNumber, place.key) else { return .unknown }
+            return .row(row)
+        }
+    }
+
+    override func knownRelatedIDs(of relationship: NSRelationshipDescription, for id: NSManagedObjectID) -> [NSManagedObjectID]? {
+        requestLock.withLock { related.ids(of: relationship, for: id, notOlderThan: -1) }
+    }
+
+    func setRelated(_ ids: [NSManagedObjectID], of relationship: NSRelationshipDescription, for id: NSManagedObjectID) {
+        related.set(ids, of: relationship, for: id, time: cache.now)
+    }
+
+    func forgetRelated() { related.removeAll() }
+}
+
+/// Relationships that were read for many objects at once.
+struct SQLRelatedCache {
+    private struct Key: Hashable {
+        let relationship: ObjectIdentifier
+        let id: NSManagedObjectID
+    }
+    private var lists: [Key: (ids: [NSManagedObjectID], time: UInt64)] = [:]
+
+    func ids(
+        of relationship: NSRelationshipDescription, for id: NSManagedObjectID, notOlderThan age: TimeInterval
+    ) -> [NSManagedObjectID]? {
+        if lists.isEmpty { return nil }
+        guard let known = lists[Key(relationship: ObjectIdentifier(relationship), id: id)] else { return nil }
+        if age >= 0, Double(DispatchTime.now().uptimeNanoseconds &- known.time) >= age * 1e9 { return nil }
+        return known.ids
+    }
+
+    mutating func set(_ ids: [NSManagedObjectID], of relationship: NSRelationshipDescription, for id: NSManagedObjectID, time: UInt64) {
+        // Long walks through a large graph leave lists behind that nobody asks for again.
+        if lists.count > 200_000 { lists = [:] }
+        lists[Key(relationship: ObjectIdentifier(relationship), id: id)] = (ids, time)
+    }
+
+    mutating func removeAll() { lists = [:] }
+
+    mutating func removeAll(of id: NSManagedObjectID) {
+        if lists.isEmpty { return }
+        for relationship in id.owningEntity.frozen?.relationships ?? [] {
+            lists[Key(relationship: ObjectIdentifier(relationship), id: id)] = nil
+        }
+    }
+}
