@@ -5,7 +5,7 @@ import Foundation
 enum StoreSide {
     static func open(_ path: String, _ model: NSManagedObjectModel = StoredModel.everything) throws -> NSManagedObjectContext {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        try coordinator.addPersistentStore(ofType: "SQLite", configurationName: nil, at: URL(fileURLWithPath: path))
+        try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: URL(fileURLWithPath: path))
         return Stack.context(coordinator)
     }
 
