@@ -83,9 +83,11 @@ struct CompiledModelReader {
         entity.uniquenessConstraints = names(object.object("NSUniqueTuples"))
         entity.compoundIndexes = names(object.object("NSCompoundIndexes"))
         guard let properties = object.object("NSProperties")?.pairs() else { throw malformed(place, "It has no properties.") }
+        let inherited = inheritedNames(of: object)
         entity.properties = try properties.sorted { $0.key < $1.key }.compactMap { name, index in
             guard let property = archive.object(index) else { throw malformed("\(place).\(name)", "It is no description.") }
-            // An entity's properties may include what it inherits.
+            // An entity's properties may include what it inherits, as the same objects or, in what stores keep, as copies.
+            if inherited.contains(name) { return nil }
             if let owner = property.reference("NSEntity"), owner != object.index { return nil }
             return try readProperty(property, called: name, "\(place), property “\(name)”")
         }
@@ -96,6 +98,18 @@ struct CompiledModelReader {
         let parent = object.object("NSSuperentity")
         if parent == nil, object.reference("NSSuperentity") != nil { throw malformed(place, "What it inherits from is no entity.") }
         try assembly.add(entity, parent: parent.map { $0.text("NSEntityName") ?? "" }, line: nil)
+    }
+
+    /// The names of the properties of the entities above one.
+    private func inheritedNames(of object: KeyedArchive.Object) -> Set<String> {
+        var names: Set<String> = []
+        var seen: Set<Int> = [object.index]
+        var ancestor = object.object("NSSuperentity")
+        while let entity = ancestor, seen.insert(entity.index).inserted {
+            names.formUnion((entity.object("NSProperties")?.pairs() ?? []).map(\.key))
+            ancestor = entity.object("NSSuperentity")
+        }
+        return names
     }
 
     private func names(_ lists: KeyedArchive.Object?) -> [[String]] {

@@ -133,7 +133,7 @@ final class SQLRowPlan {
 
     /// The reader of rows that are of a number; nil for a number that the entity and those below it do not have.
     @inline(__always) func reader(_ number: Int64) -> SQLRowReader? {
-        if let only { return number == entity.number ? only : nil }
+        if let only { return number == entity.number || entity.isAlone ? only : nil }
         return readers[number]
     }
 }

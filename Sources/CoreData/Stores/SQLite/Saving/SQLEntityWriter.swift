@@ -128,7 +128,7 @@ final class SQLEntityWriter {
                     case .integer, .boolean: sqlite3_bind_int64(handle, Int32(index), place.load(as: Int64.self))
                     case .double, .date: sqlite3_bind_double(handle, Int32(index), place.load(as: Double.self))
                     case .text: scratch.add(place.assumingMemoryBound(to: String.self), at: index)
-                    default: try bindOther(storage, attribute, row, step.slot, index, scratch)
+                    default: try bindOther(storage, attribute, row, step.slot, handle, index, scratch)
                     }
                 }
                 index += 1
@@ -156,7 +156,8 @@ final class SQLEntityWriter {
     }
 
     @inline(never) private func bindOther(
-        _ storage: SQLStorage, _ attribute: NSAttributeDescription, _ row: Row, _ slot: RowLayout.Slot, _ index: Int, _ scratch: SQLScratch
+        _ storage: SQLStorage, _ attribute: NSAttributeDescription, _ row: Row, _ slot: RowLayout.Slot, _ handle: OpaquePointer,
+        _ index: Int, _ scratch: SQLScratch
     ) throws {
         let place = row.slots + slot.location.offset
         switch storage {
@@ -168,12 +169,24 @@ final class SQLEntityWriter {
             scratch.add(text: url.absoluteString, at: index)
         case .decimal:
             guard let number = row.box(at: slot)?.value as? Decimal else { return }
-            // The type of the column makes a number of it.
-            scratch.add(text: number.description, at: index)
+            bind(number, to: handle, at: index, scratch)
         case .transformable, .composite:
             guard let value = row.box(at: slot)?.value else { return }
             scratch.add(try SQLArchive.data(of: value, attribute), at: index)
         case .integer, .boolean, .double, .date, .text: return
+        }
+    }
+
+    /// Binds a decimal number: as a number where that keeps all of its digits, else as the bytes of its numeral, which the type of the column
+    /// leaves as they are. As text, it would be rounded to the 15 digits of a floating-point number.
+    private func bind(_ number: Decimal, to handle: OpaquePointer, at index: Int, _ scratch: SQLScratch) {
+        let numeral = number.description
+        if let whole = Int64(numeral) {
+            sqlite3_bind_int64(handle, Int32(index), whole)
+        } else if let double = Double(numeral), double.isFinite, Decimal(string: "\(double)") == number {
+            sqlite3_bind_double(handle, Int32(index), double)
+        } else {
+            scratch.add(Data(numeral.utf8), at: index)
         }
     }
 

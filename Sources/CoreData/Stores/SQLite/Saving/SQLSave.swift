@@ -46,10 +46,10 @@ struct SQLSave {
             let entity = try store.sqlEntity(objects[0].owningEntity)
             let keys = objects.compactMap { store.place(of: $0.objectID)?.key }.sorted()
             // Versions are compared where the object was read.
-            let condition = group.version >= 0 ? " AND Z_OPT = ?1" : ""
+            let condition = group.version >= 0 ? "Z_OPT = ?1 AND " : ""
             var deleted = 0
             try connection.forEachChunk(
-                of: keys, after: group.version >= 0 ? 1 : 0, { "DELETE FROM \(entity.table) WHERE Z_PK IN \($0)\(condition)" },
+                of: keys, after: group.version >= 0 ? 1 : 0, { "DELETE FROM \(entity.table) WHERE \(condition)Z_PK IN \($0)" },
                 bind: { if group.version >= 0 { $0.bind(group.version, at: 1) } }
             ) { statement in
                 try statement.run()

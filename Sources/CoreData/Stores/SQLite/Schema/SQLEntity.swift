@@ -14,6 +14,8 @@ final class SQLEntity: @unchecked Sendable {
     let numbers: [Int64]
     /// Whether every row of the table is an object of the entity or of one that inherits from it.
     let isWholeTable: Bool
+    /// Whether the entity has the table for itself. What its rows say in `Z_ENT` counts for nothing then, as with Core Data.
+    var isAlone: Bool { isWholeTable && numbers.count == 1 }
     /// Where each property lies, by its `slotIndex`.
     let properties: [SQLProperty]
 
@@ -39,7 +41,7 @@ final class SQLEntity: @unchecked Sendable {
         if includingSubentities {
             if isWholeTable { return nil }
             if numbers.count > 1 { return "\(column) IN (\(numbers.map(String.init).joined(separator: ", ")))" }
-        } else if isWholeTable, numbers.count == 1 {
+        } else if isAlone {
             return nil
         }
         return "\(column) = \(number)"

@@ -20,7 +20,7 @@ enum SQLStorage: Sendable {
     case uuid
     /// The text of a URL.
     case uri
-    /// A number as SQLite keeps numerals: as an integer or a floating-point number where these are exact, as text otherwise.
+    /// A number: an integer or a floating-point number where these are exact, otherwise the bytes (a blob) of its numeral.
     case decimal
     /// The bytes that a value transformer or an archiver made.
     case transformable

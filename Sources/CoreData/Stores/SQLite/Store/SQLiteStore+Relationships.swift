@@ -30,7 +30,7 @@ extension SQLiteStore {
     /// The ID of a related row; nil for a row of no entity that the relationship may lead to.
     private func relatedID(_ key: Int64, _ number: Int64, _ destination: SQLEntity) -> NSManagedObjectID? {
         if let known = cache.row(destination.rootNumber, key)?.objectID { return known }
-        if number == destination.number { return values.id(key, of: destination.entity) }
+        if number == destination.number || destination.isAlone { return values.id(key, of: destination.entity) }
         guard destination.numbers.contains(number), let entity = schema.entity(numbered: number) else { return nil }
         return values.id(key, of: entity.entity)
     }

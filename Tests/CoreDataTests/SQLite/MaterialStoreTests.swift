@@ -1,0 +1,193 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+/// Stores that Core Data has made on Apple's systems. The suite runs when the environment names the folder that holds them; it works on
+/// copies.
+@Suite(.enabled(if: ProcessInfo.processInfo.environment["COREDATA_MATERIAL"] != nil)) struct MaterialStoreTests {
+    private static var folder: URL { URL(fileURLWithPath: ProcessInfo.processInfo.environment["COREDATA_MATERIAL"] ?? "") }
+
+    /// A store and a copy of it, log included.
+    private struct Copy {
+        let name: String
+        let pad: Scratchpad
+        let owner: URL
+
+        init(_ path: String) throws {
+            name = path
+            pad = try Scratchpad()
+            let source = MaterialStoreTests.folder.appendingPathComponent("stores").appendingPathComponent(path)
+            owner = MaterialStoreTests.folder.appendingPathComponent("models").appendingPathComponent(
+                path.split(separator: "/").first.map(String.init) ?? "")
+            for ending in ["", "-wal"] {
+                let from = source.path + ending
+                if FileManager.default.fileExists(atPath: from) {
+                    try FileManager.default.copyItem(atPath: from, toPath: pad.store.path + ending)
+                    try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: pad.store.path + ending)
+                }
+            }
+        }
+
+        /// The model that the store keeps of itself, or one among those beside it that has its tables.
+        func model() throws -> NSManagedObjectModel {
+            if let model = try SQLiteModelCache.model(in: SQLiteFiles.connectForReading(pad.store, timeout: 5)) { return model }
+            let hashes = try SQLiteMetadata.read(from: SQLiteFiles.connectForReading(pad.store, timeout: 5))[NSStoreModelVersionHashesKey]
+            let names = Set((hashes as? [String: Data] ?? [:]).keys)
+            let paths = FileManager.default.enumerator(atPath: owner.path)?.compactMap { $0 as? String } ?? []
+            var reasons: [String] = []
+            for path in paths.sorted() where path.hasSuffix(".xcdatamodel") || path.hasSuffix(".mom") {
+                guard let model = try? NSManagedObjectModel(reading: owner.appendingPathComponent(path)),
+                    Set(model.entities.compactMap(\.name)) == names
+                else { continue }
+                // Core Data lets an inverse lead elsewhere; the check of models here does not. What lies where is the same without it.
+                for case let relationship as NSRelationshipDescription in model.entities.flatMap(\.declaredProperties)
+                where relationship.inverseRelationship.map({ $0.inverseRelationship !== relationship }) ?? false {
+                    relationship.inverseRelationship = nil
+                }
+                do {
+                    let coordinator = try NSPersistentStoreCoordinator(checking: model)
+                    try coordinator.addPersistentStore(
+                        ofType: NSSQLiteStoreType, configurationName: nil, at: pad.store, options: [NSReadOnlyPersistentStoreOption: true])
+                    return model
+                } catch { reasons.append("\(path): \(error.localizedDescription)") }
+            }
+            throw CoreDataError.make(NSCoreDataError, "There is no model for \(name).", reason: reasons.joined(separator: "\n"))
+        }
+    }
+
+    private static func paths() -> [String] {
+        let root = folder.appendingPathComponent("stores")
+        let all = FileManager.default.enumerator(atPath: root.path)?.compactMap { $0 as? String } ?? []
+        return all.filter { $0.hasSuffix(".sqlite") || $0.hasSuffix(".moody") }.sorted()
+    }
+
+    /// Tables and indexes of a file, with one space between words.
+    private static func definitions(_ pad: Scratchpad, in file: URL? = nil) throws -> [String: String] {
+        let rows = try pad.texts("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL", in: file)
+        return Dictionary(uniqueKeysWithValues: rows.map { ($0[0] ?? "", $0[1] ?? "") })
+    }
+
+    /// Stores of long ago differ in what this does not copy: the order of columns, indexes made with the tables, uniqueness in the table.
+    private static func isOfToday(_ metadata: [String: Any]) -> Bool {
+        (metadata["NSPersistenceFrameworkVersion"] as? Int ?? 0) > 700
+    }
+
+    @Test func whatIsMadeForAModelIsWhatCoreDataHasMade() throws {
+        var compared = 0
+        for path in Self.paths() {
+            let copy = try Copy(path)
+            let model = try copy.model()
+            try model.freeze()
+            let metadata = try SQLiteMetadata.read(from: SQLiteFiles.connectForReading(copy.pad.store, timeout: 5))
+            let found = try Self.definitions(copy.pad)
+            let schema = SQLSchema(model: model, entities: model.entities)
+            // Migrated stores keep the order in which columns came.
+            func columns(_ sql: String) -> Set<String> {
+                guard let start = sql.firstIndex(of: "("), let end = sql.lastIndex(of: ")") else { return [] }
+                let list = sql[sql.index(after: start)..<end].components(separatedBy: ", CONSTRAINT")[0]
+                return Set(list.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) })
+            }
+            let made = schema.tables.map { ($0.name.name, $0.definition) } + schema.joins.map { ($0.name.name, $0.definition) }
+            for (name, sql) in made {
+                #expect(found[name].map(columns) == columns(sql), "\(path): \(name)")
+                if Self.isOfToday(metadata) { #expect(found[name] == sql, "\(path): \(name)") }
+                compared += 1
+            }
+            let tables = Set(made.map(\.0))
+            for (name, sql) in found where sql.hasPrefix("CREATE TABLE") && !tables.contains(name) {
+                #expect(SQLSchema.housekeeping.contains(sql), "\(path): \(name)")
+            }
+            guard Self.isOfToday(metadata) else { continue }
+            let indexes = Dictionary(uniqueKeysWithValues: schema.indexes.map { ($0.name.name, $0.sql) })
+            let foundIndexes = found.filter { $0.value.hasPrefix("CREATE INDEX") || $0.value.hasPrefix("CREATE UNIQUE") }
+            #expect(indexes == foundIndexes, "\(path)")
+        }
+        print("\(compared) tables of \(Self.paths().count) stores are what would be made here.")
+    }
+
+    @Test func entityNumbersAreThoseOfCoreData() throws {
+        for path in Self.paths() {
+            let copy = try Copy(path)
+            let model = try copy.model()
+            try model.freeze()
+            let found = try copy.pad.texts("SELECT Z_ENT, Z_NAME, Z_SUPER FROM Z_PRIMARYKEY WHERE Z_ENT < 16000 ORDER BY Z_ENT")
+            let schema = SQLSchema(model: model, entities: model.entities)
+            let made = schema.entities.map { entity in
+                [
+                    String(entity.number), entity.entity.name,
+                    String(entity.entity.superentity.flatMap { schema.entity($0)?.number } ?? 0),
+                ]
+            }
+            // A migration leaves the names of entities that were renamed.
+            let names = Set(model.entities.map(\.name))
+            #expect(made.map { $0[0] } == found.map { $0[0] }, "\(path)")
+            for row in found where names.contains(row[1]) { #expect(made.contains(row), "\(path): \(row)") }
+        }
+    }
+
+    @Test func everyStoreOpensAndEveryValueIsWhatPlainSQLReads() throws {
+        var values = 0
+        for path in Self.paths() {
+            let copy = try Copy(path)
+            let model = try copy.model()
+            let context = try copy.pad.context(model)
+            try context.performAndWait {
+                for entity in model.entities {
+                    let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
+                    request.includesSubentities = false
+                    let objects = try context.fetch(request)
+                    values += try compare(objects, entity, copy)
+                }
+            }
+        }
+        print("\(values) values of \(Self.paths().count) stores are what plain SQL reads.")
+        #expect(values > 30_000)
+    }
+
+    private func compare(_ objects: [NSManagedObject], _ entity: NSEntityDescription, _ copy: Copy) throws -> Int {
+        guard let store = objects.first?.objectID.persistentStore as? SQLiteStore else { return 0 }
+        let place = try store.sqlEntity(entity)
+        let byKey = Dictionary(
+            uniqueKeysWithValues: objects.compactMap { object in store.place(of: object.objectID).map { ($0.key, object) } })
+        let condition = place.condition(includingSubentities: false).map { " WHERE \($0)" } ?? ""
+        let keys = try store.database().texts("SELECT Z_PK FROM \(place.table)\(condition)")
+        #expect(Set(keys.compactMap { $0[0].flatMap(Int64.init) }) == Set(byKey.keys), "\(copy.name): \(entity)")
+        var values = 0
+        for property in entity.frozen!.properties {
+            let column: SQLIdentifier
+            switch place[property] {
+            case .attribute(let attribute): column = attribute.column
+            case .toOne(let key): column = key.column
+            case .toMany, .unstored: continue
+            }
+            for row in try store.database().texts(
+                "SELECT Z_PK, \(column), hex(\(column)), typeof(\(column)) FROM \(place.table)\(condition)")
+            {
+                guard let object = row[0].flatMap(Int64.init).flatMap({ byKey[$0] }) else { continue }
+                let value = object.value(forKey: property.name)
+                #expect(same(value, row), "\(copy.name): \(property) is \(String(describing: value)), plain SQL reads \(row)")
+                values += 1
+            }
+        }
+        return values
+    }
+
+    private func same(_ value: Any?, _ row: [String?]) -> Bool {
+        guard let text = row[1] else { return value == nil }
+        switch value {
+        case nil: return false
+        case let string as String: return string == text
+        case let date as Date: return Double(text).map { abs($0 - date.timeIntervalSinceReferenceDate) < 1e-5 } ?? false
+        case let decimal as Decimal: return Decimal(string: text) == decimal
+        // SQLite writes 15 digits, and attributes of single precision round to 7.
+        case let number as NSNumber:
+            return Double(text).map { abs($0 - number.doubleValue) <= abs($0) * 1e-7 } ?? false
+        case let data as Data: return data.map { String(format: "%02X", $0) }.joined() == row[2]
+        case let uuid as UUID: return withUnsafeBytes(of: uuid) { $0.map { String(format: "%02X", $0) }.joined() } == row[2]
+        case let url as URL: return url.absoluteString == text
+        case let object as NSManagedObject: return object.objectID.uriRepresentation().lastPathComponent == "p\(text)"
+        default: return row[3] == "blob"
+        }
+    }
+}
