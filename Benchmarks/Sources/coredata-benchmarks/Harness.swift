@@ -128,6 +128,8 @@ struct Harness {
             }
         }
         print("\n\(group)")
+        // What has been found is seen even if a later group fails.
+        defer { fflush(nil) }
         return variants.enumerated().map { index, variant in
             let ratio = Self.median(zip(times[index], times[0]).map { $0 / max($1, 0.0001) })
             let target = variant.target.map { String(format: "target %.2f", $0) } ?? ""
