@@ -26,9 +26,11 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     private var modelError: NSError?
 
     private let lock = NSLock()
-    private var descriptions: [NSPersistentStoreDescription] = [NSPersistentStoreDescription()]
+    private var descriptions: [NSPersistentStoreDescription] = []
 
-    /// The stores to open. One in memory unless set.
+    /// The stores to open. Unless set, a SQLite store with the name of the container in ``defaultDirectoryURL()``.
+    ///
+    /// For a store that is gone with the container, as tests like it, set the URL of the description to `/dev/null`.
     open var persistentStoreDescriptions: [NSPersistentStoreDescription] {
         get { lock.withLock { descriptions } }
         set { lock.withLock { descriptions = newValue } }
@@ -43,6 +45,29 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         viewContext = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
         viewContext.persistentStoreCoordinator = persistentStoreCoordinator
         super.init()
+        descriptions = [
+            NSPersistentStoreDescription(url: Self.defaultDirectoryURL().appendingPathComponent("\(name).sqlite"))
+        ]
+    }
+
+    /// The directory of stores that are given no other place.
+    ///
+    /// On Linux it is `$XDG_DATA_HOME`, or `~/.local/share` without it, and in it a directory with the name of the program; opening a store makes
+    /// it. On Apple's platforms it is the application's own below Application Support.
+    open class func defaultDirectoryURL() -> URL {
+        let manager = FileManager.default
+        let data =
+            manager.urls(for: .applicationSupportDirectory, in: .userDomainMask).first
+            ?? manager.homeDirectoryForCurrentUser.appendingPathComponent(".local/share")
+        return data.appendingPathComponent(Bundle.main.executableURL?.lastPathComponent ?? ProcessInfo.processInfo.processName)
+    }
+
+    /// Makes the directory of stores that are given no other place, where it is needed.
+    private func makeDefaultDirectory(for description: NSPersistentStoreDescription) throws {
+        guard let url = description.url, !description.isReadOnly else { return }
+        let folder = Self.defaultDirectoryURL()
+        guard url.deletingLastPathComponent().standardizedFileURL.path == folder.standardizedFileURL.path else { return }
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
 
     /// Makes a container of the model called `name`: `name.momd`, `.mom`, `.xcdatamodeld` or `.xcdatamodel`, in the bundle of the program, in
@@ -78,6 +103,12 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         for description in persistentStoreDescriptions {
             if let modelError {
                 block(description, modelError)
+                continue
+            }
+            do {
+                try makeDefaultDirectory(for: description)
+            } catch {
+                block(description, error)
                 continue
             }
             persistentStoreCoordinator.addPersistentStore(with: description, completionHandler: block)

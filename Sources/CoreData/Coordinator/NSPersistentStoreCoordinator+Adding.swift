@@ -75,7 +75,8 @@ extension NSPersistentStoreCoordinator {
                 NSPersistentStoreOpenError, "The model has no configuration “\(configuration)”.",
                 reason: "It has: \(managedObjectModel.configurations.joined(separator: ", ")).", next: "Check the name.")
         }
-        if let storeURL, persistentStore(for: storeURL) != nil {
+        // What lies nowhere may do so more than once.
+        if let storeURL, !SQLiteFiles.isInMemory(storeURL), persistentStore(for: storeURL) != nil {
             throw CoreDataError.make(
                 NSPersistentStoreOpenError, "The store at \(storeURL) cannot be added twice.", next: "Use the store that is there.")
         }

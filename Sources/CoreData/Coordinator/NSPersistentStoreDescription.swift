@@ -4,11 +4,11 @@ public import Foundation
 ///
 /// Source: [NSPersistentStoreDescription](https://developer.apple.com/documentation/coredata/nspersistentstoredescription).
 open class NSPersistentStoreDescription: NSObject, NSCopying {
-    /// The type of the store. ``NSInMemoryStoreType`` unless set.
-    open var type: String = NSInMemoryStoreType
+    /// The type of the store. ``NSSQLiteStoreType`` unless set.
+    open var type: String = NSSQLiteStoreType
     /// The part of the model that the store is limited to; nil for all.
     open var configuration: String?
-    /// The place of the store; nil for one without.
+    /// The place of the store; nil for one without. `/dev/null` stands for no place: a SQLite store lives in memory then.
     open var url: URL?
     /// Whether the container opens the store in the background.
     open var shouldAddStoreAsynchronously = false
@@ -20,10 +20,27 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
     /// What the store is opened with.
     open private(set) var options: [String: NSObject] = [:]
 
-    /// Describes a store in memory.
-    public override init() { super.init() }
+    /// How many seconds the store waits for the locks of others.
+    open var timeout: TimeInterval {
+        get { (options[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue ?? SQLiteOpening.standardTimeout }
+        set { setOption(NSNumber(value: newValue), forKey: NSPersistentStoreTimeoutOption) }
+    }
+    /// The pragmas of SQLite that are set when the store is opened.
+    open var sqlitePragmas: [String: NSObject] {
+        var pragmas: [String: NSObject] = [:]
+        for (name, value) in options[NSSQLitePragmasOption] as? NSDictionary ?? [:] {
+            if let name = name as? String { pragmas[name] = value as? NSObject ?? "\(value)" as NSString }
+        }
+        return pragmas
+    }
 
-    /// Describes a store at `url`; set its ``type``.
+    /// Describes a SQLite store at `/dev/null`: one in memory.
+    public override init() {
+        url = URL(fileURLWithPath: "/dev/null")
+        super.init()
+    }
+
+    /// Describes a SQLite store at `url`; for another, set the ``type``.
     public init(url: URL) {
         self.url = url
         super.init()
@@ -31,6 +48,14 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
 
     /// Sets an option, or takes it away.
     open func setOption(_ option: NSObject?, forKey key: String) { options[key] = option }
+
+    /// Sets a pragma of SQLite, or takes it away.
+    open func setValue(_ value: NSObject?, forPragmaNamed name: String) {
+        let pragmas = NSMutableDictionary()
+        for (name, value) in sqlitePragmas { pragmas.setObject(value, forKey: name as NSString) }
+        if let value { pragmas.setObject(value, forKey: name as NSString) } else { pragmas.removeObject(forKey: name as NSString) }
+        setOption(pragmas.count == 0 ? nil : pragmas, forKey: NSSQLitePragmasOption)
+    }
 
     /// A description like this one.
     open func copy(with zone: NSZone? = nil) -> Any {

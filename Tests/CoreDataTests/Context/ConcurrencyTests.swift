@@ -198,6 +198,7 @@ import Testing
     @MainActor
     func mainQueue() async throws {
         let container = NSPersistentContainer(name: "Music", managedObjectModel: Music.model())
+        container.persistentStoreDescriptions.first?.url = URL(fileURLWithPath: "/dev/null")
         container.loadPersistentStores { #expect($1 == nil) }
         let context = container.viewContext
         try context.performAndWait { _ = try context.saveBand("Low") }

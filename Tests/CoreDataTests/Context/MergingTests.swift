@@ -260,6 +260,7 @@ import Testing
     @Test("A container's background contexts merge by themselves; its view context does when told to")
     func container() throws {
         let container = NSPersistentContainer(name: "Music", managedObjectModel: Music.model())
+        container.persistentStoreDescriptions.first?.url = URL(fileURLWithPath: "/dev/null")
         container.loadPersistentStores { #expect($1 == nil) }
         #expect(container.newBackgroundContext().automaticallyMergesChangesFromParent)
         #expect(!container.viewContext.automaticallyMergesChangesFromParent)

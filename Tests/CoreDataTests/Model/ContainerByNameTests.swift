@@ -16,6 +16,7 @@ struct ContainerByNameTests {
     @Test func aContainerFindsItsModelInAResourceBundle() throws {
         try withModel { name, _ in
             let container = NSPersistentContainer(name: name)
+            container.persistentStoreDescriptions.first?.url = URL(fileURLWithPath: "/dev/null")
             container.loadPersistentStores { _, error in #expect(error == nil) }
             #expect(container.managedObjectModel.entitiesByName["Album"] != nil)
         }

@@ -190,4 +190,67 @@ import Testing
         default: return row[3] == "blob"
         }
     }
+
+    @Test func aStoreOpensWithTheModelFileItWasMadeFromWhateverItsHashes() throws {
+        let models = Self.folder.appendingPathComponent(
+            "models/duckduckgo+BrowserServicesKit/Sources/Bookmarks/BookmarksModel.xcdatamodeld")
+        for (path, version) in [("Bookmarks_V1", "BookmarksModel"), ("Bookmarks_V2", "BookmarksModel 2"), ("Bookmarks_V4", "BookmarksModel 4")]
+        {
+            let copy = try Copy("duckduckgo+BrowserServicesKit/\(path).sqlite")
+            let model = try NSManagedObjectModel(reading: models.appendingPathComponent("\(version).xcdatamodel"))
+            let context = try copy.pad.context(model)
+            let count = try context.performAndWait { try context.all("BookmarkEntity").count }
+            #expect(count > 0, "\(path)")
+            let other = try NSManagedObjectModel(reading: models.appendingPathComponent("BookmarksModel 3.xcdatamodel"))
+            let error = try #require(failure { _ = try copy.pad.coordinator(other) })
+            #expect(error.code == NSPersistentStoreIncompatibleVersionHashError)
+        }
+    }
+
+    @Test func editingAStoreLeavesItWholeAndTheTablesThatAreNotTouchedAsTheyAre() throws {
+        var edited = 0
+        for path in Self.paths() {
+            let copy = try Copy(path)
+            let model = try copy.model()
+            func contents() throws -> [String: [[String?]]] {
+                let tables = try copy.pad.texts("SELECT name FROM sqlite_master WHERE type = 'table'").compactMap { $0[0] }
+                return Dictionary(
+                    uniqueKeysWithValues: try tables.map { ($0, try copy.pad.texts("SELECT * FROM \(SQLIdentifier($0))")) })
+            }
+            let definitions = try Self.definitions(copy.pad)
+            let before = try contents()
+            var touched: String?
+            try {
+                let context = try copy.pad.context(model)
+                try context.performAndWait {
+                    for entity in model.entities where touched == nil {
+                        let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
+                        request.fetchLimit = 1
+                        let text = entity.frozen!.properties.first {
+                            ($0 as? NSAttributeDescription)?.attributeType == .stringAttributeType && !$0.isTransient
+                                && !entity.frozen!.uniqueness.flatMap(\.slotIndexes).contains($0.slotIndex)
+                        }
+                        guard let text, let object = try context.fetch(request).first else { continue }
+                        object.setValue("changed here", forKey: text.name)
+                        try context.save()
+                        touched = (context.persistentStoreCoordinator?.persistentStores[0] as? SQLiteStore)
+                            .flatMap { try? $0.sqlEntity(entity).table.name }
+                    }
+                }
+            }()
+            let after = try contents()
+            #expect(try Self.definitions(copy.pad) == definitions, "\(path)")
+            #expect(Set(after.keys) == Set(before.keys), "\(path)")
+            for (table, rows) in before where table != touched { #expect(after[table] == rows, "\(path): \(table)") }
+            if let touched {
+                let changed = zip(before[touched] ?? [], after[touched] ?? []).filter { $0 != $1 }
+                #expect(changed.count == 1, "\(path): \(touched)")
+                #expect(changed.first?.1.contains("changed here") == true)
+                edited += 1
+            }
+            #expect(try copy.pad.texts("PRAGMA integrity_check") == [["ok"]], "\(path)")
+        }
+        print("\(edited) stores were edited.")
+        #expect(edited > 10)
+    }
 }

@@ -129,6 +129,7 @@ private final class UnwritableStore: NSIncrementalStore {
     @Test("A container opens its stores and hands out contexts")
     func container() async throws {
         let container = NSPersistentContainer(name: "Music", managedObjectModel: Music.model())
+        container.persistentStoreDescriptions.first?.url = URL(fileURLWithPath: "/dev/null")
         var failures: [(any Error)?] = []
         container.loadPersistentStores { failures.append($1) }
         #expect(failures.count == 1)

@@ -6,13 +6,22 @@ import StoreConformance
 /// The stores of the project and its examples.
 enum Stores {
     static let all = [
-        inMemory, shelf, records, guide, songs(.atomic, "Songs, atomic", .detectsConflicts),
+        inMemory, sqlite, shelf, records, guide, songs(.atomic, "Songs, atomic", .detectsConflicts),
         songs(.incremental, "Songs, incremental", .detectsConflicts),
     ]
 
     static let inMemory = StoreUnderTest(name: "In memory", capabilities: [.anyModel, .detectsConflicts, .enforcesUniqueness]) { _ in
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: ConformanceModel.make())
         try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+        return coordinator
+    }
+
+    static let sqlite = StoreUnderTest(
+        name: "SQLite", capabilities: [.anyModel, .durable, .detectsConflicts, .enforcesUniqueness]
+    ) { place in
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: ConformanceModel.make())
+        try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: place.directory.appendingPathComponent("Store.sqlite"))
         return coordinator
     }
 

@@ -33,9 +33,24 @@ final class SQLConnection {
         sqlite3_busy_timeout(handle, Int32(clamping: Int((timeout * 1000).rounded(.up).clamped(to: 0...2e9))))
     }
 
+    /// Whether the connection, which only reads, has brought a log and a shared file with it that were not there.
+    var leavesNoFiles = false
+
     deinit {
         statements = [:]
         sqlite3_close_v2(handle)
+        if leavesNoFiles { removeFiles() }
+    }
+
+    /// A connection that may write takes its files away when it is the last to go; one that reads cannot. Nothing is in the log, so nothing is
+    /// written to the database.
+    private func removeFiles() {
+        var writer: OpaquePointer?
+        if sqlite3_open_v2(path, &writer, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil) == SQLITE_OK {
+            // Where this fails the files stay: they are empty and in nobody's way.
+            sqlite3_exec(writer, "SELECT 1 FROM sqlite_master LIMIT 1", nil, nil, nil)
+        }
+        sqlite3_close_v2(writer)
     }
 
     // MARK: Statements

@@ -34,6 +34,7 @@ enum SQLiteFiles {
                 uri(url) + "?immutable=1", flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, path: url.path, timeout: timeout)
         }
         let connection = try SQLConnection(url.path, flags: SQLITE_OPEN_READONLY, path: url.path, timeout: timeout)
+        connection.leavesNoFiles = !FileManager.default.fileExists(atPath: log)
         do {
             _ = try connection.texts("SELECT name FROM sqlite_master LIMIT 1", .opening)
             return connection

@@ -1,36 +1,61 @@
 internal import Foundation
 
-/// Archives the values of transformable attributes, as Core Data does where no transformer is named: by keyed archives.
+/// Turns the values of transformable and composite attributes into bytes and back: by the transformer that the attribute names, or by keyed
+/// archives where it names none.
 enum SQLArchive {
+    /// The value that bytes stand for; nil where nothing here can tell.
     static func value(of data: Data, _ attribute: NSAttributeDescription) throws -> Any? {
-        if attribute.attributeType == .compositeAttributeType {
-            let unarchiver = try NSKeyedUnarchiver(forReadingFrom: data)
-            unarchiver.requiresSecureCoding = false
-            return unarchiver.decodeObject(forKey: NSKeyedArchiveRootObjectKey) as? [String: Any]
-        }
-        let unarchiver = try NSKeyedUnarchiver(forReadingFrom: data)
-        unarchiver.requiresSecureCoding = false
-        defer { unarchiver.finishDecoding() }
-        return unarchiver.decodeObject(forKey: NSKeyedArchiveRootObjectKey)
+        if attribute.attributeType == .compositeAttributeType { return try object(in: data) as? [String: Any] }
+        guard let name = attribute.valueTransformerName, !name.isEmpty else { return try object(in: data) }
+        guard let transformer = ValueTransformer(forName: NSValueTransformerName(name)) else { throw missing(name, attribute) }
+        // Those that open archives are the wrong way round, and Core Data turns them.
+        return transformer is NSSecureUnarchiveFromDataTransformer
+            ? transformer.transformedValue(data) : transformer.reverseTransformedValue(data)
     }
 
-    /// The archive of a value.
+    /// The bytes that a store keeps of a value.
     ///
-    /// - Throws: code 134030 for a value that cannot be archived.
+    /// - Throws: code 134030 for a value that cannot be turned into bytes.
     static func data(of value: Any, _ attribute: NSAttributeDescription) throws -> Data {
-        guard let object = object(value) else {
-            throw CoreDataError.make(
-                NSPersistentStoreSaveError, "A value of “\(attribute)” cannot be saved.",
-                reason: "\(Swift.type(of: value)) cannot be archived.",
-                next:
-                    "Use a class that conforms to NSCoding, or a property list: texts, numbers, dates, data, arrays and dictionaries of them."
-            )
+        if attribute.attributeType != .compositeAttributeType, let name = attribute.valueTransformerName, !name.isEmpty {
+            guard let transformer = ValueTransformer(forName: NSValueTransformerName(name)) else { throw missing(name, attribute) }
+            let made =
+                transformer is NSSecureUnarchiveFromDataTransformer
+                ? transformer.reverseTransformedValue(value) : transformer.transformedValue(value)
+            if let data = made as? Data { return data }
+            throw unsavable(value, attribute, "The transformer \(name) makes no Data of it.", next: "Let it answer with Data.")
+        }
+        guard let object = archivable(value) else {
+            throw unsavable(
+                value, attribute, "\(Swift.type(of: value)) cannot be archived.",
+                next: "Use a property list or a class that conforms to NSCoding, or name a value transformer.")
         }
         return try NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: false)
     }
 
+    private static func unsavable(_ value: Any, _ attribute: NSAttributeDescription, _ reason: String, next: String) -> NSError {
+        CoreDataError.make(NSPersistentStoreSaveError, "A value of “\(attribute)” cannot be saved.", reason: reason, next: next)
+    }
+
+    private static func missing(_ name: String, _ attribute: NSAttributeDescription) -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreSaveError, "A value of “\(attribute)” cannot be transformed.", reason: "There is no value transformer “\(name)”.",
+            next: "Call ValueTransformer.setValueTransformer(_:forName:) before the store is used.")
+    }
+
+    /// The object at the top of a keyed archive.
+    static func object(in data: Data) throws -> Any? {
+        let unarchiver = try NSKeyedUnarchiver(forReadingFrom: data)
+        unarchiver.requiresSecureCoding = false
+        unarchiver.decodingFailurePolicy = .setErrorAndReturn
+        defer { unarchiver.finishDecoding() }
+        let object = unarchiver.decodeObject(forKey: NSKeyedArchiveRootObjectKey)
+        if let error = unarchiver.error { throw error }
+        return object
+    }
+
     /// A value as an object that can be archived; nil where it cannot.
-    private static func object(_ value: Any) -> Any? {
+    static func archivable(_ value: Any) -> Any? {
         switch value {
         case let text as String: return text as NSString
         case let number as NSNumber: return number
@@ -44,17 +69,17 @@ enum SQLArchive {
         case let uuid as UUID: return uuid as NSUUID
         case let url as URL: return url as NSURL
         case let array as [Any]:
-            let objects = array.map(object)
+            let objects = array.map(archivable)
             return objects.contains { $0 == nil } ? nil : NSArray(array: objects.compactMap { $0 })
         case let dictionary as [String: Any]:
             let result = NSMutableDictionary()
             for (key, value) in dictionary {
-                guard let value = object(value) else { return nil }
+                guard let value = archivable(value) else { return nil }
                 result.setObject(value, forKey: key as NSString)
             }
             return result
         case let set as Set<AnyHashable>:
-            let objects = set.map { object($0.base) }
+            let objects = set.map { archivable($0.base) }
             return objects.contains { $0 == nil } ? nil : NSSet(array: objects.compactMap { $0 })
         case let object as any NSCoding: return object
         default: return nil

@@ -73,6 +73,14 @@ final class SQLRowCache {
         page.rows[Int(key & 255)] = nil
     }
 
+    func removeAll(of root: Int64) {
+        last = nil
+        for (key, page) in pages where key.root == root {
+            count -= page.rows.reduce(0) { $0 + ($1 == nil ? 0 : 1) }
+            pages[key] = nil
+        }
+    }
+
     func removeAll() {
         pages = [:]
         last = nil

@@ -94,7 +94,7 @@ final class SQLRowReader {
 /// What a SELECT of an entity's rows asks for, and how its answer is read.
 ///
 /// The first three columns are the key, the entity's number and the version; then come those of the entity and of all that inherit from it.
-// Immutable; used under the lock of its store.
+// Used under the lock of its store.
 final class SQLRowPlan {
     let entity: SQLEntity
     let columns: [SQLIdentifier]
@@ -102,6 +102,7 @@ final class SQLRowPlan {
     let list: String
     /// Selects the row of a key.
     let selectOne: String
+    private var keptStatement: SQLStatement?
     /// Selects the rows of many keys; their list follows.
     let selectMany: String
     private let readers: [Int64: SQLRowReader]
@@ -124,6 +125,14 @@ final class SQLRowPlan {
         readers = Dictionary(
             uniqueKeysWithValues: kinds.map { ($0.number, SQLRowReader($0, columns: places, schema: schema, values: values)) })
         only = kinds.count == 1 ? readers[kinds[0].number] : nil
+    }
+
+    /// The statement that selects the row of a key, kept for the next fault. Whoever steps through it is done before the next comes.
+    func statementForOne(_ connection: SQLConnection) throws -> SQLStatement {
+        if let keptStatement { return keptStatement }
+        let statement = try SQLStatement(selectOne, connection: connection, isKept: true)
+        keptStatement = statement
+        return statement
     }
 
     /// The columns, with the name of a table before each.

@@ -1,5 +1,6 @@
 internal import CSQLite
 internal import Foundation
+internal import Predicates
 
 /// Writes the rows of one entity: the statements for it, and how slots become parameters.
 // Used under the lock of its store.
@@ -27,8 +28,14 @@ final class SQLEntityWriter {
     /// Statements for so many rows at once.
     private var inserts: [Int: String] = [:]
     let columnCount: Int
-    /// Whether SQLite computes values of the entity.
-    let isDerived: Bool
+    /// The attributes whose values follow from others of the row.
+    private let derived: [Derived]
+
+    private struct Derived {
+        let attribute: NSAttributeDescription
+        let slot: RowLayout.Slot
+        let value: CompiledKeyPath
+    }
 
     private struct ChangeKey: Hashable {
         let low: UInt64
@@ -39,12 +46,19 @@ final class SQLEntityWriter {
         let steps: [Step]
     }
 
-    init(_ entity: SQLEntity, schema: SQLSchema, token: StoreToken) {
+    init(_ entity: SQLEntity, schema: SQLSchema, token: StoreToken, rows: RowSchema) throws {
         self.entity = entity
         self.schema = schema
         self.token = token
         let frozen = entity.entity.frozen!
-        isDerived = frozen.properties.contains { $0 is NSDerivedAttributeDescription }
+        let derivations = SQLDerivations(schema)
+        derived = try frozen.properties.compactMap { property in
+            guard let attribute = property as? NSDerivedAttributeDescription,
+                case .local(let expression) = derivations.derivation(of: attribute, entity)
+            else { return nil }
+            return Derived(
+                attribute: attribute, slot: frozen.layout.slots[attribute.slotIndex], value: try CompiledKeyPath(expression, for: rows))
+        }
         var steps: [Step] = []
         for (index, property) in frozen.properties.enumerated() {
             let slot = frozen.layout.slots[index]
@@ -98,7 +112,15 @@ final class SQLEntityWriter {
     func update(_ changed: PropertySet) -> Update {
         let key = ChangeKey(low: changed.low, high: changed.high)
         if let known = updates[key] { return known }
-        let steps = steps.filter { changed.contains($0.slotIndex) && !($0.property is NSDerivedAttributeDescription) }
+        let derivations = SQLDerivations(schema)
+        let steps = steps.filter { step in
+            guard let attribute = step.property as? NSDerivedAttributeDescription else { return changed.contains(step.slotIndex) }
+            switch derivations.derivation(of: attribute, entity) {
+            case .local: return true
+            case .triggers: return false
+            case .none: return changed.contains(step.slotIndex)
+            }
+        }
         let assignments = (steps.flatMap(\.columns) + [.version]).map { "\($0) = ?" }.joined(separator: ", ")
         let update = Update(sql: "UPDATE \(entity.table) SET \(assignments) WHERE Z_PK = ? AND Z_OPT = ?", steps: steps)
         updates[key] = update
@@ -106,6 +128,14 @@ final class SQLEntityWriter {
     }
 
     // MARK: Values
+
+    /// Computes the attributes of a row that follow from others of it. The row is the saver's own.
+    func derive(_ row: Row) throws {
+        for derived in derived {
+            let value = try derived.value.value(of: row.subject)
+            row.store(AttributeCheck.conform(value.any, to: derived.attribute) ?? .null, in: derived.slot)
+        }
+    }
 
     /// Binds the values of a row, and what is text or bytes notes in `scratch`.
     ///

@@ -123,6 +123,7 @@ struct SQLSave {
             }
             guard let place = store.place(of: row.objectID.unsafelyUnwrapped), let statement, let writer, let plan else { continue }
             store.scratch.reset()
+            try writer.derive(row)
             let index = try writer.bind(
                 plan.steps, of: row, to: statement, from: 1, scratch: store.scratch, orders: &orders, key: place.key)
             store.scratch.bind(to: statement)
@@ -173,6 +174,7 @@ struct SQLSave {
         var index = 1
         for row in rows {
             guard case .integer(let key) = row.objectID.unsafelyUnwrapped.reference else { continue }
+            try writer.derive(row)
             statement.bind(key, at: index)
             statement.bind(writer.entity.number, at: index + 1)
             statement.bind(row.version, at: index + 2)

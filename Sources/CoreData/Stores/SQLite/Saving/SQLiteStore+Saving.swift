@@ -3,11 +3,12 @@ internal import Foundation
 
 extension SQLiteStore {
     func write(_ changes: ChangeSet, in context: NSManagedObjectContext) throws {
-        let connection = try database()
         // Every row is made before the first is written: making one may read others.
         let insertedRows = try changes.inserted.mapUncounted { try $0.rowForSaving(keepsLists: false) }
         let changed = changes.updated.followed(by: changes.locked)
         let changedRows = try changed.mapUncounted { try $0.rowForSaving(keepsLists: false) }
+        // Not before: what fires faults may begin to read.
+        let connection = try database()
         var save = SQLSave(self, connection)
         do {
             try connection.transaction {
@@ -35,7 +36,10 @@ extension SQLiteStore {
         }
         cache.noteTime()
         forgetRelated()
-        for rows in [insertedRows, changedRows] { rows.forEachUncounted { keep($0) } }
+        let derived = schema.derivedRoots
+        for rows in [insertedRows, changedRows] { rows.forEachUncounted { keep($0, unlessIn: derived) } }
+        // SQLite has computed values there, also of rows that were not saved.
+        for root in derived { cache.removeAll(of: root) }
         for object in changes.deleted { forgetRow(of: object.objectID) }
         cache.sweep()
     }
@@ -49,14 +53,9 @@ extension SQLiteStore {
         }
     }
 
-    private func keep(_ row: Row) {
-        guard let id = row.objectID, let place = place(of: id) else { return }
-        if writers[ObjectIdentifier(place.entity)]?.isDerived ?? false {
-            // SQLite has computed values that the row lacks.
-            cache.remove(place.entity.rootNumber, place.key)
-        } else {
-            cache.set(row, place.entity.rootNumber, place.key)
-        }
+    private func keep(_ row: Row, unlessIn derived: Set<Int64>) {
+        guard let id = row.objectID, let place = place(of: id), !derived.contains(place.entity.rootNumber) else { return }
+        cache.set(row, place.entity.rootNumber, place.key)
     }
 
     private func saveMetadata(_ connection: SQLConnection) throws {
@@ -68,7 +67,7 @@ extension SQLiteStore {
     func writer(_ entity: NSEntityDescription) throws -> SQLEntityWriter {
         let entity = try sqlEntity(entity)
         if let known = writers[ObjectIdentifier(entity)] { return known }
-        let writer = SQLEntityWriter(entity, schema: schema, token: token)
+        let writer = try SQLEntityWriter(entity, schema: schema, token: token, rows: self.schema(of: entity.entity))
         writers[ObjectIdentifier(entity)] = writer
         return writer
     }

@@ -8,7 +8,8 @@ extension SQLSchema {
 
     /// The statements that make a new store.
     var definition: [String] {
-        tables.map(\.definition) + joins.map(\.definition) + indexes.map(\.sql) + Self.housekeeping
+        tables.map(\.definition) + joins.map(\.definition) + indexes.map(\.sql) + SQLDerivations(self).triggers.map(\.sql)
+            + Self.housekeeping
     }
 }
 

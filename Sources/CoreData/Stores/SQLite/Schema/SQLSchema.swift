@@ -12,6 +12,8 @@ final class SQLSchema: @unchecked Sendable {
     let tables: [SQLTable]
     let joins: [SQLJoinTable]
     let indexes: [SQLIndex]
+    /// The numbers of the inheritances that have derived attributes.
+    let derivedRoots: Set<Int64>
     private let byEntity: [ObjectIdentifier: SQLEntity]
     private let byNumber: [Int64: SQLEntity]
 
@@ -29,6 +31,8 @@ final class SQLSchema: @unchecked Sendable {
         self.entities = layout.sqlEntities()
         tables = layout.tables
         joins = layout.joinTables
+        derivedRoots = Set(
+            self.entities.filter { $0.entity.frozen!.properties.contains { $0 is NSDerivedAttributeDescription } }.map(\.rootNumber))
         byEntity = Dictionary(uniqueKeysWithValues: self.entities.map { (ObjectIdentifier($0.entity), $0) })
         byNumber = Dictionary(uniqueKeysWithValues: self.entities.map { ($0.number, $0) })
         indexes = SQLIndexes(entities: self.entities, joins: layout.joinTables).all

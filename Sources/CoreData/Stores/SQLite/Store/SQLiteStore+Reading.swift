@@ -91,11 +91,12 @@ extension SQLiteStore {
     /// The row of a key as the file has it.
     func readRow(_ entity: SQLEntity, _ key: Int64) throws -> Row? {
         let plan = plan(entity)
-        return try database().with(plan.selectOne) { statement in
-            statement.bind(key, at: 1)
-            guard try statement.step(), plan.reader(statement.int64(1)) != nil else { return nil }
-            return try readRow(statement.handle, plan)
-        }
+        let statement = try plan.statementForOne(databaseForFault())
+        // Not cleared afterwards: the key that it holds does no harm.
+        defer { sqlite3_reset(statement.handle) }
+        sqlite3_bind_int64(statement.handle, 1, key)
+        guard try statement.step(), plan.reader(statement.int64(1)) != nil else { return nil }
+        return try readRow(statement.handle, plan)
     }
 
     /// The row of a key as the file has it now, whatever the cache says.

@@ -1,5 +1,6 @@
 internal import CSQLite
 internal import Foundation
+internal import Logging
 internal import Predicates
 
 /// The store that keeps objects in a SQLite database, laid out as Core Data's own.
@@ -21,6 +22,7 @@ final class SQLiteStore: NSPersistentStore, RowTable {
     /// Relationships that were read for many objects at once, until something changes.
     private(set) var related = SQLRelatedCache()
     private var dataVersion: Int64 = -1
+    private var storm = SQLReadStorm()
     /// The key given last, by the number of the entity at the top of the inheritance: none below it is checked again.
     var checkedRoots: Set<Int64> = []
 
@@ -45,17 +47,55 @@ final class SQLiteStore: NSPersistentStore, RowTable {
 
     override func willRemove(from coordinator: NSPersistentStoreCoordinator?) {
         requestLock.withLock {
+            if storm.isOn { endStorm() }
+            plans = [:]
+            writers = [:]
             connection = nil
             cache.removeAll()
             related.removeAll()
-            writers = [:]
         }
     }
 
-    /// The connection.
+    /// The connection, for anything but a single fault.
     ///
     /// - Throws: code 134070 once the store has been removed.
     func database() throws -> SQLConnection {
+        let connection = try anyDatabase()
+        if storm.isOn { endStorm() }
+        return connection
+    }
+
+    /// The connection for a fault: many in a row share a transaction.
+    func databaseForFault() throws -> SQLConnection {
+        let connection = try anyDatabase()
+        switch storm.noteFault() {
+        case .nothing: break
+        case .end: try connection.with("COMMIT") { try $0.run(.reading) }
+        case .begin:
+            if connection.isInTransaction {
+                storm.stop()
+            } else {
+                try connection.with("BEGIN") { try $0.run(.reading) }
+                // The token alone goes to the other thread; it keeps no store alive.
+                let token = token
+                DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(50)) { (token.store as? SQLiteStore)?.endIdleStorm() }
+            }
+        }
+        return connection
+    }
+
+    private func endIdleStorm() {
+        requestLock.withLock { if storm.isOn { endStorm() } }
+    }
+
+    private func endStorm() {
+        storm.stop()
+        do { try connection?.with("COMMIT") { try $0.run(.reading) } } catch {
+            Log.store.error("A read transaction could not be ended: \(error)")
+        }
+    }
+
+    private func anyDatabase() throws -> SQLConnection {
         if let connection { return connection }
         throw CoreDataError.make(
             NSPersistentStoreOperationError, "The store at \(url?.path ?? "no place") cannot be used.",

@@ -1,0 +1,66 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+/// A store that is opened for reading is left as it is.
+@Suite struct SQLiteReadOnlyTests {
+    private func make(_ pad: Scratchpad) throws {
+        let context = try pad.context(Music.model())
+        try context.performAndWait { _ = try context.saveBand("Neu!", albums: ["Neu! 2", "Neu! 75"]) }
+    }
+
+    private func files(_ pad: Scratchpad) throws -> [String: Data] {
+        let names = try FileManager.default.contentsOfDirectory(atPath: pad.url.path)
+        return Dictionary(
+            uniqueKeysWithValues: try names.map { ($0, try Data(contentsOf: pad.url.appendingPathComponent($0))) })
+    }
+
+    private func readAll(_ pad: Scratchpad) throws -> Set<String> {
+        let context = try pad.context(Music.model(), options: [NSReadOnlyPersistentStoreOption: true])
+        return try context.performAndWait {
+            let bands = try context.all(Band.self)
+            return Set(bands.flatMap { band in band.albums.map { "\(band.name): \($0.title)" } })
+        }
+    }
+
+    @Test func readingChangesNoFile() throws {
+        let pad = try Scratchpad()
+        try make(pad)
+        let before = try files(pad)
+        #expect(try readAll(pad) == ["Neu!: Neu! 2", "Neu!: Neu! 75"])
+        #expect(try files(pad) == before)
+    }
+
+    @Test func savingIsRefused() throws {
+        let pad = try Scratchpad()
+        try make(pad)
+        let context = try pad.context(Music.model(), options: [NSReadOnlyPersistentStoreOption: true])
+        try context.performAndWait {
+            let band = try #require(try context.all(Band.self).first)
+            band.name = "La Düsseldorf"
+            let error = try #require(failure { try context.save() })
+            #expect(error.code == NSPersistentStoreSaveError)
+        }
+        #expect(try pad.texts("SELECT ZNAME FROM ZBAND") == [["Neu!"]])
+    }
+
+    @Test func whatOnlyTheLogHoldsIsReadAndTheLogStays() throws {
+        let pad = try Scratchpad()
+        try make(pad)
+        // A writer that still has the file open keeps what it has written in the log.
+        let writer = try pad.context(Music.model())
+        try writer.performAndWait { _ = try writer.saveBand("Harmonia", albums: ["Deluxe"]) }
+        let copy = try Scratchpad()
+        for ending in ["", "-wal"] {
+            try FileManager.default.copyItem(atPath: pad.store.path + ending, toPath: copy.store.path + ending)
+        }
+        let before = try files(copy)
+        #expect(before["store.sqlite-wal"]?.isEmpty == false)
+        #expect(try readAll(copy) == ["Neu!: Neu! 2", "Neu!: Neu! 75", "Harmonia: Deluxe"])
+        let after = try files(copy)
+        #expect(after["store.sqlite"] == before["store.sqlite"])
+        #expect(after["store.sqlite-wal"] == before["store.sqlite-wal"])
+        withExtendedLifetime(writer) {}
+    }
+}

@@ -1,0 +1,78 @@
+@testable import CoreData
+import Foundation
+import Testing
+
+/// Values that a store keeps as bytes.
+@Suite struct SQLiteTransformableTests {
+    private struct Color: Equatable {
+        let red: UInt8
+        let green: UInt8
+    }
+
+    private final class ColorTransformer: ValueTransformer {
+        override func transformedValue(_ value: Any?) -> Any? { (value as? Color).map { Data([$0.red, $0.green]) } }
+        override func reverseTransformedValue(_ value: Any?) -> Any? {
+            guard let data = value as? Data, data.count == 2 else { return nil }
+            return Color(red: data[data.startIndex], green: data[data.startIndex + 1])
+        }
+    }
+
+    private static func model(_ transformer: String?) -> NSManagedObjectModel {
+        let attribute = NSAttributeDescription(name: "value", type: .transformable)
+        attribute.valueTransformerName = transformer
+        let thing = NSEntityDescription(name: "Thing", properties: [attribute, NSAttributeDescription(name: "name", type: .string)])
+        return NSManagedObjectModel(entities: [thing])
+    }
+
+    private func roundTrip(_ value: Any, _ transformer: String?) throws -> Any? {
+        let pad = try Scratchpad()
+        try {
+            let context = try pad.context(Self.model(transformer))
+            try context.performAndWait {
+                _ = context.insert("Thing", ["value": value])
+                try context.save()
+            }
+        }()
+        let context = try pad.context(Self.model(transformer))
+        return try context.performAndWait { try #require(try context.all("Thing").first).value(forKey: "value") }
+    }
+
+    @Test func propertyListsAreArchivedWhereNoTransformerIsNamed() throws {
+        for transformer in [nil, "NSSecureUnarchiveFromData"] {
+            #expect(try roundTrip(["a", "b"], transformer) as? [String] == ["a", "b"])
+            #expect(try roundTrip(["a": 1, "b": 2], transformer) as? [String: Int] == ["a": 1, "b": 2])
+            #expect(try roundTrip(Date(timeIntervalSinceReferenceDate: 1.5), transformer) as? Date == Date(timeIntervalSinceReferenceDate: 1.5))
+        }
+    }
+
+    @Test func aTransformerTurnsValuesIntoBytesAndBack() throws {
+        let name = "ColorTransformer\(UUID().uuidString)"
+        ValueTransformer.setValueTransformer(ColorTransformer(), forName: NSValueTransformerName(name))
+        #expect(ValueTransformer.valueTransformerNames().contains(NSValueTransformerName(name)))
+        #expect(try roundTrip(Color(red: 1, green: 2), name) as? Color == Color(red: 1, green: 2))
+        ValueTransformer.setValueTransformer(nil, forName: NSValueTransformerName(name))
+        #expect(ValueTransformer(forName: NSValueTransformerName(name)) == nil)
+    }
+
+    @Test func whatCannotBeTurnedIntoBytesFailsTheSave() throws {
+        let missing = try #require(failure { _ = try roundTrip("a", "NoSuchTransformer") })
+        #expect(missing.localizedDescription.contains("NoSuchTransformer"))
+        let strange = try #require(failure { _ = try roundTrip(Color(red: 1, green: 2), nil) })
+        #expect(strange.code == NSPersistentStoreSaveError)
+        #expect(strange.localizedDescription.contains("Thing.value"))
+    }
+
+    @Test func bytesThatNothingCanOpenStayBytesAndAreNotWrittenAnew() throws {
+        let pad = try Scratchpad()
+        _ = try pad.coordinator(Self.model(nil))
+        try pad.execute("INSERT INTO ZTHING (Z_PK, Z_ENT, Z_OPT, ZVALUE) VALUES (1, 1, 1, x'00FF00')")
+        let context = try pad.context(Self.model(nil))
+        try context.performAndWait {
+            let thing = try #require(try context.all("Thing").first)
+            #expect(thing.value(forKey: "value") as? Data == Data([0, 255, 0]))
+            thing.setValue("a", forKey: "name")
+            try context.save()
+        }
+        #expect(try pad.texts("SELECT ZNAME, hex(ZVALUE) FROM ZTHING") == [["a", "00FF00"]])
+    }
+}
