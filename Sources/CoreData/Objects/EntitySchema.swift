@@ -1,5 +1,5 @@
 internal import Foundation
-internal import Predicates
+public import Predicates
 
 extension NSManagedObject {
     /// What a compiled predicate looks at: the object with its values, fetched if need be.
@@ -19,7 +19,9 @@ final class EntitySchema: PredicateSchema, @unchecked Sendable {
     var schemaName: String { entity.name ?? "?" }
 
     func predicateProperty(named name: String) -> PredicateProperty? {
-        guard let frozen = entity.frozen, let property = frozen.byName[name] else { return nil }
+        guard let frozen = entity.frozen, let property = frozen.byName[name] else {
+            return IdentityKeys.property(name) { Self.object($0).objectID }
+        }
         guard let relationship = property as? NSRelationshipDescription else {
             let slot = frozen.layout.slots[property.slotIndex]
             if let kind = slot.kind.slotKind { return .slot(slot.location, kind) }
@@ -73,5 +75,27 @@ final class EntitySchema: PredicateSchema, @unchecked Sendable {
         let result = read(object)
         try object.registry?.context?.throwPendingFaultError()
         return result
+    }
+}
+
+/// The keys that every object has, whatever its entity: `objectID`, and `entity` with its `name`.
+enum IdentityKeys {
+    static func property(_ name: String, _ id: @escaping (PredicateSubject) -> NSManagedObjectID) -> PredicateProperty? {
+        switch name {
+        case "objectID": .computed { .object(ObjectReference(id($0))) }
+        case "entity": .computed { .object(ObjectReference(id($0).entity)) }
+        default: nil
+        }
+    }
+}
+
+extension NSEntityDescription: KeyValueReadable {
+    /// What predicates read of an entity: its `name` and its `managedObjectClassName`; nil for any other key.
+    public func value(forKey key: String) -> Any? {
+        switch key {
+        case "name": name
+        case "managedObjectClassName": managedObjectClassName
+        default: nil
+        }
     }
 }

@@ -37,6 +37,9 @@ struct FetchColumn {
         self.type = type
     }
 
+    /// The same column of another expression.
+    func replacing(_ expression: ExpressionTree) -> FetchColumn { FetchColumn(name: name, expression: expression, type: type) }
+
     /// An attribute, a to-one relationship, or a path over to-one relationships to one; a path to an operator such as `albums.@count`.
     private init(path: String, of entity: NSEntityDescription, in list: String) throws {
         try Self.check(path, of: entity, in: list)

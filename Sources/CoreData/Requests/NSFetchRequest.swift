@@ -135,6 +135,17 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
         set { settings.havingPredicate = newValue }
     }
 
+    /// Whether a store that answers by queries of its own may read more than is asked for and finish in memory what its queries cannot say. False
+    /// unless set: the fetch then fails with an error that names the clause.
+    ///
+    /// The SQLite store has no SQL for block predicates, comparators and transformed values. With this set it reads the rows that the rest of the
+    /// predicate leaves, and filters, sorts and cuts these itself: the answer is the same, the cost is that of reading them. Stores in memory
+    /// need no leave. This is no property of Apple's.
+    final public var allowsEvaluationInMemory: Bool {
+        get { settings.allowsEvaluationInMemory }
+        set { settings.allowsEvaluationInMemory = newValue }
+    }
+
     /// A request like this one.
     open override func copy(with zone: NSZone? = nil) -> Any {
         let copy = super.copy(with: zone) as! NSFetchRequest<ResultType>
@@ -186,4 +197,5 @@ struct FetchSettings {
     var propertiesToFetch: [Any]?
     var propertiesToGroupBy: [Any]?
     var havingPredicate: NSPredicate?
+    var allowsEvaluationInMemory = false
 }

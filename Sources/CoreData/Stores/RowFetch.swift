@@ -63,7 +63,9 @@ final class RowSchema: PredicateSchema, @unchecked Sendable {
     var schemaName: String { entity.name ?? "?" }
 
     func predicateProperty(named name: String) -> PredicateProperty? {
-        guard let frozen = entity.frozen, let property = frozen.byName[name] else { return nil }
+        guard let frozen = entity.frozen, let property = frozen.byName[name] else {
+            return IdentityKeys.property(name) { Self.row($0).objectID.unsafelyUnwrapped }
+        }
         let slot = frozen.layout.slots[property.slotIndex]
         guard let relationship = property as? NSRelationshipDescription else {
             if let kind = slot.kind.slotKind { return .slot(slot.location, kind) }

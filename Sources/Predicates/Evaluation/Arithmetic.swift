@@ -10,12 +10,12 @@ enum Arithmetic {
         case (.int64(let left), .int64(let right)): return integers(operation, left, right)
         case (.date(let date), let other) where other.isNumber && (operation == .add || operation == .subtract):
             guard let seconds = other.double else { break }
-            return .date(date.addingTimeInterval(operation == .add ? seconds : -seconds))
+            return seconds.isNaN ? .null : .date(date.addingTimeInterval(operation == .add ? seconds : -seconds))
         case (let other, .date(let date)) where other.isNumber && operation == .add:
             guard let seconds = other.double else { break }
-            return .date(date.addingTimeInterval(seconds))
+            return seconds.isNaN ? .null : .date(date.addingTimeInterval(seconds))
         case (.date(let left), .date(let right)) where operation == .subtract:
-            return .double(left.timeIntervalSince(right))
+            return real(left.timeIntervalSince(right))
         case (.decimal(let left), .int64(let right)): return try decimals(operation, left, Decimal(right), clause)
         case (.int64(let left), .decimal(let right)): return try decimals(operation, Decimal(left), right, clause)
         case (.decimal(let left), .decimal(let right)): return try decimals(operation, left, right, clause)
@@ -26,6 +26,9 @@ enum Arithmetic {
             kind: .unsupported,
             message: "\(operation.rawValue) cannot combine \(left.typeName) and \(right.typeName), in the clause \(clause)")
     }
+
+    /// The result of a calculation: what is not a number is nil, as in SQL.
+    private static func real(_ result: Double) -> PropertyValue { result.isNaN ? .null : .double(result) }
 
     private static func integers(_ operation: ExpressionTree.ArithmeticOperator, _ left: Int64, _ right: Int64) -> PropertyValue {
         func checked(_ result: (partialValue: Int64, overflow: Bool), _ otherwise: Double) -> PropertyValue {
@@ -38,6 +41,7 @@ enum Arithmetic {
         case .divide: return right == 0 ? .null : checked(left.dividedReportingOverflow(by: right), Double(left) / Double(right))
         case .power:
             let result = pow(Double(left), Double(right))
+            if result.isNaN { return .null }
             return abs(result) < 0x1p53 ? Int64(exactly: result).map(PropertyValue.int64) ?? .double(result) : .double(result)
         case .bitAnd: return .int64(left & right)
         case .bitOr: return .int64(left | right)
@@ -64,11 +68,11 @@ enum Arithmetic {
         _ operation: ExpressionTree.ArithmeticOperator, _ left: Double, _ right: Double, _ clause: String
     ) throws -> PropertyValue {
         switch operation {
-        case .add: return .double(left + right)
-        case .subtract: return .double(left - right)
-        case .multiply: return .double(left * right)
-        case .divide: return right == 0 ? .null : .double(left / right)
-        case .power: return .double(pow(left, right))
+        case .add: return real(left + right)
+        case .subtract: return real(left - right)
+        case .multiply: return real(left * right)
+        case .divide: return right == 0 ? .null : real(left / right)
+        case .power: return real(pow(left, right))
         case .bitAnd, .bitOr, .bitExclusiveOr, .shiftLeft, .shiftRight:
             if let left = Int64(exactly: left), let right = Int64(exactly: right) { return integers(operation, left, right) }
             throw InvalidPredicateError(

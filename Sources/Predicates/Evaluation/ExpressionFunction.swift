@@ -102,7 +102,8 @@ struct ExpressionFunction {
             case (.int64(let left), .int64(let right)): return .int64(left.remainderReportingOverflow(dividingBy: right).partialValue)
             case (let left, let right):
                 guard let left = left.double, let right = right.double else { throw unsuitable("modulus:by:", values[0], clause) }
-                return .double(left.truncatingRemainder(dividingBy: right))
+                let result = left.truncatingRemainder(dividingBy: right)
+                return result.isNaN ? .null : .double(result)
             }
         }
         table["noindex"] = Entry(count: 1) { values, _ in values[0] }

@@ -28,6 +28,14 @@ enum Calculation {
     }
 
     static func combine(_ operation: Operator, _ first: PropertyValue, _ second: PropertyValue) throws -> PropertyValue {
+        switch try combined(operation, first, second) {
+        case .double(let result) where result.isNaN: return .null
+        case .date(let result) where result.timeIntervalSinceReferenceDate.isNaN: return .null
+        case let result: return result
+        }
+    }
+
+    private static func combined(_ operation: Operator, _ first: PropertyValue, _ second: PropertyValue) throws -> PropertyValue {
         let (left, right) = (number(first), number(second))
         if left == .null || right == .null { return .null }
         if case .int64(let left) = left, case .int64(let right) = right { return integers(operation, left, right) }
@@ -109,7 +117,8 @@ enum Calculation {
             case (.int64(let left), .int64(let right)): return .int64(right == -1 ? 0 : left % right)
             case (let left, let right):
                 guard let left = real(left), let right = real(right) else { throw TreeWalker.Refusal() }
-                return .double(fmod(left, right))
+                let result = fmod(left, right)
+                return result.isNaN ? .null : .double(result)
             }
         default: break
         }

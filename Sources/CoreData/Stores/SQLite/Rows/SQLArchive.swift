@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Predicates
 
 /// Turns the values of transformable and composite attributes into bytes and back: by the transformer that the attribute names, or by keyed
 /// archives where it names none.
@@ -45,6 +46,8 @@ enum SQLArchive {
 
     /// The object at the top of a keyed archive.
     static func object(in data: Data) throws -> Any? {
+        // Foundation's reader stops the program at some damaged archives; ours throws.
+        _ = try KeyedArchive(data)
         let unarchiver = try NSKeyedUnarchiver(forReadingFrom: data)
         unarchiver.requiresSecureCoding = false
         unarchiver.decodingFailurePolicy = .setErrorAndReturn

@@ -18,7 +18,7 @@ extension SQLiteStore {
             default: break
             }
         }
-        return try RowFetch(table: self, request: request).answer()
+        return try queried(request, entity)
     }
 
     private func count(_ request: NSFetchRequest<any NSFetchRequestResult>, _ entity: SQLEntity) throws -> Int {

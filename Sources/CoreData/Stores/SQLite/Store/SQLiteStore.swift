@@ -22,6 +22,8 @@ final class SQLiteStore: NSPersistentStore, RowTable {
     /// Relationships that were read for many objects at once, until something changes.
     private(set) var related = SQLRelatedCache()
     private var dataVersion: Int64 = -1
+    /// Made at the first fetch.
+    private var madeQueries: SQLQueries?
     private var storm = SQLReadStorm()
     /// The key given last, by the number of the entity at the top of the inheritance: none below it is checked again.
     var checkedRoots: Set<Int64> = []
@@ -51,6 +53,7 @@ final class SQLiteStore: NSPersistentStore, RowTable {
             plans = [:]
             writers = [:]
             connection = nil
+            madeQueries = nil
             cache.removeAll()
             related.removeAll()
         }
@@ -109,6 +112,14 @@ final class SQLiteStore: NSPersistentStore, RowTable {
     override class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
         let connection = try SQLiteFiles.connectForWriting(url, timeout: SQLiteOpening.standardTimeout, creates: false)
         try connection.transaction { try SQLiteMetadata.write(metadata ?? [:], to: connection) }
+    }
+
+    /// What answers fetches by SQL.
+    func queries() throws -> SQLQueries {
+        if let madeQueries { return madeQueries }
+        let made = try SQLQueries(self)
+        madeQueries = made
+        return made
     }
 
     // MARK: What lies where

@@ -1,0 +1,190 @@
+internal import Foundation
+internal import Predicates
+
+/// What of a constant's value the SQL depends on: its kind, and how text is spelled.
+struct SQLConstantClass: Hashable {
+    enum Kind: UInt8 {
+        case null, integer, real, notANumber, decimal, longDecimal, text, date, data, uuid, url, object, entity, list
+    }
+
+    /// Kinds of the elements of a list.
+    struct Elements: OptionSet, Hashable {
+        let rawValue: UInt16
+        static let null = Elements(rawValue: 1)
+        static let number = Elements(rawValue: 2)
+        /// A decimal number that no binary one stands for.
+        static let longDecimal = Elements(rawValue: 4)
+        static let text = Elements(rawValue: 8)
+        static let date = Elements(rawValue: 16)
+        static let data = Elements(rawValue: 32)
+        static let uuid = Elements(rawValue: 64)
+        static let url = Elements(rawValue: 128)
+        static let object = Elements(rawValue: 256)
+        static let entity = Elements(rawValue: 512)
+        static let other = Elements(rawValue: 1024)
+        /// A text that has more spellings than are listed.
+        static let manySpellings = Elements(rawValue: 2048)
+        static let any = Elements(rawValue: 4096)
+        /// A decimal number, which calculates differently.
+        static let decimal = Elements(rawValue: 8192)
+        static let notANumber = Elements(rawValue: 16384)
+        /// The collection has no order.
+        static let unordered = Elements(rawValue: 32768)
+    }
+
+    var kind: Kind
+    /// How many spellings a text has, up to ``TextSpellings/limit``; 0 for more.
+    var spellings: UInt8 = 1
+    /// Whether all spellings of a text begin with the same bytes.
+    var hasPrefix = false
+    var elements: Elements = []
+
+    /// - Parameter isSpelled: whether it matters how text is spelled. Where it does not, text counts as having any number of spellings.
+    init(_ value: PropertyValue, isSpelled: Bool) {
+        switch value {
+        case .null: kind = .null
+        case .bool, .int64: kind = .integer
+        case .double(let number): kind = number.isNaN ? .notANumber : .real
+        case .decimal(let number):
+            if number.isNaN {
+                kind = .notANumber
+            } else if case .decimal = ValueOperations.byWorth(value) {
+                kind = .longDecimal
+            } else {
+                kind = .decimal
+            }
+        case .string(let text):
+            kind = .text
+            (spellings, hasPrefix) = isSpelled ? TextSpellings.class(of: text) : (0, false)
+        case .date: kind = .date
+        case .data: kind = .data
+        case .uuid: kind = .uuid
+        case .url: kind = .url
+        case .object(let reference): kind = reference.object is NSEntityDescription ? .entity : .object
+        case .array(let values):
+            kind = .list
+            for value in values { elements.formUnion(Self.element(value, isSpelled: isSpelled)) }
+        case .set(let values):
+            kind = .list
+            elements = .unordered
+            for value in values { elements.formUnion(Self.element(value, isSpelled: isSpelled)) }
+        }
+    }
+
+    private static func element(_ value: PropertyValue, isSpelled: Bool) -> Elements {
+        switch value {
+        case .bool, .int64: return [.any, .number]
+        case .string(let text):
+            return !isSpelled || TextSpellings.class(of: text).count == 0 ? [.any, .text, .manySpellings] : [.any, .text]
+        default: break
+        }
+        let element = SQLConstantClass(value, isSpelled: isSpelled)
+        switch element.kind {
+        case .null: return [.any, .null]
+        case .integer, .real: return [.any, .number]
+        case .decimal: return [.any, .number, .decimal]
+        case .longDecimal: return [.any, .number, .decimal, .longDecimal]
+        case .notANumber: return [.any, .notANumber]
+        case .text: return [.any, .text]
+        case .date: return [.any, .date]
+        case .data: return [.any, .data]
+        case .uuid: return [.any, .uuid]
+        case .url: return [.any, .url]
+        case .object: return [.any, .object]
+        case .entity: return [.any, .entity]
+        case .list: return [.any, .other]
+        }
+    }
+
+    /// Writes the class into the shape of a request.
+    static func write(_ value: PropertyValue, _ isSpelled: Bool, _ key: inout [UInt8]) {
+        let found = SQLConstantClass(value, isSpelled: isSpelled)
+        key.append(found.kind.rawValue)
+        switch found.kind {
+        case .text:
+            key.append(found.spellings)
+            key.append(found.hasPrefix ? 1 : 0)
+        case .list:
+            key.append(UInt8(truncatingIfNeeded: found.elements.rawValue))
+            key.append(UInt8(truncatingIfNeeded: found.elements.rawValue >> 8))
+        default: break
+        }
+    }
+}
+
+/// The ways to spell a text that are canonically equivalent, which predicates take for the same and SQLite does not.
+enum TextSpellings {
+    /// How many spellings are listed at most.
+    static let limit = 16
+
+    /// ASCII characters that some other character stands for: the Kelvin sign, the Greek question mark, the varia.
+    private static let twins: [UInt8: String] = [
+        UInt8(ascii: "K"): "\u{212A}", UInt8(ascii: ";"): "\u{37E}", UInt8(ascii: "`"): "\u{1FEF}",
+    ]
+
+    private static func hasTwin(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "K") || byte == UInt8(ascii: ";") || byte == UInt8(ascii: "`")
+    }
+
+    /// How many spellings are listed, rounded up to a power of two; 0 where they are too many. And whether all begin alike.
+    static func `class`(of text: String) -> (count: UInt8, hasPrefix: Bool) {
+        if text.utf8.allSatisfy({ $0 < 0x80 && !hasTwin($0) }) { return (1, !text.isEmpty) }
+        let hasPrefix = prefix(of: text) != nil
+        guard let all = all(of: text) else { return (0, hasPrefix) }
+        var count = 1
+        while count < all.count { count *= 2 }
+        return (UInt8(count), hasPrefix)
+    }
+
+    /// All spellings; nil where they are too many, or not known.
+    static func all(of text: String) -> [String]? {
+        var spellings = [""]
+        for character in text {
+            let own = self.all(of: character)
+            guard !own.isEmpty, spellings.count * own.count <= limit else { return nil }
+            spellings = spellings.flatMap { start in own.map { start + $0 } }
+        }
+        return spellings
+    }
+
+    /// The spellings of one character; none where they are not known.
+    private static func all(of character: Character) -> [String] {
+        let text = String(character)
+        if let byte = character.asciiValue { return twins[byte].map { [text, $0] } ?? [text] }
+        let composed = text.precomposedStringWithCanonicalMapping.unicodeScalars
+        let decomposed = text.decomposedStringWithCanonicalMapping.unicodeScalars
+        // Letters of Latin and Cyrillic script with one mark have two spellings, those without have one.
+        guard composed.count == 1, let scalar = composed.first, decomposed.count <= 2 else { return [] }
+        switch scalar.value {
+        case 0xC5: return ["\u{C5}", "A\u{30A}", "\u{212B}"]
+        case 0xB7: return ["\u{B7}", "\u{387}"]
+        case 0xC0...0x24F, 0x400...0x4FF:
+            if decomposed.count == 1 { return [text] }
+            // A letter whose base can be written in two ways has more spellings than these.
+            guard let base = decomposed.first, !(base.isASCII && hasTwin(UInt8(base.value))) else { return [] }
+            return [String(String.UnicodeScalarView(composed)), String(String.UnicodeScalarView(decomposed))]
+        default: return []
+        }
+    }
+
+    /// The ASCII that every spelling begins with; nil for none.
+    static func prefix(of text: String) -> String? {
+        var bytes: [UInt8] = []
+        for byte in text.utf8 {
+            if byte >= 0x80 || hasTwin(byte) { break }
+            bytes.append(byte)
+        }
+        // A mark after the last character belongs to it: together they may be spelled as one.
+        if bytes.count < text.utf8.count, !bytes.isEmpty { bytes.removeLast() }
+        return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The least text after all that begin with an ASCII text.
+    static func after(_ prefix: String) -> String {
+        var bytes = Array(prefix.utf8)
+        guard let last = bytes.popLast() else { return prefix }
+        // After the last ASCII character comes U+0080.
+        bytes += last < 0x7F ? [last + 1] : [0xC2, 0x80]
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,158 @@
+internal import Foundation
+internal import Predicates
+
+/// A fetch request as SQL: the statement that serves every request of its shape, and how its columns are read.
+// Immutable; used under the lock of its store.
+final class SQLFetchPlan {
+    /// What the statement answers.
+    enum Answer {
+        /// The columns of whole rows, as ``SQLRowPlan`` reads them.
+        case rows
+        /// Keys and numbers of entities.
+        case ids
+        /// One number.
+        case count
+        case dictionaries([SQLResultColumn])
+    }
+
+    let entity: SQLEntity
+    let sql: String
+    let bindings: [SQLBinding]
+    let answer: Answer
+
+    init(entity: SQLEntity, statement: SQLFragment, answer: Answer) {
+        self.entity = entity
+        sql = statement.sql
+        bindings = statement.bindings
+        self.answer = answer
+    }
+}
+
+/// A request's statement with the values that the request brings.
+struct SQLiteQuery {
+    let plan: SQLFetchPlan
+    let values: SQLRequestValues
+
+    /// Binds the parameters of a prepared statement.
+    ///
+    /// - Throws: ``InvalidPredicateError`` for a regular expression that is not valid.
+    func bind(to statement: OpaquePointer) throws {
+        for (index, binding) in plan.bindings.enumerated() { try values.value(of: binding).bind(to: statement, at: index + 1) }
+    }
+}
+
+/// One value of a dictionary, and where it is in the statement's columns.
+struct SQLResultColumn {
+    enum Reading {
+        /// A value of a kind.
+        case value(SQLKind)
+        /// A key; and the number of its entity in the next column where that may be one of several.
+        case object(SQLEntity, hasNumber: Bool)
+        /// An attribute whose column only the store can read.
+        case stored(SQLStorage, NSAttributeDescription)
+    }
+    let column: FetchColumn
+    let index: Int
+    let reading: Reading
+}
+
+/// What of a fetch request its statement depends on.
+struct SQLFetchShape {
+    /// The shape; nil for a request that has none because parts of it are code.
+    let key: [UInt8]?
+    /// The constants in the order of ``SQLFetchTranslator``.
+    let constants: [PropertyValue]
+    private let isSpelled: [Bool]
+    /// What of the constants the statement depends on.
+    var classes: [SQLConstantClass] { zip(constants, isSpelled).map { SQLConstantClass($0, isSpelled: $1) } }
+
+    /// - Throws: the error of a predicate that did not parse, and of a key path that has no name.
+    init(_ request: NSFetchRequest<any NSFetchRequestResult>, _ parts: SQLFetchParts) throws {
+        var shape = PredicateShape(classify: SQLConstantClass.write)
+        withUnsafeBytes(of: ObjectIdentifier(request.entity.unsafelyUnwrapped)) { bytes in for byte in bytes { shape.append(byte) } }
+        shape.append(UInt8(truncatingIfNeeded: request.resultType.rawValue))
+        shape.append(
+            (request.includesSubentities ? 1 : 0) | (request.fetchLimit > 0 || request.fetchOffset > 0 ? 2 : 0)
+                | (request.returnsDistinctResults ? 4 : 0) | (parts.predicate == nil ? 0 : 8) | (parts.having == nil ? 0 : 16))
+        if let predicate = parts.predicate { shape.append(predicate) }
+        shape.append(UInt8(truncatingIfNeeded: parts.orders.count))
+        for order in parts.orders {
+            shape.append(order.keyPath)
+            shape.append((order.ascending ? 1 : 0) | order.order.code << 1)
+        }
+        if request.resultType == .dictionaryResultType {
+            for columns in [parts.columns, parts.groupedBy] {
+                shape.append(UInt8(truncatingIfNeeded: columns.count))
+                for column in columns {
+                    shape.append(column.name)
+                    shape.append(column.expression)
+                    // The column goes into the plan with its type.
+                    shape.append("\(column.type?.rawValue ?? 0)")
+                }
+            }
+            if let having = parts.having { shape.append(having) }
+        }
+        key = shape.isUnique ? nil : shape.key
+        constants = shape.constants
+        isSpelled = shape.isSpelled
+    }
+}
+
+extension TextOrder {
+    fileprivate var code: UInt8 {
+        switch self {
+        case .binary: 0
+        case .caseInsensitive: 1
+        case .localized: 2
+        case .localizedCaseInsensitive: 3
+        case .localizedStandard: 4
+        }
+    }
+}
+
+/// A sort descriptor as SQL can follow it.
+struct SQLOrder {
+    let keyPath: String
+    let ascending: Bool
+    let order: TextOrder
+}
+
+/// The parts of a request that are trees.
+struct SQLFetchParts {
+    var predicate: PredicateTree?
+    var orders: [SQLOrder] = []
+    var columns: [FetchColumn] = []
+    var groupedBy: [FetchColumn] = []
+    var having: PredicateTree?
+
+    /// - Throws: the error of a predicate that did not parse; code 134060 for columns that name nothing; that there is no SQL for a comparator.
+    init(_ request: NSFetchRequest<any NSFetchRequestResult>) throws {
+        predicate = try request.predicate?.tree()
+        // Nobody sees the order of what is only counted, unless a part of it is left out.
+        if request.resultType != .countResultType {
+            for descriptor in request.sortDescriptors ?? [] {
+                guard let order = try descriptor.storeOrder() else {
+                    throw SQLQueryError.untranslatable("sorted by \(descriptor)", "A comparator of the program's own runs in memory only.")
+                }
+                orders.append(SQLOrder(keyPath: order.keyPath, ascending: order.ascending, order: order.order))
+            }
+        }
+        guard request.resultType == .dictionaryResultType else { return }
+        let entity = request.entity.unsafelyUnwrapped
+        columns = try FetchColumn.columns(of: request)
+        groupedBy = try (request.propertiesToGroupBy ?? []).map { try FetchColumn($0, of: entity, in: "propertiesToGroupBy") }
+        having = try request.havingPredicate?.tree()
+    }
+
+    /// Replaces each constant by its number, in the order of ``SQLFetchShape``.
+    mutating func numberConstants() {
+        var next = 0
+        predicate = predicate?.numberingConstants(from: &next)
+        columns = columns.map { $0.replacing($0.expression.numberingConstants(from: &next)) }
+        groupedBy = groupedBy.map { $0.replacing($0.expression.numberingConstants(from: &next)) }
+        having = having?.numberingConstants(from: &next)
+    }
+
+    /// Whether several rows become one dictionary.
+    var isGrouped: Bool { !groupedBy.isEmpty || columns.contains { $0.expression.isOverRows } }
+}

@@ -1,0 +1,45 @@
+internal import Foundation
+internal import Predicates
+
+/// What expressions mean where a dictionary fetch groups rows: what it groups by, what functions make of all rows, and the names of columns.
+final class SQLGrouping {
+    /// What the request groups by, with its SQL.
+    private let keys: [(expression: ExpressionTree, operand: SQLOperand)]
+    /// The columns that were written, by their names.
+    var columns: [String: SQLTerm] = [:]
+    /// Whether names of columns stand for them, as they do in a having predicate.
+    var readsColumns = false
+    /// What is being written, for messages.
+    var place = ""
+    /// Whether the arguments of a function are being written, which are about rows.
+    private var isWithin = false
+
+    init(keys: [(expression: ExpressionTree, operand: SQLOperand)]) { self.keys = keys }
+
+    /// An expression that has a meaning of its own here; nil to write its parts.
+    func operand(for expression: ExpressionTree, _ translator: SQLTranslator) throws -> SQLOperand? {
+        if isWithin { return nil }
+        if readsColumns {
+            switch expression {
+            case .variable(let name): if let column = columns[name] { return .term(column) }
+            case .keyPath(let path) where path.count == 1: if let column = columns[path[0]] { return .term(column) }
+            default: break
+            }
+        }
+        let plain = expression.withConstants
+        if let key = keys.first(where: { $0.expression == plain }) { return key.operand }
+        if let (function, argument) = expression.overRows, let aggregate = SQLAggregate(rawValue: function) {
+            isWithin = true
+            defer { isWithin = false }
+            let (call, kind) = try translator.aggregate(aggregate, of: translator.term(translator.operand(argument)))
+            return .term(SQLTerm(sql: call, kind: kind, mayBeStoredAsInteger: kind.family == .date))
+        }
+        switch expression {
+        case .keyPath, .evaluatedObject:
+            throw CoreDataError.make(
+                NSCoreDataError, "The fetch cannot be executed: “\(place)” asks for \(plain), which differs within a group.",
+                next: "Group by it in propertiesToGroupBy, or take sum:, count:, min:, max: or average: of it.")
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,149 @@
+internal import CSQLite
+internal import Foundation
+internal import Predicates
+
+/// What a store keeps to answer fetches by SQL.
+// Used under the lock of its store.
+final class SQLQueries {
+    let plans: SQLQueryPlans
+    let functions: SQLQueryFunctions
+    var log = SQLQueryLog()
+
+    init(_ store: SQLiteStore) throws {
+        functions = try SQLQueryFunctions(on: store.database().handle)
+        plans = SQLQueryPlans(schema: store.schema, token: store.token) { [unowned store] entity in store.plan(entity).columns }
+    }
+}
+
+extension SQLiteStore {
+    /// Answers a fetch by SQL, and in memory what SQL cannot answer where the request allows it.
+    ///
+    /// - Throws: ``InvalidPredicateError`` for a mistake in the predicate, code 134091 naming a clause that has no SQL, and SQLite's errors.
+    func queried(_ request: NSFetchRequest<any NSFetchRequestResult>, _ entity: SQLEntity) throws -> FetchAnswer {
+        let queries = try queries()
+        let query: SQLiteQuery
+        do {
+            query = try queries.plans.query(request, entity)
+        } catch  where request.allowsEvaluationInMemory && SQLQueryError.isUntranslatable(error) {
+            return try finishedInMemory(request, entity)
+        }
+        do {
+            return try execute(query)
+        } catch {
+            // A function of ours that fails says more than SQLite does.
+            throw queries.functions.takeError() ?? error
+        }
+    }
+
+    private func execute(_ query: SQLiteQuery) throws -> FetchAnswer {
+        let queries = try queries()
+        let connection = try database()
+        let run = queries.log.begin(query, connection)
+        return try connection.with(query.plan.sql) { statement in
+            try query.bind(to: statement.handle)
+            switch query.plan.answer {
+            case .rows:
+                var rows: [Row] = []
+                try readRows(statement, plan(query.plan.entity)) { rows.append($0) }
+                queries.log.end(run, rows: rows.count)
+                return .rows(rows)
+            case .ids:
+                var ids: [NSManagedObjectID] = []
+                while try statement.step() { ids.append(id(statement.int64(0), numbered: statement.int64(1), query.plan.entity)) }
+                queries.log.end(run, rows: ids.count)
+                return .ids(ids)
+            case .count:
+                let count = try statement.step() ? Int(statement.int64(0)) : 0
+                queries.log.end(run, rows: 1)
+                return .count(count)
+            case .dictionaries(let columns):
+                let reader = dictionaryReader(columns)
+                var dictionaries: [NSDictionary] = []
+                while try statement.step() { dictionaries.append(try reader.dictionary(statement.handle)) }
+                queries.log.end(run, rows: dictionaries.count)
+                return .dictionaries(dictionaries)
+            }
+        }
+    }
+
+    /// The ID of a row of an entity or of one below it.
+    private func id(_ key: Int64, numbered number: Int64, _ entity: SQLEntity) -> NSManagedObjectID {
+        if let known = cache.row(entity.rootNumber, key)?.objectID { return known }
+        let owner = number == entity.number ? entity.entity : schema.entity(numbered: number)?.entity ?? entity.entity
+        return values.id(key, of: owner)
+    }
+
+    private func dictionaryReader(_ columns: [SQLResultColumn]) -> SQLDictionaryReader {
+        SQLDictionaryReader(
+            columns: columns,
+            id: { [values] key, entity in values!.id(key, of: entity) },
+            entity: { [schema] number in schema!.entity(numbered: number)?.entity },
+            stored: { [values] statement, column, storage, attribute in
+                try values!.read(statement, column, storage, attribute).plainValue
+            })
+    }
+
+    // MARK: In memory
+
+    /// Answers a fetch of which SQL can say a part: the rows that this leaves are filtered, sorted and cut in memory.
+    private func finishedInMemory(_ request: NSFetchRequest<any NSFetchRequestResult>, _ entity: SQLEntity) throws -> FetchAnswer {
+        let narrowed = NSFetchRequest<any NSFetchRequestResult>()
+        narrowed.entity = request.entity
+        narrowed.includesSubentities = request.includesSubentities
+        narrowed.predicate = try request.predicate.flatMap { try translatable($0.tree(), entity) }.map { NSPredicate(tree: $0) }
+        guard case .rows(let rows) = try queried(narrowed, entity) else { return .rows([]) }
+        return try RowFetch(table: FoundRows(rows, store: self), request: request).answer()
+    }
+
+    /// Those parts of a predicate that SQL can answer and that all must match; nil for none.
+    private func translatable(_ tree: PredicateTree, _ entity: SQLEntity) throws -> PredicateTree? {
+        if case .and(let parts) = tree {
+            let left = try parts.compactMap { try translatable($0, entity) }
+            return left.isEmpty ? nil : .and(left)
+        }
+        let request = NSFetchRequest<any NSFetchRequestResult>()
+        request.entity = entity.entity
+        request.predicate = NSPredicate(tree: tree)
+        do {
+            _ = try queries().plans.query(request, entity)
+            return tree
+        } catch  where SQLQueryError.isUntranslatable(error) {
+            return nil
+        }
+    }
+}
+
+/// Rows that SQL has found, to be filtered further.
+private final class FoundRows: RowTable {
+    private let rows: [Row]
+    private let store: SQLiteStore
+
+    init(_ rows: [Row], store: SQLiteStore) {
+        self.rows = rows
+        self.store = store
+    }
+
+    func forEachRow(of entity: NSEntityDescription, includingSubentities: Bool, _ body: (Row) throws -> Void) throws {
+        for row in rows { try body(row) }
+    }
+    func row(with id: NSManagedObjectID) throws -> Row? { try store.row(with: id) }
+    func schema(of entity: NSEntityDescription) -> RowSchema { store.schema(of: entity) }
+    func relatedIDs(of relationship: NSRelationshipDescription, in row: Row) throws -> [NSManagedObjectID] {
+        try store.relatedIDs(of: relationship, in: row)
+    }
+}
+
+extension StorableValue {
+    /// The value as Foundation has it.
+    fileprivate var plainValue: Any? {
+        switch self {
+        case .null: nil
+        case .integer(let number): NSNumber(value: number)
+        case .double(let number): NSNumber(value: number)
+        case .string(let text): text
+        case .data(let data): data
+        case .uuid(let uuid): uuid
+        case .box(let box): box.value
+        }
+    }
+}

@@ -1,0 +1,256 @@
+import Foundation
+
+/// What distinguishes one question to a store from another once the values of its constants are set aside.
+///
+/// Whoever translates predicates keeps translations by shape, and only puts other constants in. The walk costs no more than reading the tree
+/// once.
+package struct PredicateShape {
+    /// The shape, to be used as a key.
+    package var key: [UInt8] = []
+    /// The constants in the order of the walk, which is that of ``PredicateTree/numberingConstants(from:)``.
+    package var constants: [PropertyValue] = []
+    /// Which constants are compared in such a way that it may matter how their text is spelled.
+    package private(set) var isSpelled: [Bool] = []
+    /// Whether the shape stands for nothing but itself: parts of it are code, which has no shape.
+    package private(set) var isUnique = false
+    /// What of a constant's value the translation depends on.
+    private let classify: (PropertyValue, Bool, inout [UInt8]) -> Void
+
+    /// Begins an empty shape.
+    ///
+    /// - Parameter classify: Writes what of a constant's value belongs to the shape; it is told whether the spelling of text may matter.
+    package init(classify: @escaping (PropertyValue, _ isSpelled: Bool, inout [UInt8]) -> Void) {
+        self.classify = classify
+        key.reserveCapacity(160)
+    }
+
+    /// Goes on with text.
+    package mutating func append(_ text: String) {
+        key.append(contentsOf: text.utf8)
+        // No byte of UTF-8: no two texts can be taken for one.
+        key.append(0xFF)
+    }
+
+    /// Goes on with a byte.
+    package mutating func append(_ byte: UInt8) { key.append(byte) }
+
+    /// Goes on with a predicate.
+    package mutating func append(_ tree: PredicateTree) {
+        switch tree {
+        case .true: key.append(1)
+        case .false: key.append(2)
+        case .not(let part):
+            key.append(3)
+            append(part)
+        case .and(let parts):
+            key.append(4)
+            appendCount(parts.count)
+            for part in parts { append(part) }
+        case .or(let parts):
+            key.append(5)
+            appendCount(parts.count)
+            for part in parts { append(part) }
+        case .block:
+            isUnique = true
+        case .comparison(let comparison):
+            append(comparison)
+        }
+    }
+
+    private mutating func append(_ comparison: PredicateComparison) {
+        key.append(6)
+        switch comparison.operator {
+        case .lessThan: key.append(0)
+        case .lessThanOrEqual: key.append(1)
+        case .greaterThan: key.append(2)
+        case .greaterThanOrEqual: key.append(3)
+        case .equal: key.append(4)
+        case .notEqual: key.append(5)
+        case .matches: key.append(6)
+        case .like: key.append(7)
+        case .beginsWith: key.append(8)
+        case .endsWith: key.append(9)
+        case .isIn: key.append(10)
+        case .contains: key.append(11)
+        case .between: key.append(12)
+        case .custom, .comparator: isUnique = true
+        }
+        switch comparison.modifier {
+        case .direct: key.append(0)
+        case .all: key.append(1)
+        case .any: key.append(2)
+        }
+        key.append(UInt8(truncatingIfNeeded: comparison.options.rawValue))
+        append(comparison.left, isSpelled: comparison.comparesSpelling)
+        append(comparison.unfoldedRight, isSpelled: comparison.comparesSpelling)
+    }
+
+    /// Goes on with an expression.
+    package mutating func append(_ expression: ExpressionTree) { append(expression, isSpelled: false) }
+
+    private mutating func append(_ expression: ExpressionTree, isSpelled: Bool) {
+        switch expression {
+        case .constant(let value):
+            key.append(10)
+            constants.append(value)
+            self.isSpelled.append(isSpelled)
+            classify(value, isSpelled, &key)
+        case .evaluatedObject: key.append(11)
+        case .variable(let name):
+            key.append(12)
+            append(name)
+        case .keyPath(let keys):
+            key.append(13)
+            append(keys)
+        case .navigation(_, let keys):
+            key.append(14)
+            append(keys)
+            appendParts(of: expression)
+        case .aggregate(let elements):
+            key.append(15)
+            appendCount(elements.count)
+            appendParts(of: expression)
+        case .arithmetic(let operation, _, _):
+            key.append(16)
+            append(operation.rawValue)
+            appendParts(of: expression)
+        case .negated:
+            key.append(17)
+            appendParts(of: expression)
+        case .complement:
+            key.append(18)
+            appendParts(of: expression)
+        case .function(let name, let arguments):
+            key.append(19)
+            append(name)
+            appendCount(arguments.count)
+            appendParts(of: expression)
+        case .method(_, let name, let arguments):
+            key.append(20)
+            append(name)
+            appendCount(arguments.count)
+            appendParts(of: expression)
+        case .element(_, let index):
+            switch index {
+            case .at: key.append(21)
+            case .first: key.append(22)
+            case .last: key.append(23)
+            case .size: key.append(24)
+            }
+            appendParts(of: expression)
+        case .subquery(let collection, let variable, let condition):
+            key.append(25)
+            append(variable)
+            append(collection)
+            append(condition)
+        case .setOperation(let operation, _, _):
+            key.append(26)
+            append(operation.rawValue)
+            appendParts(of: expression)
+        case .conditional(let condition, let value, let otherwise):
+            key.append(27)
+            append(condition)
+            append(value)
+            append(otherwise)
+        case .cast(_, let type):
+            key.append(28)
+            append(type)
+            appendParts(of: expression)
+        case .assignment, .anyKey, .fetch, .block: isUnique = true
+        }
+    }
+
+    private mutating func append(_ keys: [String]) {
+        appendCount(keys.count)
+        for key in keys { append(key) }
+    }
+
+    private mutating func appendParts(of expression: ExpressionTree) {
+        for part in expression.parts { append(part) }
+    }
+
+    private mutating func appendCount(_ count: Int) {
+        withUnsafeBytes(of: UInt32(truncatingIfNeeded: count)) { key.append(contentsOf: $0) }
+    }
+}
+
+extension PredicateComparison {
+    /// The right side; the two written bounds of BETWEEN are two constants.
+    var unfoldedRight: ExpressionTree {
+        if self.operator == .between, case .constant(.array(let bounds)) = right, bounds.count == 2 {
+            return .aggregate(bounds.map { .constant($0) })
+        }
+        return right
+    }
+
+    /// Whether equality of text, or how it begins, decides.
+    fileprivate var comparesSpelling: Bool {
+        guard options.isDisjoint(with: [.caseInsensitive, .diacriticInsensitive]) else { return false }
+        switch self.operator {
+        case .equal, .notEqual, .isIn, .beginsWith: return true
+        default: return false
+        }
+    }
+}
+
+/// A constant by its number in a ``PredicateShape``, standing where the constant stood.
+package final class NumberedConstant: Sendable {
+    /// The place among ``PredicateShape/constants``.
+    package let number: Int
+    /// The value of the question that was translated; questions of the same shape have others.
+    package let example: PropertyValue
+
+    init(_ number: Int, _ example: PropertyValue) {
+        self.number = number
+        self.example = example
+    }
+}
+
+extension PredicateTree {
+    /// The tree with each constant replaced by its number, a ``NumberedConstant`` in a ``PropertyValue/object(_:)``.
+    ///
+    /// - Parameter next: The number of the first constant; becomes the number after the last.
+    package func numberingConstants(from next: inout Int) -> PredicateTree {
+        switch self {
+        case .true, .false, .block: return self
+        case .not(let part): return .not(part.numberingConstants(from: &next))
+        case .and(let parts): return .and(parts.map { $0.numberingConstants(from: &next) })
+        case .or(let parts): return .or(parts.map { $0.numberingConstants(from: &next) })
+        case .comparison(var comparison):
+            comparison.right = comparison.unfoldedRight
+            comparison.left = comparison.left.numberingConstants(from: &next)
+            comparison.right = comparison.right.numberingConstants(from: &next)
+            return .comparison(comparison)
+        }
+    }
+}
+
+extension ExpressionTree {
+    /// The expression with each constant replaced by its number.
+    ///
+    /// - Parameter next: The number of the first constant; becomes the number after the last.
+    package func numberingConstants(from next: inout Int) -> ExpressionTree {
+        if case .constant(let value) = self {
+            defer { next += 1 }
+            return .constant(.object(ObjectReference(NumberedConstant(next, value))))
+        }
+        return rebuilt(
+            { $0.numberingConstants(from: &next) }, { condition, _ in condition.numberingConstants(from: &next) })
+    }
+
+    /// The expression with the constants that numbers stand for.
+    package var withConstants: ExpressionTree {
+        if let constant = numberedConstant { return .constant(constant.example) }
+        return rebuilt({ $0.withConstants }, { condition, _ in condition.withConstants })
+    }
+
+    /// The number that stands here for a constant.
+    package var numberedConstant: NumberedConstant? {
+        if case .constant(.object(let reference)) = self { reference.object as? NumberedConstant } else { nil }
+    }
+}
+
+extension PredicateTree {
+    /// The tree with the constants that numbers stand for, to be shown.
+    package var withConstants: PredicateTree { rebuilt { $0.withConstants } }
+}

@@ -1,0 +1,62 @@
+import Logging
+import Testing
+
+@testable import CoreData
+
+/// Gathers what is logged.
+private final class Lines: @unchecked Sendable {
+    // Guarded by `lock`.
+    private var lines: [String] = []
+    private let lock = NSLock()
+    func add(_ line: String) { lock.withLock { lines.append(line) } }
+    var all: [String] { lock.withLock { lines } }
+}
+
+private struct LinesHandler: LogHandler {
+    let lines: Lines
+    var logLevel = Logger.Level.trace
+    var metadata: Logger.Metadata = [:]
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+    func log(event: LogEvent) { lines.add("\(event.level): \(event.message)") }
+}
+
+@Suite("The log of queries") struct QueryLogTests {
+    private func logged(_ level: Int, showsValues: Bool = false, rows: Int = 5, _ format: String) throws -> [String] {
+        let pad = try Scratchpad()
+        let context = try Music.context(pad.coordinator(QueryModel.model()))
+        let lines = Lines()
+        try context.performAndWait {
+            for index in 0..<rows { _ = context.insert("Place", ["label": index, "name": "private"]) }
+            try context.save()
+            let store = context.persistentStoreCoordinator!.persistentStores[0] as! SQLiteStore
+            try store.queries().log = SQLQueryLog(
+                level: level, showsValues: showsValues, logger: Logger(label: "test") { _ in LinesHandler(lines: lines) })
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Place")
+            request.predicate = NSPredicate(format: format)
+            _ = try context.fetch(request)
+        }
+        return lines.all
+    }
+
+    @Test("Statements are shown without values unless these are asked for") func values() throws {
+        #expect(try logged(0, "name == 'private'").isEmpty)
+        let plain = try logged(2, "name == 'private'")
+        #expect(plain.first?.contains("SELECT") == true && plain.first?.contains("5 rows") == true)
+        #expect(!plain.joined().contains("private"))
+        #expect(try logged(2, showsValues: true, "name == 'private'").joined().contains("“private”"))
+    }
+
+    @Test("Level 3 explains a query") func explanation() throws {
+        #expect(try logged(3, "name == 'private'").contains { $0.contains("EXPLAIN QUERY PLAN: SCAN") })
+    }
+
+    @Test("Reading all of a large table is a warning, reading by key or all on purpose is none") func scans() throws {
+        let large = Int(SQLQueryLog.largeTable) + 1
+        #expect(try logged(1, rows: large, "name == 'x'").contains { $0.hasPrefix("warning") })
+        #expect(try !logged(1, rows: 5, "name == 'x'").contains { $0.hasPrefix("warning") })
+        #expect(try !logged(1, rows: large, "SELF IN {}").contains { $0.hasPrefix("warning") })
+    }
+}

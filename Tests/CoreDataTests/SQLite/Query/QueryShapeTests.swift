@@ -1,0 +1,112 @@
+import Predicates
+import Testing
+
+@testable import CoreData
+
+/// The statements that fetches become: one for each shape of request, and such that indexes serve them.
+@Suite("Statements of queries") struct QueryShapeTests {
+    /// A store of the query model with an index on text and on numbers, open for plain SQL.
+    private final class Indexed {
+        let pad: Scratchpad
+        let context: NSManagedObjectContext
+        var store: SQLiteStore { context.persistentStoreCoordinator!.persistentStores[0] as! SQLiteStore }
+
+        init() throws {
+            pad = try Scratchpad()
+            let model = QueryModel.model()
+            let thing = model.entitiesByName["Thing"]!
+            func index(_ names: [String]) -> NSFetchIndexDescription {
+                NSFetchIndexDescription(
+                    name: "by" + names.joined(),
+                    elements: names.map { NSFetchIndexElementDescription(property: thing.propertiesByName[$0]!, collationType: .binary) })
+            }
+            thing.indexes = [index(["name"]), index(["number"]), index(["amount"]), index(["moment"])]
+            context = try Music.context(pad.coordinator(model))
+            context.performAndWait { QueryCases.fill(context, seed: 1) }
+            try context.performAndWait { try context.save() }
+        }
+
+        func query(_ format: String, _ arguments: Any?..., change: (NSFetchRequest<any NSFetchRequestResult>) -> Void = { _ in }) throws
+            -> SQLiteQuery
+        {
+            let request = NSFetchRequest<any NSFetchRequestResult>(entityName: "Thing")
+            request.entity = store.schema.model.entitiesByName["Thing"]
+            request.predicate = NSPredicate(
+                tree: try NSPredicate(format: format, argumentArray: arguments.map { $0 ?? NSNull() }).tree())
+            change(request)
+            return try store.queries().plans.query(request, store.sqlEntity(request.entity!))
+        }
+
+        /// How SQLite finds the rows.
+        func steps(_ query: SQLiteQuery) throws -> String {
+            let statement = try SQLStatement("EXPLAIN QUERY PLAN " + query.plan.sql, connection: store.database(), isKept: false)
+            try query.bind(to: statement.handle)
+            var steps: [String] = []
+            while try statement.step() { steps.append(statement.text(3)) }
+            return steps.joined(separator: "; ")
+        }
+    }
+
+    @Test("Requests of one shape share a statement, whatever their constants") func shapes() throws {
+        let stores = try Indexed()
+        let pairs: [(String, Any?, Any?)] = [
+            ("name == %@", "abc", "x'y\""), ("number > %@", 1, -700), ("number IN %@", [1, 2], Array(0..<5000)),
+            ("name BEGINSWITH[cd] %@", "a", "ż"), ("name CONTAINS %@", "", "q"), ("moment < %@", Date(), Date.distantPast),
+            ("SUBQUERY(many, $x, $x.number > %@).@count > 0", 1, 2), ("name MATCHES %@", "a", "b+"),
+        ]
+        for (format, first, second) in pairs {
+            let one = try stores.query(format, first)
+            let before = try stores.store.queries().plans.translations
+            let other = try stores.query(format, second)
+            #expect(one.plan === other.plan, "\(format)")
+            #expect(try stores.store.queries().plans.translations == before)
+        }
+        // A nil asks something else.
+        #expect(try stores.query("name == %@", nil).plan !== stores.query("name == %@", "a").plan)
+        // So do other parts of a request.
+        let plain = try stores.query("number == 1")
+        #expect(try stores.query("number == 1") { $0.fetchLimit = 5 }.plan !== plain.plan)
+        #expect(
+            try stores.query("number == 1") { $0.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)] }.plan !== plain.plan)
+        #expect(try stores.query("number == 1") { $0.includesSubentities = false }.plan !== plain.plan)
+        #expect(try stores.query("number == 1") { $0.resultType = .countResultType }.plan !== plain.plan)
+    }
+
+    @Test("No constant and no name of a variable stands in a statement") func bound() throws {
+        let stores = try Indexed()
+        let query = try stores.query(
+            "name == 'secret1' OR number == 987654 OR SUBQUERY(many, $secret2, $secret2.name LIKE 'secret3').@count > 0")
+        #expect(!query.plan.sql.contains("secret"))
+        #expect(!query.plan.sql.contains("987654"))
+        #expect(!query.plan.sql.contains("'"))
+    }
+
+    @Test(
+        "Comparisons that an index can serve use it",
+        arguments: [
+            "name == 'abc'", "name == 'Kraftwerk'", "name == 'Björk'", "name BEGINSWITH 'abc'", "number == 5", "number > 5",
+            "number BETWEEN {1, 3}",
+            "number IN {1, 2, 3}", "name IN {'a', 'b'}", "amount == 5", "amount > 5.5", "moment < CAST(5, 'NSDate')", "one == nil",
+        ]) func indexes(_ format: String) throws
+    {
+        let stores = try Indexed()
+        let steps = try stores.steps(stores.query(format))
+        #expect(!steps.contains("SCAN t0"), "\(format): \(steps)")
+    }
+
+    @Test("noindex: keeps an index from being used") func noIndex() throws {
+        let stores = try Indexed()
+        let steps = try stores.steps(stores.query("noindex:(number) == 5"))
+        #expect(steps.contains("SCAN t0"), "\(steps)")
+    }
+
+    @Test("A relationship is followed by one join, however often it is named") func joins() throws {
+        let stores = try Indexed()
+        let query = try stores.query("one.name == 'a' OR one.number == 1 OR one.one.name == 'b'") {
+            $0.sortDescriptors = [NSSortDescriptor(key: "one.name", ascending: true)]
+        }
+        #expect(query.plan.sql.split(separator: "JOIN").count == 3, "\(query.plan.sql)")
+        // The key is in the row: nothing is joined for it.
+        #expect(try !stores.query("one == nil AND other != nil").plan.sql.contains("JOIN"))
+    }
+}

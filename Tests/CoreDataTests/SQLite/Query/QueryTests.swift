@@ -1,0 +1,165 @@
+import CoreData
+import Predicates
+import Testing
+
+/// What fetches from a SQLite store find, one clause at a time; random ones are in ``QueryDifferentialTests``.
+@Suite("Queries in SQLite") struct QueryTests {
+    /// The labels that a predicate finds in SQLite, after checking that memory finds the same.
+    private func found(_ stores: TwinStores, _ entity: String = "Thing", _ make: (NSManagedObjectContext) throws -> NSPredicate) throws
+        -> [Int]
+    {
+        let found = stores.labels { context in
+            let request = NSFetchRequest<NSManagedObject>(entityName: entity)
+            request.predicate = try make(context)
+            request.sortDescriptors = [NSSortDescriptor(key: "label", ascending: true)]
+            return request
+        }
+        let labels = try found.sqlite.get()
+        #expect(try labels == found.memory.get())
+        return labels
+    }
+
+    private func stores() throws -> TwinStores {
+        let stores = try TwinStores()
+        try stores.fill { context in
+            let place = context.insert("Place", ["label": 100, "name": "Hull"])
+            let home = context.insert("Place", ["label": 101])
+            let first = context.insert("Thing", ["label": 0, "name": "Ala", "number": 5, "one": place])
+            let second = context.insert("Special", ["label": 1, "name": "ala", "number": 7, "one": home, "other": first])
+            let third = context.insert("Thing", ["label": 2, "number": 5, "other": first, "owner": second])
+            first.setValue(Set([place, home]), forKey: "more")
+            third.setValue(Set([home]), forKey: "more")
+        }
+        return stores
+    }
+
+    @Test("An object, its ID and the IDs of many can be asked for") func objects() throws {
+        let stores = try stores()
+        #expect(try found(stores) { NSPredicate(format: "one == %@", try TwinStores.object(100, $0)) } == [0])
+        #expect(try found(stores) { NSPredicate(format: "one = %@", try TwinStores.object(101, $0)?.objectID) } == [1])
+        #expect(
+            try found(stores) {
+                NSPredicate(format: "SELF IN %@", [try TwinStores.object(0, $0)?.objectID, try TwinStores.object(2, $0)?.objectID])
+            } == [0, 2])
+        #expect(try found(stores) { NSPredicate(format: "objectID == %@", try TwinStores.object(1, $0)?.objectID) } == [1])
+        #expect(try found(stores) { NSPredicate(format: "ANY more == %@", try TwinStores.object(101, $0)) } == [0, 2])
+        #expect(try found(stores) { NSPredicate(format: "more CONTAINS %@", try TwinStores.object(100, $0)) } == [0])
+        #expect(try found(stores) { NSPredicate(format: "NOT one IN %@", [try TwinStores.object(100, $0)]) } == [1])
+    }
+
+    @Test("An object that is not saved, or of another entity, equals none") func strangers() throws {
+        let stores = try stores()
+        #expect(
+            try found(stores) { NSPredicate(format: "one == %@", NSManagedObject(entity: $0.insert("Place").entity, insertInto: nil)) }
+                == [])
+        // Place 100 has the same key as some thing.
+        #expect(try found(stores) { NSPredicate(format: "SELF == %@", try TwinStores.object(100, $0)) } == [])
+        #expect(try found(stores) { NSPredicate(format: "one != %@", try TwinStores.object(0, $0)) } == [0, 1])
+    }
+
+    @Test("Entities can be asked for, by themselves and by name") func entities() throws {
+        let stores = try stores()
+        #expect(
+            try found(stores) {
+                NSPredicate(format: "entity == %@", $0.persistentStoreCoordinator?.managedObjectModel.entitiesByName["Special"])
+            } == [1])
+        #expect(try found(stores) { _ in NSPredicate(format: "entity.name == 'Thing'") } == [0, 2])
+        #expect(try found(stores) { _ in NSPredicate(format: "owner.entity.name IN {'Special', 'Place'}") } == [2])
+        #expect(try found(stores, "Special") { _ in NSPredicate(value: true) } == [1])
+    }
+
+    @Test("Thousands of values can be asked for at once") func manyValues() throws {
+        let stores = try stores()
+        let numbers = Array(0..<20_000).filter { $0 != 7 }
+        #expect(try found(stores) { _ in NSPredicate(format: "number IN %@", numbers) } == [0, 2])
+        #expect(try found(stores) { _ in NSPredicate(format: "NOT number IN %@", numbers) } == [1])
+        #expect(try found(stores) { _ in NSPredicate(format: "name IN %@", (0..<5000).map { "x\($0)" } + ["Ala"]) } == [0])
+        #expect(try found(stores) { _ in NSPredicate(format: "number IN %@", [5, nil] as [Int?]) } == [0, 2])
+        #expect(try found(stores) { _ in NSPredicate(format: "NOT number IN %@", [5, nil] as [Int?]) } == [])
+        #expect(try found(stores) { _ in NSPredicate(format: "number IN %@ OR label == 1", [Int]()) } == [1])
+    }
+
+    @Test("A predicate of a thousand parts is answered") func longPredicates() throws {
+        let stores = try stores()
+        let parts = (0..<3000).map { NSPredicate(format: "number == %d", $0 == 2 ? -1 : $0 + 5) }
+        #expect(try found(stores) { _ in NSCompoundPredicate(orPredicateWithSubpredicates: parts) } == [0, 2])
+    }
+
+    @Test("Nil matches as the language says") func nils() throws {
+        let stores = try stores()
+        #expect(try found(stores) { _ in NSPredicate(format: "name != 'Ala'") } == [1])
+        #expect(try found(stores) { _ in NSPredicate(format: "NOT name == 'Ala'") } == [1])
+        #expect(try found(stores) { _ in NSPredicate(format: "name == %@", nil as String?) } == [2])
+        #expect(try found(stores) { _ in NSPredicate(format: "one.name == nil") } == [1, 2])
+        #expect(try found(stores) { _ in NSPredicate(format: "other.one.name == 'Hull'") } == [1, 2])
+        #expect(try found(stores) { _ in NSPredicate(format: "ALL many.number > 4") } == [0, 1, 2])
+        #expect(try found(stores) { _ in NSPredicate(format: "NONE many.number > 4") } == [1, 2])
+    }
+
+    @Test("Random order and blocks are errors that name the clause, unless memory may help") func withoutSQL() throws {
+        let stores = try stores()
+        func request(_ change: (NSFetchRequest<NSManagedObject>) -> Void) throws -> [Int] {
+            try stores.sqlite.performAndWait {
+                let request = NSFetchRequest<NSManagedObject>(entityName: "Thing")
+                request.sortDescriptors = [NSSortDescriptor(key: "label", ascending: true)]
+                change(request)
+                return try stores.sqlite.fetch(request).map { $0.value(forKey: "label") as? Int ?? -1 }
+            }
+        }
+        let block = NSPredicate { object, _ in (object as? [String: Any])?["number"] as? Int == 5 }
+        let both = NSCompoundPredicate(andPredicateWithSubpredicates: [NSPredicate(format: "label > 0"), block])
+        let error = failure { _ = try request { $0.predicate = both } }
+        #expect(error?.code == NSPersistentStoreUnsupportedRequestTypeError)
+        #expect(error?.localizedDescription.contains("block") == true)
+        #expect(
+            try request {
+                $0.predicate = both
+                $0.allowsEvaluationInMemory = true
+            } == [2])
+
+        let byLength = NSSortDescriptor(key: "number", ascending: true) { left, right in
+            let (left, right) = (left as? Int ?? 0, right as? Int ?? 0)
+            return left > right ? .orderedAscending : left < right ? .orderedDescending : .orderedSame
+        }
+        let descriptors = [byLength, NSSortDescriptor(key: "label", ascending: false)]
+        #expect(failure { _ = try request { $0.sortDescriptors = descriptors } }?.code == NSPersistentStoreUnsupportedRequestTypeError)
+        let sorted = try request {
+            $0.sortDescriptors = descriptors
+            $0.fetchLimit = 2
+            $0.allowsEvaluationInMemory = true
+        }
+        #expect(sorted == [1, 2])
+    }
+
+    @Test("Mistakes in a predicate are the errors of every store") func mistakes() throws {
+        let stores = try stores()
+        for (format, kind) in [
+            ("nosuch == 1", InvalidPredicateError.Kind.unknownKeyPath), ("one.nosuch == 1", .unknownKeyPath),
+            ("name MATCHES '('", .invalidPattern),
+            ("name == $x", .unboundVariable), ("many.number == 1", .unsupported), ("number BEGINSWITH 'a'", .unsupported),
+            ("number BETWEEN 5", .unsupported), ("name ==", .syntax),
+        ] {
+            let found = stores.labels { _ in
+                let request = NSFetchRequest<NSManagedObject>(entityName: "Thing")
+                request.predicate = NSPredicate(format: format)
+                return request
+            }
+            for result in [found.memory, found.sqlite] {
+                #expect(throws: InvalidPredicateError.self, "\(format)") { try result.get() }
+                guard case .failure(let error) = result else { continue }
+                #expect((error as? InvalidPredicateError)?.kind == kind, "\(format): \(error)")
+            }
+        }
+    }
+
+    @Test("A function that fails in the middle of a fetch fails it with its own error") func failingFunctions() throws {
+        let stores = try stores()
+        let found = stores.labels { _ in
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Thing")
+            request.predicate = NSPredicate(format: "(number + 0.5) & 1 == 1")
+            return request
+        }
+        #expect(throws: InvalidPredicateError.self) { try found.sqlite.get() }
+        #expect(throws: InvalidPredicateError.self) { try found.memory.get() }
+    }
+}
