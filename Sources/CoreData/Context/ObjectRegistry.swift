@@ -71,6 +71,40 @@ final class ObjectRegistry: @unchecked Sendable {
         lock.unlock()
     }
 
+    /// Files objects of which none is in the table, though some may have the same identity.
+    ///
+    /// - Returns: those that were not filed, and the object that has their identity.
+    func registerNew(_ objects: [NSManagedObject]) -> [ObjectIdentifier: NSManagedObject] {
+        lock.lock()
+        defer { lock.unlock() }
+        map.reserve(objects.count)
+        let expected = map.count + objects.count
+        objects.forEachUncounted { object in
+            guard let id = object.identifier.map(Unmanaged.passUnretained) else { return }
+            object.flags.insert(.registered)
+            map.insert(Unmanaged.passUnretained(object).toOpaque(), for: id._withUnsafeGuaranteedRef(\.key), id: id.toOpaque()) { other in
+                Unmanaged<NSManagedObject>.fromOpaque(other)._withUnsafeGuaranteedRef { other in
+                    id._withUnsafeGuaranteedRef { other.identifier.unsafelyUnwrapped.isSame(as: $0) }
+                }
+            }
+        }
+        if map.count == expected { return [:] }
+        var repeated: [ObjectIdentifier: NSManagedObject] = [:]
+        for object in objects {
+            guard let id = object.identifier, let filed = find(id), filed !== object else { continue }
+            object.flags.remove(.registered)
+            repeated[ObjectIdentifier(object)] = filed
+        }
+        return repeated
+    }
+
+    /// Whether no object is registered.
+    var isEmpty: Bool {
+        lock.lock()
+        defer { lock.unlock() }
+        return map.count == 0
+    }
+
     private func insert(_ object: NSManagedObject) {
         guard let id = object.identifier.map(Unmanaged.passUnretained) else { return }
         object.flags.insert(.registered)

@@ -40,7 +40,8 @@ enum SQLArchive {
 
     private static func missing(_ name: String, _ attribute: NSAttributeDescription) -> NSError {
         CoreDataError.make(
-            NSPersistentStoreSaveError, "A value of “\(attribute)” cannot be transformed.", reason: "There is no value transformer “\(name)”.",
+            NSPersistentStoreSaveError, "A value of “\(attribute)” cannot be transformed.",
+            reason: "There is no value transformer “\(name)”.",
             next: "Call ValueTransformer.setValueTransformer(_:forName:) before the store is used.")
     }
 

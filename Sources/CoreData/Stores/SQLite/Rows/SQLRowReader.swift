@@ -4,7 +4,29 @@ internal import Foundation
 /// Reads the rows of one entity out of a statement's columns, straight into slots.
 // Immutable; used under the lock of its store.
 final class SQLRowReader {
-    /// A column and the slot it goes to.
+    /// A column of a plain value and the slot it goes to. It holds no references, which would be counted for each row.
+    private struct PlainStep {
+        let column: Int32
+        let storage: PlainStorage
+        let location: SlotLocation
+    }
+    private enum PlainStorage {
+        case integer
+        case boolean
+        case double
+        case text
+
+        init?(_ storage: SQLStorage) {
+            switch storage {
+            case .integer: self = .integer
+            case .boolean: self = .boolean
+            case .double, .date: self = .double
+            case .text: self = .text
+            default: return nil
+            }
+        }
+    }
+    /// A column of another value.
     private struct Step {
         let column: Int32
         let slot: RowLayout.Slot
@@ -21,7 +43,10 @@ final class SQLRowReader {
     }
 
     let entity: NSEntityDescription
+    /// What the keys of its IDs have in common.
+    let family: Int64
     private let layout: RowLayout
+    private let plainSteps: UnsafeMutableBufferPointer<PlainStep>
     private let steps: [Step]
     private let keys: [Key]
     private let values: SQLValues
@@ -31,6 +56,8 @@ final class SQLRowReader {
         self.entity = entity.entity
         self.values = values
         layout = entity.entity.frozen!.layout
+        family = NSManagedObjectID.family(of: entity.entity)
+        var plainSteps: [PlainStep] = []
         var steps: [Step] = []
         var keys: [Key] = []
         for (index, property) in entity.entity.frozen!.properties.enumerated() {
@@ -38,7 +65,11 @@ final class SQLRowReader {
             switch entity.properties[index] {
             case .attribute(let place):
                 guard let column = columns[place.column], let attribute = property as? NSAttributeDescription else { continue }
-                steps.append(Step(column: Int32(column), slot: slot, storage: place.storage, attribute: attribute))
+                if let storage = PlainStorage(place.storage) {
+                    plainSteps.append(PlainStep(column: Int32(column), storage: storage, location: slot.location))
+                } else {
+                    steps.append(Step(column: Int32(column), slot: slot, storage: place.storage, attribute: attribute))
+                }
             case .toOne(let place):
                 guard let column = columns[place.column], let destination = (property as? NSRelationshipDescription)?.destinationEntity,
                     let target = schema.entity(destination)
@@ -48,17 +79,21 @@ final class SQLRowReader {
             case .toMany, .unstored: continue
             }
         }
+        self.plainSteps = .allocate(capacity: plainSteps.count)
+        _ = self.plainSteps.initialize(from: plainSteps)
         self.steps = steps
         self.keys = keys
     }
+
+    deinit { plainSteps.deallocate() }
 
     /// The row that a statement stands at.
     func read(_ statement: OpaquePointer, id: NSManagedObjectID, version: Int64) throws -> Row {
         let row = Row.empty(layout, objectID: id, version: version)
         let slots = row.slots
-        for step in steps {
+        for step in plainSteps {
             let column = step.column
-            let place = slots + step.slot.location.offset
+            let place = slots + step.location.offset
             switch step.storage {
             case .integer:
                 if sqlite3_column_type(statement, column) == SQLITE_NULL { continue }
@@ -66,7 +101,7 @@ final class SQLRowReader {
             case .boolean:
                 if sqlite3_column_type(statement, column) == SQLITE_NULL { continue }
                 place.storeBytes(of: sqlite3_column_int64(statement, column) == 0 ? 0 : 1, as: Int64.self)
-            case .double, .date:
+            case .double:
                 if sqlite3_column_type(statement, column) == SQLITE_NULL { continue }
                 place.storeBytes(of: sqlite3_column_double(statement, column), as: Double.self)
             case .text:
@@ -74,20 +109,24 @@ final class SQLRowReader {
                 let text = String(
                     decoding: UnsafeBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(statement, column))), as: UTF8.self)
                 place.assumingMemoryBound(to: String.self).initialize(to: text)
-            default:
-                if sqlite3_column_type(statement, column) == SQLITE_NULL { continue }
-                row.store(try values.read(statement, column, step.storage, step.attribute), in: step.slot)
-                continue
             }
-            let null = (slots + step.slot.location.nullOffset).assumingMemoryBound(to: UInt64.self)
-            null.pointee &= ~step.slot.location.nullMask
+            let null = (slots + step.location.nullOffset).assumingMemoryBound(to: UInt64.self)
+            null.pointee &= ~step.location.nullMask
         }
+        if !steps.isEmpty { try readOthers(statement, row) }
         for key in keys {
             if sqlite3_column_type(statement, key.column) == SQLITE_NULL { continue }
             let number = key.entityColumn < 0 ? 0 : sqlite3_column_int64(statement, key.entityColumn)
             row.setObjectID(values.id(sqlite3_column_int64(statement, key.column), number, key.destination), at: key.slot)
         }
         return row
+    }
+
+    private func readOthers(_ statement: OpaquePointer, _ row: Row) throws {
+        for step in steps {
+            if sqlite3_column_type(statement, step.column) == SQLITE_NULL { continue }
+            row.store(try values.read(statement, step.column, step.storage, step.attribute), in: step.slot)
+        }
     }
 }
 

@@ -35,7 +35,9 @@ struct SQLDerivations {
     }
 
     func derivation(of attribute: NSDerivedAttributeDescription, _ entity: SQLEntity) -> SQLDerivation {
-        guard case .attribute(let place) = entity[attribute], let expression = try? attribute.derivationExpression?.tree() else { return .none }
+        guard case .attribute(let place) = entity[attribute], let expression = try? attribute.derivationExpression?.tree() else {
+            return .none
+        }
         let target = Target(schema: schema, entity: entity, column: place.column, attribute: attribute.name)
         switch expression {
         case .function(let name, let arguments) where arguments.isEmpty && Self.plain(name) == "now": return .triggers(target.time())
@@ -76,11 +78,13 @@ struct SQLDerivations {
         let column: SQLIdentifier
         let attribute: String
 
-        private func trigger(_ ending: String, _ event: String, on table: SQLIdentifier, when: String? = nil, _ body: String) -> SQLTrigger {
+        private func trigger(_ ending: String, _ event: String, on table: SQLIdentifier, when: String? = nil, _ body: String) -> SQLTrigger
+        {
             let name = SQLIdentifier("Z_DA_\(entity.table.name)_\(entity.entity.name ?? "")_\(attribute)_\(ending)")
             let condition = when.map { " WHEN \($0)" } ?? ""
             return SQLTrigger(
-                name: name, sql: "CREATE TRIGGER IF NOT EXISTS \(name) AFTER \(event) ON \(table) FOR EACH ROW\(condition) BEGIN \(body) END")
+                name: name,
+                sql: "CREATE TRIGGER IF NOT EXISTS \(name) AFTER \(event) ON \(table) FOR EACH ROW\(condition) BEGIN \(body) END")
         }
 
         /// Which rows of a shared table are meant.
@@ -150,28 +154,34 @@ struct SQLDerivations {
         /// What goes into the columns of owners when all of theirs are looked at.
         private func all(_ key: SQLForeignKey, _ source: SQLIdentifier?, owner: String) -> String {
             let value = source.map { "ifnull(sum(\($0)), 0)" } ?? "count(*)"
-            return "UPDATE \(entity.table) SET \(column) = (SELECT \(value) FROM \(key.table) WHERE \(key.column) = \(owner)) WHERE Z_PK = \(owner);"
+            return
+                "UPDATE \(entity.table) SET \(column) = (SELECT \(value) FROM \(key.table) WHERE \(key.column) = \(owner)) WHERE Z_PK = \(owner);"
         }
 
         private func collected(_ key: SQLForeignKey, _ source: SQLIdentifier?) -> [SQLTrigger] {
             // A count is counted on, for many may come to one owner in a save; a sum of floating-point numbers would drift away.
             func joins(_ owner: String) -> String {
                 source == nil
-                    ? "UPDATE \(entity.table) SET \(column) = ifnull(\(column), 0) + 1 WHERE Z_PK = \(owner);" : all(key, source, owner: owner)
+                    ? "UPDATE \(entity.table) SET \(column) = ifnull(\(column), 0) + 1 WHERE Z_PK = \(owner);"
+                    : all(key, source, owner: owner)
             }
             func leaves(_ owner: String) -> String {
                 source == nil
-                    ? "UPDATE \(entity.table) SET \(column) = ifnull(\(column), 0) - 1 WHERE Z_PK = \(owner);" : all(key, source, owner: owner)
+                    ? "UPDATE \(entity.table) SET \(column) = ifnull(\(column), 0) - 1 WHERE Z_PK = \(owner);"
+                    : all(key, source, owner: owner)
             }
             let (old, new) = ("OLD.\(key.column)", "NEW.\(key.column)")
             var triggers = [
                 trigger("INSERT", "INSERT", on: entity.table, when: kind, all(key, source, owner: "NEW.Z_PK")),
                 trigger("DESTINATION_INSERT", "INSERT", on: key.table, when: "\(new) IS NOT NULL", joins(new)),
-                trigger("DESTINATION_UPDATE", "UPDATE OF \(key.column)", on: key.table, when: "\(old) IS NOT \(new)", leaves(old) + " " + joins(new)),
+                trigger(
+                    "DESTINATION_UPDATE", "UPDATE OF \(key.column)", on: key.table, when: "\(old) IS NOT \(new)",
+                    leaves(old) + " " + joins(new)),
                 trigger("DESTINATION_DELETE", "DELETE", on: key.table, when: "\(old) IS NOT NULL", leaves(old)),
             ]
             if let source {
-                triggers.append(trigger("DESTINATION_VALUE_UPDATE", "UPDATE OF \(source)", on: key.table, when: "\(new) IS NOT NULL", joins(new)))
+                triggers.append(
+                    trigger("DESTINATION_VALUE_UPDATE", "UPDATE OF \(source)", on: key.table, when: "\(new) IS NOT NULL", joins(new)))
             }
             return triggers
         }

@@ -22,6 +22,8 @@ final class SQLiteStore: NSPersistentStore, RowTable {
     /// Relationships that were read for many objects at once, until something changes.
     private(set) var related = SQLRelatedCache()
     private var dataVersion: Int64 = -1
+    /// The entity that was looked for last.
+    @exclusivity(unchecked) private var lastPlace: SQLEntity?
     /// Made at the first fetch.
     private var madeQueries: SQLQueries?
     private var storm = SQLReadStorm()
@@ -51,6 +53,7 @@ final class SQLiteStore: NSPersistentStore, RowTable {
         requestLock.withLock {
             if storm.isOn { endStorm() }
             plans = [:]
+            lastPlace = nil
             writers = [:]
             connection = nil
             madeQueries = nil
@@ -194,11 +197,16 @@ final class SQLiteStore: NSPersistentStore, RowTable {
     override var wantsRegistrations: Bool { false }
     override var batchesFaults: Bool { true }
     override var keepsLists: Bool { false }
+    override var findsConflicts: Bool { true }
     override var enforcesUniqueness: Bool { true }
 
     /// The key and the entity's place of an ID of this store.
     func place(of id: NSManagedObjectID) -> (entity: SQLEntity, key: Int64)? {
-        guard case .integer(let key) = id.reference, id.token === token, let entity = schema?.entity(id.owningEntity) else { return nil }
+        guard case .integer(let key) = id.reference, id.token === token else { return nil }
+        // Objects mostly come entity by entity.
+        if let lastPlace, lastPlace.entity === id.owningEntity { return (lastPlace, key) }
+        guard let entity = schema?.entity(id.owningEntity) else { return nil }
+        lastPlace = entity
         return (entity, key)
     }
 
