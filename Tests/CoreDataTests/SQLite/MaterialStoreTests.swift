@@ -194,8 +194,9 @@ import Testing
     @Test func aStoreOpensWithTheModelFileItWasMadeFromWhateverItsHashes() throws {
         let models = Self.folder.appendingPathComponent(
             "models/duckduckgo+BrowserServicesKit/Sources/Bookmarks/BookmarksModel.xcdatamodeld")
-        for (path, version) in [("Bookmarks_V1", "BookmarksModel"), ("Bookmarks_V2", "BookmarksModel 2"), ("Bookmarks_V4", "BookmarksModel 4")]
-        {
+        for (path, version) in [
+            ("Bookmarks_V1", "BookmarksModel"), ("Bookmarks_V2", "BookmarksModel 2"), ("Bookmarks_V4", "BookmarksModel 4"),
+        ] {
             let copy = try Copy("duckduckgo+BrowserServicesKit/\(path).sqlite")
             let model = try NSManagedObjectModel(reading: models.appendingPathComponent("\(version).xcdatamodel"))
             let context = try copy.pad.context(model)

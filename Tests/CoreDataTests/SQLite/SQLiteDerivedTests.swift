@@ -1,6 +1,7 @@
-@testable import CoreData
 import Foundation
 import Testing
+
+@testable import CoreData
 
 /// Attributes whose values follow from others, kept by the store.
 @Suite struct SQLiteDerivedTests {

@@ -1,6 +1,7 @@
-@testable import CoreData
 import Foundation
 import Testing
+
+@testable import CoreData
 
 /// Values that a store keeps as bytes.
 @Suite struct SQLiteTransformableTests {
@@ -41,7 +42,8 @@ import Testing
         for transformer in [nil, "NSSecureUnarchiveFromData"] {
             #expect(try roundTrip(["a", "b"], transformer) as? [String] == ["a", "b"])
             #expect(try roundTrip(["a": 1, "b": 2], transformer) as? [String: Int] == ["a": 1, "b": 2])
-            #expect(try roundTrip(Date(timeIntervalSinceReferenceDate: 1.5), transformer) as? Date == Date(timeIntervalSinceReferenceDate: 1.5))
+            #expect(
+                try roundTrip(Date(timeIntervalSinceReferenceDate: 1.5), transformer) as? Date == Date(timeIntervalSinceReferenceDate: 1.5))
         }
     }
 

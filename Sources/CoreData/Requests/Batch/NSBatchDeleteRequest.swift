@@ -17,7 +17,7 @@ public enum NSBatchDeleteRequestResultType: UInt, Sendable {
 /// Where such a relationship may not be empty, the request fails. Validation does not run and contexts learn nothing: hand the IDs of the result to
 /// `NSManagedObjectContext.mergeChanges(fromRemoteContextSave:into:)`.
 ///
-/// The in-memory store serves the request; an ``NSIncrementalStore`` is handed it and may; other stores throw. All rows are deleted or none.
+/// The SQLite and in-memory stores serve the request; an ``NSIncrementalStore`` is handed it and may; other stores throw. All rows are deleted or none.
 ///
 /// Source: [NSBatchDeleteRequest](https://developer.apple.com/documentation/coredata/nsbatchdeleterequest).
 open class NSBatchDeleteRequest: NSPersistentStoreRequest, BatchRequest {

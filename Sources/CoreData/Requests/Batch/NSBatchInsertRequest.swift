@@ -16,7 +16,7 @@ public enum NSBatchInsertRequestResultType: UInt, Sendable {
 /// that last call is not inserted. Attributes that are not given have their default values. Validation does not run and contexts learn nothing:
 /// hand the IDs of the result to `NSManagedObjectContext.mergeChanges(fromRemoteContextSave:into:)`.
 ///
-/// The in-memory store serves the request; an ``NSIncrementalStore`` is handed it and may; other stores throw. All rows are inserted or none.
+/// The SQLite and in-memory stores serve the request; an ``NSIncrementalStore`` is handed it and may; other stores throw. All rows are inserted or none.
 ///
 /// Source: [NSBatchInsertRequest](https://developer.apple.com/documentation/coredata/nsbatchinsertrequest).
 open class NSBatchInsertRequest: NSPersistentStoreRequest, BatchRequest {

@@ -16,7 +16,7 @@ public enum NSBatchUpdateRequestResultType: UInt, Sendable {
 /// `NSManagedObjectContext.mergeChanges(fromRemoteContextSave:into:)`. A context that changes and saves one of the rows with its older values
 /// meets a merge conflict.
 ///
-/// The in-memory store serves the request; an ``NSIncrementalStore`` is handed it and may; other stores throw. All rows are updated or none.
+/// The SQLite and in-memory stores serve the request; an ``NSIncrementalStore`` is handed it and may; other stores throw. All rows are updated or none.
 ///
 /// Source: [NSBatchUpdateRequest](https://developer.apple.com/documentation/coredata/nsbatchupdaterequest).
 open class NSBatchUpdateRequest: NSPersistentStoreRequest, BatchRequest {

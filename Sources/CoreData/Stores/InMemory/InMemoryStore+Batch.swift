@@ -66,7 +66,7 @@ extension InMemoryStore {
         return row
     }
 
-    private static func notUnique(_ entity: NSEntityDescription, _ holder: NSManagedObjectID) -> NSError {
+    static func notUnique(_ entity: NSEntityDescription, _ holder: NSManagedObjectID) -> NSError {
         CoreDataError.make(
             NSManagedObjectConstraintMergeError, "The batch request cannot be executed: objects of “\(entity)” would share unique values.",
             reason: "\(holder) has them.", next: "Set a merge policy of the context that settles this, or leave the values out.",

@@ -29,6 +29,7 @@ import Testing
             let third = context.insert("Thing", ["label": 2, "number": 5, "other": first, "owner": second])
             first.setValue(Set([place, home]), forKey: "more")
             third.setValue(Set([home]), forKey: "more")
+            first.setValue(Set([second, third]), forKey: "friends")
         }
         return stores
     }
@@ -85,6 +86,21 @@ import Testing
         #expect(try found(stores) { _ in NSCompoundPredicate(orPredicateWithSubpredicates: parts) } == [0, 2])
     }
 
+    @Test("A relationship that is its own inverse is followed in both directions") func reflexiveRelationships() throws {
+        let stores = try stores()
+        #expect(try found(stores) { _ in NSPredicate(format: "ANY friends.number == 5") } == [0, 1, 2])
+        #expect(try found(stores) { _ in NSPredicate(format: "ANY friends.number == 7") } == [0])
+        #expect(try found(stores) { _ in NSPredicate(format: "friends.@count == 1") } == [1, 2])
+        #expect(try found(stores) { NSPredicate(format: "friends CONTAINS %@", try TwinStores.object(0, $0)) } == [1, 2])
+    }
+
+    @Test("A subquery may be about values") func subqueriesOfValues() throws {
+        let stores = try stores()
+        #expect(try found(stores) { _ in NSPredicate(format: "SUBQUERY({5, 6}, $x, $x == number).@count == 1") } == [0, 2])
+        #expect(try found(stores) { _ in NSPredicate(format: "SUBQUERY(many.number, $x, $x > number).@count == 1") } == [0])
+        #expect(try found(stores) { _ in NSPredicate(format: "ANY {5, 6} == number") } == [0, 2])
+    }
+
     @Test("Nil matches as the language says") func nils() throws {
         let stores = try stores()
         #expect(try found(stores) { _ in NSPredicate(format: "name != 'Ala'") } == [1])
@@ -129,6 +145,31 @@ import Testing
             $0.allowsEvaluationInMemory = true
         }
         #expect(sorted == [1, 2])
+    }
+
+    @Test("A predicate that nests too deeply for SQLite is an error, unless memory may help") func deepPredicates() throws {
+        let stores = try stores()
+        var tree = PredicateTree.compare(.keyPath(["number"]), .equal, .constant(.int64(5)))
+        for level in 0..<80 {
+            let other = PredicateTree.compare(.keyPath(["label"]), .lessThan, .constant(.int64(level % 2 == 0 ? 100 : -1)))
+            tree = level % 2 == 0 ? .and([other, tree]) : .or([other, tree])
+        }
+        let deep = tree
+        func ask(_ allows: Bool) -> Result<[Int], any Error> {
+            stores.labels { _ in
+                let request = NSFetchRequest<NSManagedObject>(entityName: "Thing")
+                request.predicate = NSPredicate(tree: deep)
+                request.sortDescriptors = [NSSortDescriptor(key: "label", ascending: true)]
+                request.allowsEvaluationInMemory = allows
+                return request
+            }.sqlite
+        }
+        // How deep is too deep, the SQLite of the system says.
+        switch ask(false) {
+        case .success(let labels): #expect(labels == [0, 2])
+        case .failure(let error): #expect((error as NSError).code == NSPersistentStoreUnsupportedRequestTypeError, "\(error)")
+        }
+        #expect(try ask(true).get() == [0, 2])
     }
 
     @Test("Mistakes in a predicate are the errors of every store") func mistakes() throws {

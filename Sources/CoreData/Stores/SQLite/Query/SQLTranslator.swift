@@ -170,6 +170,29 @@ enum SQLQueryError {
             info: [untranslatableKey: true])
     }
 
+    /// What SQLite says of statements that are beyond its limits, which are those of the library that is installed.
+    private static let limits = [
+        "parser stack overflow", "too many SQL variables", "too many terms in compound SELECT", "Expression tree is too large",
+        "tables in a join", "too many columns", "query aborted",
+    ]
+
+    /// Whether SQLite refused a statement for its size.
+    static func isTooComplex(_ error: any Error) -> Bool {
+        guard let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError, cause.domain == NSSQLiteErrorDomain else {
+            return false
+        }
+        return limits.contains { cause.localizedDescription.contains($0) }
+    }
+
+    /// Says that a request is beyond SQLite's limits.
+    static func tooComplex(_ request: NSFetchRequest<any NSFetchRequestResult>, _ cause: any Error) -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreUnsupportedRequestTypeError,
+            "The SQLite store cannot answer the fetch: its predicate is too large for SQLite.",
+            reason: ((cause as NSError).userInfo[NSUnderlyingErrorKey] as? NSError)?.localizedDescription,
+            next: "Nest it less, use IN for many values, or set the request's allowsEvaluationInMemory.", cause: cause)
+    }
+
     /// Marks errors of fetches that can be answered in memory.
     private static let untranslatableKey = "CoreDataUntranslatableClause"
 

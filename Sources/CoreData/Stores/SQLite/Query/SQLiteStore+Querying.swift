@@ -29,6 +29,9 @@ extension SQLiteStore {
         }
         do {
             return try execute(query)
+        } catch  where SQLQueryError.isTooComplex(error) {
+            if request.allowsEvaluationInMemory { return try RowFetch(table: self, request: request).answer() }
+            throw SQLQueryError.tooComplex(request, error)
         } catch {
             // A function of ours that fails says more than SQLite does.
             throw queries.functions.takeError() ?? error

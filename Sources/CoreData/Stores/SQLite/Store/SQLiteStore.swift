@@ -175,6 +175,10 @@ final class SQLiteStore: NSPersistentStore, RowTable {
 
     override func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws { try write(changes, in: context) }
 
+    override func executeBatch(_ request: any BatchRequest, in context: NSManagedObjectContext) throws -> BatchOutcome {
+        try changed(by: request, context.mergePolicy)
+    }
+
     override func holders(of constraint: UniquenessConstraint, _ key: [PropertyValue]) throws -> [NSManagedObjectID] {
         try readHolders(of: constraint, key)
     }

@@ -1,0 +1,287 @@
+internal import CSQLite
+internal import Foundation
+internal import Predicates
+
+/// Batch requests straight in SQL, each in one transaction: whole or not at all.
+extension SQLiteStore {
+    /// - Throws: for values that attributes cannot hold, what has no SQL, broken uniqueness, and SQLite's errors; nothing is changed then.
+    func changed(by request: any BatchRequest, _ policy: Any) throws -> BatchOutcome {
+        switch request {
+        case let insert as NSBatchInsertRequest:
+            // The handlers run without the lock: they may do anything.
+            let rows = try BatchRows(insert).made()
+            return try requestLock.withLock {
+                try inBatch { BatchOutcome(try add(rows, of: insert.entity.unsafelyUnwrapped, policy), as: insert.wanted) }
+            }
+        case let update as NSBatchUpdateRequest: return try requestLock.withLock { try inBatch { try self.update(update) } }
+        case let delete as NSBatchDeleteRequest: return try requestLock.withLock { try inBatch { try self.delete(delete) } }
+        default: throw unsupported(request)
+        }
+    }
+
+    /// Runs a batch; what is kept of the file is out of date afterwards.
+    private func inBatch(_ body: () throws -> BatchOutcome) throws -> BatchOutcome {
+        try noticeOthers()
+        let queries = try queries()
+        do {
+            let outcome = try database().transaction(body)
+            forgetRows()
+            return outcome
+        } catch {
+            forgetRows()
+            throw queries.functions.takeError() ?? error
+        }
+    }
+
+    private func forgetRows() {
+        cache.removeAll()
+        forgetRelated()
+    }
+
+    /// The keys and entities of the rows that a batch is about, put into a table of the connection's own.
+    private func select(
+        _ entity: SQLEntity, _ predicate: NSPredicate?, includingSubentities: Bool, _ page: NSFetchRequest<any NSFetchRequestResult>?
+    )
+        throws
+    {
+        let request = NSFetchRequest<any NSFetchRequestResult>()
+        request.entity = entity.entity
+        request.predicate = predicate
+        request.includesSubentities = includingSubentities
+        request.resultType = .managedObjectIDResultType
+        if let page {
+            request.sortDescriptors = page.sortDescriptors
+            request.fetchLimit = page.fetchLimit
+            request.fetchOffset = page.fetchOffset
+        }
+        let query = try queries().plans.query(request, entity)
+        let connection = try database()
+        try connection.execute(
+            "CREATE TEMP TABLE IF NOT EXISTS CoreDataBatch (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER); DELETE FROM temp.CoreDataBatch")
+        try connection.with("INSERT INTO temp.CoreDataBatch (Z_PK, Z_ENT) " + query.plan.sql) { statement in
+            try query.bind(to: statement.handle)
+            try statement.run()
+        }
+    }
+
+    /// What is reported of the rows in the table of the batch.
+    private func outcome(_ wanted: BatchOutcome.Kind, _ entity: SQLEntity) throws -> BatchOutcome {
+        switch wanted {
+        case .status: return .status(true)
+        case .count:
+            return .count(try database().with("SELECT COUNT(*) FROM temp.CoreDataBatch") { try $0.step() ? Int($0.int64(0)) : 0 })
+        case .ids:
+            return .ids(
+                try database().with("SELECT Z_PK, Z_ENT FROM temp.CoreDataBatch") { statement in
+                    var ids: [NSManagedObjectID] = []
+                    while try statement.step() {
+                        let owner = schema.entity(numbered: statement.int64(1)) ?? entity
+                        ids.append(values.id(statement.int64(0), of: owner.entity))
+                    }
+                    return ids
+                })
+        }
+    }
+
+    // MARK: Updating
+
+    private func update(_ request: NSBatchUpdateRequest) throws -> BatchOutcome {
+        let entity = try sqlEntity(request.entity.unsafelyUnwrapped)
+        let assignments = try SQLBatchAssignment.all(of: request, entity)
+        try select(entity, request.predicate, includingSubentities: request.includesSubentities, nil)
+        let connection = try database()
+        if let plain = SQLBatchAssignment.plain(assignments), !hasDerivedColumns(entity) {
+            let list = plain.map { "\($0.column) = ?" }.joined(separator: ", ")
+            try connection.with(
+                "UPDATE \(entity.table) SET \(list), Z_OPT = Z_OPT + 1 WHERE Z_PK IN (SELECT Z_PK FROM temp.CoreDataBatch)"
+            ) { statement in
+                for (index, assignment) in plain.enumerated() { assignment.value.bind(to: statement.handle, at: index + 1) }
+                try run(statement, entity)
+            }
+        } else {
+            try updateEach(request, entity)
+        }
+        return try outcome(request.wanted, entity)
+    }
+
+    /// Whether attributes follow from others of their row: what writes rows computes them.
+    private func hasDerivedColumns(_ entity: SQLEntity) -> Bool {
+        let kinds = entity.numbers.compactMap { schema.entity(numbered: $0) }
+        return kinds.contains { $0.entity.frozen.unsafelyUnwrapped.properties.contains { $0 is NSDerivedAttributeDescription } }
+    }
+
+    /// Writes row by row what expressions make of each row as it was.
+    private func updateEach(_ request: NSBatchUpdateRequest, _ entity: SQLEntity) throws {
+        let assignments = try BatchAssignment.all(of: request, schema(of: entity.entity))
+        let plan = plan(entity)
+        var rows: [Row] = []
+        try database().with("SELECT \(plan.list) FROM \(entity.table) WHERE Z_PK IN (SELECT Z_PK FROM temp.CoreDataBatch)") { statement in
+            try readRows(statement, plan) { rows.append($0) }
+        }
+        // Every row is made before the first is written: an expression may look at others.
+        var changed = PropertySet()
+        for name in (request.propertiesToUpdate ?? [:]).keys {
+            let name = (name.base as? NSPropertyDescription)?.name ?? name.base as? String ?? ""
+            changed.insert(try BatchRows.attribute(name, of: entity.entity).slotIndex)
+        }
+        let copies = try rows.map { row in
+            let copy = row.copy()
+            for assignment in assignments { try assignment.assign(from: row, to: copy) }
+            copy.version = row.version + 1
+            return copy
+        }
+        var orders = SQLOrderKeys()
+        for row in copies {
+            let id = row.objectID.unsafelyUnwrapped
+            guard let place = place(of: id) else { continue }
+            let writer = try writer(id.owningEntity)
+            let update = writer.update(changed)
+            try writer.derive(row)
+            try database().with(update.sql) { statement in
+                scratch.reset()
+                let index = try writer.bind(
+                    update.steps, of: row, to: statement, from: 1, scratch: scratch, orders: &orders, key: place.key)
+                scratch.bind(to: statement)
+                statement.bind(row.version, at: index)
+                statement.bind(place.key, at: index + 1)
+                statement.bind(row.version - 1, at: index + 2)
+                try run(statement, entity)
+            }
+        }
+    }
+
+    /// Runs a statement; broken uniqueness is the error of every store.
+    private func run(_ statement: SQLStatement, _ entity: SQLEntity) throws {
+        do {
+            try statement.run()
+        } catch let error as NSError where error.code == NSManagedObjectConstraintMergeError {
+            throw CoreDataError.make(
+                NSManagedObjectConstraintMergeError,
+                "The batch request cannot be executed: objects of “\(entity.entity)” would share unique values.",
+                next: "Leave the values out, or choose other objects.", cause: error)
+        }
+    }
+
+    // MARK: Deleting
+
+    private func delete(_ request: NSBatchDeleteRequest) throws -> BatchOutcome {
+        let fetch = request.fetchRequest
+        let entity = try sqlEntity(fetch.entity.unsafelyUnwrapped)
+        try select(entity, fetch.predicate, includingSubentities: fetch.includesSubentities, fetch)
+        try deleteBatch(entity)
+        return try outcome(request.wanted, entity)
+    }
+
+    // MARK: Inserting
+
+    /// Inserts rows. Where one would share the values of a uniqueness constraint, the context's merge policy decides.
+    private func add(_ rows: [BatchRow], of description: NSEntityDescription, _ policy: Any) throws -> [NSManagedObjectID] {
+        let entity = try sqlEntity(description)
+        let connection = try database()
+        let isUnique = !description.frozen.unsafelyUnwrapped.uniqueness.isEmpty
+        if rows.isEmpty { return [] }
+        let last = try allocate(Int64(rows.count), entity.rootNumber, entity)
+        var next = last - Int64(rows.count) + 1
+        var save = SQLSave(self, connection)
+        func insert(_ rows: [BatchRow]) throws -> [NSManagedObjectID] {
+            for row in rows {
+                row.row.objectID = values.id(next, of: description)
+                row.row.version = 1
+                next += 1
+            }
+            try save.insert(rows.map(\.row))
+            return rows.map { $0.row.objectID.unsafelyUnwrapped }
+        }
+        if !isUnique { return try insert(rows) }
+        return try rows.compactMap { new in
+            guard let holder = try holder(of: new.row, description) else { return try insert([new]).first }
+            return try settle(new, over: holder, description, policy) ? holder : nil
+        }
+    }
+
+    /// An object that holds unique values of a row already.
+    private func holder(
+        of row: Row, _ entity: NSEntityDescription, besides id: NSManagedObjectID? = nil
+    ) throws -> NSManagedObjectID? {
+        let frozen = entity.frozen.unsafelyUnwrapped
+        for constraint in frozen.uniqueness {
+            guard let key = constraint.key(of: row, frozen) else { continue }
+            if let holder = try readHolders(of: constraint, key).first(where: { $0 != id }) { return holder }
+        }
+        return nil
+    }
+
+    /// Does with a row that meets another what the policy says. False where the new one goes.
+    private func settle(_ new: BatchRow, over holder: NSManagedObjectID, _ entity: NSEntityDescription, _ policy: Any) throws -> Bool {
+        let isWhole: Bool
+        switch (policy as? NSMergePolicy)?.mergeType {
+        case .mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType: return false
+        case .mergeByPropertyObjectTrumpMergePolicyType: isWhole = false
+        case .overwriteMergePolicyType: isWhole = true
+        default: throw InMemoryStore.notUnique(entity, holder)
+        }
+        guard let place = place(of: holder) else { return false }
+        cache.remove(place.entity.rootNumber, place.key)
+        guard let old = try readRow(place.entity, place.key) else { return false }
+        let row = old.copy()
+        var changed = PropertySet()
+        for property in entity.frozen.unsafelyUnwrapped.properties where property is NSAttributeDescription && !property.isTransient {
+            guard isWhole || new.given.contains(property.slotIndex) else { continue }
+            row.copyValue(from: new.row, at: row.layout.slots[property.slotIndex])
+            changed.insert(property.slotIndex)
+        }
+        row.version = old.version + 1
+        // Another constraint may have another holder.
+        if let other = try self.holder(of: row, entity, besides: holder) { throw InMemoryStore.notUnique(entity, other) }
+        let writer = try writer(holder.owningEntity)
+        let update = writer.update(changed)
+        try writer.derive(row)
+        var orders = SQLOrderKeys()
+        try database().with(update.sql) { statement in
+            scratch.reset()
+            let index = try writer.bind(update.steps, of: row, to: statement, from: 1, scratch: scratch, orders: &orders, key: place.key)
+            scratch.bind(to: statement)
+            statement.bind(row.version, at: index)
+            statement.bind(place.key, at: index + 1)
+            statement.bind(row.version - 1, at: index + 2)
+            try run(statement, place.entity)
+        }
+        cache.remove(place.entity.rootNumber, place.key)
+        return true
+    }
+}
+
+/// One constant of a batch update, as a column takes it.
+struct SQLBatchAssignment {
+    let column: SQLIdentifier
+    let value: SQLValue
+
+    /// The values of a request; nil for one that an expression computes, or that only the writer of rows can bring into its form.
+    ///
+    /// - Throws: for a key that is no attribute, and a constant that its attribute cannot hold.
+    static func all(of request: NSBatchUpdateRequest, _ entity: SQLEntity) throws -> [SQLBatchAssignment?] {
+        try (request.propertiesToUpdate ?? [:]).map { key, value in
+            let name = (key.base as? NSPropertyDescription)?.name ?? key.base as? String ?? "\(key.base)"
+            let attribute = try BatchRows.attribute(name, of: entity.entity)
+            if value is NSExpression { return nil }
+            guard let storable = AttributeCheck.conform(value, to: attribute) else { throw BatchRows.unholdable(value, attribute) }
+            guard case .attribute(let place) = entity[attribute] else { return nil }
+            switch (storable, place.storage) {
+            case (.null, _): return SQLBatchAssignment(column: place.column, value: .null)
+            case (.integer(let number), _): return SQLBatchAssignment(column: place.column, value: .integer(number))
+            case (.double(let number), _): return SQLBatchAssignment(column: place.column, value: .real(number))
+            case (.string(let text), .text): return SQLBatchAssignment(column: place.column, value: .text(text))
+            case (.data(let data), .data): return SQLBatchAssignment(column: place.column, value: .blob(data))
+            case (.uuid(let uuid), _):
+                return SQLBatchAssignment(column: place.column, value: .blob(withUnsafeBytes(of: uuid.uuid) { Data($0) }))
+            default: return nil
+            }
+        }
+    }
+
+    /// All of them, where all are constants.
+    static func plain(_ assignments: [SQLBatchAssignment?]) -> [SQLBatchAssignment]? {
+        let plain = assignments.compactMap { $0 }
+        return plain.count == assignments.count ? plain : nil
+    }
+}
