@@ -77,9 +77,20 @@ struct FaultBatches {
         let objects =
             replacing ? objects : objects.filter { object in self[object.batchNumber].map { $0.ids.count < objects.count } ?? true }
         if objects.isEmpty { return }
+        if let known = self[objects[0].batchNumber], known.ids.count == objects.count, known.partSize == max(1, partSize) {
+            let number = objects[0].batchNumber
+            var isSame = true
+            objects.forEachUncounted { if $0.batchNumber != number { isSame = false } }
+            // They have come together once more.
+            if isSame { return known.reset() }
+        }
         repeat { lastNumber &+= 1 } while lastNumber == 0 || batches[lastNumber] != nil
-        for object in objects { object.batchNumber = lastNumber }
-        batches[lastNumber] = FaultBatch(objects.map(\.objectID), partSize: partSize)
+        let number = lastNumber
+        let ids = objects.mapUncounted { object in
+            object.batchNumber = number
+            return object.identifier ?? object.objectID
+        }
+        batches[number] = FaultBatch(ids, partSize: partSize)
         count += objects.count
         if count > limit { sweep(registry) }
     }

@@ -33,15 +33,18 @@ extension NSManagedObjectContext {
 
     /// The objects of many identities, as ``object(with:)``.
     func objects(with ids: [NSManagedObjectID]) -> [NSManagedObject] {
-        materialize(ids.map(\.current)) { $0 }
+        materialize(ids) { $0.current }
     }
 
     /// The objects of many elements that each have an ID: those that live here, and new faults.
     func materialize<Element>(_ elements: [Element], _ id: (Element) -> NSManagedObjectID) -> [NSManagedObject] {
         reportGone()
         adoptPermanentIDs()
-        let known = registry.isEmpty ? [] : registry.objects(with: elements.map(id))
+        let (known, missing) = registry.objects(of: elements, id)
+        // Without gaps the array is one of objects already: an optional reference looks like the reference itself.
+        if missing == 0 { return unsafeBitCast(known, to: [NSManagedObject].self) }
         var new: [NSManagedObject] = []
+        new.reserveCapacity(missing)
         var objects: [NSManagedObject] = []
         objects.reserveCapacity(elements.count)
         for (index, element) in elements.enumerated() {
@@ -53,7 +56,6 @@ extension NSManagedObjectContext {
             objects.append(object)
             new.append(object)
         }
-        if new.isEmpty { return objects }
         // All at once. An ID may stand in the list twice: the first object that was made for it takes the place of the others.
         let repeated = registry.registerNew(new)
         if !repeated.isEmpty {

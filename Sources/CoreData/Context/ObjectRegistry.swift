@@ -57,6 +57,25 @@ final class ObjectRegistry: @unchecked Sendable {
         return ids.map(find)
     }
 
+    /// The registered objects of many elements that each have an ID, nil where there is none, and for how many that is. Where there are no
+    /// objects at all, the array is empty.
+    @inline(__always) func objects<Element>(
+        of elements: [Element], _ id: (Element) -> NSManagedObjectID
+    ) -> (objects: [NSManagedObject?], missing: Int) {
+        lock.lock()
+        defer { lock.unlock() }
+        if map.count == 0 { return ([], elements.count) }
+        var objects: [NSManagedObject?] = []
+        objects.reserveCapacity(elements.count)
+        var missing = 0
+        for element in elements {
+            let object = find(id(element))
+            if object == nil { missing += 1 }
+            objects.append(object)
+        }
+        return (objects, missing)
+    }
+
     /// Files an object under its identity.
     func register(_ object: NSManagedObject) {
         lock.lock()
@@ -96,13 +115,6 @@ final class ObjectRegistry: @unchecked Sendable {
             repeated[ObjectIdentifier(object)] = filed
         }
         return repeated
-    }
-
-    /// Whether no object is registered.
-    var isEmpty: Bool {
-        lock.lock()
-        defer { lock.unlock() }
-        return map.count == 0
     }
 
     private func insert(_ object: NSManagedObject) {

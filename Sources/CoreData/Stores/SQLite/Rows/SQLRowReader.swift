@@ -9,18 +9,21 @@ final class SQLRowReader {
         let column: Int32
         let storage: PlainStorage
         let location: SlotLocation
+        let slotIndex: Int
     }
     private enum PlainStorage {
         case integer
         case boolean
         case double
+        case date
         case text
 
         init?(_ storage: SQLStorage) {
             switch storage {
             case .integer: self = .integer
             case .boolean: self = .boolean
-            case .double, .date: self = .double
+            case .double: self = .double
+            case .date: self = .date
             case .text: self = .text
             default: return nil
             }
@@ -66,7 +69,7 @@ final class SQLRowReader {
             case .attribute(let place):
                 guard let column = columns[place.column], let attribute = property as? NSAttributeDescription else { continue }
                 if let storage = PlainStorage(place.storage) {
-                    plainSteps.append(PlainStep(column: Int32(column), storage: storage, location: slot.location))
+                    plainSteps.append(PlainStep(column: Int32(column), storage: storage, location: slot.location, slotIndex: index))
                 } else {
                     steps.append(Step(column: Int32(column), slot: slot, storage: place.storage, attribute: attribute))
                 }
@@ -108,7 +111,7 @@ final class SQLRowReader {
                 if sqlite3_column_type(statement, column) == SQLITE_NULL { continue }
                 let seconds = sqlite3_column_double(statement, column)
                 // Foundation stops the program at a date without a finite time.
-                guard seconds.isFinite else { throw values.unreadable(step.attribute, "its column holds no finite time") }
+                guard seconds.isFinite else { throw noFiniteTime(step.slotIndex) }
                 place.storeBytes(of: seconds, as: Double.self)
             case .text:
                 guard let bytes = sqlite3_column_text(statement, column) else { continue }
@@ -126,6 +129,11 @@ final class SQLRowReader {
             row.setObjectID(values.id(sqlite3_column_int64(statement, key.column), number, key.destination), at: key.slot)
         }
         return row
+    }
+
+    @inline(never) private func noFiniteTime(_ slotIndex: Int) -> NSError {
+        let attribute = entity.frozen!.properties[slotIndex] as! NSAttributeDescription
+        return values.unreadable(attribute, "its column holds no finite time")
     }
 
     private func readOthers(_ statement: OpaquePointer, _ row: Row) throws {

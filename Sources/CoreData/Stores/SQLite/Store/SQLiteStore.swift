@@ -244,7 +244,8 @@ final class SQLiteStore: NSPersistentStore, RowTable {
 struct SQLRelatedCache {
     private struct Key: Hashable {
         let relationship: ObjectIdentifier
-        let id: NSManagedObjectID
+        /// ``NSManagedObjectID/key``, which no two IDs of a store share that counts its rows.
+        let key: Int64
     }
     private var lists: [Key: (ids: [NSManagedObjectID], time: UInt64)] = [:]
 
@@ -252,7 +253,7 @@ struct SQLRelatedCache {
         of relationship: NSRelationshipDescription, for id: NSManagedObjectID, notOlderThan age: TimeInterval
     ) -> [NSManagedObjectID]? {
         if lists.isEmpty { return nil }
-        guard let known = lists[Key(relationship: ObjectIdentifier(relationship), id: id)] else { return nil }
+        guard let known = lists[Key(relationship: ObjectIdentifier(relationship), key: id.key)] else { return nil }
         if age >= 0, Double(DispatchTime.now().uptimeNanoseconds &- known.time) >= age * 1e9 { return nil }
         return known.ids
     }
@@ -260,7 +261,7 @@ struct SQLRelatedCache {
     mutating func set(_ ids: [NSManagedObjectID], of relationship: NSRelationshipDescription, for id: NSManagedObjectID, time: UInt64) {
         // Long walks through a large graph leave lists behind that nobody asks for again.
         if lists.count > 200_000 { lists = [:] }
-        lists[Key(relationship: ObjectIdentifier(relationship), id: id)] = (ids, time)
+        lists[Key(relationship: ObjectIdentifier(relationship), key: id.key)] = (ids, time)
     }
 
     mutating func removeAll() { lists = [:] }
@@ -268,7 +269,7 @@ struct SQLRelatedCache {
     mutating func removeAll(of id: NSManagedObjectID) {
         if lists.isEmpty { return }
         for relationship in id.owningEntity.frozen?.relationships ?? [] {
-            lists[Key(relationship: ObjectIdentifier(relationship), id: id)] = nil
+            lists[Key(relationship: ObjectIdentifier(relationship), key: id.key)] = nil
         }
     }
 }
