@@ -5,14 +5,21 @@ import PackageDescription
 // A package of its own: what the benchmarks compare with is never a dependency of the product.
 let package = Package(
     name: "Benchmarks",
-    dependencies: [.package(name: "OpenCoreData", path: "..")],
+    dependencies: [
+        .package(name: "OpenCoreData", path: ".."),
+        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+    ],
     targets: [
         .target(name: "PlainItems"),
         .target(name: "CountAllocations"),
+        // A name of its own, for packages in one graph cannot have targets of the same name.
+        .systemLibrary(name: "BenchmarkSQLite", providers: [.apt(["libsqlite3-dev"])]),
+        .target(name: "CountStatements", dependencies: ["BenchmarkSQLite"]),
         .executableTarget(
             name: "coredata-benchmarks",
             dependencies: [
-                "PlainItems", "CountAllocations", .product(name: "CoreData", package: "OpenCoreData"), .product(name: "Predicates", package: "OpenCoreData"),
+                "PlainItems", "CountAllocations", "BenchmarkSQLite", "CountStatements", .product(name: "CoreData", package: "OpenCoreData"),
+                .product(name: "Predicates", package: "OpenCoreData"), .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: [
                 .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"),

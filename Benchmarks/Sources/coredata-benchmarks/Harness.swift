@@ -5,12 +5,26 @@ struct Benchmark {
     /// What a body leaves behind: a checksum that all variants of a group share, and what is to be released outside the clock.
     typealias Outcome = (checksum: Int, keepAlive: Any?)
 
+    /// The column of the summary that a variant belongs to.
+    enum Side: String, CaseIterable, Codable {
+        case raw = "raw C"
+        case toolkitCodable = "GRDB Codable"
+        case toolkitByHand = "GRDB by hand"
+        case store = "this store"
+    }
+
     let group: String
     let name: String
+    /// The column that the variant fills; nil for one that is only listed.
+    var side: Side?
     /// The ratio that the project aims for; nil where there is none.
     let target: Double?
     let setUp: () throws -> Void
     let body: () throws -> Outcome
+    /// What the body has left in a file, found outside the clock; it is part of the checksum.
+    var verify: () throws -> Int = { 0 }
+    /// Gives back what `setUp` made, outside the clock.
+    var tearDown: () throws -> Void = {}
 
     init(
         _ group: String, _ name: String, target: Double? = nil, setUp: @escaping () throws -> Void = {},
@@ -22,6 +36,22 @@ struct Benchmark {
         self.setUp = setUp
         self.body = body
     }
+
+    /// A benchmark whose body works on what its set-up has made anew for the round.
+    init<State>(
+        _ group: String, _ name: String, side: Side? = nil, target: Double? = nil, given setUp: @escaping () throws -> State,
+        body: @escaping (State) throws -> Outcome, verify: @escaping () throws -> Int = { 0 }
+    ) {
+        var state: State?
+        self.init(group, name, target: target) {
+            state = try setUp()
+        } body: {
+            try body(state!)
+        }
+        self.side = side
+        self.verify = verify
+        tearDown = { state = nil }
+    }
 }
 
 /// Times benchmarks group by group, in rounds that take each variant in turn, so that a busy machine hits all of them alike.
@@ -31,6 +61,24 @@ struct Benchmark {
 struct Harness {
     var rounds = 7
     var filter: String?
+    /// The sides whose variants run, and no others; nil for all.
+    var sides: Set<Benchmark.Side>?
+
+    /// What was found of one variant.
+    struct Finding: Codable {
+        let group: String
+        let name: String
+        let side: Benchmark.Side?
+        /// The median CPU time of a round.
+        let milliseconds: Double
+        /// The least CPU time of a round.
+        let least: Double
+        /// The median CPU time of releasing what the body has made.
+        let release: Double
+        /// The median of the ratios to the group's first variant.
+        let ratio: Double
+        let target: Double?
+    }
 
     private static func processorMilliseconds() -> Double {
         var time = timespec()
@@ -40,14 +88,24 @@ struct Harness {
 
     private static func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
 
-    func run(_ benchmarks: [Benchmark]) throws {
+    /// Runs the benchmarks whose group the filter allows, prints what it finds, and answers with it.
+    @discardableResult
+    func run(_ benchmarks: [Benchmark]) throws -> [Finding] {
         var groups: [String] = []
         for benchmark in benchmarks where !groups.contains(benchmark.group) { groups.append(benchmark.group) }
-        for group in groups where filter.map(group.contains) ?? true { try run(group, benchmarks.filter { $0.group == group }) }
+        var findings: [Finding] = []
+        for group in groups where filter.map(group.contains) ?? true {
+            let variants = benchmarks.filter { $0.group == group && runs($0.side) }
+            if !variants.isEmpty { findings += try run(group, variants) }
+        }
+        return findings
     }
 
-    private func run(_ group: String, _ variants: [Benchmark]) throws {
+    private func runs(_ side: Benchmark.Side?) -> Bool { sides.map { sides in side.map(sides.contains) ?? false } ?? true }
+
+    private func run(_ group: String, _ variants: [Benchmark]) throws -> [Finding] {
         var times = Array(repeating: [Double](), count: variants.count)
+        var releases = times
         var checksum: Int?
         for round in 0...rounds {
             for (index, variant) in variants.enumerated() {
@@ -55,21 +113,32 @@ struct Harness {
                 let start = Self.processorMilliseconds()
                 var outcome: Benchmark.Outcome? = try variant.body()
                 let elapsed = Self.processorMilliseconds() - start
-                let found = outcome!.checksum
+                let found = outcome!.checksum &+ (try variant.verify())
                 guard checksum ?? found == found else { throw Mismatch(group: group, name: variant.name) }
                 checksum = found
+                let releaseStart = Self.processorMilliseconds()
                 outcome = nil
+                let release = Self.processorMilliseconds() - releaseStart
+                try variant.tearDown()
                 // The first round warms up.
-                if round > 0 { times[index].append(elapsed) }
+                if round > 0 {
+                    times[index].append(elapsed)
+                    releases[index].append(release)
+                }
             }
         }
         print("\n\(group)")
-        for (index, variant) in variants.enumerated() {
+        // What has been found is seen even if a later group fails.
+        defer { fflush(nil) }
+        return variants.enumerated().map { index, variant in
             let ratio = Self.median(zip(times[index], times[0]).map { $0 / max($1, 0.0001) })
             let target = variant.target.map { String(format: "target %.2f", $0) } ?? ""
             print(
                 "  \(variant.name.padding(toLength: 52, withPad: " ", startingAt: 0))",
                 String(format: "%9.2f ms  %6.2f", Self.median(times[index]), ratio), " ", target)
+            return Finding(
+                group: group, name: variant.name, side: variant.side, milliseconds: Self.median(times[index]), least: times[index].min()!,
+                release: Self.median(releases[index]), ratio: ratio, target: variant.target)
         }
     }
 

@@ -1,13 +1,36 @@
 import Foundation
 
-// swift run -c release coredata-benchmarks [--count n] [--rounds n] [--only text] [--linear] [--graph] [--allocations]
+// swift run -c release coredata-benchmarks [--count n] [--rounds n] [--only text] [--json file] …: see Benchmarks/README.md
 let arguments = CommandLine.arguments
 func option(_ name: String) -> String? {
     arguments.firstIndex(of: name).flatMap { arguments.indices.contains($0 + 1) ? arguments[$0 + 1] : nil }
 }
+func sides(_ names: String?) -> Set<Benchmark.Side>? {
+    guard let names else { return nil }
+    return Set(
+        names.split(separator: ",").map { name in
+            guard let side = Benchmark.Side(rawValue: String(name)) else {
+                let known = Benchmark.Side.allCases.map(\.rawValue).joined(separator: ",")
+                FileHandle.standardError.write(Data("There is no side “\(name)”. All are “\(known)”.\n".utf8))
+                exit(2)
+            }
+            return side
+        })
+}
 
-let harness = Harness(rounds: option("--rounds").flatMap { Int($0) } ?? 7, filter: option("--only"))
+let harness = Harness(
+    rounds: option("--rounds").flatMap { Int($0) } ?? 7, filter: option("--only"), sides: sides(option("--sides")))
 let count = option("--count").flatMap { Int($0) } ?? 100_000
+let parent = option("--directory")
+if let measured = sides(option("--child-memory"))?.first, let parent {
+    let rows = SQLiteRows.files(count: count, directory: parent)
+    try ChildProcess.printMemory(of: measured, rows)
+    exit(0)
+}
+if arguments.contains("--child-statements"), let parent {
+    try ChildProcess.printStatements(SQLiteRows(count: count, directory: parent))
+    exit(0)
+}
 if arguments.contains("--allocations") {
     try Language.allocations(count: min(count, 10_000))
     exit(0)
@@ -16,9 +39,27 @@ if arguments.contains("--graph") {
     try ObjectGraph.run(rounds: min(harness.rounds, 5), filter: harness.filter)
     exit(0)
 }
-if !arguments.contains("--linear") {
-    print("CPU time of each variant, and its ratio to the first of its group (median of interleaved rounds)")
-    try harness.run(try InMemory.benchmarks(count: count))
-    try harness.run(try Language.benchmarks(count: count))
+
+let runsAll = !arguments.contains("--sqlite") && !arguments.contains("--in-memory") && !arguments.contains("--linear")
+var report = Report(count: count, rounds: harness.rounds)
+print("CPU time of each variant, and its ratio to the first of its group (median of interleaved rounds)")
+if runsAll || arguments.contains("--sqlite") {
+    let directory = (parent ?? NSTemporaryDirectory()) + "/coredata-benchmarks-\(ProcessInfo.processInfo.processIdentifier)"
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let rows = SQLiteRows(count: count, directory: directory)
+    let sides = harness.sides ?? Set(Benchmark.Side.allCases)
+    try rows.makeFiles(for: sides)
+    report.findings += try harness.run(rows.benchmarks)
+    if harness.filter.map("memory".contains) ?? true {
+        for (side, memory) in try ChildProcess.memory(rows, sides) { report.memory[side.rawValue] = memory }
+    }
+    if harness.filter == nil, sides.contains(.store) { report.statements = try ChildProcess.statements(rows) }
+    report.printTable()
 }
-if option("--only") == nil { try InMemory.linearity() }
+if runsAll || arguments.contains("--in-memory") {
+    report.findings += try harness.run(try InMemory.benchmarks(count: count))
+    report.findings += try harness.run(try Language.benchmarks(count: count))
+}
+if runsAll && harness.filter == nil || arguments.contains("--linear") { try InMemory.linearity() }
+if let path = option("--json") { try report.write(to: path) }

@@ -17,7 +17,8 @@ final class FaultBatch {
     var parents: [NSManagedObject] = []
     /// What was found at the other end of relationships, kept until those who lead there ask for it.
     private var followed: [Step: [NSManagedObject]] = [:]
-    private lazy var places = Dictionary(ids.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+    /// By the integer that identity maps use. Where two IDs share one, the wrong part is asked for, and then the store for the one object.
+    private lazy var places = Dictionary(ids.enumerated().map { ($1.key, Int32($0)) }, uniquingKeysWith: { first, _ in first })
 
     /// A relationship of the objects of one part.
     struct Step: Hashable {
@@ -33,7 +34,7 @@ final class FaultBatch {
     var partCount: Int { (ids.count + partSize - 1) / partSize }
 
     /// The part in which an object of the batch stands; nil where it has left, with another ID.
-    func part(of id: NSManagedObjectID) -> Int? { partCount == 1 ? 0 : places[id].map { $0 / partSize } }
+    func part(of id: NSManagedObjectID) -> Int? { partCount == 1 ? 0 : places[id.key].map { Int($0) / partSize } }
 
     func ids(ofPart part: Int) -> [NSManagedObjectID] { Array(ids[part * partSize..<min(ids.count, (part + 1) * partSize)]) }
 
@@ -76,9 +77,20 @@ struct FaultBatches {
         let objects =
             replacing ? objects : objects.filter { object in self[object.batchNumber].map { $0.ids.count < objects.count } ?? true }
         if objects.isEmpty { return }
+        if let known = self[objects[0].batchNumber], known.ids.count == objects.count, known.partSize == max(1, partSize) {
+            let number = objects[0].batchNumber
+            var isSame = true
+            objects.forEachUncounted { if $0.batchNumber != number { isSame = false } }
+            // They have come together once more.
+            if isSame { return known.reset() }
+        }
         repeat { lastNumber &+= 1 } while lastNumber == 0 || batches[lastNumber] != nil
-        for object in objects { object.batchNumber = lastNumber }
-        batches[lastNumber] = FaultBatch(objects.map(\.objectID), partSize: partSize)
+        let number = lastNumber
+        let ids = objects.mapUncounted { object in
+            object.batchNumber = number
+            return object.identifier ?? object.objectID
+        }
+        batches[number] = FaultBatch(ids, partSize: partSize)
         count += objects.count
         if count > limit { sweep(registry) }
     }
@@ -86,7 +98,7 @@ struct FaultBatches {
     /// Gives up the batches none of whose objects lives any more. The more are in use, the more may come until the next time.
     private mutating func sweep(_ registry: ObjectRegistry) {
         batches = batches.filter { number, batch in
-            registry.objects(with: batch.ids).contains { $0?.batchNumber == number }
+            batch.ids.contains { registry.object(with: $0)?.batchNumber == number }
         }
         count = batches.values.reduce(0) { $0 + $1.ids.count }
         limit = max(4096, count * 2)

@@ -55,6 +55,20 @@ struct IdentityMap: ~Copyable {
         count &+= 1
     }
 
+    /// Files an object unless one of the same identity is in the table.
+    @inline(__always) mutating func insert(
+        _ object: UnsafeMutableRawPointer, for key: Int64, id: UnsafeMutableRawPointer, unless isEqual: (UnsafeMutableRawPointer) -> Bool
+    ) {
+        if (count &+ 1) &* 2 > mask { grow(to: (mask + 1) * 2) }
+        var index = Self.home(key, mask)
+        while let other = entries[index].object {
+            if entries[index].key == key, entries[index].id == id || isEqual(other) { return }
+            index = (index &+ 1) & mask
+        }
+        entries[index] = Entry(key: key, object: object, id: id)
+        count &+= 1
+    }
+
     /// Makes room for `additional` objects at once.
     mutating func reserve(_ additional: Int) {
         var capacity = mask + 1

@@ -66,8 +66,9 @@ extension NSManagedObjectContext {
                 related += try relatedIDs(of: relationship, from: group, eagerly: eagerly)
             }
             if related.isEmpty { return [] }
-            var seen: Set<NSManagedObjectID> = []
-            let objects = objects(with: related.filter { seen.insert($0).inserted })
+            // IDs that share an integer stand for each other here: a batch may lack some without harm.
+            var seen: Set<Int64> = []
+            let objects = objects(with: related.filter { seen.insert($0.key).inserted })
             faultBatches.add(objects, partSize: batch.partSize, replacing: eagerly, in: registry)
             batch.setObjects(objects, of: step)
             return objects

@@ -89,10 +89,9 @@ extension NSManagedObjectContext {
             dropEvent(objects)
             return inserted.followed(by: updated).followed(by: deleted)
         }
-        // Where all that is pending for insertion came in this event, the set serves the save too.
+        // Where all that is pending came in this event, the sets serve the save too.
         let changes = ObjectChanges(
-            inserted: inserted.count == insertedList.count ? insertedList.set : inserted.setUncounted { $0 },
-            updated: updated.setUncounted { $0 }, deleted: deleted.setUncounted { $0 })
+            inserted: insertedList.set(of: inserted), updated: updatedList.set(of: updated), deleted: deletedList.set(of: deleted))
         finishEvent(changes)
         return inserted.followed(by: updated).followed(by: deleted)
     }

@@ -158,7 +158,11 @@ extension NSManagedObjectContext {
         case .rows(let rows):
             let objects = materialize(rows) { $0.objectID.unsafelyUnwrapped }
             if !request.returnsObjectsAsFaults {
-                for (object, row) in zip(objects, rows) { object.fulfillFault(with: row) }
+                var index = 0
+                objects.forEachUncounted { object in
+                    if object.isFault { object.fulfillFault(with: rows[index]) }
+                    index += 1
+                }
             }
             if request.shouldRefreshRefetchedObjects || source.batchesFaults { try settleFaults(objects, of: request) }
             return objects

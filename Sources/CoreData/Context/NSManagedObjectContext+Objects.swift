@@ -38,32 +38,37 @@ extension NSManagedObjectContext {
 
     /// The objects of many identities, as ``object(with:)``.
     func objects(with ids: [NSManagedObjectID]) -> [NSManagedObject] {
-        materialize(ids.map(\.current)) { $0 }
+        materialize(ids) { $0.current }
     }
 
     /// The objects of many elements that each have an ID: those that live here, and new faults.
     func materialize<Element>(_ elements: [Element], _ id: (Element) -> NSManagedObjectID) -> [NSManagedObject] {
         reportGone()
         adoptPermanentIDs()
-        let known = registry.objects(with: elements.map(id))
-        var new: [NSManagedObjectID] = []
+        let (known, missing) = registry.objects(of: elements, id)
+        // Without gaps the array is one of objects already: an optional reference looks like the reference itself.
+        if missing == 0 { return unsafeBitCast(known, to: [NSManagedObject].self) }
+        var new: [NSManagedObject] = []
+        new.reserveCapacity(missing)
         var objects: [NSManagedObject] = []
         objects.reserveCapacity(elements.count)
-        for (element, object) in zip(elements, known) {
-            if let object {
+        for (index, element) in elements.enumerated() {
+            if !known.isEmpty, let object = known[index] {
                 objects.append(object)
                 continue
             }
-            // An ID may stand in the list twice; the first one has made the object.
-            let id = id(element)
-            if !new.isEmpty, let repeated = registry.object(with: id) {
-                objects.append(repeated)
-                continue
-            }
-            objects.append(registeredFault(id))
-            new.append(id)
+            let object = fault(id(element))
+            objects.append(object)
+            new.append(object)
         }
-        if !new.isEmpty { announce(new) }
+        // All at once. An ID may stand in the list twice: the first object that was made for it takes the place of the others.
+        let repeated = registry.registerNew(new)
+        if !repeated.isEmpty {
+            for (index, object) in objects.enumerated() { if let first = repeated[ObjectIdentifier(object)] { objects[index] = first } }
+            new.removeAll { repeated[ObjectIdentifier($0)] != nil }
+        }
+        if retainsRegisteredObjects { retain(new) }
+        announce(new.map(\.objectID))
         return objects
     }
 
@@ -76,6 +81,14 @@ extension NSManagedObjectContext {
 
     /// An object without values, in the identity map.
     private func registeredFault(_ id: NSManagedObjectID) -> NSManagedObject {
+        let object = fault(id)
+        registry.register(object)
+        if retainsRegisteredObjects { retain([object]) }
+        return object
+    }
+
+    /// An object without values that is not in the identity map yet.
+    private func fault(_ id: NSManagedObjectID) -> NSManagedObject {
         let object = id.owningEntity.managedObjectClass.init(entity: id.owningEntity, insertInto: nil)
         object.row = nil
         object.slots = nil
@@ -84,8 +97,6 @@ extension NSManagedObjectContext {
         object.relationships = []
         object.identifier = id
         object.registry = registry
-        registry.register(object)
-        if retainsRegisteredObjects { retain([object]) }
         return object
     }
 

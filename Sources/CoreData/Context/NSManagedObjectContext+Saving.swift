@@ -104,7 +104,7 @@ extension NSManagedObjectContext {
     // MARK: After
 
     private func finishSave(_ changes: ChangeSet) {
-        let sets = ObjectChanges(inserted: insertedList.set, updated: changes.updated.setUncounted { $0 }, deleted: deletedList.set)
+        let sets = ObjectChanges(inserted: insertedList.set, updated: updatedList.set(of: changes.updated), deleted: deletedList.set)
         let saved = insertedList.removeAll().followed(by: updatedList.removeAll()).followed(by: changes.locked)
         lockedObjects = []
         let deleted = deletedList.removeAll()

@@ -52,6 +52,17 @@ struct ObjectList {
         }
     }
 
+    /// Different objects as a set: the list's own, which is kept, where they are all that it holds.
+    mutating func set(of objects: [NSManagedObject]) -> Set<NSManagedObject> {
+        if objects.isEmpty { return [] }
+        return objects.count == count && objects.allSatisfy { contains($0) } ? set : objects.setUncounted { $0 }
+    }
+
+    private func contains(_ object: NSManagedObject) -> Bool {
+        let index = Int(object.listIndex)
+        return index >= 0 && index < objects.count && objects[index] === object
+    }
+
     var elements: [NSManagedObject] {
         // Without gaps the array is one of objects already: an optional reference looks like the reference itself.
         count == objects.count ? unsafeBitCast(objects, to: [NSManagedObject].self) : objects.compactMap { $0 }

@@ -57,6 +57,25 @@ final class ObjectRegistry: @unchecked Sendable {
         return ids.map(find)
     }
 
+    /// The registered objects of many elements that each have an ID, nil where there is none, and for how many that is. Where there are no
+    /// objects at all, the array is empty.
+    @inline(__always) func objects<Element>(
+        of elements: [Element], _ id: (Element) -> NSManagedObjectID
+    ) -> (objects: [NSManagedObject?], missing: Int) {
+        lock.lock()
+        defer { lock.unlock() }
+        if map.count == 0 { return ([], elements.count) }
+        var objects: [NSManagedObject?] = []
+        objects.reserveCapacity(elements.count)
+        var missing = 0
+        for element in elements {
+            let object = find(id(element))
+            if object == nil { missing += 1 }
+            objects.append(object)
+        }
+        return (objects, missing)
+    }
+
     /// Files an object under its identity.
     func register(_ object: NSManagedObject) {
         lock.lock()
@@ -69,6 +88,33 @@ final class ObjectRegistry: @unchecked Sendable {
         map.reserve(objects.count)
         for object in objects { insert(object) }
         lock.unlock()
+    }
+
+    /// Files objects of which none is in the table, though some may have the same identity.
+    ///
+    /// - Returns: those that were not filed, and the object that has their identity.
+    func registerNew(_ objects: [NSManagedObject]) -> [ObjectIdentifier: NSManagedObject] {
+        lock.lock()
+        defer { lock.unlock() }
+        map.reserve(objects.count)
+        let expected = map.count + objects.count
+        objects.forEachUncounted { object in
+            guard let id = object.identifier.map(Unmanaged.passUnretained) else { return }
+            object.flags.insert(.registered)
+            map.insert(Unmanaged.passUnretained(object).toOpaque(), for: id._withUnsafeGuaranteedRef(\.key), id: id.toOpaque()) { other in
+                Unmanaged<NSManagedObject>.fromOpaque(other)._withUnsafeGuaranteedRef { other in
+                    id._withUnsafeGuaranteedRef { other.identifier.unsafelyUnwrapped.isSame(as: $0) }
+                }
+            }
+        }
+        if map.count == expected { return [:] }
+        var repeated: [ObjectIdentifier: NSManagedObject] = [:]
+        for object in objects {
+            guard let id = object.identifier, let filed = find(id), filed !== object else { continue }
+            object.flags.remove(.registered)
+            repeated[ObjectIdentifier(object)] = filed
+        }
+        return repeated
     }
 
     private func insert(_ object: NSManagedObject) {

@@ -23,6 +23,7 @@ extension NSPersistentStoreCoordinator: ObjectSource {
     }
 
     func store(of id: NSManagedObjectID) throws -> NSPersistentStore {
+        if persistentStores.count == 1, persistentStores[0].token === id.token { return persistentStores[0] }
         guard let store = id.persistentStore, store.persistentStoreCoordinator === self else {
             throw CoreDataError.make(
                 NSManagedObjectReferentialIntegrityError, "\(id) cannot be read.",
@@ -198,6 +199,7 @@ extension NSPersistentStoreCoordinator: ObjectSource {
 
     /// Finds the objects that others have saved or deleted since this context read them.
     private func findConflicts(_ changes: ChangeSet, in store: NSPersistentStore) throws {
+        if store.findsConflicts { return }
         let conflicts = (changes.updated + changes.deleted + changes.locked).compactMap { object -> NSMergeConflict? in
             guard let version = object.snapshot?.version else { return nil }
             switch store.latestRow(for: object.objectID) {

@@ -153,7 +153,17 @@ extension Set: KeyedManagedValue, ManagedValue where Element: NSManagedObject {
     /// See ``ManagedValue``.
     public static func getOptional(from object: NSManagedObject, at place: PropertyPlace) -> Set<Element>? {
         guard let relationship = place.property(of: object) as? NSRelationshipDescription else { return nil }
-        return Set(object.toMany(relationship).objects.lazy.compactMap { $0 as? Element })
+        let objects = object.toMany(relationship).objects
+        var set = Set<Element>(minimumCapacity: objects.count)
+        objects.forEachUncounted { object in
+            // Mostly the very class: to compare is quicker than to cast.
+            if type(of: object) == Element.self {
+                set.update(with: unsafeDowncast(object, to: Element.self))
+            } else if let element = object as? Element {
+                set.update(with: element)
+            }
+        }
+        return set
     }
 
     /// See ``ManagedValue``.

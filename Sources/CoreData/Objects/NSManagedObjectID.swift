@@ -37,13 +37,28 @@ open class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult, @unchec
         self.token = token
         self.reference = reference
         if case .temporary = reference { isTemporary = true } else { isTemporary = false }
-        let family = Int64(entity.rootEntity.frozen?.layout.identifier ?? 0) << 44
+        let family = Self.family(of: entity)
         switch reference {
         case .integer(let value): key = value &+ family
         default: key = Int64(truncatingIfNeeded: reference.hashValue) &+ family
         }
         super.init()
     }
+
+    /// An ID of a store that counts its rows.
+    ///
+    /// - Parameter family: ``family(of:)`` of the entity, which stores look up once for many IDs.
+    init(entity: NSEntityDescription, token: StoreToken, number: Int64, family: Int64) {
+        owningEntity = entity
+        self.token = token
+        reference = .integer(number)
+        isTemporary = false
+        key = number &+ family
+        super.init()
+    }
+
+    /// What the keys of an entity's IDs have in common.
+    static func family(of entity: NSEntityDescription) -> Int64 { Int64(entity.rootEntity.frozen?.layout.identifier ?? 0) << 44 }
 
     /// A new temporary ID.
     convenience init(temporaryFor entity: NSEntityDescription) {

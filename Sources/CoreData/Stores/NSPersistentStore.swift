@@ -120,6 +120,8 @@ open class NSPersistentStore: NSObject {
     /// The objects of a relationship that the row cache knows; nil where the store must be asked.
     func knownRelatedIDs(of relationship: NSRelationshipDescription, for id: NSManagedObjectID) -> [NSManagedObjectID]? { nil }
     func permanentIDs(for objects: [NSManagedObject]) throws -> [NSManagedObjectID] { [] }
+    /// Whether a save itself finds what others have saved meanwhile, so that ``latestRow(for:)`` need not be asked before.
+    var findsConflicts: Bool { false }
     /// The row that the store knows of an object without going out of its way, to notice what others have saved. `.unknown` is no conflict.
     func latestRow(for id: NSManagedObjectID) -> LatestRow { .unknown }
     func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws {}

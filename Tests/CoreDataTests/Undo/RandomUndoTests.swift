@@ -11,7 +11,8 @@ import Testing
     }()
 
     @Test(
-        "The graph is what it was after every undo, and what it became after every redo, saved or not", arguments: GraphStore.ofOneCoordinator,
+        "The graph is what it was after every undo, and what it became after every redo, saved or not",
+        arguments: GraphStore.ofOneCoordinator,
         0..<200)
     func agreement(_ store: GraphStore, _ program: Int) throws {
         var run = try UndoRun(seed: Self.seed &+ UInt64(program), store)

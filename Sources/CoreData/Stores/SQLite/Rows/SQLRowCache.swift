@@ -8,9 +8,25 @@ internal import Foundation
 final class SQLRowCache {
     private static let pageSize: Int64 = 256
 
+    /// A row and the time at which it came.
+    struct Entry {
+        var row: Row?
+        var time: UInt64
+    }
+
+    // The entries lie behind a pointer: an array would be checked and counted at each access.
     private final class Page {
-        var rows: [Row?] = Array(repeating: nil, count: Int(SQLRowCache.pageSize))
-        var times: [UInt64] = Array(repeating: 0, count: Int(SQLRowCache.pageSize))
+        let entries: UnsafeMutablePointer<Entry>
+
+        init() {
+            entries = .allocate(capacity: Int(SQLRowCache.pageSize))
+            entries.initialize(repeating: Entry(row: nil, time: 0), count: Int(SQLRowCache.pageSize))
+        }
+
+        deinit {
+            entries.deinitialize(count: Int(SQLRowCache.pageSize))
+            entries.deallocate()
+        }
     }
     private struct PageKey: Hashable {
         let root: Int64
@@ -18,72 +34,75 @@ final class SQLRowCache {
     }
 
     private var pages: [PageKey: Page] = [:]
-    private var last: (key: PageKey, page: Page)?
-    private var count = 0
+    /// The page asked for last; `pages` keeps it.
+    @exclusivity(unchecked) private var lastEntries: UnsafeMutablePointer<Entry>?
+    @exclusivity(unchecked) private var lastRoot: Int64 = 0
+    @exclusivity(unchecked) private var lastPage: Int64 = 0
+    @exclusivity(unchecked) private var count = 0
     private var limit = SQLRowCache.smallestLimit
     private static let smallestLimit = 20_000
     /// The time that rows get which come now, in nanoseconds of the system's uptime.
-    private(set) var now: UInt64 = 0
+    @exclusivity(unchecked) private(set) var now: UInt64 = 0
 
     /// Rows come from here on.
     func noteTime() { now = DispatchTime.now().uptimeNanoseconds }
 
-    private func page(_ root: Int64, _ key: Int64) -> Page? {
-        let place = PageKey(root: root, page: key >> 8)
-        if let last, last.key == place { return last.page }
-        guard let page = pages[place] else { return nil }
-        last = (place, page)
-        return page
+    /// The entry of a key; nil where there is no page for it.
+    @inline(__always) private func entry(_ root: Int64, _ key: Int64) -> UnsafeMutablePointer<Entry>? {
+        if let lastEntries, lastPage == key >> 8, lastRoot == root { return lastEntries + Int(key & 255) }
+        return farEntry(root, key)
+    }
+
+    @inline(never) private func farEntry(_ root: Int64, _ key: Int64) -> UnsafeMutablePointer<Entry>? {
+        guard let page = pages[PageKey(root: root, page: key >> 8)] else { return nil }
+        (lastRoot, lastPage, lastEntries) = (root, key >> 8, page.entries)
+        return page.entries + Int(key & 255)
+    }
+
+    @inline(never) private func newEntry(_ root: Int64, _ key: Int64) -> UnsafeMutablePointer<Entry> {
+        let page = Page()
+        pages[PageKey(root: root, page: key >> 8)] = page
+        (lastRoot, lastPage, lastEntries) = (root, key >> 8, page.entries)
+        return page.entries + Int(key & 255)
     }
 
     /// The row of a key, of whatever age.
-    func row(_ root: Int64, _ key: Int64) -> Row? { page(root, key)?.rows[Int(key & 255)] }
+    @inline(__always) func row(_ root: Int64, _ key: Int64) -> Row? { entry(root, key)?.pointee.row }
 
     /// The row of a key unless it is older than so many seconds; any age will do for a negative number.
     func row(_ root: Int64, _ key: Int64, notOlderThan age: TimeInterval) -> Row? {
-        guard let page = page(root, key), let row = page.rows[Int(key & 255)] else { return nil }
-        if age >= 0, Double(DispatchTime.now().uptimeNanoseconds &- page.times[Int(key & 255)]) >= age * 1e9 { return nil }
+        guard let entry = entry(root, key), let row = entry.pointee.row else { return nil }
+        if age >= 0, Double(DispatchTime.now().uptimeNanoseconds &- entry.pointee.time) >= age * 1e9 { return nil }
         return row
     }
 
-    func set(_ row: Row, _ root: Int64, _ key: Int64) {
-        let page: Page
-        if let known = self.page(root, key) {
-            page = known
-        } else {
-            let place = PageKey(root: root, page: key >> 8)
-            page = Page()
-            pages[place] = page
-            last = (place, page)
-        }
-        let index = Int(key & 255)
-        if page.rows[index] == nil { count += 1 }
-        page.rows[index] = row
-        page.times[index] = now
+    @inline(__always) func set(_ row: Row, _ root: Int64, _ key: Int64) {
+        let entry = entry(root, key) ?? newEntry(root, key)
+        if entry.pointee.row == nil { count += 1 }
+        entry.pointee.row = row
+        entry.pointee.time = now
     }
 
     /// The row that is there is as the store has it now.
-    func touch(_ root: Int64, _ key: Int64) {
-        if let page = page(root, key) { page.times[Int(key & 255)] = now }
-    }
+    @inline(__always) func touch(_ root: Int64, _ key: Int64) { entry(root, key)?.pointee.time = now }
 
     func remove(_ root: Int64, _ key: Int64) {
-        guard let page = page(root, key) else { return }
-        if page.rows[Int(key & 255)] != nil { count -= 1 }
-        page.rows[Int(key & 255)] = nil
+        guard let entry = entry(root, key) else { return }
+        if entry.pointee.row != nil { count -= 1 }
+        entry.pointee.row = nil
     }
 
     func removeAll(of root: Int64) {
-        last = nil
+        lastEntries = nil
         for (key, page) in pages where key.root == root {
-            count -= page.rows.reduce(0) { $0 + ($1 == nil ? 0 : 1) }
+            for index in 0..<Int(Self.pageSize) where page.entries[index].row != nil { count -= 1 }
             pages[key] = nil
         }
     }
 
     func removeAll() {
         pages = [:]
-        last = nil
+        lastEntries = nil
         count = 0
         limit = Self.smallestLimit
     }
@@ -91,12 +110,12 @@ final class SQLRowCache {
     /// Gives up what nobody else holds, once there is enough of it.
     func sweep() {
         guard count > limit else { return }
-        last = nil
+        lastEntries = nil
         count = 0
         for (key, page) in pages {
             var kept = 0
-            for index in page.rows.indices where page.rows[index] != nil {
-                if isKnownUniquelyReferenced(&page.rows[index]) { page.rows[index] = nil } else { kept += 1 }
+            for index in 0..<Int(Self.pageSize) where page.entries[index].row != nil {
+                if isKnownUniquelyReferenced(&page.entries[index].row) { page.entries[index].row = nil } else { kept += 1 }
             }
             if kept == 0 { pages[key] = nil }
             count += kept

@@ -4,7 +4,32 @@ internal import Foundation
 /// Reads the rows of one entity out of a statement's columns, straight into slots.
 // Immutable; used under the lock of its store.
 final class SQLRowReader {
-    /// A column and the slot it goes to.
+    /// A column of a plain value and the slot it goes to. It holds no references, which would be counted for each row.
+    private struct PlainStep {
+        let column: Int32
+        let storage: PlainStorage
+        let location: SlotLocation
+        let slotIndex: Int
+    }
+    private enum PlainStorage {
+        case integer
+        case boolean
+        case double
+        case date
+        case text
+
+        init?(_ storage: SQLStorage) {
+            switch storage {
+            case .integer: self = .integer
+            case .boolean: self = .boolean
+            case .double: self = .double
+            case .date: self = .date
+            case .text: self = .text
+            default: return nil
+            }
+        }
+    }
+    /// A column of another value.
     private struct Step {
         let column: Int32
         let slot: RowLayout.Slot
@@ -21,7 +46,10 @@ final class SQLRowReader {
     }
 
     let entity: NSEntityDescription
+    /// What the keys of its IDs have in common.
+    let family: Int64
     private let layout: RowLayout
+    private let plainSteps: UnsafeMutableBufferPointer<PlainStep>
     private let steps: [Step]
     private let keys: [Key]
     private let values: SQLValues
@@ -31,6 +59,8 @@ final class SQLRowReader {
         self.entity = entity.entity
         self.values = values
         layout = entity.entity.frozen!.layout
+        family = NSManagedObjectID.family(of: entity.entity)
+        var plainSteps: [PlainStep] = []
         var steps: [Step] = []
         var keys: [Key] = []
         for (index, property) in entity.entity.frozen!.properties.enumerated() {
@@ -38,7 +68,11 @@ final class SQLRowReader {
             switch entity.properties[index] {
             case .attribute(let place):
                 guard let column = columns[place.column], let attribute = property as? NSAttributeDescription else { continue }
-                steps.append(Step(column: Int32(column), slot: slot, storage: place.storage, attribute: attribute))
+                if let storage = PlainStorage(place.storage) {
+                    plainSteps.append(PlainStep(column: Int32(column), storage: storage, location: slot.location, slotIndex: index))
+                } else {
+                    steps.append(Step(column: Int32(column), slot: slot, storage: place.storage, attribute: attribute))
+                }
             case .toOne(let place):
                 guard let column = columns[place.column], let destination = (property as? NSRelationshipDescription)?.destinationEntity,
                     let target = schema.entity(destination)
@@ -48,17 +82,21 @@ final class SQLRowReader {
             case .toMany, .unstored: continue
             }
         }
+        self.plainSteps = .allocate(capacity: plainSteps.count)
+        _ = self.plainSteps.initialize(from: plainSteps)
         self.steps = steps
         self.keys = keys
     }
+
+    deinit { plainSteps.deallocate() }
 
     /// The row that a statement stands at.
     func read(_ statement: OpaquePointer, id: NSManagedObjectID, version: Int64) throws -> Row {
         let row = Row.empty(layout, objectID: id, version: version)
         let slots = row.slots
-        for step in steps {
+        for step in plainSteps {
             let column = step.column
-            let place = slots + step.slot.location.offset
+            let place = slots + step.location.offset
             switch step.storage {
             case .integer:
                 if sqlite3_column_type(statement, column) == SQLITE_NULL { continue }
@@ -73,27 +111,36 @@ final class SQLRowReader {
                 if sqlite3_column_type(statement, column) == SQLITE_NULL { continue }
                 let seconds = sqlite3_column_double(statement, column)
                 // Foundation stops the program at a date without a finite time.
-                guard seconds.isFinite else { throw values.unreadable(step.attribute, "its column holds no finite time") }
+                guard seconds.isFinite else { throw noFiniteTime(step.slotIndex) }
                 place.storeBytes(of: seconds, as: Double.self)
             case .text:
                 guard let bytes = sqlite3_column_text(statement, column) else { continue }
                 let text = String(
                     decoding: UnsafeBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(statement, column))), as: UTF8.self)
                 place.assumingMemoryBound(to: String.self).initialize(to: text)
-            default:
-                if sqlite3_column_type(statement, column) == SQLITE_NULL { continue }
-                row.store(try values.read(statement, column, step.storage, step.attribute), in: step.slot)
-                continue
             }
-            let null = (slots + step.slot.location.nullOffset).assumingMemoryBound(to: UInt64.self)
-            null.pointee &= ~step.slot.location.nullMask
+            let null = (slots + step.location.nullOffset).assumingMemoryBound(to: UInt64.self)
+            null.pointee &= ~step.location.nullMask
         }
+        if !steps.isEmpty { try readOthers(statement, row) }
         for key in keys {
             if sqlite3_column_type(statement, key.column) == SQLITE_NULL { continue }
             let number = key.entityColumn < 0 ? 0 : sqlite3_column_int64(statement, key.entityColumn)
             row.setObjectID(values.id(sqlite3_column_int64(statement, key.column), number, key.destination), at: key.slot)
         }
         return row
+    }
+
+    @inline(never) private func noFiniteTime(_ slotIndex: Int) -> NSError {
+        let attribute = entity.frozen!.properties[slotIndex] as! NSAttributeDescription
+        return values.unreadable(attribute, "its column holds no finite time")
+    }
+
+    private func readOthers(_ statement: OpaquePointer, _ row: Row) throws {
+        for step in steps {
+            if sqlite3_column_type(statement, step.column) == SQLITE_NULL { continue }
+            row.store(try values.read(statement, step.column, step.storage, step.attribute), in: step.slot)
+        }
     }
 }
 

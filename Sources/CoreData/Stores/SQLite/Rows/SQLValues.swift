@@ -27,6 +27,11 @@ final class SQLValues {
         NSManagedObjectID(entity: entity, token: token, reference: .integer(key))
     }
 
+    /// The ID of a row that a reader reads.
+    @inline(__always) func id(_ key: Int64, of reader: SQLRowReader) -> NSManagedObjectID {
+        NSManagedObjectID(entity: reader.entity, token: token, number: key, family: reader.family)
+    }
+
     /// The ID of the row that a to-one relationship leads to.
     ///
     /// - Parameter number: the number of its entity, 0 where the destination is the only one.

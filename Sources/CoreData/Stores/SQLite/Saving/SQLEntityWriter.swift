@@ -13,6 +13,42 @@ final class SQLEntityWriter {
         let columns: [SQLIdentifier]
         let kind: Kind
     }
+    /// What a step of a plain value needs to know: no references, which would be counted for each row.
+    fileprivate struct PlainStep {
+        enum Kind {
+            case integer
+            case double
+            case text
+            /// The step itself says what is to be done.
+            case other
+        }
+        let kind: Kind
+        let location: SlotLocation
+
+        init(_ step: Step) {
+            location = step.slot.location
+            guard case .attribute(let storage, _) = step.kind else {
+                kind = .other
+                return
+            }
+            switch storage {
+            case .integer, .boolean: kind = .integer
+            case .double, .date: kind = .double
+            case .text: kind = .text
+            default: kind = .other
+            }
+        }
+    }
+    /// The steps of one statement.
+    struct Steps {
+        let all: [Step]
+        fileprivate let plain: [PlainStep]
+
+        init(_ steps: [Step]) {
+            all = steps
+            plain = steps.map(PlainStep.init)
+        }
+    }
     enum Kind {
         case attribute(SQLStorage, NSAttributeDescription)
         /// The destination; where it has subentities, the entity's number goes to a second column. Where the relationship back is ordered,
@@ -21,7 +57,9 @@ final class SQLEntityWriter {
     }
 
     let entity: SQLEntity
-    let steps: [Step]
+    private let steps: [Step]
+    /// Those of a statement that writes everything.
+    let allSteps: Steps
     private let schema: SQLSchema
     private let token: StoreToken
     private var updates: [ChangeKey: Update] = [:]
@@ -43,7 +81,7 @@ final class SQLEntityWriter {
     }
     struct Update {
         let sql: String
-        let steps: [Step]
+        let steps: Steps
     }
 
     init(_ entity: SQLEntity, schema: SQLSchema, token: StoreToken, rows: RowSchema) throws {
@@ -83,6 +121,7 @@ final class SQLEntityWriter {
             }
         }
         self.steps = steps
+        allSteps = Steps(steps)
         columnCount = 3 + steps.reduce(0) { $0 + $1.columns.count }
     }
 
@@ -122,7 +161,7 @@ final class SQLEntityWriter {
             }
         }
         let assignments = (steps.flatMap(\.columns) + [.version]).map { "\($0) = ?" }.joined(separator: ", ")
-        let update = Update(sql: "UPDATE \(entity.table) SET \(assignments) WHERE Z_PK = ? AND Z_OPT = ?", steps: steps)
+        let update = Update(sql: "UPDATE \(entity.table) SET \(assignments) WHERE Z_PK = ? AND Z_OPT = ?", steps: Steps(steps))
         updates[key] = update
         return update
     }
@@ -141,48 +180,67 @@ final class SQLEntityWriter {
     ///
     /// - Returns: the index after the last parameter.
     @inline(__always) func bind(
-        _ steps: [Step], of row: Row, to statement: SQLStatement, from first: Int, scratch: SQLScratch, orders: inout SQLOrderKeys,
+        _ steps: Steps, of row: Row, to statement: SQLStatement, from first: Int, scratch: SQLScratch, orders: inout SQLOrderKeys,
         key: Int64
     ) throws -> Int {
         var index = first
         let slots = row.slots
         let handle = statement.handle
-        for step in steps {
-            let place = slots + step.slot.location.offset
-            switch step.kind {
-            case .attribute(let storage, let attribute):
-                if row.isNil(at: step.slot) {
-                    sqlite3_bind_null(handle, Int32(index))
-                } else {
-                    switch storage {
-                    case .integer, .boolean: sqlite3_bind_int64(handle, Int32(index), place.load(as: Int64.self))
-                    case .double, .date: sqlite3_bind_double(handle, Int32(index), place.load(as: Double.self))
-                    case .text: scratch.add(place.assumingMemoryBound(to: String.self), at: index)
-                    default: try bindOther(storage, attribute, row, step.slot, handle, index, scratch)
-                    }
-                }
-                index += 1
-            case .toOne(let destination, let hasEntityColumn, let order):
-                let target = try target(of: row, step, destination)
-                if let target {
-                    sqlite3_bind_int64(handle, Int32(index), target.key)
-                    if hasEntityColumn { sqlite3_bind_int64(handle, Int32(index + 1), target.number) }
-                } else {
-                    sqlite3_bind_null(handle, Int32(index))
-                    if hasEntityColumn { sqlite3_bind_null(handle, Int32(index + 1)) }
-                }
-                index += hasEntityColumn ? 2 : 1
-                if let order {
-                    if target != nil, let place = orders.take(order, key, in: entity.table) {
-                        sqlite3_bind_int64(handle, Int32(index), place)
-                    } else {
-                        sqlite3_bind_null(handle, Int32(index))
-                    }
-                    index += 1
+        for (number, step) in steps.plain.enumerated() {
+            let place = slots + step.location.offset
+            if step.kind == .other {
+                index = try bind(steps.all[number], of: row, to: handle, at: index, scratch: scratch, orders: &orders, key: key)
+                continue
+            }
+            if slots.load(fromByteOffset: step.location.nullOffset, as: UInt64.self) & step.location.nullMask != 0 {
+                sqlite3_bind_null(handle, Int32(truncatingIfNeeded: index))
+            } else {
+                switch step.kind {
+                case .integer: sqlite3_bind_int64(handle, Int32(truncatingIfNeeded: index), place.load(as: Int64.self))
+                case .double: sqlite3_bind_double(handle, Int32(truncatingIfNeeded: index), place.load(as: Double.self))
+                case .text, .other: scratch.add(place.assumingMemoryBound(to: String.self), at: index)
                 }
             }
+            index &+= 1
         }
         return index
+    }
+
+    /// Binds a value that is not plain.
+    ///
+    /// - Returns: the index after its last parameter.
+    @inline(never) private func bind(
+        _ step: Step, of row: Row, to handle: OpaquePointer, at first: Int, scratch: SQLScratch, orders: inout SQLOrderKeys, key: Int64
+    ) throws -> Int {
+        switch step.kind {
+        case .attribute(let storage, let attribute):
+            if row.isNil(at: step.slot) {
+                sqlite3_bind_null(handle, Int32(first))
+            } else {
+                try bindOther(storage, attribute, row, step.slot, handle, first, scratch)
+            }
+            return first + 1
+        case .toOne(let destination, let hasEntityColumn, let order):
+            var index = first
+            let target = try target(of: row, step, destination)
+            if let target {
+                sqlite3_bind_int64(handle, Int32(index), target.key)
+                if hasEntityColumn { sqlite3_bind_int64(handle, Int32(index + 1), target.number) }
+            } else {
+                sqlite3_bind_null(handle, Int32(index))
+                if hasEntityColumn { sqlite3_bind_null(handle, Int32(index + 1)) }
+            }
+            index += hasEntityColumn ? 2 : 1
+            if let order {
+                if target != nil, let place = orders.take(order, key, in: entity.table) {
+                    sqlite3_bind_int64(handle, Int32(index), place)
+                } else {
+                    sqlite3_bind_null(handle, Int32(index))
+                }
+                index += 1
+            }
+            return index
+        }
     }
 
     @inline(never) private func bindOther(

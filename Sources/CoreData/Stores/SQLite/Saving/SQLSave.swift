@@ -179,7 +179,7 @@ struct SQLSave {
             statement.bind(writer.entity.number, at: index + 1)
             statement.bind(row.version, at: index + 2)
             index = try writer.bind(
-                writer.steps, of: row, to: statement, from: index + 3, scratch: store.scratch, orders: &orders, key: key)
+                writer.allSteps, of: row, to: statement, from: index + 3, scratch: store.scratch, orders: &orders, key: key)
         }
         store.scratch.bind(to: statement)
         try statement.run()

@@ -9,10 +9,10 @@ final class SQLScratch {
         let count: Int
         let isText: Bool
     }
-    private var bytes = UnsafeMutablePointer<UInt8>.allocate(capacity: 4096)
-    private var capacity = 4096
-    private var count = 0
-    private var pieces: [Piece] = []
+    @exclusivity(unchecked) private var bytes = UnsafeMutablePointer<UInt8>.allocate(capacity: 4096)
+    @exclusivity(unchecked) private var capacity = 4096
+    @exclusivity(unchecked) private var count = 0
+    @exclusivity(unchecked) private var pieces: [Piece] = []
 
     deinit { bytes.deallocate() }
 
@@ -34,20 +34,14 @@ final class SQLScratch {
         bytes = new
     }
 
-    /// Notes the text that is to be bound at an index.
+    /// Notes the text that is to be bound at an index. It is read in place, which counts no reference to it, and not changed.
     @inline(__always) func add(_ place: UnsafeMutablePointer<String>, at index: Int) {
-        let length = place.pointee.utf8.count
-        reserve(length)
-        let target = bytes + count
-        if place.pointee.utf8.withContiguousStorageIfAvailable({ target.update(from: $0.baseAddress!, count: length) }) == nil, length > 0 {
-            var offset = 0
-            for byte in place.pointee.utf8 {
-                target[offset] = byte
-                offset += 1
-            }
+        place.pointee.withUTF8 { text in
+            reserve(text.count)
+            if let base = text.baseAddress { (bytes + count).update(from: base, count: text.count) }
+            pieces.append(Piece(index: index, offset: count, count: text.count, isText: true))
+            count += text.count
         }
-        pieces.append(Piece(index: index, offset: count, count: length, isText: true))
-        count += length
     }
 
     func add(_ data: Data, at index: Int, prefix: UInt8? = nil) {

@@ -3,15 +3,18 @@ internal import Foundation
 extension SQLiteStore {
     func makePermanentIDs(for objects: [NSManagedObject]) throws -> [NSManagedObjectID] {
         let connection = try database()
+        // New objects mostly come entity by entity: what is looked up serves a run of them.
+        var runs: [(entity: SQLEntity, count: Int)] = []
         var counts: [Int64: (entity: SQLEntity, count: Int64)] = [:]
-        var lastEntity: NSEntityDescription?
-        var last: SQLEntity?
-        for object in objects {
-            if object.owningEntity !== lastEntity {
-                last = try sqlEntity(object.owningEntity)
-                lastEntity = object.owningEntity
-            }
-            counts[last!.rootNumber, default: (last!, 0)].count += 1
+        var start = 0
+        while start < objects.count {
+            let description = objects[start].owningEntity
+            var end = start + 1
+            while end < objects.count, objects[end].owningEntity === description { end += 1 }
+            let entity = try sqlEntity(description)
+            runs.append((entity, end - start))
+            counts[entity.rootNumber, default: (entity, 0)].count += Int64(end - start)
+            start = end
         }
         // Keys are given out by the file, so that connections of others take no equal ones. A key that a failed save leaves is lost.
         var next: [Int64: Int64] = [:]
@@ -21,16 +24,17 @@ extension SQLiteStore {
                 next[root] = end - group.count + 1
             }
         }
-        return try objects.mapUncounted { object in
-            if object.owningEntity !== lastEntity {
-                last = try sqlEntity(object.owningEntity)
-                lastEntity = object.owningEntity
+        var ids: [NSManagedObjectID] = []
+        ids.reserveCapacity(objects.count)
+        for (entity, count) in runs {
+            let first = next[entity.rootNumber].unsafelyUnwrapped
+            let family = NSManagedObjectID.family(of: entity.entity)
+            for key in first..<first + Int64(count) {
+                ids.append(NSManagedObjectID(entity: entity.entity, token: token, number: key, family: family))
             }
-            let root = last!.rootNumber
-            let key = next[root].unsafelyUnwrapped
-            next[root] = key + 1
-            return values.id(key, of: object.owningEntity)
+            next[entity.rootNumber] = first + Int64(count)
         }
+        return ids
     }
 
     /// Takes so many keys of a table. Within a transaction.

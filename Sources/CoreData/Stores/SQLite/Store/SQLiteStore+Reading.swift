@@ -66,7 +66,7 @@ extension SQLiteStore {
             cache.touch(root, key)
             return known
         }
-        let id = known?.objectID ?? values.id(key, of: reader.entity)
+        let id = known?.objectID ?? values.id(key, of: reader)
         let row = try reader.read(handle, id: id, version: version)
         cache.set(row, root, key)
         return row

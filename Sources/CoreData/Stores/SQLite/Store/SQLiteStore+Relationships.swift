@@ -53,11 +53,21 @@ extension SQLiteStore {
         let ownerColumn = Int32(SQLRowPlan.firstColumn + plan.columns.count)
         try database().forEachChunk(of: keys, { question.many(plan, $0) }) { statement in
             let handle = statement.handle
+            // The rows of one owner come together.
+            var owner: Int64 = 0
+            var list: [NSManagedObjectID] = []
             while try statement.step() {
                 if plan.reader(sqlite3_column_int64(handle, 1)) == nil { continue }
                 let row = try readRow(handle, plan)
-                lists[sqlite3_column_int64(handle, ownerColumn)]?.append(row.objectID.unsafelyUnwrapped)
+                let key = sqlite3_column_int64(handle, ownerColumn)
+                if key != owner {
+                    if !list.isEmpty { lists[owner] = list }
+                    list.removeAll()
+                    owner = key
+                }
+                list.append(row.objectID.unsafelyUnwrapped)
             }
+            if !list.isEmpty { lists[owner] = list }
         }
         for id in ids {
             guard case .integer(let key) = id.reference else { continue }

@@ -22,6 +22,8 @@ final class SQLiteStore: NSPersistentStore, RowTable {
     /// Relationships that were read for many objects at once, until something changes.
     private(set) var related = SQLRelatedCache()
     private var dataVersion: Int64 = -1
+    /// The entity that was looked for last.
+    @exclusivity(unchecked) private var lastPlace: SQLEntity?
     /// Made at the first fetch.
     private var madeQueries: SQLQueries?
     private var storm = SQLReadStorm()
@@ -52,6 +54,7 @@ final class SQLiteStore: NSPersistentStore, RowTable {
         requestLock.withLock {
             if storm.isOn { endStorm() }
             plans = [:]
+            lastPlace = nil
             writers = [:]
             connection = nil
             madeQueries = nil
@@ -199,11 +202,16 @@ final class SQLiteStore: NSPersistentStore, RowTable {
     override var wantsRegistrations: Bool { false }
     override var batchesFaults: Bool { true }
     override var keepsLists: Bool { false }
+    override var findsConflicts: Bool { true }
     override var enforcesUniqueness: Bool { true }
 
     /// The key and the entity's place of an ID of this store.
     func place(of id: NSManagedObjectID) -> (entity: SQLEntity, key: Int64)? {
-        guard case .integer(let key) = id.reference, id.token === token, let entity = schema?.entity(id.owningEntity) else { return nil }
+        guard case .integer(let key) = id.reference, id.token === token else { return nil }
+        // Objects mostly come entity by entity.
+        if let lastPlace, lastPlace.entity === id.owningEntity { return (lastPlace, key) }
+        guard let entity = schema?.entity(id.owningEntity) else { return nil }
+        lastPlace = entity
         return (entity, key)
     }
 
@@ -237,7 +245,8 @@ final class SQLiteStore: NSPersistentStore, RowTable {
 struct SQLRelatedCache {
     private struct Key: Hashable {
         let relationship: ObjectIdentifier
-        let id: NSManagedObjectID
+        /// ``NSManagedObjectID/key``, which no two IDs of a store share that counts its rows.
+        let key: Int64
     }
     private var lists: [Key: (ids: [NSManagedObjectID], time: UInt64)] = [:]
 
@@ -245,7 +254,7 @@ struct SQLRelatedCache {
         of relationship: NSRelationshipDescription, for id: NSManagedObjectID, notOlderThan age: TimeInterval
     ) -> [NSManagedObjectID]? {
         if lists.isEmpty { return nil }
-        guard let known = lists[Key(relationship: ObjectIdentifier(relationship), id: id)] else { return nil }
+        guard let known = lists[Key(relationship: ObjectIdentifier(relationship), key: id.key)] else { return nil }
         if age >= 0, Double(DispatchTime.now().uptimeNanoseconds &- known.time) >= age * 1e9 { return nil }
         return known.ids
     }
@@ -253,7 +262,7 @@ struct SQLRelatedCache {
     mutating func set(_ ids: [NSManagedObjectID], of relationship: NSRelationshipDescription, for id: NSManagedObjectID, time: UInt64) {
         // Long walks through a large graph leave lists behind that nobody asks for again.
         if lists.count > 200_000 { lists = [:] }
-        lists[Key(relationship: ObjectIdentifier(relationship), id: id)] = (ids, time)
+        lists[Key(relationship: ObjectIdentifier(relationship), key: id.key)] = (ids, time)
     }
 
     mutating func removeAll() { lists = [:] }
@@ -261,7 +270,7 @@ struct SQLRelatedCache {
     mutating func removeAll(of id: NSManagedObjectID) {
         if lists.isEmpty { return }
         for relationship in id.owningEntity.frozen?.relationships ?? [] {
-            lists[Key(relationship: ObjectIdentifier(relationship), id: id)] = nil
+            lists[Key(relationship: ObjectIdentifier(relationship), key: id.key)] = nil
         }
     }
 }

@@ -1,0 +1,66 @@
+import BenchmarkSQLite
+import Foundation
+
+/// All that a run has found.
+struct Report: Codable {
+    let count: Int
+    let rounds: Int
+    /// The version of SQLite that all sides use.
+    let sqlite: String
+    /// The ratios of all variants.
+    var findings: [Harness.Finding] = []
+    /// What a process takes to fetch all, by side.
+    var memory: [String: ChildProcess.Memory] = [:]
+    /// How many statements this store runs, by row.
+    var statements: [String: Int] = [:]
+
+    init(count: Int, rounds: Int) {
+        self.count = count
+        self.rounds = rounds
+        sqlite = String(cString: sqlite3_libversion())
+    }
+
+    /// Writes everything as JSON.
+    func write(to path: String) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+        try encoder.encode(self).write(to: URL(fileURLWithPath: path))
+    }
+
+    /// Prints a table with a row for each work and a column for each side.
+    func printTable() {
+        let sides = Benchmark.Side.allCases
+        print("\nSQLite \(sqlite), \(count) rows, \(rounds) rounds. CPU time as a multiple of raw C's in the same round (median).\n")
+        print("| work | " + sides.map(\.rawValue).joined(separator: " | ") + " | target | statements |")
+        print("| --- |" + String(repeating: " --- |", count: sides.count + 2))
+        var groups: [String] = []
+        for finding in findings where finding.side != nil && !groups.contains(finding.group) { groups.append(finding.group) }
+        for group in groups {
+            let row = findings.filter { $0.group == group }
+            let cells = sides.map { side -> String in
+                guard let finding = row.first(where: { $0.side == side }) else { return "–" }
+                let ratio = String(format: "%.2f", finding.ratio)
+                return side == .raw ? ratio + String(format: " (%.0f ms)", finding.milliseconds) : ratio
+            }
+            let store = row.first { $0.side == .store }
+            printRow(group, cells, store.flatMap { mark($0.ratio, $0.target, "%.2f") }, statements[group])
+        }
+        guard let raw = memory[Benchmark.Side.raw.rawValue], let own = memory[Benchmark.Side.store.rawValue] else { return }
+        // The target of 34 MB stands beside 34.6 MB of the hand-written side.
+        let target = 34 / 34.6
+        func cells(_ value: (ChildProcess.Memory) -> Int) -> [String] {
+            sides.map { side in memory[side.rawValue].map { String(format: "%.1f MB", Double(value($0)) / 1e6) } ?? "–" }
+        }
+        let ratio = Double(own.resident) / Double(raw.resident)
+        printRow("memory after fetching all", cells(\.resident), mark(ratio, target, "%.2f of raw C"), nil)
+        printRow("peak memory of the process", cells(\.peak), nil, nil)
+    }
+
+    private func mark(_ ratio: Double, _ target: Double?, _ format: String) -> String? {
+        target.map { String(format: format, $0) + (ratio <= $0 ? ", met" : String(format: ", missed by %.0f %%", (ratio / $0 - 1) * 100)) }
+    }
+
+    private func printRow(_ work: String, _ cells: [String], _ target: String?, _ statements: Int?) {
+        print("| \(work) | " + cells.joined(separator: " | ") + " | \(target ?? "–") | \(statements.map(String.init) ?? "–") |")
+    }
+}
