@@ -64,7 +64,7 @@ struct DeclarationAssembly {
         for entity in entities { mistakes += mistakesOfNames(in: entity.description) }
         setConfigurations(of: model)
         setTemplates(of: model)
-        if mistakes.isEmpty { mistakes = ModelCheck.mistakes(of: model) }
+        if mistakes.isEmpty { mistakes = ModelCheck.mistakes(of: model).map(\.message) }
         guard mistakes.isEmpty else {
             throw CoreDataError.make(
                 NSPersistentStoreIncompatibleSchemaError, "The classes declare no model that can be used.",

@@ -44,6 +44,27 @@ struct CompiledModelWriterTests {
         #expect(!keys.contains { $0.hasPrefix("OpenCoreData") })
     }
 
+    @Test func valuesOfUserInfoKeepTheirTypes() throws {
+        let information: [String: Any] = [
+            "one": NSNumber(value: 1), "yes": NSNumber(value: true), "two": NSNumber(value: 2.0), "large": NSNumber(value: UInt64.max),
+            "least": NSNumber(value: Int64.min), "text": "“é”🎵", "long": String(repeating: "x", count: 70_000), "data": Data(count: 300),
+        ]
+        let album = NSEntityDescription(name: "Album")
+        album.userInfo = information
+        let data = try NSManagedObjectModel(entities: [album]).compiledModel()
+        let again = try #require(try NSManagedObjectModel(compiledModel: data).entitiesByName["Album"]?.userInfo as? [String: Any])
+        #expect(again as NSDictionary == information as NSDictionary)
+        #expect(again["yes"] as? NSNumber === NSNumber(value: true))
+        #expect(again["one"] as? NSNumber !== NSNumber(value: true))
+    }
+
+    @Test func aModelIsAlwaysCompiledToTheSameBytes() throws {
+        let model = NSManagedObjectModel.sample()
+        // Copies have other collections with the same elements in them.
+        let first = try model.compiledModel()
+        for _ in 0..<5 { #expect(try (model.copy() as! NSManagedObjectModel).compiledModel() == first) }
+    }
+
     @Test func aPredicateWithCodeIsRefusedWithThePlace() throws {
         let album = NSEntityDescription(name: "Album")
         let title = NSAttributeDescription(name: "title", type: .string)
