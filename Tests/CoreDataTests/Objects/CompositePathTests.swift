@@ -31,7 +31,7 @@ import Testing
                 "latitude": 52.5, "isOpen": true, "since": Date(timeIntervalSinceReferenceDate: 10), "rent": Decimal(7) / 4, "key": key,
                 "page": URL(string: "https://a.example")!, "address": ["street": "Weg", "number": 3] as [String: Any],
             ],
-            "b": ["latitude": -3, "isOpen": false, "address": ["street": "allee"]], "c": ["latitude": 10.25],
+            "b": ["latitude": -3.0, "isOpen": false, "address": ["street": "allee"]], "c": ["latitude": 10.25],
         ]
     }
 
