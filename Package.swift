@@ -66,7 +66,7 @@ let package = Package(
         .testTarget(name: "ManagedSourcesTests", dependencies: ["ManagedSources"], swiftSettings: strict),
         .target(name: "StoreConformance", dependencies: ["CoreData"], swiftSettings: strict),
         // The plugin that compiles Core Data models. Nothing of it may depend on swift-syntax.
-        .target(name: "ModelCodeGeneration", dependencies: ["CoreData"], swiftSettings: strict),
+        .target(name: "ModelCodeGeneration", dependencies: ["CoreData", "Predicates"], swiftSettings: strict),
         .executableTarget(name: "ModelCompilerTool", dependencies: ["ModelCodeGeneration"], swiftSettings: strict),
         .plugin(name: "ModelCompiler", capability: .buildTool(), dependencies: ["ModelCompilerTool"]),
         .testTarget(name: "ModelCodeGenerationTests", dependencies: ["ModelCodeGeneration", "CoreData"], swiftSettings: strict),

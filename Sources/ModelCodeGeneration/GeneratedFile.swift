@@ -1,3 +1,5 @@
+package import Foundation
+
 /// A file that is generated from a model.
 package struct GeneratedFile: Equatable, Sendable {
     /// Its name, or its path in the folder that everything is written to.
@@ -22,4 +24,12 @@ package struct GeneratedFile: Equatable, Sendable {
 
         """
     }
+}
+
+/// A file of the compiled model.
+package struct ModelResource: Equatable, Sendable {
+    /// Its name in the folder `Library.momd`.
+    package let name: String
+    /// What it holds.
+    package let data: Data
 }

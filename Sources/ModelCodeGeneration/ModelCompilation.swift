@@ -1,5 +1,6 @@
 internal import CoreData
 package import Foundation
+internal import Predicates
 
 /// What becomes of a model bundle in a build: classes, the model within the program, the model among the resources, and what there is to tell.
 package struct ModelCompilation {
@@ -12,7 +13,7 @@ package struct ModelCompilation {
     /// The file that is generated for every model: the class by which the program finds it.
     package private(set) var embedding: GeneratedFile
     /// What stands in the folder `Library.momd`.
-    package private(set) var resources: [GeneratedFile] = []
+    package private(set) var resources: [ModelResource] = []
 
     private let url: URL
     private let module: String
@@ -28,13 +29,17 @@ package struct ModelCompilation {
         do {
             let current = try NSManagedObjectModel.currentVersionName(at: url)
             var versions: [(name: String, contents: String)] = []
+            var compiled: [(name: String, model: NSManagedObjectModel)] = []
             for version in try NSManagedObjectModel.versionNames(at: url) {
                 let model = try NSManagedObjectModel(reading: url, version: version)
                 if version == current { generate(from: model, version: version) }
-                versions.append((version, String(decoding: try compiled(model), as: UTF8.self)))
+                nameModule(in: model)
+                versions.append((version, String(decoding: try model.xcdatamodelContents(), as: UTF8.self)))
+                compiled.append((version, model))
+                resources.append(ModelResource(name: "\(version).mom", data: try model.compiledModel()))
             }
             embedding = EmbeddedModelCode(name: name, modelFile: url.lastPathComponent, versions: versions, currentVersion: current).file
-            resources = versions.map { GeneratedFile(name: "\($0.name).mom", contents: $0.contents) } + [try versionInfo(current: current)]
+            resources.append(versionInfo(of: compiled, current: current))
         } catch let diagnostic as ModelDiagnostic {
             throw diagnostic
         } catch { throw ModelDiagnostic(error, reading: url) }
@@ -80,21 +85,30 @@ package struct ModelCompilation {
         diagnostics.removeAll { !$0.isError && $0.line != nil && failed.contains($0.line) }
     }
 
-    /// The XML of a model as it is compiled: “Current Product Module” has become the module, and the diagram of the editor is left out.
-    private func compiled(_ model: NSManagedObjectModel) throws -> Data {
+    /// “Current Product Module” becomes the module in the names of classes.
+    private func nameModule(in model: NSManagedObjectModel) {
         for entity in model.entities {
             guard let name = entity.managedObjectClassName, name.hasPrefix(".") else { continue }
             entity.managedObjectClassName = module + name
         }
-        return try model.xcdatamodelContents()
     }
 
-    private func versionInfo(current: String) throws -> GeneratedFile {
-        let info: [String: String] = [
-            "NSManagedObjectModel_CurrentVersionName": current, NSManagedObjectModel.moduleKeyOfVersionInfo: module,
-        ]
-        let data = try PropertyListSerialization.data(fromPropertyList: info, format: .xml, options: 0)
-        return GeneratedFile(name: "VersionInfo.plist", contents: String(decoding: data, as: UTF8.self))
+    /// What Apple's compiler notes beside the versions: which is the current one, the hashes of the entities and the checksum of each. The
+    /// module is ours.
+    private func versionInfo(of versions: [(name: String, model: NSManagedObjectModel)], current: String) -> ModelResource {
+        typealias Node = BinaryPropertyListWriter.Node
+        let checksums = versions.map { ($0.name, Node.text($0.model.versionChecksum)) }
+        let hashes = versions.map { version in
+            let hashes = version.model.entityVersionHashesByName.sorted { $0.key < $1.key }
+            return (version.name, Node.dictionary(hashes.map { ($0.key, .data($0.value)) }))
+        }
+        let data = BinaryPropertyListWriter.data(
+            of: .dictionary([
+                ("NSManagedObjectModel_CurrentVersionName", .text(current)),
+                ("NSManagedObjectModel_VersionChecksums", .dictionary(checksums)),
+                ("NSManagedObjectModel_VersionHashes", .dictionary(hashes)), (NSManagedObjectModel.moduleKeyOfVersionInfo, .text(module)),
+            ]))
+        return ModelResource(name: "VersionInfo.plist", data: data)
     }
 }
 

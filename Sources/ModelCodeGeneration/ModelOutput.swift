@@ -36,13 +36,13 @@ package struct ModelOutput {
         let isSame =
             present == Set(compilation.resources.map(\.name))
             && compilation.resources.allSatisfy {
-                (try? Data(contentsOf: bundle.appendingPathComponent($0.name))) == Data($0.contents.utf8)
+                (try? Data(contentsOf: bundle.appendingPathComponent($0.name))) == $0.data
             }
         guard !isSame else { return }
         // The build copies the folder when the folder itself is another than before.
         try? FileManager.default.removeItem(at: bundle)
         try FileManager.default.createDirectory(at: bundle, withIntermediateDirectories: true)
-        for file in compilation.resources { try Data(file.contents.utf8).write(to: bundle.appendingPathComponent(file.name)) }
+        for file in compilation.resources { try file.data.write(to: bundle.appendingPathComponent(file.name)) }
     }
 
     private static func write(_ text: String, to url: URL) throws {

@@ -64,6 +64,35 @@ struct ModelOutputTests {
         #expect(try NSManagedObjectModel(reading: bundle.appendingPathComponent("Music 2.mom")).entities.count == 2)
     }
 
+    @Test("The compiled bundle has the form of Apple's: keyed archives, and hashes and checksums of every version") func form() throws {
+        let models = ModelFolder()
+        defer { withExtendedLifetime(models) {} }
+        let url = try models.model("Music", versions: ["Music": Self.song, "Music 2": Self.song + Self.album], current: "Music 2")
+        let folder = models.url.appendingPathComponent("output")
+        try ModelOutput(folder: folder, expected: []).write(try ModelCompilation(url, module: "MusicApp"))
+        let bundle = folder.appendingPathComponent("Music.momd")
+        func list(_ name: String) throws -> [String: Any] {
+            let data = try Data(contentsOf: bundle.appendingPathComponent(name))
+            #expect(data.starts(with: Data("bplist00".utf8)), "\(name)")
+            return try #require(try PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any])
+        }
+        for name in ["Music.mom", "Music 2.mom"] {
+            let archive = try list(name)
+            #expect(archive["$archiver"] as? String == "NSKeyedArchiver")
+            let classes = (archive["$objects"] as? [Any] ?? []).compactMap { ($0 as? [String: Any])?["$classname"] as? String }
+            #expect(Set(classes).isSuperset(of: ["NSManagedObjectModel", "NSEntityDescription", "NSDictionary"]))
+        }
+        let information = try list("VersionInfo.plist")
+        #expect(information["NSManagedObjectModel_CurrentVersionName"] as? String == "Music 2")
+        let hashes = try #require(information["NSManagedObjectModel_VersionHashes"] as? [String: [String: Data]])
+        let checksums = try #require(information["NSManagedObjectModel_VersionChecksums"] as? [String: String])
+        for version in ["Music", "Music 2"] {
+            let source = try NSManagedObjectModel(reading: url, version: version)
+            #expect(hashes[version] == source.entityVersionHashesByName)
+            #expect(checksums[version] == source.versionChecksum)
+        }
+    }
+
     @Test("A model whose text looks like the end of a literal is embedded whole") func literals() throws {
         let models = ModelFolder()
         defer { withExtendedLifetime(models) {} }
@@ -73,6 +102,7 @@ struct ModelOutputTests {
         let code = compilation.embedding.contents
         #expect(code.contains("contents: ####\"\"\"\n") || code.contains("contents: ###\"\"\"\n"))
         let resource = try #require(compilation.resources.first { $0.name == "Music.mom" })
-        #expect(code.contains(resource.contents))
+        let quote = try NSManagedObjectModel(compiledModel: resource.data).entitiesByName["Song"]?.userInfo?["quote"] as? String
+        #expect(quote == "\"\"\"# \\#(x) \"\"\"##")
     }
 }

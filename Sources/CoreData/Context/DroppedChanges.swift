@@ -13,7 +13,7 @@ extension NSManagedObject {
     var removedLinks: [RemovedLink] {
         let isDeleted = flags.contains(.deleted)
         var links: [RemovedLink] = []
-        for relationship in owningEntity.frozen!.relationships where relationship.inverseRelationship != nil {
+        for relationship in owningEntity.frozen!.relationships where relationship.keptInverse != nil {
             guard isDeleted || changed.contains(relationship.slotIndex) else { continue }
             links += removedObjects(relationship, isDeleted).map { RemovedLink(object: self, relationship: relationship, target: $0) }
         }
@@ -46,7 +46,7 @@ extension NSManagedObject {
     func undoInverses() {
         let isDeleted = flags.contains(.deleted)
         for case let relationship as NSRelationshipDescription in changes {
-            guard let inverse = relationship.inverseRelationship else { continue }
+            guard let inverse = relationship.keptInverse else { continue }
             if relationship.isToMany {
                 for other in toManyWithoutLoading(relationship).changesOnly().objects where !isDeleted || other !== self {
                     other.nullify(self, at: inverse)
@@ -59,7 +59,7 @@ extension NSManagedObject {
 
     /// The other end of a link that is back: it leads here again, unless it was made to lead elsewhere. Then it goes from this end, too.
     fileprivate func putBack(_ link: RemovedLink) {
-        guard let inverse = link.relationship.inverseRelationship, registry?.context != nil, link.target.registry === registry else {
+        guard let inverse = link.relationship.keptInverse, registry?.context != nil, link.target.registry === registry else {
             return
         }
         let target = link.target
@@ -125,7 +125,7 @@ extension NSManagedObjectContext {
             // Others have deleted it. It goes from here when that is merged.
             return relationship.isToMany ? object.take(other, outOf: relationship) : object.putToOne(nil, relationship, was: other)
         }
-        guard let inverse = relationship.inverseRelationship else { return }
+        guard let inverse = relationship.keptInverse else { return }
         if inverse.isToMany { return other.put(object, into: inverse) }
         switch other.toOne(inverse) {
         case nil: other.putToOne(object, inverse, was: nil)

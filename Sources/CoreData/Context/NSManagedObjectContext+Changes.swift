@@ -111,7 +111,7 @@ extension NSManagedObjectContext {
     }
 
     private func apply(_ relationship: NSRelationshipDescription, ofDeleted object: NSManagedObject) {
-        let inverse = relationship.inverseRelationship
+        let inverse = relationship.keptInverse
         switch relationship.deleteRule {
         case .noActionDeleteRule: return
         case .nullifyDeleteRule where inverse == nil: return

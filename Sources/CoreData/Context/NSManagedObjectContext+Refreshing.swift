@@ -166,7 +166,7 @@ extension NSManagedObject {
             let relationship = property as? NSRelationshipDescription
             if relationship?.isToMany ?? false || keeps(property) {
                 kept.append(property)
-            } else if let relationship, let inverse = relationship.inverseRelationship {
+            } else if let relationship, let inverse = relationship.keptInverse {
                 // The object at the other end does not lead here any more, unless others have led here too.
                 if let target = toOne(relationship), stored.objectID(at: slot(of: relationship))?.isSame(as: target.objectID) != true {
                     target.nullify(self, at: inverse)
@@ -197,7 +197,7 @@ extension NSManagedObject {
         guard case .toMany(let storage) = state else {
             setState(state, of: relationship)
             // Who others have put at the other end loses this object to the one that was put there here.
-            guard let inverse = relationship.inverseRelationship, let other = stored.objectID(at: slot), let context = registry?.context,
+            guard let inverse = relationship.keptInverse, let other = stored.objectID(at: slot), let context = registry?.context,
                 other !== NSManagedObjectID.unresolved, before?.objectID(at: slot)?.isSame(as: other) != true
             else { return }
             if case .toOne(let target?) = state, target.objectID.isSame(as: other) { return }

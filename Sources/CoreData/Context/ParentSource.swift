@@ -169,7 +169,7 @@ extension NSManagedObjectContext {
         /// Both ends of a relationship that is about to change.
         func fire(_ relationship: NSRelationshipDescription, of object: NSManagedObject?, to ids: [NSManagedObjectID]) {
             let before = object.map { $0.related(relationship) } ?? []
-            guard let inverse = relationship.inverseRelationship, !inverse.isToMany else { return }
+            guard let inverse = relationship.keptInverse, !inverse.isToMany else { return }
             for other in before + objects(with: ids.filter { !new.contains($0) }) { _ = other.toOne(inverse) }
         }
         for push in pushed {

@@ -145,7 +145,15 @@ final class LoadedModels: @unchecked Sendable {
 
     /// The entity of a class in the model that was loaded last.
     func entity(for objectClass: NSManagedObject.Type) -> NSEntityDescription? {
+        withEntity(for: objectClass) { $0 }
+    }
+
+    /// Works with the entity of a class in the model that was loaded last, which stays as long as `body` runs: an entity does not own its
+    /// model, and another thread may give up the model at any time.
+    func withEntity<Result>(
+        for objectClass: NSManagedObject.Type, _ body: (NSEntityDescription?) throws -> Result
+    ) rethrows -> Result {
         let models = lock.withLock { self.models.reversed().compactMap(\.model) }
-        return models.lazy.compactMap { $0.entity(for: objectClass) }.first
+        return try withExtendedLifetime(models) { try body(models.lazy.compactMap { $0.entity(for: objectClass) }.first) }
     }
 }

@@ -124,10 +124,6 @@ enum ModelCheck {
             mistakes.append(("\(place) has a minimum count above its maximum.", "Exchange the two."))
         }
         guard let inverse = relationship.inverseRelationship else { return mistakes }
-        if inverse.inverseRelationship !== relationship {
-            mistakes.append(
-                ("The inverse of \(place), “\(inverse)”, does not name it as its own inverse.", "Make the two each other's inverse."))
-        }
         if let owner = inverse.entity, !destination.isKindOf(entity: owner) {
             mistakes.append(
                 (

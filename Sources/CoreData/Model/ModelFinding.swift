@@ -113,6 +113,11 @@ enum ModelWarnings {
             warn(
                 "It has no inverse: the other end does not learn of changes, and objects may be left that refer to deleted ones.",
                 "Add a relationship from “\(relationship.destinationEntity?.name ?? "?")” back, and make the two each other's inverse.")
+        } else if let inverse = relationship.inverseRelationship, relationship.keptInverse == nil {
+            warn(
+                "Its inverse “\(inverse)” names \(inverse.inverseRelationship.map { "“\($0)”" } ?? "none") as its own: it is taken for one without"
+                    + " inverse, and the other end does not learn of changes.",
+                "Make the two each other's inverse.")
         }
         if relationship.isOptional, relationship.isToMany, relationship.minCount > 0 {
             warn("It is optional and has a minimum count of \(relationship.minCount).", "Make it not optional, or the minimum 0.")
@@ -122,7 +127,7 @@ enum ModelWarnings {
                 "Its delete rule is No Action: objects that it leads to keep referring to a deleted object.",
                 "Choose Nullify, Cascade or Deny, unless the program keeps the other end itself.")
         }
-        guard !relationship.isOptional, let inverse = relationship.inverseRelationship, inverse.deleteRule == .nullifyDeleteRule else {
+        guard !relationship.isOptional, let inverse = relationship.keptInverse, inverse.deleteRule == .nullifyDeleteRule else {
             return findings
         }
         if inverse.isOptional, !relationship.isToMany {

@@ -2,8 +2,8 @@ internal import Foundation
 
 /// Describes an attribute that is made of others: its value is a dictionary with theirs by name.
 ///
-/// Objects and stores keep the dictionary as it was set: what its elements allow is not checked yet, and a key path such as
-/// `location.latitude` does not lead into it.
+/// Objects and stores keep the dictionary as it was set: what its elements allow is not checked. A key path such as `location.latitude` leads
+/// into it, in predicates, sort descriptors and `value(forKeyPath:)`; a value that is not of the element's type is an error of the fetch.
 ///
 /// Source: [NSCompositeAttributeDescription](https://developer.apple.com/documentation/coredata/nscompositeattributedescription).
 // See NSPropertyDescription: immutable once its model is in use.

@@ -28,6 +28,9 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
         }
     }
     /// The relationship back; nil where there is none.
+    ///
+    /// The two must name each other. A relationship whose inverse names another (or none) is one without inverse to contexts and stores: what
+    /// is set at one end does not show at the other. ``NSManagedObjectModel/check(namesOfClasses:)`` warns of it.
     open var inverseRelationship: NSRelationshipDescription? {
         get { inverse }
         set {
@@ -41,6 +44,12 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
     // Entities and relationships refer to each other in circles; the model cuts them when it goes.
     private var destination: NSEntityDescription?
     private var inverse: NSRelationshipDescription?
+
+    /// The relationship back, where that one leads back here: the end that follows when this one changes.
+    final var keptInverse: NSRelationshipDescription? {
+        guard let inverse, inverse.inverse === self else { return nil }
+        return inverse
+    }
 
     /// Cuts the references to the other end.
     final func cutCircle() {

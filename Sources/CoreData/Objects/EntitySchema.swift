@@ -25,7 +25,7 @@ final class EntitySchema: PredicateSchema, @unchecked Sendable {
         guard let relationship = property as? NSRelationshipDescription else {
             let slot = frozen.layout.slots[property.slotIndex]
             if let kind = slot.kind.slotKind { return .slot(slot.location, kind) }
-            return .computed { try PropertyValue(any: Self.object($0).anyAttribute(property)) }
+            return CompositeSchema.property(property, of: schemaName) { Self.object($0).anyAttribute(property) }
         }
         let destination = relationship.destinationEntity!.frozen!.schema
         if relationship.isToMany {

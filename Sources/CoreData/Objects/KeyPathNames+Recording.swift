@@ -18,10 +18,12 @@ extension NSManagedObject: KeyPathNaming {
     public static func propertyPath(for keyPath: AnyKeyPath) throws -> [String]? {
         guard let root = Swift.type(of: keyPath).rootType as? NSManagedObject.Type else { return nil }
         if keyPath == \NSManagedObject.objectID || keyPath == \NSManagedObject.self { return [] }
-        guard root != NSManagedObject.self, let entity = LoadedModels.shared.entity(for: root) else {
-            throw KeyPathRecorder.failure(keyPath, "no loaded model has an entity whose class is \(root)")
+        return try LoadedModels.shared.withEntity(for: root) { entity in
+            guard root != NSManagedObject.self, let entity else {
+                throw KeyPathRecorder.failure(keyPath, "no loaded model has an entity whose class is \(root)")
+            }
+            return try KeyPathRecorder.path(of: keyPath, from: root, RecordingModels.shared.twin(of: entity))
         }
-        return try KeyPathRecorder.path(of: keyPath, from: root, RecordingModels.shared.twin(of: entity))
     }
 }
 

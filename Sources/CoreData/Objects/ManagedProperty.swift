@@ -109,8 +109,8 @@ public import Synchronization
 
 /// The places of an entity's properties by the address of their names: an open-addressed table that is read without a lock.
 ///
-/// It has four entries for each property and takes no more than half of them. A property whose name stands at so many addresses that it
-/// finds no entry is resolved anew each time.
+/// Each module that names a property has an address of its own for the name, and each type that it is read as counts as well. The table has
+/// sixteen entries for each property and takes no more than half of them. What finds no entry any more is resolved anew each time.
 // `lock` guards insertions; an entry never changes once its name is written.
 @usableFromInline final class PlaceTable: @unchecked Sendable {
     let entries: UnsafeMutablePointer<PlaceEntry>
@@ -120,7 +120,7 @@ public import Synchronization
 
     init(propertyCount: Int) {
         var capacity = 16
-        while capacity < propertyCount * 4 { capacity *= 2 }
+        while capacity < propertyCount * 16 { capacity *= 2 }
         mask = UInt32(capacity - 1)
         entries = .allocate(capacity: capacity)
         let nowhere = PropertyPlace(SlotLocation(offset: 0, nullOffset: 0, nullMask: 1), index: 0)

@@ -76,7 +76,7 @@ extension NSManagedObject {
         let now = related(relationship)
         let kept = Set(now)
         let old = Set(before)
-        for object in before where !kept.contains(object) { object.forget(self, at: relationship.inverseRelationship) }
+        for object in before where !kept.contains(object) { object.forget(self, at: relationship.keptInverse) }
         for object in now where !old.contains(object) { object.remember(self, at: relationship) }
     }
 

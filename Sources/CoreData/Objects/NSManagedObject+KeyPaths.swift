@@ -3,6 +3,7 @@ internal import Foundation
 extension NSManagedObject {
     /// The value at the end of a path of keys, such as `"album.band.name"` or `"tracks.@count"`.
     ///
+    /// A path leads into composite attributes too: `"place.latitude"`; an element that the model does not have is nil.
     /// A path through a to-many relationship gives an array with the values of all its objects. Operators: `@count`, `@sum`, `@avg`,
     /// `@min`, `@max`, `@unionOfObjects`, `@distinctUnionOfObjects`. An unknown operator stops the program with a message.
     public func value(forKeyPath keyPath: String) -> Any? {
@@ -10,16 +11,47 @@ extension NSManagedObject {
     }
 
     /// Sets the value at the end of a path of keys; the path to it must be of to-one relationships. Nothing is set where it ends in nil.
+    ///
+    /// A path that leads into a composite attribute sets one element of it, and leaves the others as they are; an attribute that was nil has
+    /// this element alone. An element that the model does not have stops the program with a message, as an unknown key does.
     public func setValue(_ value: Any?, forKeyPath keyPath: String) {
-        guard let dot = keyPath.lastIndex(of: ".") else { return setValue(value, forKey: keyPath) }
-        let owner = self.value(forKeyPath: String(keyPath[..<dot])) as? NSManagedObject
-        owner?.setValue(value, forKey: String(keyPath[keyPath.index(after: dot)...]))
+        let keys = keyPath.split(separator: ".").map(String.init)
+        guard let key = keys.first, keys.count > 1 else { return setValue(value, forKey: keyPath) }
+        let rest = keys.dropFirst()
+        if let composite = owningEntity.frozen?.byName[key] as? NSCompositeAttributeDescription {
+            let elements = self.value(forKey: key) as? [String: Any] ?? [:]
+            return setValue(Self.elements(elements, of: composite, with: value, at: rest), forKey: key)
+        }
+        (self.value(forKey: key) as? NSManagedObject)?.setValue(value, forKeyPath: rest.joined(separator: "."))
+    }
+
+    /// The elements of a composite attribute with another value at the end of a path in it.
+    private static func elements(
+        _ elements: [String: Any], of composite: NSCompositeAttributeDescription, with value: Any?, at path: ArraySlice<String>
+    ) -> [String: Any] {
+        guard let key = path.first else { return elements }
+        guard let element = composite.elements.first(where: { $0.name == key }) else {
+            preconditionFailure(
+                "The composite attribute “\(composite)” has no element “\(key)”. Its elements: "
+                    + composite.elements.map(\.name).joined(separator: ", ") + ".")
+        }
+        var elements = elements
+        if path.count == 1 {
+            elements[key] = AttributeCheck.unwrapped(value)
+            return elements
+        }
+        guard let inner = element as? NSCompositeAttributeDescription else {
+            preconditionFailure("“\(key)” of the composite attribute “\(composite)” has no elements.")
+        }
+        elements[key] = Self.elements(elements[key] as? [String: Any] ?? [:], of: inner, with: value, at: path.dropFirst())
+        return elements
     }
 
     private static func value(of subject: Any?, at path: ArraySlice<Substring>) -> Any? {
         guard let key = path.first.map(String.init), let subject else { return subject }
         let rest = path.dropFirst()
         if let object = subject as? NSManagedObject { return value(of: object.value(forKey: key), at: rest) }
+        if let composite = subject as? [String: Any] { return value(of: composite[key], at: rest) }
         guard let elements = elements(of: subject) else { return nil }
         if !key.hasPrefix("@") { return elements.compactMap { value(of: $0, at: path) } }
         if key == "@count" { return NSNumber(value: elements.count) }

@@ -127,7 +127,7 @@ extension NSManagedObject {
         let old = toOne(relationship)
         if old === new { return }
         putToOne(new, relationship, was: old)
-        guard let inverse = relationship.inverseRelationship else { return }
+        guard let inverse = relationship.keptInverse else { return }
         if inverse.isToMany {
             old?.take(self, outOf: inverse)
             new?.put(self, into: inverse)
@@ -156,7 +156,7 @@ extension NSManagedObject {
         // Sets list their objects in any order.
         if !relationship.isOrdered, before == kept { return }
         replace(by: new, in: storage, of: relationship)
-        for object in old where !kept.contains(ObjectIdentifier(object)) { object.forget(self, at: relationship.inverseRelationship) }
+        for object in old where !kept.contains(ObjectIdentifier(object)) { object.forget(self, at: relationship.keptInverse) }
         for object in new where !before.contains(ObjectIdentifier(object)) { object.remember(self, at: relationship) }
     }
 
@@ -173,14 +173,14 @@ extension NSManagedObject {
     func remove(_ object: NSManagedObject, from relationship: NSRelationshipDescription) {
         let storage = storageForChange(of: relationship)
         guard !storage.isLoaded || storage.contains(object) else { return }
-        if let inverse = relationship.inverseRelationship, !inverse.isToMany, object.toOne(inverse) !== self { return }
+        if let inverse = relationship.keptInverse, !inverse.isToMany, object.toOne(inverse) !== self { return }
         take(object, outOf: relationship)
-        object.forget(self, at: relationship.inverseRelationship)
+        object.forget(self, at: relationship.keptInverse)
     }
 
     /// The far end of `relationship` from `owner` is now this object: keep the inverse.
     func remember(_ owner: NSManagedObject, at relationship: NSRelationshipDescription) {
-        guard let inverse = relationship.inverseRelationship else { return }
+        guard let inverse = relationship.keptInverse else { return }
         if inverse.isToMany {
             put(owner, into: inverse)
         } else {
@@ -247,7 +247,7 @@ extension NSManagedObject {
 
     /// Whether an inverse that leads to one object says, without asking for the others, that `object` is in the relationship.
     private func isKnownMember(_ object: NSManagedObject, of relationship: NSRelationshipDescription) -> Bool {
-        guard let inverse = relationship.inverseRelationship, !inverse.isToMany else { return false }
+        guard let inverse = relationship.keptInverse, !inverse.isToMany else { return false }
         return object.toOne(inverse) === self
     }
 
@@ -266,7 +266,7 @@ extension NSManagedObject {
 
     /// Whether an object says by itself, without asking the store for the others, if it was in the relationship.
     private func hasKnownPast(_ object: NSManagedObject, in relationship: NSRelationshipDescription) -> Bool {
-        guard let inverse = relationship.inverseRelationship, !inverse.isToMany, !relationship.isOrdered else { return false }
+        guard let inverse = relationship.keptInverse, !inverse.isToMany, !relationship.isOrdered else { return false }
         return object.slots != nil && object.snapshot == nil
     }
 

@@ -69,7 +69,9 @@ final class RowSchema: PredicateSchema, @unchecked Sendable {
         let slot = frozen.layout.slots[property.slotIndex]
         guard let relationship = property as? NSRelationshipDescription else {
             if let kind = slot.kind.slotKind { return .slot(slot.location, kind) }
-            return .computed { try PropertyValue(any: Self.row($0).any(at: slot, of: property as? NSAttributeDescription)) }
+            return CompositeSchema.property(property, of: schemaName) {
+                Self.row($0).any(at: slot, of: property as? NSAttributeDescription)
+            }
         }
         let destination = table.schema(of: relationship.destinationEntity!)
         if relationship.isToMany {

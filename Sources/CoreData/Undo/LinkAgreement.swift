@@ -29,7 +29,7 @@ extension NSManagedObject {
     /// The links of an object that has come back. Those to objects that are gone are dropped.
     func linksAfterReturn() -> [TouchedLink] {
         var links: [TouchedLink] = []
-        for relationship in owningEntity.frozen!.relationships where relationship.inverseRelationship != nil {
+        for relationship in owningEntity.frozen!.relationships where relationship.keptInverse != nil {
             for other in related(relationship) {
                 if other.registry === registry {
                     links.append(TouchedLink(object: self, relationship: relationship, other: other, otherDecides: true))
@@ -68,7 +68,7 @@ extension NSManagedObjectContext {
     /// the undo is about.
     func agree(on links: [TouchedLink]) {
         for link in links {
-            guard let inverse = link.relationship.inverseRelationship, link.object.registry === registry, link.other.registry === registry,
+            guard let inverse = link.relationship.keptInverse, link.object.registry === registry, link.other.registry === registry,
                 !link.object.flags.contains(.deleted), !link.other.flags.contains(.deleted)
             else { continue }
             guard let leads = link.object.leads(to: link.other, by: link.relationship),

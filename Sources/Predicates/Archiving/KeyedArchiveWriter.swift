@@ -100,6 +100,8 @@ package struct KeyedArchiveWriter {
         case let text as String: return self.text(text)
         case let number as NSDecimalNumber: return decimal(number.decimalValue)
         case let number as Decimal: return decimal(number)
+        // A cast would take the number 1 for a Boolean.
+        case let number as NSNumber where type(of: value) is AnyClass: return append(.plain(number))
         case let flag as Bool: return append(.plain(flag))
         case let number as NSNumber: return append(.plain(number))
         case let data as Data: return append(.plain(data))
@@ -211,45 +213,59 @@ package struct KeyedArchiveWriter {
 
     // MARK: The archive
 
-    /// The archive as a binary property list.
+    /// The archive as a binary property list: the same archive always as the same bytes.
     ///
     /// - Parameter root: the object at its top.
     package func data(root: Reference) throws -> Data {
-        let references = try KeyedArchiveWriter.references(count: entries.count)
-        func plain(_ field: Field) -> Any {
+        func plain(_ field: Field) -> BinaryPropertyListWriter.Node {
             switch field {
-            case .integer(let number): number
-            case .real(let number): number
-            case .flag(let flag): flag
-            case .data(let data): data
-            case .reference(let reference): references[reference.index]
-            case .references(let list): list.map { references[$0.index] }
+            case .integer(let number): .integer(Int64(number))
+            case .real(let number): .real(number)
+            case .flag(let flag): .flag(flag)
+            case .data(let data): .data(data)
+            case .reference(let reference): .reference(reference.index)
+            case .references(let list): .array(list.map { .reference($0.index) })
             }
         }
-        let objects = entries.map { entry -> Any in
+        let objects = try entries.map { entry -> BinaryPropertyListWriter.Node in
             switch entry {
-            case .plain(let value): return value
-            case .reserved: return "$null"
-            case .names(let chain): return ["$classname": chain.first ?? "", "$classes": chain] as [String: Any]
+            case .plain(let value): return try Self.node(value)
+            case .reserved: return .text("$null")
+            case .names(let chain):
+                return .dictionary([("$classname", .text(chain.first ?? "")), ("$classes", .array(chain.map { .text($0) }))])
             case .object(let fields, let classIndex):
-                var dictionary: [String: Any] = ["$class": references[classIndex]]
-                for (key, field) in fields { dictionary[key] = plain(field) }
-                return dictionary
+                return .dictionary([("$class", .reference(classIndex))] + fields.map { ($0.0, plain($0.1)) })
             }
         }
-        let archive: [String: Any] = [
-            "$archiver": "NSKeyedArchiver", "$version": 100_000, "$top": ["root": references[root.index]], "$objects": objects,
-        ]
-        return try PropertyListSerialization.data(fromPropertyList: archive, format: .binary, options: 0)
+        return BinaryPropertyListWriter.data(
+            of: .dictionary([
+                ("$archiver", .text("NSKeyedArchiver")), ("$version", .integer(100_000)),
+                ("$top", .dictionary([("root", .reference(root.index))])), ("$objects", .array(objects)),
+            ]))
     }
 
-    /// Foundation has no public form for references between archived objects, but its XML reader makes them.
-    private static func references(count: Int) throws -> [Any] {
-        let elements = (0..<count).map { "<dict><key>CF$UID</key><integer>\($0)</integer></dict>" }.joined()
-        let list = "<?xml version=\"1.0\" encoding=\"UTF-8\"?><plist version=\"1.0\"><array>\(elements)</array></plist>"
-        guard let references = try PropertyListSerialization.propertyList(from: Data(list.utf8), format: nil) as? [Any] else {
-            throw BinaryPropertyList.Mistake(reason: "Foundation makes no references.")
+    private static func node(_ value: Any) throws -> BinaryPropertyListWriter.Node {
+        // A cast of an object would take the number 1 for a Boolean, and 2.0 for an integer.
+        if type(of: value) is AnyClass, let number = value as? NSNumber { return node(number) }
+        switch value {
+        case let text as String: return .text(text)
+        case let data as Data: return .data(data)
+        case let number as Int64: return .integer(number)
+        case let number as UInt64: return .unsigned(number)
+        case let number as Double: return .real(number)
+        case let flag as Bool: return .flag(flag)
+        case let number as NSNumber: return node(number)
+        default: throw BinaryPropertyList.Mistake(reason: "\(type(of: value)) is no value of a property list.")
         }
-        return references
+    }
+
+    private static func node(_ number: NSNumber) -> BinaryPropertyListWriter.Node {
+        // The two Booleans are single objects; a number from an `Int8` says the same type code.
+        if number === NSNumber(value: true) || number === NSNumber(value: false) { return .flag(number.boolValue) }
+        return switch UInt8(bitPattern: number.objCType.pointee) {
+        case UInt8(ascii: "d"), UInt8(ascii: "f"): .real(number.doubleValue)
+        case UInt8(ascii: "Q"): .unsigned(number.uint64Value)
+        default: .integer(number.int64Value)
+        }
     }
 }

@@ -79,22 +79,17 @@ import Testing
         #expect(text.contains("“Band.some” has a minimum count above its maximum"))
     }
 
-    @Test("An inverse that does not lead back, or belongs elsewhere, is named")
+    @Test("An inverse that belongs elsewhere is named")
     func inverses() throws {
         let band = NSEntityDescription(name: "Band")
         let album = NSEntityDescription(name: "Album")
         let track = NSEntityDescription(name: "Track")
-        let oneWay = NSRelationshipDescription(name: "albums", destination: album, toMany: true)
-        let back = NSRelationshipDescription(name: "band", destination: band)
-        oneWay.inverseRelationship = back
         let elsewhere = NSRelationshipDescription(name: "tracks", destination: track, toMany: true)
         let wrong = NSRelationshipDescription(name: "other", destination: band)
         elsewhere.inverse(to: wrong)
-        band.properties = [oneWay, elsewhere]
-        album.properties = [back, wrong]
-        let text = try mistakes(band, album, track)
-        #expect(text.contains("The inverse of “Band.albums”"))
-        #expect(text.contains("The inverse of “Band.tracks” belongs to “Album”"))
+        band.properties = [elsewhere]
+        album.properties = [wrong]
+        #expect(try mistakes(band, album, track).contains("The inverse of “Band.tracks” belongs to “Album”"))
     }
 
     @Test("A subentity that is not in the model is named, and so is a superentity")

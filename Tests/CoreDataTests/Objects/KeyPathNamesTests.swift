@@ -1,6 +1,12 @@
 import CoreData
 import Testing
 
+/// A class whose models come and go.
+final class Passer: NSManagedObject {
+    private static let nameProperty = ManagedProperty<String>("name")
+    var name: String { self[Self.nameProperty] }
+}
+
 /// An entity whose class has accessors of every kind, and computed properties of every kind.
 final class Gizmo: NSManagedObject {
     enum Size: Int16, ManagedValue {
@@ -185,6 +191,29 @@ final class Latecomer: NSManagedObject {
             #expect(descriptor.key == "name")
             #expect(predicate.formatString == "name == \"x\"")
         }
+    }
+
+    @Test("is named while another thread gives up a model of the same class")
+    func modelsThatGo() async throws {
+        @Sendable func coordinator() -> NSPersistentStoreCoordinator {
+            let entity = NSEntityDescription(
+                name: "Passer", managedObjectClass: Passer.self, properties: [NSAttributeDescription(name: "name", type: .string)])
+            return NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(entities: [entity]))
+        }
+        // This one stays, so there always is a name.
+        let staying = coordinator()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { for _ in 0..<2_000 { _ = coordinator() } }
+            // Past the names that are kept once they are found.
+            group.addTask {
+                for _ in 0..<4_000 {
+                    let path = try Passer.propertyPath(for: \Passer.name)
+                    #expect(path == ["name"])
+                }
+            }
+            try await group.waitForAll()
+        }
+        withExtendedLifetime(staying) {}
     }
 
     @Test("is named from many threads at once")

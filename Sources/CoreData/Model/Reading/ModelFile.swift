@@ -148,7 +148,7 @@ struct ModelFile {
     /// What `VersionInfo.plist` calls the module that a model was compiled for, where the `ModelCompiler` plugin has compiled it.
     static let moduleKey = "OpenCoreData_Module"
 
-    /// Apple's compiler writes archives, the `ModelCompiler` plugin writes XML.
+    /// Compilers write archives; builds of the `ModelCompiler` plugin from before it did have XML.
     private static func compiledForm(of url: URL) throws -> Form {
         let start: Data
         do {

@@ -27,7 +27,7 @@ struct CodeFirstWriter {
         self.model = model
         let mistakes = ModelCheck.mistakes(of: model).map(\.message)
         guard mistakes.isEmpty else {
-            throw ModelFileError.unwritable("the model", mistakes.joined(separator: " "), next: "Mend the model first.")
+            throw ModelFileError.unwritable("the model", mistakes.map(\.message).joined(separator: " "), next: "Mend the model first.")
         }
         names = try CodeFirstNames(model)
         composites = CodeFirstComposites(besides: Set(model.entities.map(names.className)))
@@ -187,6 +187,12 @@ struct CodeFirstWriter {
         let className = names.className(of: destination)
         var parts: [String] = []
         let inverse = relationship.inverseRelationship
+        if let inverse, relationship.keptInverse == nil {
+            let other = inverse.inverseRelationship.map { "“\($0)”" } ?? "none"
+            throw ModelFileError.unwritable(
+                place, "Its inverse “\(inverse)” names \(other) as its own; classes declare inverses that name each other.",
+                next: "Make the two each other's inverse, or set none.")
+        }
         if !relationship.isOptional { parts.append(".required") }
         if relationship.minCount != 0 || (relationship.maxCount > 1) {
             parts.append(".count(\(relationship.minCount)...\(relationship.maxCount == 0 ? "" : "\(relationship.maxCount)"))")

@@ -143,7 +143,7 @@ struct BatchNullification {
     mutating func add(_ id: NSManagedObjectID) throws {
         guard let row = try table.row(with: id), let frozen = id.owningEntity.frozen else { return }
         for relationship in frozen.relationships {
-            guard let inverse = relationship.inverseRelationship else { continue }
+            guard let inverse = relationship.keptInverse else { continue }
             let slot = row.layout.slots[relationship.slotIndex]
             let others =
                 relationship.isToMany ? row.objectIDs(at: slot)?.ids ?? [] : row.objectID(at: slot).map { [$0] } ?? []

@@ -44,6 +44,25 @@ struct CompiledModelWriterTests {
         #expect(!keys.contains { $0.hasPrefix("OpenCoreData") })
     }
 
+    @Test func valuesOfUserInfoKeepTheirTypes() throws {
+        let information: [String: Any] = [
+            "one": 1, "yes": true, "no": false, "two": 2.0, "large": UInt64.max, "least": Int(Int64.min), "byte": 255, "word": 65_536,
+            "text": "“é”🎵", "long": String(repeating: "x", count: 70_000), "data": Data(count: 300),
+        ]
+        let album = NSEntityDescription(name: "Album")
+        album.userInfo = information
+        let again = try NSManagedObjectModel(compiledModel: NSManagedObjectModel(entities: [album]).compiledModel())
+        let found = try #require(again.entitiesByName["Album"]?.userInfo as? [String: Any])
+        #expect(found.mapValues { "\(type(of: $0)) \($0)" } == information.mapValues { "\(type(of: $0)) \($0)" })
+    }
+
+    @Test func aModelIsAlwaysCompiledToTheSameBytes() throws {
+        let model = NSManagedObjectModel.sample()
+        // Copies have other collections with the same elements in them.
+        let first = try model.compiledModel()
+        for _ in 0..<5 { #expect(try (model.copy() as! NSManagedObjectModel).compiledModel() == first) }
+    }
+
     @Test func aPredicateWithCodeIsRefusedWithThePlace() throws {
         let album = NSEntityDescription(name: "Album")
         let title = NSAttributeDescription(name: "title", type: .string)

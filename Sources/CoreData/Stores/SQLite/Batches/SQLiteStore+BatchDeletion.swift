@@ -21,7 +21,7 @@ extension SQLiteStore {
 
     /// Takes what is deleted out of the relationship that leads back.
     private func nullify(_ relationship: NSRelationshipDescription, of entity: SQLEntity) throws {
-        let inverse = relationship.inverseRelationship
+        let inverse = relationship.keptInverse
         guard let destination = relationship.destinationEntity.flatMap(schema.entity) else { return }
         // Rows that are deleted too need not be looked after.
         let stays = destination.rootNumber == entity.rootNumber ? " AND Z_PK NOT IN \(Self.batch)" : ""

@@ -112,6 +112,8 @@ struct SQLTerm {
     var mayBeStoredAsInteger = false
     /// Where it is a count: what the counted rows come from.
     var counted: SQLFragment?
+    /// Where it is a composite attribute: what keys lead to.
+    var composite: SQLComposite?
 
     /// The number forms it can have.
     var number: SQLNumberForm? { if case .number(let form) = kind { form } else { nil } }

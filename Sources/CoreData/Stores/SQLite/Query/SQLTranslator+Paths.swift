@@ -41,7 +41,10 @@ extension SQLTranslator {
         }
         let property = try property(key, of: object.entity)
         switch object.entity[property] {
-        case .attribute(let attribute): return .term(term(attribute, of: row(of: object)))
+        case .attribute(let attribute):
+            var term = term(attribute, of: row(of: object))
+            term.composite = SQLComposite(property, of: object.entity.entity, column: term.sql)
+            return .term(term)
         case .toOne(let relation):
             return .object(try destination(of: property, "\(row(of: object)).\(relation.column)", in: object.scope))
         case .toMany(let relation):
@@ -167,6 +170,9 @@ extension SQLTranslator {
                 throw unsupported("SQL cannot read “\(key)” of a text.")
             }
             return SQLTerm(sql: "CoreDataRead(\(SQLBinding.text(key)), \(SQLBinding.text(term.kind.code)), \(term.sql))", kind: kind)
+        case .opaque where term.composite != nil:
+            if let composite = term.composite, let element = composite.element(key) { return element }
+            throw invalid(.unknownKeyPath, "\(term.composite?.name ?? "?") has no property named \"\(key)\"")
         case .opaque: throw unsupported("“\(key)” is asked of a value that only a transformer or an archive can read.")
         case .object, .anyObject: throw unsupported("“\(key)” is asked of an object that no relationship leads to.")
         default: throw invalid(.unknownKeyPath, "\(term.kind.name) has no key \"\(key)\"")

@@ -6,7 +6,7 @@ internal import Predicates
 enum SQLArchive {
     /// The value that bytes stand for; nil where nothing here can tell.
     static func value(of data: Data, _ attribute: NSAttributeDescription) throws -> Any? {
-        if attribute.attributeType == .compositeAttributeType { return try object(in: data) as? [String: Any] }
+        if attribute.attributeType == .compositeAttributeType { return try composite(in: data) }
         guard let name = attribute.valueTransformerName, !name.isEmpty else { return try object(in: data) }
         guard let transformer = ValueTransformer(forName: NSValueTransformerName(name)) else { throw missing(name, attribute) }
         // Those that open archives are the wrong way round, and Core Data turns them.
@@ -26,6 +26,11 @@ enum SQLArchive {
             if let data = made as? Data { return data }
             throw unsavable(value, attribute, "The transformer \(name) makes no Data of it.", next: "Let it answer with Data.")
         }
+        if attribute.attributeType == .compositeAttributeType {
+            // Foundation's archiver stops the program at UUIDs and URLs.
+            var writer = KeyedArchiveWriter()
+            if let root = writer.value(value) { return try writer.data(root: root) }
+        }
         guard let object = archivable(value) else {
             throw unsavable(
                 value, attribute, "\(Swift.type(of: value)) cannot be archived.",
@@ -43,6 +48,12 @@ enum SQLArchive {
             NSPersistentStoreSaveError, "A value of “\(attribute)” cannot be transformed.",
             reason: "There is no value transformer “\(name)”.",
             next: "Call ValueTransformer.setValueTransformer(_:forName:) before the store is used.")
+    }
+
+    /// The elements of a composite attribute by their names; nil where the archive holds something else.
+    static func composite(in data: Data) throws -> [String: Any]? {
+        let archive = try KeyedArchive(data)
+        return try (archive.value(of: archive.rootIndex) ?? object(in: data)) as? [String: Any]
     }
 
     /// The object at the top of a keyed archive.

@@ -127,7 +127,7 @@ final class SQLEntityWriter {
 
     /// The column with the place of the row among those of the object that a to-one relationship leads to.
     private static func orderColumn(_ relationship: NSRelationshipDescription, _ schema: SQLSchema) -> SQLIdentifier? {
-        guard let inverse = relationship.inverseRelationship, inverse.isToMany, inverse.isOrdered,
+        guard let inverse = relationship.keptInverse, inverse.isToMany, inverse.isOrdered,
             let owner = inverse.entity.flatMap(schema.entity), case .toMany(.foreignKey(let key)) = owner[inverse]
         else { return nil }
         return key.orderColumn

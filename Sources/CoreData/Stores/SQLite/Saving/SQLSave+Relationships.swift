@@ -69,7 +69,7 @@ extension SQLSave {
                     switch place {
                     case .join(let join): try writePairs(object, relationship, storage, join)
                     case .foreignKey(let key):
-                        if relationship.inverseRelationship == nil { try writeKeys(object, relationship, storage, key, entity) }
+                        if relationship.keptInverse == nil { try writeKeys(object, relationship, storage, key, entity) }
                     }
                 }
             }
@@ -88,7 +88,7 @@ extension SQLSave {
 
     /// Whether the other end of a pair writes it.
     private func isWritten(by other: NSManagedObject, _ relationship: NSRelationshipDescription, _ join: SQLJoin) -> Bool {
-        guard !join.isReflexive, let inverse = relationship.inverseRelationship, join.own != leadingColumn(of: join) else { return false }
+        guard !join.isReflexive, let inverse = relationship.keptInverse, join.own != leadingColumn(of: join) else { return false }
         return writes(inverse, of: other)
     }
 

@@ -94,7 +94,7 @@ struct SQLSchemaLayout {
             properties[ObjectIdentifier(relationship)] = .toOne(SQLToOne(column: column, entityColumn: entityColumn))
         }
         for case let relationship as NSRelationshipDescription in stored(entity) where !relationship.isToMany {
-            guard let inverse = relationship.inverseRelationship, inverse.isToMany, inverse.isOrdered else { continue }
+            guard let inverse = relationship.keptInverse, inverse.isToMany, inverse.isOrdered else { continue }
             let column = taken.claim("Z_FOK_" + relationship.name.uppercased())
             orderColumns[ObjectIdentifier(inverse)] = column
             columns.append(column)
@@ -125,12 +125,12 @@ struct SQLSchemaLayout {
     /// The to-many relationships without an inverse that lead to an entity.
     private func oneWay(to entity: NSEntityDescription) -> [NSRelationshipDescription] {
         ordered.flatMap { stored($0).compactMap { $0 as? NSRelationshipDescription } }
-            .filter { $0.isToMany && $0.inverseRelationship == nil && $0.destinationEntity === entity }
+            .filter { $0.isToMany && $0.keptInverse == nil && $0.destinationEntity === entity }
     }
 
     private mutating func layOutToMany(of entity: NSEntityDescription) {
         for case let relationship as NSRelationshipDescription in stored(entity) where relationship.isToMany {
-            guard let inverse = relationship.inverseRelationship, !inverse.isToMany, let owner = inverse.entity,
+            guard let inverse = relationship.keptInverse, !inverse.isToMany, let owner = inverse.entity,
                 case .toOne(let key)? = properties[ObjectIdentifier(inverse)], let table = tableNames[ObjectIdentifier(owner.rootEntity)]
             else { continue }
             properties[ObjectIdentifier(relationship)] = .toMany(
@@ -145,7 +145,7 @@ struct SQLSchemaLayout {
 
     private mutating func layOutJoins(of entity: NSEntityDescription) {
         for case let relationship as NSRelationshipDescription in stored(entity) where relationship.isToMany {
-            guard let inverse = relationship.inverseRelationship, inverse.isToMany, leads(relationship, inverse),
+            guard let inverse = relationship.keptInverse, inverse.isToMany, leads(relationship, inverse),
                 let owner = inverse.destinationEntity, let destination = relationship.destinationEntity
             else { continue }
             let isReflexive = relationship === inverse

@@ -24,6 +24,7 @@ final class SQLQueryFunctions {
         try addTextFunctions(to: connection)
         try addNumberFunctions(to: connection)
         try addAggregates(to: connection)
+        try addComposites(to: connection)
         try SQLTextCollation.register(on: connection)
         try SQLArrayTable.register(on: connection)
     }

@@ -1,0 +1,74 @@
+internal import Foundation
+internal import Predicates
+
+/// Shows the elements of a composite attribute to compiled predicates, so that key paths such as `place.latitude` lead into it.
+///
+/// Its subjects are the objects or rows that have the attribute.
+// Immutable; what it is asked about belongs to the asking context's queue or is used under the lock of its table.
+final class CompositeSchema: PredicateSchema, @unchecked Sendable {
+    let schemaName: String
+    private let elements: [String: NSAttributeDescription]
+    /// The dictionary of a subject; nil where it has none.
+    private let read: (PredicateSubject) -> [String: Any]?
+
+    private init(_ attribute: NSCompositeAttributeDescription, called name: String, _ read: @escaping (PredicateSubject) -> [String: Any]?)
+    {
+        schemaName = name
+        elements = Dictionary(attribute.elements.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        self.read = read
+    }
+
+    /// How a schema answers for an attribute that lies in no slot which predicates read.
+    ///
+    /// - Parameters:
+    ///   - attribute: the attribute, composite or other.
+    ///   - owner: the name of the schema that has it.
+    ///   - value: reads the attribute of a subject.
+    static func property(
+        _ attribute: NSPropertyDescription, of owner: String, _ value: @escaping (PredicateSubject) -> Any?
+    ) -> PredicateProperty {
+        guard let composite = attribute as? NSCompositeAttributeDescription else { return .computed { try PropertyValue(any: value($0)) } }
+        // It answers with the subject itself, seen through the elements.
+        let read: (PredicateSubject) -> [String: Any]? = { AttributeCheck.unwrapped(value($0)) as? [String: Any] }
+        return .toOne(
+            destination: CompositeSchema(composite, called: "\(owner).\(attribute.name)", read),
+            identity: { try PropertyValue(any: value($0)) }, follow: { read($0) == nil ? nil : $0 })
+    }
+
+    func predicateProperty(named name: String) -> PredicateProperty? {
+        guard let element = elements[name] else { return nil }
+        if element is NSCompositeAttributeDescription { return Self.property(element, of: schemaName) { [read] in read($0)?[name] } }
+        return .computed { [read, schemaName] in try CompositeElements.value(read($0)?[name], of: element, at: "\(schemaName).\(name)") }
+    }
+
+    // A dictionary converts without an error.
+    func identity(of subject: PredicateSubject) -> PropertyValue {
+        (try? PropertyValue(any: read(subject))) ?? .null
+    }
+
+    func constant(for object: AnyObject) -> PropertyValue? { nil }
+
+    func publicObject(of subject: PredicateSubject) -> Any { read(subject) ?? [:] }
+}
+
+extension CompositeElements {
+    /// The value of an element as predicates compare it.
+    ///
+    /// - Throws: an error of the kind `unconvertibleValue` for a value that is not of the element's type: nothing checks it when the composite is set.
+    static func value(_ value: Any?, of element: NSAttributeDescription, at place: String) throws -> PropertyValue {
+        switch AttributeCheck.conform(value, to: element) {
+        case .null: return .null
+        case .integer(let number): return element.attributeType == .booleanAttributeType ? .bool(number != 0) : .int64(number)
+        case .double(let number):
+            return element.attributeType == .dateAttributeType ? .date(Date(timeIntervalSinceReferenceDate: number)) : .double(number)
+        case .string(let text): return .string(text)
+        case .data(let data): return .data(data)
+        case .uuid(let uuid): return .uuid(uuid)
+        case .box(let box): return try PropertyValue(any: box.value)
+        case nil:
+            throw InvalidPredicateError(
+                kind: .unconvertibleValue,
+                message: "A value of “\(place)” is \(AttributeCheck.describe(value)), which is not of the element's type")
+        }
+    }
+}
