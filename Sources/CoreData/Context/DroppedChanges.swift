@@ -59,11 +59,11 @@ extension NSManagedObject {
 
     /// The other end of a link that is back: it leads here again, unless it was made to lead elsewhere. Then it goes from this end, too.
     fileprivate func putBack(_ link: RemovedLink) {
-        guard let inverse = link.relationship.inverseRelationship, registry?.context != nil, link.target.registry === registry else {
+        guard let inverse = link.relationship.inverseRelationship, let context = registry?.context, link.target.registry === registry else {
             return
         }
         let target = link.target
-        if target.flags.contains(.deleted) { return nullify(target, at: link.relationship) }
+        if target.flags.contains(.deleted) { context.repeatDeletion(of: target) }
         if inverse.isToMany { return target.toManyWithoutLoading(inverse).putBack(self) }
         guard target.snapshot != nil, target.storedTarget(of: inverse) === self else { return }
         switch target.toOne(inverse) {
@@ -153,6 +153,11 @@ extension NSManagedObjectContext {
         for relationship in object.owningEntity.frozen!.relationships {
             for other in object.related(relationship) where !other.flags.contains(.inserted) { catchUp(other) }
         }
+        repeatDeletion(of: object)
+    }
+
+    /// The delete rules of a deleted object are carried out again at the end of the event.
+    func repeatDeletion(of object: NSManagedObject) {
         eventDeletions.append(object)
         if !object.flags.contains(.noted) { noteInEvent(object) }
     }

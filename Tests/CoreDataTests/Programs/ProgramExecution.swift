@@ -152,9 +152,16 @@ final class ProgramExecution {
     private func save(_ side: ProgramSide) throws {
         if side.parent != nil { return try saveChild(side) }
         side.context.processPendingChanges()
-        let isDenied = side.working.isDenied
         let conflicting = side.working.changedLabels(since: side.base).intersection(side.foreign)
-        let fails = isDenied || (side.policy == .errorMergePolicyType && !conflicting.isEmpty)
+        let isHeldUp = side.working.isDenied || (side.policy == .errorMergePolicyType && !conflicting.isEmpty)
+        var rule = NaiveMerge(base: side.base, working: side.working, stored: stored)
+        rule.policy = side.naivePolicy
+        rule.conflicting = conflicting
+        var merged = rule.merged()
+        merged.deleteAgain(saved: stored)
+        // What others have related to a deleted object may deny its deletion, too.
+        let isDenied = isHeldUp ? side.working.isDenied : merged.isDenied
+        let fails = isHeldUp || isDenied
         say(side, "save\(side.waiting.isEmpty ? "" : " (\(side.waiting.count) saves not merged, policy \(side.policy))")")
         side.posted = nil
         do {
@@ -167,15 +174,11 @@ final class ProgramExecution {
                 isDenied ? [NSValidationRelationshipDeniedDeleteError, NSValidationMultipleErrorsError] : [NSManagedObjectMergeError]
             guard fails, expected.contains(error.code) else { return try note("\(side.name): the save fails: \(error)") }
             transcript[transcript.count - 1] += ": fails"
+            if !isHeldUp { side.didSettle(rule.withoutReturns(merged), stored) }
             if !side.waiting.isEmpty { try merge(side) }
             return try compare(side)
         }
         let before = stored
-        var rule = NaiveMerge(base: side.base, working: side.working, stored: stored)
-        rule.policy = side.naivePolicy
-        rule.conflicting = conflicting
-        var merged = rule.merged()
-        merged.deleteAgain(saved: stored)
         stored = merged.withoutDoomed
         side.didSave(merged)
         try tell(of: before, from: side)

@@ -88,6 +88,15 @@ final class ProgramSide {
         noteDepartures(from: merged)
     }
 
+    /// A save has failed after its conflicts were settled.
+    func didSettle(_ merged: NaiveGraph, _ stored: NaiveGraph) {
+        let before = working
+        working = merged
+        base = stored
+        foreign = []
+        noteDepartures(from: before)
+    }
+
     // MARK: Undo
 
     func remember(_ before: NaiveGraph) {
