@@ -107,7 +107,8 @@ final class ProgramExecution {
     }
 
     private func undo(_ side: ProgramSide, isRedo: Bool) throws {
-        guard let change = side.takeUndo(isRedo: isRedo) else { return }
+        guard let change = side.nextUndo(isRedo: isRedo), !isMistakable(change) else { return }
+        side.dropUndo(isRedo: isRedo)
         say(side, isRedo ? "redo" : "undo")
         let before = side.working
         let count = side.undoManager.map { isRedo ? $0.undoCount : $0.redoCount } ?? 0
@@ -117,6 +118,14 @@ final class ProgramExecution {
         // Where nothing was left to go back to, nothing can be done again.
         if let manager = side.undoManager, (isRedo ? manager.undoCount : manager.redoCount) > count {
             side.rememberWayBack(before, isRedo: isRedo)
+        }
+    }
+
+    /// Whether an undo would bring back, as a new object of the same label, what others have changes of and do not know to be deleted.
+    private func isMistakable(_ change: ProgramSide.Change) -> Bool {
+        let deleted = change.before.living.filter { stored.nodes[$0] == nil }
+        return sides.contains { side in
+            !side.working.changedLabels(since: side.base).isDisjoint(with: deleted.filter { side.base.nodes[$0] != nil })
         }
     }
 

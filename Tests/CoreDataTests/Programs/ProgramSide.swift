@@ -109,7 +109,9 @@ final class ProgramSide {
         future = []
     }
 
-    func takeUndo(isRedo: Bool) -> Change? { isRedo ? future.popLast() : past.popLast() }
+    func nextUndo(isRedo: Bool) -> Change? { isRedo ? future.last : past.last }
+
+    func dropUndo(isRedo: Bool) { if isRedo { future.removeLast() } else { past.removeLast() } }
 
     /// What goes back over an undo or redo that has been carried out.
     func rememberWayBack(_ before: NaiveGraph, isRedo: Bool) {
