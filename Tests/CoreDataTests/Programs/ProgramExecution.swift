@@ -134,16 +134,28 @@ final class ProgramExecution {
     /// A context that works shows the newest.
     private func catchUp(_ side: ProgramSide, _ choice: Int) throws {
         if let parent = side.parent, side.isStale {
-            try catchUp(parent, choice)
+            try parent.context.performAndWait { try catchUp(parent, choice) }
+            let current = parent.working.withoutDoomed
+            side.isStale = false
+            if choice % 4 < 2, side.context.hasChanges, knows(side, current) {
+                say(side, "(take over what the parent has)")
+                side.context.refreshAllObjects()
+                side.bringUpToDate(with: current)
+                return try compare(side)
+            }
             if side.context.hasChanges { side.context.rollback() }
             if choice % 2 == 0 { side.context.reset() } else { side.context.refreshAllObjects() }
             say(side, choice % 2 == 0 ? "(start anew by a reset)" : "(start anew by a rollback and a refresh)")
             side.forgetUndo()
-            side.base = parent.working.withoutDoomed
-            side.working = side.base
-            side.isStale = false
+            side.base = current
+            side.working = current
         }
         if !side.waiting.isEmpty { try merge(side) }
+    }
+
+    /// Whether all that the child has read is still in the parent: of a deletion it learns by a merge only.
+    private func knows(_ side: ProgramSide, _ current: NaiveGraph) -> Bool {
+        side.base.nodes.keys.allSatisfy { current.nodes[$0] != nil }
     }
 
     private func merge(_ side: ProgramSide) throws {
@@ -209,9 +221,10 @@ final class ProgramExecution {
     }
 
     private func saveChild(_ side: ProgramSide) throws {
-        if side.isStale || side.working.isDenied { return }
-        say(side, "save into the parent")
         let parent = side.parent!
+        try parent.context.performAndWait { try catchUp(parent, 0) }
+        if side.working.isDenied || !knows(side, parent.working.withoutDoomed) { return }
+        say(side, "save into the parent")
         let before = parent.working
         let changes = NaiveMerge(base: side.base, working: side.working, stored: parent.working.withoutDoomed)
         let count = parent.undoManager?.undoCount ?? 0
@@ -230,6 +243,9 @@ final class ProgramExecution {
         if let manager = parent.undoManager, manager.undoCount > count { parent.remember(before) }
         side.base = merged.withoutDoomed
         side.working = side.base
+        // What the child would bring back is another object than the one that its parent is about to delete.
+        side.context.undoManager?.removeAllActions()
+        side.forgetUndo()
         try parent.context.performAndWait { try compare(parent) }
     }
 

@@ -130,6 +130,10 @@ final class ProgramSide {
         var result: NaiveGraph
         if isExact {
             result = before
+            // Deleted nodes without links are not in it; the others have the values that they have now.
+            for label in result.nodes.keys where result.nodes[label]!.isDoomed {
+                result.nodes[label]!.values = working.nodes[label]?.values ?? change.before.nodes[label]!.values
+            }
             for label in result.nodes.keys where base.nodes[label] == nil && result.nodes[label]!.isDoomed { result.nodes[label] = nil }
         } else {
             let current = working.withoutDoomed
