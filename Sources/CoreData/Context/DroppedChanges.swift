@@ -59,11 +59,11 @@ extension NSManagedObject {
 
     /// The other end of a link that is back: it leads here again, unless it was made to lead elsewhere. Then it goes from this end, too.
     fileprivate func putBack(_ link: RemovedLink) {
-        guard let inverse = link.relationship.keptInverse, registry?.context != nil, link.target.registry === registry else {
+        guard let inverse = link.relationship.keptInverse, let context = registry?.context, link.target.registry === registry else {
             return
         }
         let target = link.target
-        if target.flags.contains(.deleted) { return nullify(target, at: link.relationship) }
+        if target.flags.contains(.deleted) { context.repeatDeletion(of: target) }
         if inverse.isToMany { return target.toManyWithoutLoading(inverse).putBack(self) }
         guard target.snapshot != nil, target.storedTarget(of: inverse) === self else { return }
         switch target.toOne(inverse) {
@@ -104,16 +104,25 @@ extension NSManagedObjectContext {
         object.registry = nil
     }
 
-    /// The store has deleted the object, but it is to stay: it is inserted again under its old ID, with what it leads to as far as that is there.
-    func insertAgain(_ object: NSManagedObject) {
-        updatedList.remove(object)
-        object.flags.remove(.updated)
-        object.flags.insert(.inserted)
-        let related = object.owningEntity.frozen!.relationships.map { ($0, object.related($0)) }
-        object.snapshot = nil
-        insertedList.append(object)
-        insertedAgain.insert(object.objectID)
-        for (relationship, others) in related {
+    /// The store has deleted the objects, but they are to stay: they are inserted again under their old IDs, with what they lead to as far as that
+    /// is there.
+    func insertAgain(_ objects: [NSManagedObject]) {
+        var related: [(NSManagedObject, NSRelationshipDescription, [NSManagedObject])] = []
+        // All of them first, for they may lead to each other.
+        for object in objects {
+            for relationship in object.owningEntity.frozen!.relationships {
+                related.append((object, relationship, object.related(relationship)))
+            }
+        }
+        for object in objects {
+            updatedList.remove(object)
+            object.flags.remove(.updated)
+            object.flags.insert(.inserted)
+            object.snapshot = nil
+            insertedList.append(object)
+            insertedAgain.insert(object.objectID)
+        }
+        for (object, relationship, others) in related {
             for other in others { leadBack(other, to: object, relationship) }
         }
     }
@@ -140,7 +149,8 @@ extension NSManagedObjectContext {
         if object.isFault, !object.hasChanges { object.relationships = [] }
         do {
             guard let row = try source.row(for: object.objectID, in: self) else { return false }
-            if let known = object.snapshot, row.version != known.version { object.rebase(onto: row) }
+            // What a parent has not saved has no version of its own.
+            if let known = object.snapshot, row.version != known.version || (parent != nil && row !== known) { object.rebase(onto: row) }
         } catch {
             noteFaultError(error, of: object)
         }
@@ -153,6 +163,11 @@ extension NSManagedObjectContext {
         for relationship in object.owningEntity.frozen!.relationships {
             for other in object.related(relationship) where !other.flags.contains(.inserted) { catchUp(other) }
         }
+        repeatDeletion(of: object)
+    }
+
+    /// The delete rules of a deleted object are carried out again at the end of the event.
+    func repeatDeletion(of object: NSManagedObject) {
         eventDeletions.append(object)
         if !object.flags.contains(.noted) { noteInEvent(object) }
     }

@@ -100,8 +100,7 @@ extension NSManagedObjectContext {
                 if object.flags.contains(.deleted) {
                     object.rebase(onto: row)
                     // Its delete rules hold for what others have related to it since.
-                    eventDeletions.append(object)
-                    if !object.flags.contains(.noted) { noteInEvent(object) }
+                    repeatDeletion(of: object)
                 } else if object.hasChanges {
                     object.rebase(onto: row)
                     changes.updated.insert(object)

@@ -97,6 +97,8 @@ extension NSManagedObjectContext {
         object.relationships = []
         object.identifier = id
         object.registry = registry
+        // The parent has not saved it yet.
+        if id.isTemporary, parent != nil { awaitingPermanentIDs.append(AwaitingPermanentID(object: object)) }
         return object
     }
 
@@ -174,7 +176,7 @@ extension NSManagedObjectContext {
     }
 
     /// Files the objects that a parent has saved since, under the IDs that they have got there.
-    private func adoptPermanentIDs() {
+    func adoptPermanentIDs() {
         if awaitingPermanentIDs.isEmpty || ancestorSavesSeen == ancestorSaves { return }
         ancestorSavesSeen = ancestorSaves
         awaitingPermanentIDs.removeAll { waiting in
@@ -197,7 +199,7 @@ extension NSManagedObjectContext {
     }
 }
 
-/// An object that a child context has saved, and that has a temporary ID until its parent is saved.
+/// An object that a child context has saved or read, and that has a temporary ID until its parent is saved.
 struct AwaitingPermanentID {
     weak var object: NSManagedObject?
 }

@@ -14,11 +14,9 @@ extension NSManagedObjectContext {
     func performRefresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
         checkQueue("refresh(_:mergeChanges:) is called")
         refuseForeign(object, "refreshed")
-        switch bringUpToDate(object, mergeChanges: flag) {
-        case .none: break
-        case .merged: post(Self.didChangeObjectsNotification, ObjectChanges(refreshed: [object]))
-        case .discarded: postUnregistered(ObjectChanges(refreshed: [object]))
-        }
+        if !object.isFault || object.hasChanges { processPendingChanges() }
+        // With the object the other ends of its relationships may have changed.
+        if bringUpToDate(object, mergeChanges: flag) != .none { postUnregistered(ObjectChanges(refreshed: [object])) }
     }
 
     private func bringUpToDate(_ object: NSManagedObject, mergeChanges flag: Bool) -> Refreshment {
@@ -31,8 +29,6 @@ extension NSManagedObjectContext {
                 object.relationships = []
                 return .none
             }
-            processPendingChanges()
-            guard object.registry === registry else { return .none }
             let links = object.flags.contains(.deleted) ? [] : object.removedLinks
             object.undoInverses()
             if object.flags.contains(.updated) { updatedList.remove(object) }
@@ -45,6 +41,7 @@ extension NSManagedObjectContext {
         do {
             guard let row = try source.row(for: object.objectID, in: self) else { return .none }
             object.rebase(onto: row)
+            if object.flags.contains(.deleted) { repeatDeletion(of: object) }
             object.awake(fromSnapshotEvents: .refresh)
             return .merged
         } catch {
@@ -56,12 +53,13 @@ extension NSManagedObjectContext {
     /// See ``refreshAllObjects()``.
     func performRefreshAllObjects() {
         checkQueue("refreshAllObjects() is called")
+        processPendingChanges()
+        adoptPermanentIDs()
         var refreshed: Set<NSManagedObject> = []
         for object in registry.all where !object.flags.contains(.inserted) {
             if bringUpToDate(object, mergeChanges: object.hasChanges) != .none { refreshed.insert(object) }
         }
-        // Objects with changes keep them, so no other ends have changed.
-        if !refreshed.isEmpty { post(Self.didChangeObjectsNotification, ObjectChanges(refreshed: refreshed)) }
+        if !refreshed.isEmpty { postUnregistered(ObjectChanges(refreshed: refreshed)) }
     }
 
     /// Announces what was not changed by the program, and the other ends of relationships that were changed with it. No undo goes back over it.
@@ -168,7 +166,9 @@ extension NSManagedObject {
                 kept.append(property)
             } else if let relationship, let inverse = relationship.keptInverse {
                 // The object at the other end does not lead here any more, unless others have led here too.
-                if let target = toOne(relationship), stored.objectID(at: slot(of: relationship))?.isSame(as: target.objectID) != true {
+                if let target = toOne(relationship),
+                    stored.objectID(at: slot(of: relationship))?.namesSameObject(as: target.objectID) != true
+                {
                     target.nullify(self, at: inverse)
                 }
             }
@@ -198,9 +198,9 @@ extension NSManagedObject {
             setState(state, of: relationship)
             // Who others have put at the other end loses this object to the one that was put there here.
             guard let inverse = relationship.keptInverse, let other = stored.objectID(at: slot), let context = registry?.context,
-                other !== NSManagedObjectID.unresolved, before?.objectID(at: slot)?.isSame(as: other) != true
+                other !== NSManagedObjectID.unresolved, before?.objectID(at: slot)?.namesSameObject(as: other) != true
             else { return }
-            if case .toOne(let target?) = state, target.objectID.isSame(as: other) { return }
+            if case .toOne(let target?) = state, target.objectID.namesSameObject(as: other) { return }
             let rival = context.object(with: other)
             context.catchUp(rival)
             rival.nullify(self, at: inverse)
@@ -208,8 +208,8 @@ extension NSManagedObject {
         }
         if let list = stored.objectIDs(at: slot) {
             if storage.hadStored(list.ids) { return setState(state, of: relationship) }
-        } else if storage.isLoaded, before?.version == stored.version {
-            // A row without lists has another version when one of them changes.
+        } else if storage.isLoaded, before?.version == stored.version, registry?.context?.parent == nil {
+            // A row without lists has another version when one of them changes in a store; what a parent has not saved has none.
             return setState(state, of: relationship)
         }
         setState(.toMany(storage.changesOnly(from: before?.objectIDs(at: slot)?.ids)), of: relationship)

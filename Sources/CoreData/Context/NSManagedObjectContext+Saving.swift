@@ -53,6 +53,21 @@ extension NSManagedObjectContext {
         if !errors.isEmpty { throw CoreDataError.combined(errors) }
     }
 
+    /// What a conflict has brought may deny a deletion.
+    private func validateDenyRules() throws {
+        var errors: [NSError] = []
+        for object in deletedList.elements where !object.flags.contains(.inserted) {
+            do {
+                try object.validateDenyRules()
+            } catch {
+                let error = error as NSError
+                errors += error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? [error]
+            }
+        }
+        try throwPendingFaultError()
+        if !errors.isEmpty { throw CoreDataError.combined(errors) }
+    }
+
     // MARK: The save itself
 
     private func writeSettlingConflicts() throws -> ChangeSet {
@@ -67,7 +82,7 @@ extension NSManagedObjectContext {
                 guard !conflicts.isEmpty, let policy = mergePolicy as? NSMergePolicy else { throw error }
                 try policy.resolve(mergeConflicts: conflicts)
                 postUnregistered(ObjectChanges())
-                try throwPendingFaultError()
+                try validateDenyRules()
             }
         }
         throw CoreDataError.make(

@@ -67,21 +67,26 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
     open func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
         if mergeType == .errorMergePolicyType { throw NSMergeConflict.error(list) }
         var links: [RemovedLink] = []
+        var returning: [NSManagedObject] = []
         for conflict in list {
-            links += settle(conflict)
+            links += settle(conflict, &returning)
             let object = conflict.sourceObject
             if object.registry != nil, !object.isDeleted, conflict.newVersionNumber > 0 { object.awake(fromSnapshotEvents: .mergePolicy) }
         }
-        list.first { $0.sourceObject.registry != nil }?.sourceObject.managedObjectContext?.putBack(links)
+        let context = list.first { $0.sourceObject.registry != nil }?.sourceObject.managedObjectContext
+        context?.insertAgain(returning)
+        context?.putBack(links)
     }
 
     /// Answers what is back in the relationships of an object whose changes are dropped.
-    private func settle(_ conflict: NSMergeConflict) -> [RemovedLink] {
+    ///
+    /// - Parameter returning: gets the object if others have deleted it and it is to stay.
+    private func settle(_ conflict: NSMergeConflict, _ returning: inout [NSManagedObject]) -> [RemovedLink] {
         let object = conflict.sourceObject
         guard let context = object.managedObjectContext else { return [] }
         let storeWins = mergeType == .rollbackMergePolicyType || mergeType == .mergeByPropertyStoreTrumpMergePolicyType
         guard let stored = conflict.rowToMerge else {
-            if storeWins || object.isDeleted { context.acceptDeletion(of: object) } else { context.insertAgain(object) }
+            if storeWins || object.isDeleted { context.acceptDeletion(of: object) } else { returning.append(object) }
             return []
         }
         if object.isDeleted {

@@ -76,7 +76,8 @@ final class ParentSource: ObjectSource {
         let written = try (changes.inserted + changes.updated).map { object in
             Push(
                 entity: object.owningEntity, id: object.objectID,
-                row: try object.rowForSaving(keepsLists: true, keepsTransients: true), changed: object.isInserted ? nil : object.changes)
+                row: try object.rowForSaving(keepsLists: true, keepsTransients: true),
+                changed: object.isInserted ? nil : object.changes.filter(object.differsFromSnapshot), lists: object.listChanges)
         }
         let deleted = changes.deleted.filter { !$0.flags.contains(.inserted) }.map(\.objectID)
         let locked = changes.locked.map(\.objectID)
@@ -103,10 +104,47 @@ final class ParentSource: ObjectSource {
         let row: Row
         /// The properties that were changed; nil for a new object.
         let changed: [NSPropertyDescription]?
+        /// What was done to the to-many relationships that were changed, by name.
+        let lists: [String: ListChange]
+    }
+
+    /// What a child has done to a to-many relationship. Sent instead of the list, so that what the parent has added and removed since stays.
+    struct ListChange {
+        let before: [NSManagedObjectID]
+        let after: [NSManagedObjectID]
+
+        /// What comes of the list that the parent has. An order that the parent has not changed is as the child has it; else it is the parent's,
+        /// followed by what the child has added.
+        ///
+        /// - Parameters:
+        ///   - current: the list as it is now: the other end of the relationship may have been set already.
+        ///   - order: the list as it was when the parent began to take the child's changes over.
+        func applied(to current: [NSManagedObjectID], order: [NSManagedObjectID]) -> [NSManagedObjectID] {
+            // The parent may have saved them since the child has read them.
+            let (before, after) = (before.map(\.current), after.map(\.current))
+            let (known, kept) = (Set(before), Set(after))
+            let members = Set(current.filter { kept.contains($0) || !known.contains($0) }).union(after.filter { !known.contains($0) })
+            var seen: Set<NSManagedObjectID> = []
+            return (order == before ? after + current : order + after + current).filter { members.contains($0) && seen.insert($0).inserted }
+        }
     }
 }
 
 extension NSManagedObject {
+    fileprivate var listChanges: [String: ParentSource.ListChange] {
+        if flags.contains(.inserted) { return [:] }
+        var changes: [String: ParentSource.ListChange] = [:]
+        for relationship in owningEntity.frozen!.relationships where relationship.isToMany && changed.contains(relationship.slotIndex) {
+            let storage = toMany(relationship)
+            changes[relationship.name] = ParentSource.ListChange(
+                before: storage.storedObjects.map(\.objectID), after: storage.objects.map(\.objectID))
+        }
+        return changes
+    }
+
+    /// Whether the object is there to be changed: neither deleted here nor gone from its store.
+    fileprivate var isThere: Bool { registry != nil && flags.isDisjoint(with: [.deleted, .inaccessible]) }
+
     /// A row with the object's values as they are in this context, unsaved ones too, for a child to read. Transient values are for no one else.
     fileprivate func rowForChild() throws -> Row {
         let copy = readableRow.copy()
@@ -140,12 +178,23 @@ extension NSManagedObjectContext {
             registry.register(object)
             noteInsertion(of: object)
         }
-        for push in pushed {
+        let orders = pushed.map { push in
             let object = object(with: push.id)
+            return Dictionary(uniqueKeysWithValues: push.lists.keys.map { ($0, object.objectIDs(forRelationshipNamed: $0)) })
+        }
+        for (push, orders) in zip(pushed, orders) {
+            let object = object(with: push.id)
+            // What was deleted here or by others stays so, and what the child has led to it leads nowhere.
+            guard object.isThere else { continue }
             for property in push.changed ?? push.entity.frozen!.properties {
                 let slot = object.slot(of: property)
                 if let relationship = property as? NSRelationshipDescription {
-                    let objects = objects(with: push.row.relatedIDs(relationship, at: slot))
+                    var ids = push.row.relatedIDs(relationship, at: slot)
+                    if let change = push.lists[relationship.name] {
+                        let current = object.toMany(relationship).objects.map(\.objectID)
+                        ids = change.applied(to: current, order: orders[relationship.name] ?? current)
+                    }
+                    let objects = objects(with: ids).filter(\.isThere)
                     if relationship.isToMany {
                         object.setToMany(objects, relationship)
                     } else {

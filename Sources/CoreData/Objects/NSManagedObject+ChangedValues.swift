@@ -98,7 +98,7 @@ extension NSManagedObject {
             let stored = snapshot.objectID(at: slot)
             if stored === NSManagedObjectID.unresolved { return true }
             guard let target, let stored else { return (target == nil) != (stored == nil) }
-            return !target.objectID.isSame(as: stored)
+            return !target.objectID.namesSameObject(as: stored)
         }
     }
 

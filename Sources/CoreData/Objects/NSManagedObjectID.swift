@@ -79,6 +79,11 @@ open class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult, @unchec
                 && owningEntity.rootEntity === other.owningEntity.rootEntity)
     }
 
+    /// Whether the two name one object, one of them perhaps by the ID that it had before it was saved.
+    final func namesSameObject(as other: NSManagedObjectID) -> Bool {
+        isSame(as: other) || (isTemporary || other.isTemporary) && current.isSame(as: other.current)
+    }
+
     /// IDs are equal when they name the same object of the same store.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? NSManagedObjectID else { return false }

@@ -20,6 +20,7 @@ final class ToManyStorage {
     private var removed: [ObjectIdentifier: NSManagedObject] = [:]
     /// What the store had when it was asked, or has since the last save.
     private var stored: [NSManagedObject] = []
+    var storedObjects: [NSManagedObject] { stored }
     /// Where each object stands; built when there are more than a few.
     private var positions: [ObjectIdentifier: Int]?
 
@@ -61,7 +62,8 @@ final class ToManyStorage {
     func changesOnly(from ids: [NSManagedObjectID]? = nil) -> ToManyStorage {
         if !isLoaded {
             guard let ids, !objects.isEmpty || !removed.isEmpty else { return self }
-            let known = Set(ids)
+            // A parent may have saved them since.
+            let known = Set(ids.map(\.current))
             let changes = ToManyStorage(isOrdered: isOrdered, isLoaded: false)
             changes.objects = objects.filter { !known.contains($0.objectID) || removed[ObjectIdentifier($0)] != nil }
             changes.removed = removed.filter { known.contains($1.objectID) }
@@ -113,6 +115,7 @@ final class ToManyStorage {
     func hadStored(_ ids: [NSManagedObjectID]) -> Bool {
         guard isLoaded, ids.count == stored.count else { return false }
         let before = stored.map(\.objectID)
+        let ids = ids.map(\.current)
         return isOrdered ? before == ids : Set(before) == Set(ids)
     }
 

@@ -7,6 +7,8 @@ struct TouchedLink {
     let other: NSManagedObject
     /// Whether the other end decides: the object has come back with what it led to when it went.
     var otherDecides = false
+    /// Whether the object led to the other one before the undo, and so, unless the undo has changed that, the other one leads back.
+    var isStanding = false
 }
 
 extension EventStep {
@@ -15,7 +17,9 @@ extension EventStep {
         switch self {
         case .toOne(let object, let relationship, let before):
             let now = object.registry == nil ? nil : object.toOne(relationship)
-            return [before, now].compactMap { $0 }.map { TouchedLink(object: object, relationship: relationship, other: $0) }
+            return [before, now].compactMap { $0 }.map {
+                TouchedLink(object: object, relationship: relationship, other: $0, isStanding: $0 === now)
+            }
         case .added(let object, let relationship, let other), .removed(let object, let relationship, let other, _):
             return [TouchedLink(object: object, relationship: relationship, other: other)]
         case .replaced(let object, let relationship, let before, let after):
@@ -68,9 +72,12 @@ extension NSManagedObjectContext {
     /// the undo is about.
     func agree(on links: [TouchedLink]) {
         for link in links {
-            guard let inverse = link.relationship.keptInverse, link.object.registry === registry, link.other.registry === registry,
-                !link.object.flags.contains(.deleted), !link.other.flags.contains(.deleted)
+            guard let inverse = link.relationship.keptInverse, link.object.registry === registry, link.other.registry === registry
             else { continue }
+            if link.object.flags.contains(.deleted) || link.other.flags.contains(.deleted) {
+                cut(link, inverse)
+                continue
+            }
             guard let leads = link.object.leads(to: link.other, by: link.relationship),
                 let leadsBack = link.other.leads(to: link.object, by: inverse), leads != leadsBack
             else { continue }
@@ -82,5 +89,12 @@ extension NSManagedObjectContext {
             case (false, false): link.other.lose(link.object, at: inverse)
             }
         }
+    }
+
+    /// An undo has deleted the object that it has led elsewhere before: what others have led to it leads nowhere.
+    private func cut(_ link: TouchedLink, _ inverse: NSRelationshipDescription) {
+        guard link.object.flags.contains(.deleted), !link.other.flags.contains(.deleted), link.relationship.deleteRule != .denyDeleteRule
+        else { return }
+        if link.other.leads(to: link.object, by: inverse) ?? link.isStanding { link.other.lose(link.object, at: inverse) }
     }
 }

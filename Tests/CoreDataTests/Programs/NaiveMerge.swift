@@ -47,6 +47,18 @@ struct NaiveMerge {
         return result
     }
 
+    /// Without what was to be inserted again by a save that fails: it goes when its deletion is merged.
+    func withoutReturns(_ merged: NaiveGraph) -> NaiveGraph {
+        var graph = merged
+        for label in merged.nodes.keys.sorted() where comesBack(label) {
+            for relationship in ProgramModel.relationships(of: merged.nodes[label]!.kind) {
+                for other in merged.targets(label, relationship) { graph.disconnect(label, relationship, other) }
+            }
+            graph.nodes[label] = nil
+        }
+        return graph
+    }
+
     /// The attributes of a node, and whether it is deleted.
     private func node(_ label: Int) -> NaiveGraph.Node {
         guard let here = working.nodes[label] else { return plain(stored.nodes[label]!) }

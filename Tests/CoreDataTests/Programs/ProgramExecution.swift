@@ -107,7 +107,8 @@ final class ProgramExecution {
     }
 
     private func undo(_ side: ProgramSide, isRedo: Bool) throws {
-        guard let change = side.takeUndo(isRedo: isRedo) else { return }
+        guard let change = side.nextUndo(isRedo: isRedo), !isMistakable(change) else { return }
+        side.dropUndo(isRedo: isRedo)
         say(side, isRedo ? "redo" : "undo")
         let before = side.working
         let count = side.undoManager.map { isRedo ? $0.undoCount : $0.redoCount } ?? 0
@@ -120,21 +121,41 @@ final class ProgramExecution {
         }
     }
 
+    /// Whether an undo would bring back, as a new object of the same label, what others have changes of and do not know to be deleted.
+    private func isMistakable(_ change: ProgramSide.Change) -> Bool {
+        let deleted = change.before.living.filter { stored.nodes[$0] == nil }
+        return sides.contains { side in
+            !side.working.changedLabels(since: side.base).isDisjoint(with: deleted.filter { side.base.nodes[$0] != nil })
+        }
+    }
+
     // MARK: Between contexts
 
     /// A context that works shows the newest.
     private func catchUp(_ side: ProgramSide, _ choice: Int) throws {
         if let parent = side.parent, side.isStale {
-            try catchUp(parent, choice)
+            try parent.context.performAndWait { try catchUp(parent, choice) }
+            let current = parent.working.withoutDoomed
+            side.isStale = false
+            if choice % 4 < 2, side.context.hasChanges, knows(side, current) {
+                say(side, "(take over what the parent has)")
+                side.context.refreshAllObjects()
+                side.bringUpToDate(with: current)
+                return try compare(side)
+            }
             if side.context.hasChanges { side.context.rollback() }
             if choice % 2 == 0 { side.context.reset() } else { side.context.refreshAllObjects() }
             say(side, choice % 2 == 0 ? "(start anew by a reset)" : "(start anew by a rollback and a refresh)")
             side.forgetUndo()
-            side.base = parent.working.withoutDoomed
-            side.working = side.base
-            side.isStale = false
+            side.base = current
+            side.working = current
         }
         if !side.waiting.isEmpty { try merge(side) }
+    }
+
+    /// Whether all that the child has read is still in the parent: of a deletion it learns by a merge only.
+    private func knows(_ side: ProgramSide, _ current: NaiveGraph) -> Bool {
+        side.base.nodes.keys.allSatisfy { current.nodes[$0] != nil }
     }
 
     private func merge(_ side: ProgramSide) throws {
@@ -152,9 +173,16 @@ final class ProgramExecution {
     private func save(_ side: ProgramSide) throws {
         if side.parent != nil { return try saveChild(side) }
         side.context.processPendingChanges()
-        let isDenied = side.working.isDenied
         let conflicting = side.working.changedLabels(since: side.base).intersection(side.foreign)
-        let fails = isDenied || (side.policy == .errorMergePolicyType && !conflicting.isEmpty)
+        let isHeldUp = side.working.isDenied || (side.policy == .errorMergePolicyType && !conflicting.isEmpty)
+        var rule = NaiveMerge(base: side.base, working: side.working, stored: stored)
+        rule.policy = side.naivePolicy
+        rule.conflicting = conflicting
+        var merged = rule.merged()
+        merged.deleteAgain(saved: stored)
+        // What others have related to a deleted object may deny its deletion, too.
+        let isDenied = isHeldUp ? side.working.isDenied : merged.isDenied
+        let fails = isHeldUp || isDenied
         say(side, "save\(side.waiting.isEmpty ? "" : " (\(side.waiting.count) saves not merged, policy \(side.policy))")")
         side.posted = nil
         do {
@@ -167,15 +195,11 @@ final class ProgramExecution {
                 isDenied ? [NSValidationRelationshipDeniedDeleteError, NSValidationMultipleErrorsError] : [NSManagedObjectMergeError]
             guard fails, expected.contains(error.code) else { return try note("\(side.name): the save fails: \(error)") }
             transcript[transcript.count - 1] += ": fails"
+            if !isHeldUp { side.didSettle(rule.withoutReturns(merged), stored) }
             if !side.waiting.isEmpty { try merge(side) }
             return try compare(side)
         }
         let before = stored
-        var rule = NaiveMerge(base: side.base, working: side.working, stored: stored)
-        rule.policy = side.naivePolicy
-        rule.conflicting = conflicting
-        var merged = rule.merged()
-        merged.deleteAgain(saved: stored)
         stored = merged.withoutDoomed
         side.didSave(merged)
         try tell(of: before, from: side)
@@ -197,9 +221,10 @@ final class ProgramExecution {
     }
 
     private func saveChild(_ side: ProgramSide) throws {
-        if side.isStale || side.working.isDenied { return }
-        say(side, "save into the parent")
         let parent = side.parent!
+        try parent.context.performAndWait { try catchUp(parent, 0) }
+        if side.working.isDenied || !knows(side, parent.working.withoutDoomed) { return }
+        say(side, "save into the parent")
         let before = parent.working
         let changes = NaiveMerge(base: side.base, working: side.working, stored: parent.working.withoutDoomed)
         let count = parent.undoManager?.undoCount ?? 0
@@ -218,6 +243,9 @@ final class ProgramExecution {
         if let manager = parent.undoManager, manager.undoCount > count { parent.remember(before) }
         side.base = merged.withoutDoomed
         side.working = side.base
+        // What the child would bring back is another object than the one that its parent is about to delete.
+        side.context.undoManager?.removeAllActions()
+        side.forgetUndo()
         try parent.context.performAndWait { try compare(parent) }
     }
 

@@ -88,6 +88,15 @@ final class ProgramSide {
         noteDepartures(from: merged)
     }
 
+    /// A save has failed after its conflicts were settled.
+    func didSettle(_ merged: NaiveGraph, _ stored: NaiveGraph) {
+        let before = working
+        working = merged
+        base = stored
+        foreign = []
+        noteDepartures(from: before)
+    }
+
     // MARK: Undo
 
     func remember(_ before: NaiveGraph) {
@@ -100,7 +109,9 @@ final class ProgramSide {
         future = []
     }
 
-    func takeUndo(isRedo: Bool) -> Change? { isRedo ? future.popLast() : past.popLast() }
+    func nextUndo(isRedo: Bool) -> Change? { isRedo ? future.last : past.last }
+
+    func dropUndo(isRedo: Bool) { if isRedo { future.removeLast() } else { past.removeLast() } }
 
     /// What goes back over an undo or redo that has been carried out.
     func rememberWayBack(_ before: NaiveGraph, isRedo: Bool) {
@@ -119,6 +130,10 @@ final class ProgramSide {
         var result: NaiveGraph
         if isExact {
             result = before
+            // Deleted nodes without links are not in it; the others have the values that they have now.
+            for label in result.nodes.keys where result.nodes[label]!.isDoomed {
+                result.nodes[label]!.values = working.nodes[label]?.values ?? change.before.nodes[label]!.values
+            }
             for label in result.nodes.keys where base.nodes[label] == nil && result.nodes[label]!.isDoomed { result.nodes[label] = nil }
         } else {
             let current = working.withoutDoomed

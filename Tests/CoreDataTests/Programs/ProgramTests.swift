@@ -11,7 +11,9 @@ import Testing
     @Test("Whatever is edited, undone, saved, merged and refreshed in whichever order, every context shows what the naive graph says")
     func agreement() throws { try ProgramBatch(seed: DifferentialTests.seed, count: Self.programs ?? 2000, store: .inMemory).run() }
 
-    @Test("The same programs show the same over other stores", arguments: [ProgramStore.atomic, .sqlite, .incremental, .incrementalInBatches])
+    @Test(
+        "The same programs show the same over other stores",
+        arguments: [ProgramStore.atomic, .sqlite, .incremental, .incrementalInBatches])
     func otherStores(_ store: ProgramStore) throws {
         try ProgramBatch(seed: DifferentialTests.seed, count: Self.programs ?? 300, store: store).run()
     }

@@ -149,6 +149,53 @@ extension NSManagedObjectContext {
         }
     }
 
+    @Test(
+        "A delete that would win over what others have saved is denied by what they have related to it, until that is gone too",
+        arguments: [NSMergePolicy.mergeByPropertyObjectTrump, .overwrite])
+    func deleteIsDenied(_ policy: NSMergePolicy) throws {
+        let contexts = try TwoContexts {
+            $0.node(0)
+            $0.node(1)
+        }
+        try contexts.perform(contexts.second) { contexts.second.delete($0[0]!) }
+        try contexts.save { $0[0]!.setValue(Set([$0[1]!]), forKey: "guards") }
+        contexts.second.performAndWait {
+            contexts.second.mergePolicy = policy
+            let error = #expect(throws: (any Error).self) { try contexts.second.save() }
+            #expect((error as NSError?)?.code == NSValidationRelationshipDeniedDeleteError)
+            #expect(contexts.second.deletedObjects.count == 1)
+        }
+        let guards = try contexts.stored(0, "guards")
+        #expect(guards == [1])
+        try contexts.perform(contexts.second) {
+            contexts.second.delete($0[1]!)
+            try contexts.second.save()
+            let left = try contexts.second.all("Node")
+            #expect(left == [])
+        }
+    }
+
+    @Test("What a refresh puts back into a relationship of a deleted object is deleted with it, or denies its deletion")
+    func refreshBesideADeletion() throws {
+        let contexts = try TwoContexts {
+            let leaf = $0.insert("Leaf", ["label": 1])
+            _ = $0.insert("Branch", ["label": 0, "twigs": Set([leaf])])
+            $0.node(3, ["guardedBy": $0.node(2)])
+        }
+        try contexts.perform(contexts.second) {
+            $0[1]!.setValue(nil, forKey: "twigOf")
+            $0[3]!.setValue(nil, forKey: "guardedBy")
+            contexts.second.delete($0[0]!)
+            contexts.second.delete($0[2]!)
+            contexts.second.processPendingChanges()
+            contexts.second.refresh($0[1]!, mergeChanges: false)
+            contexts.second.refresh($0[3]!, mergeChanges: false)
+            #expect($0[1]!.isDeleted)
+            let error = #expect(throws: (any Error).self) { try contexts.second.save() }
+            #expect((error as NSError?)?.code == NSValidationRelationshipDeniedDeleteError)
+        }
+    }
+
     @Test("An object that wins over its deletion has its relationships back at both ends, and late news of the deletion leaves it alone")
     func insertedAgain() throws {
         let contexts = try TwoContexts { $0.node(1, ["parent": $0.node(0)]) }
