@@ -36,6 +36,7 @@ extension NSManagedObjectContext {
     /// - Parameter isRemote: whether rows that are kept in memory are older than the save.
     func merge(_ saved: SavedIDs, isRemote: Bool) {
         if saved.isEmpty { return }
+        generation.advance()
         processPendingChanges()
         var changes = ObjectChanges()
         var merged = saved

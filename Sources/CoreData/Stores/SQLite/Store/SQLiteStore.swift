@@ -208,6 +208,28 @@ final class SQLiteStore: NSPersistentStore, RowTable {
         return true
     }
 
+    override var keepsGenerations: Bool {
+        requestLock.withLock {
+            do { return try isLogged() } catch {
+                // It is read by nobody then, in whatever state.
+                Log.store.error("The mode of the store's file cannot be read: \(error)")
+                return false
+            }
+        }
+    }
+    override func makeView() throws -> NSPersistentStore? { try openView() }
+
+    /// Shows what another store has in the state of a connection.
+    func become(_ original: SQLiteStore, as connection: SQLConnection) {
+        token = original.token
+        metadata = original.metadata
+        savedMetadata = original.savedMetadata
+        schema = original.schema
+        values = SQLValues(schema: schema, token: token, path: connection.path, externalFiles: SQLiteFiles.externalFiles(of: url))
+        SQLFunctions.register(on: connection)
+        self.connection = connection
+    }
+
     override var keepsHistory: Bool { historyReader != nil }
     override func lastHistoryNumber() throws -> Int64? { try readLastHistoryNumber() }
     override func history(_ request: NSPersistentHistoryChangeRequest) throws -> [HistoryRecord] { try readHistory(request) }
