@@ -184,7 +184,12 @@ extension NSManagedObject {
             rival.nullify(self, at: inverse)
             return
         }
-        if let ids = stored.objectIDs(at: slot)?.ids, storage.hadStored(ids) { return setState(state, of: relationship) }
+        if let list = stored.objectIDs(at: slot) {
+            if storage.hadStored(list.ids) { return setState(state, of: relationship) }
+        } else if storage.isLoaded, before?.version == stored.version {
+            // A row without lists has another version when one of them changes.
+            return setState(state, of: relationship)
+        }
         setState(.toMany(storage.changesOnly()), of: relationship)
     }
 }

@@ -10,13 +10,13 @@ import Testing
         return seed
     }()
 
-    @Test("The framework and the naive graph agree after every turn", arguments: 0..<300)
-    func agreement(_ program: Int) throws {
-        let run = try ProgramRun(seed: Self.seed &+ UInt64(program))
+    @Test("The framework and the naive graph agree after every turn", arguments: GraphStore.allCases, 0..<300)
+    func agreement(_ store: GraphStore, _ program: Int) throws {
+        let run = try ProgramRun(seed: Self.seed &+ UInt64(program), store)
         for turn in 0..<12 {
             try run.turn()
             let difference = run.difference
-            #expect(difference == nil, "seed \(Self.seed), program \(program), turn \(turn): \(difference ?? "")")
+            #expect(difference == nil, "seed \(Self.seed), \(store), program \(program), turn \(turn): \(difference ?? "")")
             if difference != nil { return }
         }
     }
@@ -35,6 +35,7 @@ private final class ProgramRun {
         var isDirty = false
     }
 
+    private let pad: Scratchpad
     private var random: SeededGenerator
     private var stored: ReferenceGraph
     private var sides: [Side]
@@ -42,13 +43,13 @@ private final class ProgramRun {
     private var saves = 0
     private(set) var difference: String?
 
-    init(seed: UInt64) throws {
+    init(seed: UInt64, _ store: GraphStore) throws {
+        pad = try Scratchpad()
         random = SeededGenerator(seed: seed)
         stored = ReferenceGraph(cascades: seed % 2 == 0)
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: ReferenceGraph.model(cascades: stored.cascades))
-        try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
-        sides = []
-        for _ in 0..<2 { sides.append(Side(context: Music.context(coordinator), working: stored, base: stored)) }
+        let (graph, cascades) = (stored, stored.cascades)
+        sides = try store.contexts(2, in: pad.url) { ReferenceGraph.model(cascades: cascades) }
+            .map { Side(context: $0, working: graph, base: graph) }
     }
 
     /// One context catches up, works, compares, and saves, rolls back or leaves its changes pending.

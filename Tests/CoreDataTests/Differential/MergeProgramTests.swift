@@ -8,20 +8,22 @@ import Testing
 @Suite("Random programs that merge") struct MergeProgramTests {
     static let programs = ProcessInfo.processInfo.environment["COREDATA_TEST_PROGRAMS"].flatMap(Int.init) ?? 300
 
-    @Test("Whatever is saved, merged and refreshed in whichever order, each context shows the store under its own changes")
-    func agreement() throws {
+    @Test(
+        "Whatever is saved, merged and refreshed in whichever order, each context shows the store under its own changes",
+        arguments: GraphStore.ofOneCoordinator)
+    func agreement(_ store: GraphStore) throws {
         let seed = DifferentialTests.seed
         for program in 0..<Self.programs {
-            let run = try MergeRun(seed: seed &+ UInt64(program) &* 7919)
+            let run = try MergeRun(seed: seed &+ UInt64(program) &* 7919, store)
             for turn in 0..<14 {
                 do {
                     try run.turn()
                 } catch {
-                    Issue.record("seed \(seed), program \(program), turn \(turn): \(error)")
+                    Issue.record("seed \(seed), \(store), program \(program), turn \(turn): \(error)")
                     return
                 }
                 let difference = run.difference
-                #expect(difference == nil, "seed \(seed), program \(program), turn \(turn): \(difference ?? "")")
+                #expect(difference == nil, "seed \(seed), \(store), program \(program), turn \(turn): \(difference ?? "")")
                 if difference != nil { return }
             }
         }
@@ -106,10 +108,10 @@ private final class MergeRun {
     private var nextLabel = 0
     private(set) var difference: String?
 
-    init(seed: UInt64) throws {
+    init(seed: UInt64, _ store: GraphStore) throws {
         random = SeededGenerator(seed: seed)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: ReferenceGraph.model(cascades: false))
-        try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+        try store.add(to: coordinator)
         for _ in 0..<2 { sides.append(Side(context: Music.context(coordinator))) }
         // Objects that are held are the ones that can be stale.
         for side in sides { side.context.retainsRegisteredObjects = true }

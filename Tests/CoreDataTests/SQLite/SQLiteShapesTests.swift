@@ -239,4 +239,15 @@ import Testing
             #expect(throws: NSError.self) { try context.all("Person") }
         }
     }
+
+    @Test func aDateWithoutAFiniteTimeIsAnErrorThatNamesTheAttribute() throws {
+        let pad = try Scratchpad()
+        _ = try pad.coordinator(Music.model())
+        try pad.execute("INSERT INTO ZBAND (Z_PK, Z_ENT, Z_OPT, ZNAME, ZFOUNDED) VALUES (1, 2, 1, 'Can', 9e999)")
+        let context = try pad.context(Music.model())
+        try context.performAndWait {
+            let error = try #require(failure { _ = try context.all(Band.self) })
+            #expect(error.localizedDescription.contains("Band.founded"))
+        }
+    }
 }

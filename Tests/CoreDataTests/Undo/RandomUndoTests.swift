@@ -10,14 +10,17 @@ import Testing
         return seed
     }()
 
-    @Test("The graph is what it was after every undo, and what it became after every redo, saved or not", arguments: 0..<200)
-    func agreement(_ program: Int) throws {
-        var run = try UndoRun(seed: Self.seed &+ UInt64(program))
+    @Test(
+        "The graph is what it was after every undo, and what it became after every redo, saved or not",
+        arguments: GraphStore.ofOneCoordinator,
+        0..<200)
+    func agreement(_ store: GraphStore, _ program: Int) throws {
+        var run = try UndoRun(seed: Self.seed &+ UInt64(program), store)
         try run.context.performAndWait {
             for turn in 0..<25 {
                 let did = try run.turn()
                 let difference = try run.difference()
-                #expect(difference == nil, "seed \(Self.seed), program \(program), turn \(turn), \(did): \(difference ?? "")")
+                #expect(difference == nil, "seed \(Self.seed), \(store), program \(program), turn \(turn), \(did): \(difference ?? "")")
                 if difference != nil { return }
             }
         }
@@ -36,11 +39,11 @@ private struct UndoRun {
     /// Each object by its label: an object that comes back must be the same instance.
     private var instances: [Int: NSManagedObject] = [:]
 
-    init(seed: UInt64) throws {
+    init(seed: UInt64, _ store: GraphStore) throws {
         random = SeededGenerator(seed: seed)
         graph = ReferenceGraph(cascades: seed % 2 == 0)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: ReferenceGraph.model(cascades: graph.cascades))
-        try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+        try store.add(to: coordinator)
         context = Music.context(coordinator)
         manager.groupsByEvent = false
         context.undoManager = manager

@@ -40,7 +40,10 @@ enum QueryModel {
         let thingMore = NSRelationshipDescription(name: "more", destination: place, toMany: true)
         let placeMore = NSRelationshipDescription(name: "more", destination: thing, toMany: true)
         thingMore.inverse(to: placeMore)
-        thing.properties = attributes() + [thingOne, thingHomes, thingOther, thingMany, thingOwner, thingQueue, thingMore]
+        // Its own inverse.
+        let friends = NSRelationshipDescription(name: "friends", destination: thing, toMany: true)
+        friends.inverse(to: friends)
+        thing.properties = attributes() + [friends, thingOne, thingHomes, thingOther, thingMany, thingOwner, thingQueue, thingMore]
         place.properties = attributes() + [placeThings, placeOne, placeOther, placeMany, placeMore]
         special.properties = [NSAttributeDescription(name: "extra", type: .integer32)]
         thing.subentities = [special]

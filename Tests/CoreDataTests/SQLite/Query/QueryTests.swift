@@ -29,6 +29,7 @@ import Testing
             let third = context.insert("Thing", ["label": 2, "number": 5, "other": first, "owner": second])
             first.setValue(Set([place, home]), forKey: "more")
             third.setValue(Set([home]), forKey: "more")
+            first.setValue(Set([second, third]), forKey: "friends")
         }
         return stores
     }
@@ -83,6 +84,21 @@ import Testing
         let stores = try stores()
         let parts = (0..<3000).map { NSPredicate(format: "number == %d", $0 == 2 ? -1 : $0 + 5) }
         #expect(try found(stores) { _ in NSCompoundPredicate(orPredicateWithSubpredicates: parts) } == [0, 2])
+    }
+
+    @Test("A relationship that is its own inverse is followed in both directions") func reflexiveRelationships() throws {
+        let stores = try stores()
+        #expect(try found(stores) { _ in NSPredicate(format: "ANY friends.number == 5") } == [0, 1, 2])
+        #expect(try found(stores) { _ in NSPredicate(format: "ANY friends.number == 7") } == [0])
+        #expect(try found(stores) { _ in NSPredicate(format: "friends.@count == 1") } == [1, 2])
+        #expect(try found(stores) { NSPredicate(format: "friends CONTAINS %@", try TwinStores.object(0, $0)) } == [1, 2])
+    }
+
+    @Test("A subquery may be about values") func subqueriesOfValues() throws {
+        let stores = try stores()
+        #expect(try found(stores) { _ in NSPredicate(format: "SUBQUERY({5, 6}, $x, $x == number).@count == 1") } == [0, 2])
+        #expect(try found(stores) { _ in NSPredicate(format: "SUBQUERY(many.number, $x, $x > number).@count == 1") } == [0])
+        #expect(try found(stores) { _ in NSPredicate(format: "ANY {5, 6} == number") } == [0, 2])
     }
 
     @Test("Nil matches as the language says") func nils() throws {

@@ -43,9 +43,9 @@ struct SQLRequestValues {
         case .prefix: return .text(text(constant) { TextSpellings.prefix(of: $0) ?? "" })
         case .afterPrefix: return .text(text(constant) { TextSpellings.after(TextSpellings.prefix(of: $0) ?? "") })
         case .folded(let options): return .text(text(constant) { TextPattern.folded($0, options) })
-        case .regularExpression(let options, let clause):
+        case .regularExpression(let options):
             guard case .string(let pattern) = constant else { return stored(constant) }
-            _ = try TextPattern(.matches, pattern, options, clause: clause)
+            _ = try TextPattern(.matches, pattern, options, clause: "MATCHES \"\(pattern)\"")
             return .text(pattern)
         case .size: return .list(constant.listed.map { _ in .null })
         case .list(let form): return .list(constant.listed.flatMap { elements($0, form) })

@@ -40,7 +40,7 @@ enum SQLConstantForm: Sendable {
     /// Text with case and marks folded.
     case folded(PredicateComparison.Options)
     /// A regular expression, which must be valid.
-    case regularExpression(PredicateComparison.Options, clause: String)
+    case regularExpression(PredicateComparison.Options)
     /// As many nils as a collection has elements.
     case size
     /// A collection: those of its elements that can equal values of a kind.

@@ -127,7 +127,7 @@ extension SQLTranslator {
         if text.isNull || part.isNull { return "NULL" }
         var pattern = part.sql
         if operation == .matches, let constant = part.constant {
-            pattern = "\(SQLBinding.constant(constant.number, .regularExpression(options, clause: clause)))"
+            pattern = "\(SQLBinding.constant(constant.number, .regularExpression(options)))"
         }
         let call: SQLFragment =
             switch operation {

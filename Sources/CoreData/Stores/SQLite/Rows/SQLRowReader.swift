@@ -66,9 +66,15 @@ final class SQLRowReader {
             case .boolean:
                 if sqlite3_column_type(statement, column) == SQLITE_NULL { continue }
                 place.storeBytes(of: sqlite3_column_int64(statement, column) == 0 ? 0 : 1, as: Int64.self)
-            case .double, .date:
+            case .double:
                 if sqlite3_column_type(statement, column) == SQLITE_NULL { continue }
                 place.storeBytes(of: sqlite3_column_double(statement, column), as: Double.self)
+            case .date:
+                if sqlite3_column_type(statement, column) == SQLITE_NULL { continue }
+                let seconds = sqlite3_column_double(statement, column)
+                // Foundation stops the program at a date without a finite time.
+                guard seconds.isFinite else { throw values.unreadable(step.attribute, "its column holds no finite time") }
+                place.storeBytes(of: seconds, as: Double.self)
             case .text:
                 guard let bytes = sqlite3_column_text(statement, column) else { continue }
                 let text = String(

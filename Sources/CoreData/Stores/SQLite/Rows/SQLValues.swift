@@ -47,7 +47,11 @@ final class SQLValues {
         switch storage {
         case .integer: return .integer(sqlite3_column_int64(statement, column))
         case .boolean: return .integer(sqlite3_column_int64(statement, column) == 0 ? 0 : 1)
-        case .double, .date: return .double(sqlite3_column_double(statement, column))
+        case .double: return .double(sqlite3_column_double(statement, column))
+        case .date:
+            let seconds = sqlite3_column_double(statement, column)
+            guard seconds.isFinite else { throw unreadable(attribute, "its column holds no finite time") }
+            return .double(seconds)
         case .text: return .string(text(statement, column))
         case .data: return .data(data(statement, column))
         case .externalData: return .data(try externalData(data(statement, column), attribute))
@@ -86,7 +90,7 @@ final class SQLValues {
         return number
     }
 
-    private func unreadable(_ attribute: NSAttributeDescription, _ reason: String) -> NSError {
+    func unreadable(_ attribute: NSAttributeDescription, _ reason: String) -> NSError {
         CoreDataError.make(
             NSCoreDataError, "A value of “\(attribute)” cannot be read from \(path).", reason: "Its row is damaged: \(reason).",
             next: "Mend the row, or give the attribute another type.", info: [NSFilePathErrorKey: path])

@@ -14,17 +14,20 @@ struct SQLOrderKeys {
     }
     /// The new places in columns of rows, by the key of the row.
     private var places: [Column: [Int64: Int64]] = [:]
+    /// The places that stay as they are: rows whose owner is written anew are to have them again.
+    private var kept: [Column: [Int64: Int64]] = [:]
 
-    var isEmpty: Bool { places.isEmpty }
-
-    mutating func set(_ place: Int64, _ column: SQLIdentifier, _ key: Int64, in table: SQLIdentifier) {
-        places[Column(table: table, name: column), default: [:]][key] = place
+    /// - Parameter known: the place that the row has now.
+    mutating func set(_ place: Int64, known: Int64?, _ column: SQLIdentifier, _ key: Int64, in table: SQLIdentifier) {
+        let column = Column(table: table, name: column)
+        if known == place { kept[column, default: [:]][key] = place } else { places[column, default: [:]][key] = place }
     }
 
     /// Takes the place of a row that is being written anyway.
     mutating func take(_ column: SQLIdentifier, _ key: Int64, in table: SQLIdentifier) -> Int64? {
-        if places.isEmpty { return nil }
-        return places[Column(table: table, name: column)]?.removeValue(forKey: key)
+        if places.isEmpty, kept.isEmpty { return nil }
+        let column = Column(table: table, name: column)
+        return places[column]?.removeValue(forKey: key) ?? kept[column]?[key]
     }
 
     /// The places of rows that are not written otherwise.

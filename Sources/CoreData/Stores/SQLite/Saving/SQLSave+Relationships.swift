@@ -8,7 +8,7 @@ extension SQLSave {
         for objects in [changes.inserted, changes.updated] {
             for object in objects {
                 for relationship in object.owningEntity.frozen!.relationships where relationship.isToMany && relationship.isOrdered {
-                    guard object.changed.contains(relationship.slotIndex), case .toMany = object.state(of: relationship),
+                    guard writes(relationship, of: object), case .toMany = object.state(of: relationship),
                         let entity = schema.entity(object.owningEntity), case .toMany(.foreignKey(let place)) = entity[relationship],
                         let column = place.orderColumn
                     else { continue }
@@ -17,8 +17,8 @@ extension SQLSave {
                         object.isInserted
                         ? [:]
                         : try knownPlaces("SELECT Z_PK, \(column) FROM \(place.table) WHERE \(place.column) = ?", of: object, relationship)
-                    for (key, order) in zip(members, SQLOrderKeys.places(members.map { known[$0] })) where known[key] != order {
-                        orders.set(order, column, key, in: place.table)
+                    for (key, order) in zip(members, SQLOrderKeys.places(members.map { known[$0] })) {
+                        orders.set(order, known: known[key], column, key, in: place.table)
                     }
                 }
             }
@@ -63,7 +63,7 @@ extension SQLSave {
                 if object.relationships.isEmpty { continue }
                 let entity = schema.entity(object.owningEntity)
                 for relationship in object.owningEntity.frozen!.relationships where relationship.isToMany {
-                    guard object.changed.contains(relationship.slotIndex), case .toMany(let storage) = object.state(of: relationship),
+                    guard writes(relationship, of: object), case .toMany(let storage) = object.state(of: relationship),
                         let entity, case .toMany(let place) = entity[relationship]
                     else { continue }
                     switch place {
@@ -76,10 +76,20 @@ extension SQLSave {
         }
     }
 
+    /// Whether a to-many relationship of an object is to be written: one of a new object with all that is in it, also where the object was
+    /// deleted before and an undo has brought it back as it was.
+    private func writes(_ relationship: NSRelationshipDescription, of object: NSManagedObject) -> Bool {
+        object.isInserted || object.isUpdated && object.changed.contains(relationship.slotIndex)
+    }
+
+    private func differences(
+        of object: NSManagedObject, _ storage: ToManyStorage
+    ) -> (added: [NSManagedObject], removed: [NSManagedObject]) { object.isInserted ? (storage.objects, []) : storage.differences }
+
     /// Whether the other end of a pair writes it.
     private func isWritten(by other: NSManagedObject, _ relationship: NSRelationshipDescription, _ join: SQLJoin) -> Bool {
         guard !join.isReflexive, let inverse = relationship.inverseRelationship, join.own != leadingColumn(of: join) else { return false }
-        return other.changed.contains(inverse.slotIndex) && (other.isInserted || other.isUpdated)
+        return writes(inverse, of: other)
     }
 
     private func leadingColumn(of join: SQLJoin) -> SQLIdentifier? { schema.joins.first { $0.name == join.table }?.columns.first }
@@ -88,7 +98,7 @@ extension SQLSave {
         _ object: NSManagedObject, _ relationship: NSRelationshipDescription, _ storage: ToManyStorage, _ join: SQLJoin
     ) throws {
         let owner = try key(of: object.objectID, for: relationship)
-        let (added, removed) = storage.differences
+        let (added, removed) = differences(of: object, storage)
         let gone = removed.filter { !isWritten(by: $0, relationship, join) }
         if !gone.isEmpty {
             try connection.with("DELETE FROM \(join.table) WHERE \(join.own) = ? AND \(join.other) = ?") { statement in
@@ -145,7 +155,7 @@ extension SQLSave {
         _ entity: SQLEntity
     ) throws {
         let owner = try key(of: object.objectID, for: relationship)
-        let (added, removed) = storage.differences
+        let (added, removed) = differences(of: object, storage)
         let columns = [place.column, place.entityColumn].compactMap { $0 }
         let nothing = (columns + [place.orderColumn].compactMap { $0 }).map { "\($0) = NULL" }.joined(separator: ", ")
         try connection.with("UPDATE \(place.table) SET \(nothing) WHERE Z_PK = ? AND \(place.column) = ?") { statement in
