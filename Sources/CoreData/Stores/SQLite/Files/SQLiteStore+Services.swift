@@ -57,7 +57,15 @@ extension SQLiteStore {
     /// Copies the whole store to a place where there is none, as it is.
     func copyFile(to url: URL, options: [AnyHashable: Any]?) throws {
         let timeout = try SQLiteOptions(options).timeout
-        if let own = self.url, !SQLiteFiles.isInMemory(own) { try SQLiteFileCopy.copyExternalFiles(from: own, to: url) }
-        try SQLiteFileCopy.copy(database(), to: url, timeout: timeout)
+        let support = SQLiteFiles.externalFiles(of: url)?.deletingLastPathComponent()
+        let hadSupport = support.map { FileManager.default.fileExists(atPath: $0.path) } ?? true
+        do {
+            if let own = self.url, !SQLiteFiles.isInMemory(own) { try SQLiteFileCopy.copyExternalFiles(from: own, to: url) }
+            try SQLiteFileCopy.copy(database(), to: url, timeout: timeout)
+        } catch {
+            // Where nothing was, nothing stays.
+            if !hadSupport, let support { try? FileManager.default.removeItem(at: support) }
+            throw error
+        }
     }
 }
