@@ -73,7 +73,9 @@ let package = Package(
         .testTarget(
             name: "StoreConformanceTests", dependencies: ["StoreConformance", "Guide", "Songs"], swiftSettings: strict),
         .testTarget(name: "PredicatesTests", dependencies: ["Predicates"], swiftSettings: strict),
-        .testTarget(name: "CoreDataTests", dependencies: ["CoreData"], swiftSettings: strict),
+        .testTarget(name: "CoreDataTests", dependencies: ["CoreData", "store-writer"], swiftSettings: strict),
+        // Writes to a store until it is killed. Only the tests use it; it is no product.
+        .executableTarget(name: "store-writer", dependencies: ["CoreData"], path: "Tests/StoreWriter", swiftSettings: strict),
         .target(name: "ExampleSupport", dependencies: ["CoreData"], path: "Examples/Support/Sources", swiftSettings: strict),
         .testTarget(
             name: "ExampleSupportTests", dependencies: ["ExampleSupport"], path: "Examples/Support/Tests", swiftSettings: strict),

@@ -199,7 +199,9 @@ extension NSManagedObject {
     /// The stored IDs at the other end of a relationship, as far as they are known without asking the store.
     fileprivate func knownIDs(of relationship: NSRelationshipDescription) -> [NSManagedObjectID]? {
         let id = objectID
-        guard let store = id.persistentStore else { return nil }
+        guard let original = id.persistentStore else { return nil }
+        // What is read of a former state is not known from the present one.
+        let store = managedObjectContext?.generation.current?.view(of: original) ?? original
         var stored = snapshot
         // A fault's row may lie in the store's cache.
         if isFault, store.batchesFaults, case .row(let row) = store.latestRow(for: id) { stored = row }

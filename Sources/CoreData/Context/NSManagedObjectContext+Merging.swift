@@ -6,7 +6,8 @@ extension NSManagedObjectContext {
         checkQueue("mergeChanges(fromContextDidSave:) is called")
         let other = notification.object as? NSManagedObjectContext
         if other === self { return }
-        let isForeign = other.map { $0.persistentStoreCoordinator !== persistentStoreCoordinator } ?? false
+        // Without a context it comes out of a store's history, which others may have written.
+        let isForeign = other.map { $0.persistentStoreCoordinator !== persistentStoreCoordinator } ?? true
         merge(SavedIDs(notification.userInfo ?? [:], for: self), isRemote: isForeign)
     }
 
@@ -35,6 +36,7 @@ extension NSManagedObjectContext {
     /// - Parameter isRemote: whether rows that are kept in memory are older than the save.
     func merge(_ saved: SavedIDs, isRemote: Bool) {
         if saved.isEmpty { return }
+        generation.advance()
         processPendingChanges()
         var changes = ObjectChanges()
         var merged = saved

@@ -109,6 +109,7 @@ extension NSManagedObjectContext {
     /// See ``reset()``.
     func performReset() {
         checkQueue("reset() is called")
+        generation.advance()
         undoer?.removeActions(of: ObjectIdentifier(self))
         eventLog = EventLog()
         let objects = Array(Set(registry.all).union(insertedList.elements))

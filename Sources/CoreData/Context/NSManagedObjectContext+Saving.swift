@@ -13,6 +13,7 @@ extension NSManagedObjectContext {
         try announceSave()
         try validate()
         let changes = try writeSettlingConflicts()
+        generation.advance()
         finishSave(changes)
     }
 

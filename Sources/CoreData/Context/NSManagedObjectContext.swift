@@ -98,6 +98,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Names who writes, for stores that keep a history.
     open var transactionAuthor: String?
 
+    /// The state of the stores that the context holds on to.
+    final let generation = QueryGeneration()
+
     final var registry: ObjectRegistry!
     /// The contexts below this one that merge by themselves.
     final let mergeListeners = MergeListeners()

@@ -2,17 +2,19 @@ internal import Foundation
 
 extension NSPersistentStoreCoordinator {
     func prepareRows(for ids: [NSManagedObjectID], in context: NSManagedObjectContext) throws -> Bool {
-        try prepare(ids) { try $0.prepareRows(for: $1, in: context) }
+        try prepare(ids, in: context) { try $0.prepareRows(for: $1, in: context) }
     }
 
     func prepareRelated(
         of relationship: NSRelationshipDescription, for ids: [NSManagedObjectID], in context: NSManagedObjectContext
     ) throws -> Bool {
-        try prepare(ids) { try $0.prepareRelated(of: relationship, for: $1, in: context) }
+        try prepare(ids, in: context) { try $0.prepareRelated(of: relationship, for: $1, in: context) }
     }
 
     /// Asks each store for its own. True if all of them take questions about many objects.
-    private func prepare(_ ids: [NSManagedObjectID], _ ask: (NSPersistentStore, [NSManagedObjectID]) throws -> Bool) throws -> Bool {
+    private func prepare(
+        _ ids: [NSManagedObjectID], in context: NSManagedObjectContext, _ ask: (NSPersistentStore, [NSManagedObjectID]) throws -> Bool
+    ) throws -> Bool {
         var groups: [(store: NSPersistentStore, ids: [NSManagedObjectID])] = []
         for id in ids {
             guard let store = id.persistentStore, store.persistentStoreCoordinator === self else { continue }
@@ -25,7 +27,8 @@ extension NSPersistentStoreCoordinator {
             }
         }
         var isPrepared = true
-        for (store, ids) in groups {
+        for (original, ids) in groups {
+            let store = try reader(original, for: context)
             isPrepared = try store.requestLock.withLock { try ask(store, ids) } && isPrepared
         }
         return isPrepared

@@ -35,7 +35,7 @@ extension NSPersistentStoreCoordinator: ObjectSource {
 
     func fetch(_ request: NSFetchRequest<any NSFetchRequestResult>, for context: NSManagedObjectContext) throws -> FetchAnswer {
         guard let entity = request.entity else { return .ids([]) }
-        let stores = stores(for: entity, among: request.affectedStores)
+        let stores = try stores(for: entity, among: request.affectedStores).map { try reader($0, for: context) }
         guard !stores.isEmpty else { throw noStore(entity) }
         if stores.count == 1 {
             return try stores[0].requestLock.withLock { try stores[0].performFetch(request, for: context) }
@@ -86,14 +86,14 @@ extension NSPersistentStoreCoordinator: ObjectSource {
     }
 
     func row(for id: NSManagedObjectID, in context: NSManagedObjectContext) throws -> Row? {
-        let store = try store(of: id)
+        let store = try reader(store(of: id), for: context)
         return try store.requestLock.withLock { try store.row(for: id, in: context) }
     }
 
     func relatedIDs(
         of relationship: NSRelationshipDescription, for id: NSManagedObjectID, in context: NSManagedObjectContext
     ) throws -> [NSManagedObjectID] {
-        let store = try store(of: id)
+        let store = try reader(store(of: id), for: context)
         return try store.requestLock.withLock { try store.relatedIDs(of: relationship, for: id, in: context) }
     }
 

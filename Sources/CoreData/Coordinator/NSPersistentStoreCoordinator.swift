@@ -112,6 +112,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
             return [Any]()
         }
         if let batch = request as? any BatchRequest { return try executeBatch(batch, in: context) }
+        if let history = request as? NSPersistentHistoryChangeRequest { return try executeHistory(history, in: context) }
         guard let fetch = request as? NSFetchRequest<any NSFetchRequestResult> else {
             throw CoreDataError.make(
                 NSPersistentStoreUnsupportedRequestTypeError, "The coordinator cannot execute \(Swift.type(of: request)).",

@@ -112,7 +112,8 @@ extension NSManagedObjectContext {
     /// Executes a request of any kind. Call it on the context's queue.
     ///
     /// An ``NSAsynchronousFetchRequest`` starts; the result returned fills later. An ``NSBatchInsertRequest``, ``NSBatchUpdateRequest`` or
-    /// ``NSBatchDeleteRequest`` is done when the method returns; the context itself is not changed by it.
+    /// ``NSBatchDeleteRequest`` is done when the method returns; the context itself is not changed by it. An
+    /// ``NSPersistentHistoryChangeRequest`` answers with an ``NSPersistentHistoryResult``.
     ///
     /// - Throws: code 134091 for requests that have a method of their own (fetch, save), and from a store that does not serve the request; the
     ///   store's error.
@@ -121,6 +122,9 @@ extension NSManagedObjectContext {
         checkQueue("execute(_:) is called")
         if let request = request as? any StartableRequest { return try request.start(in: self) }
         if let request = request as? any BatchRequest { return try executeBatch(request) }
+        if let request = request as? NSPersistentHistoryChangeRequest, let coordinator = persistentStoreCoordinator {
+            return try coordinator.executeHistory(request, in: self)
+        }
         throw CoreDataError.make(
             NSPersistentStoreUnsupportedRequestTypeError, "\(Swift.type(of: request)) cannot be executed this way.",
             next: "Use fetch(_:), count(for:) or save().")

@@ -49,7 +49,8 @@ open class NSPersistentStore: NSObject {
     /// The type of the store, once the metadata are loaded.
     open var type: String { metadata?[NSStoreTypeKey] as? String ?? "" }
 
-    let token = StoreToken(identifier: "")
+    /// What ties IDs to the store. A view of a store as it was has the one of the store.
+    final var token = StoreToken(identifier: "")
     /// One request at a time; recursive, for a store may use the context that asks it.
     let requestLock = NSRecursiveLock()
 
@@ -131,6 +132,18 @@ open class NSPersistentStore: NSObject {
     func holders(of constraint: UniquenessConstraint, _ key: [PropertyValue]) throws -> [NSManagedObjectID] { [] }
     /// Executes a batch request whole or not at all, taking ``requestLock`` itself.
     func executeBatch(_ request: any BatchRequest, in context: NSManagedObjectContext) throws -> BatchOutcome { throw unsupported(request) }
+    /// Whether contexts can hold on to states of the store.
+    var keepsGenerations: Bool { false }
+    /// The store as it is now, for reading; nil where it keeps no states.
+    func makeView() throws -> NSPersistentStore? { nil }
+    /// Whether the store keeps a history of what is written to it.
+    var keepsHistory: Bool { false }
+    /// The number of the last transaction of the history; nil where the store keeps none.
+    func lastHistoryNumber() throws -> Int64? { nil }
+    /// The part of the history that a request means; its fetch request and kind of result are looked after by the coordinator.
+    func history(_ request: NSPersistentHistoryChangeRequest) throws -> [HistoryRecord] { throw unsupported(request) }
+    /// Deletes the part of the history that a request means, and answers how many transactions that were.
+    func deleteHistory(_ request: NSPersistentHistoryChangeRequest) throws -> Int { throw unsupported(request) }
     /// Whether rows hold the IDs of to-many relationships.
     var keepsLists: Bool { true }
     /// What the store holds now; nil where it cannot tell whether others have changed it.

@@ -29,6 +29,7 @@ final class ZooTwin: NSManagedObject {}
 @Suite("A model in the program") struct EmbeddedModelTests {
     @Test("A container finds it by its name, and its classes by theirs") func container() throws {
         let container = NSPersistentContainer(name: "Zoo 2.0")
+        container.persistentStoreDescriptions.first?.url = URL(fileURLWithPath: "/dev/null")
         // The file that stands there otherwise would outlive the test.
         container.persistentStoreDescriptions = [NSPersistentStoreDescription()]
         container.loadPersistentStores { _, error in #expect(error == nil) }

@@ -48,6 +48,7 @@ import Testing
         list.inverse(to: listOf)
         entity.properties += [others, otherOf, list, listOf]
         let container = NSPersistentContainer(name: "Everything", managedObjectModel: NSManagedObjectModel(entities: [entity]))
+        container.persistentStoreDescriptions.first?.type = NSInMemoryStoreType
         container.loadPersistentStores { _, error in #expect(error == nil) }
         context = container.viewContext
     }

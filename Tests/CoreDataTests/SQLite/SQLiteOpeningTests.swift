@@ -159,7 +159,7 @@ import Testing
         _ = try pad.coordinator(Self.notes())
         try pad.execute(
             "CREATE TABLE ACHANGE (Z_PK INTEGER PRIMARY KEY); INSERT INTO ACHANGE VALUES (7); ALTER TABLE ZNOTE ADD COLUMN ZEXTRA;"
-                + "INSERT INTO Z_PRIMARYKEY VALUES (16001, 'CHANGE', 0, 7); INSERT INTO Z_MODELCACHE VALUES (NULL);")
+                + "INSERT INTO Z_PRIMARYKEY VALUES (16001, 'CHANGE', 0, 7); UPDATE Z_MODELCACHE SET Z_CONTENT = NULL;")
         let context = try pad.context(Self.notes())
         try context.performAndWait {
             _ = context.insert("Note", ["text": "a"])

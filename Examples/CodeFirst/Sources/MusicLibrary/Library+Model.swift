@@ -12,6 +12,7 @@ public enum Library {
     /// An open library in memory.
     public static func open() throws -> NSPersistentContainer {
         let container = NSPersistentContainer(name: "Library", managedObjectModel: try model())
+        container.persistentStoreDescriptions.first?.url = URL(fileURLWithPath: "/dev/null")
         var failure: (any Error)?
         container.loadPersistentStores { failure = $1 }
         if let failure { throw failure }

@@ -5,26 +5,35 @@ internal import Predicates
 /// Batch requests straight in SQL, each in one transaction: whole or not at all.
 extension SQLiteStore {
     /// - Throws: for values that attributes cannot hold, what has no SQL, broken uniqueness, and SQLite's errors; nothing is changed then.
-    func changed(by request: any BatchRequest, _ policy: Any) throws -> BatchOutcome {
+    func changed(by request: any BatchRequest, in context: NSManagedObjectContext) throws -> BatchOutcome {
+        let policy = context.mergePolicy
         switch request {
         case let insert as NSBatchInsertRequest:
             // The handlers run without the lock: they may do anything.
             let rows = try BatchRows(insert).made()
             return try requestLock.withLock {
-                try inBatch { BatchOutcome(try add(rows, of: insert.entity.unsafelyUnwrapped, policy), as: insert.wanted) }
+                try inBatch(context) {
+                    BatchOutcome(try add(rows, of: insert.entity.unsafelyUnwrapped, policy), as: insert.wanted)
+                }
             }
-        case let update as NSBatchUpdateRequest: return try requestLock.withLock { try inBatch { try self.update(update) } }
-        case let delete as NSBatchDeleteRequest: return try requestLock.withLock { try inBatch { try self.delete(delete) } }
+        case let update as NSBatchUpdateRequest: return try requestLock.withLock { try inBatch(context) { try self.update(update) } }
+        case let delete as NSBatchDeleteRequest: return try requestLock.withLock { try inBatch(context) { try self.delete(delete) } }
         default: throw unsupported(request)
         }
     }
 
     /// Runs a batch; what is kept of the file is out of date afterwards.
-    private func inBatch(_ body: () throws -> BatchOutcome) throws -> BatchOutcome {
+    private func inBatch(_ context: NSManagedObjectContext, _ body: () throws -> BatchOutcome) throws -> BatchOutcome {
         try noticeOthers()
         let queries = try queries()
         do {
-            let outcome = try database().transaction(body)
+            historyNotes?.forget()
+            let connection = try database()
+            let outcome = try connection.transaction {
+                let outcome = try body()
+                try writeHistory(connection, in: context)
+                return outcome
+            }
             forgetRows()
             return outcome
         } catch {

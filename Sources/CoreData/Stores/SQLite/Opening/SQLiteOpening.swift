@@ -95,7 +95,8 @@ struct SQLiteOpening {
 
     /// The numbers of entities, as the file has them.
     private func numbers(in connection: SQLConnection) throws -> [String: Int64] {
-        let rows = try connection.texts("SELECT Z_NAME, Z_ENT FROM Z_PRIMARYKEY", .opening)
+        // The history has entities of its own, which may be called as one of the model.
+        let rows = try connection.texts("SELECT Z_NAME, Z_ENT FROM Z_PRIMARYKEY WHERE Z_ENT < 16000", .opening)
         return Dictionary(
             rows.compactMap { row in row[0].flatMap { name in row[1].flatMap(Int64.init).map { (name, $0) } } },
             uniquingKeysWith: { first, _ in first })

@@ -10,6 +10,7 @@ extension SQLiteStore {
         // Not before: what fires faults may begin to read.
         let connection = try database()
         var save = SQLSave(self, connection)
+        historyNotes?.forget()
         do {
             try connection.transaction {
                 try save.prepareOrders(changes)
@@ -21,6 +22,8 @@ extension SQLiteStore {
                 try save.writeRelationships(changes)
                 try save.writeOrders()
                 try saveMetadata(connection)
+                historyNotes?.noteRelationships(changes.updated, in: self)
+                try writeHistory(connection, in: context)
             }
         } catch let mismatch as SQLSave.Mismatch {
             let conflicts = try mismatch.objects.compactMap { object -> NSMergeConflict? in

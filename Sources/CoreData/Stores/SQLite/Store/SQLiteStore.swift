@@ -27,6 +27,12 @@ final class SQLiteStore: NSPersistentStore, RowTable {
     /// Made at the first fetch.
     private var madeQueries: SQLQueries?
     private var storm = SQLReadStorm()
+    /// What notes the rows that a transaction writes; nil where no history is kept, or the store is only read.
+    var historyNotes: SQLHistory?
+    /// How the history of the file is read; nil where it has none.
+    var historyReader: SQLHistory?
+    /// Sees that others write to the file; nil unless that is asked for.
+    var watcher: SQLFileWatcher?
     /// The key given last, by the number of the entity at the top of the inheritance: none below it is checked again.
     var checkedRoots: Set<Int64> = []
 
@@ -48,6 +54,7 @@ final class SQLiteStore: NSPersistentStore, RowTable {
         values = SQLValues(schema: schema, token: token, path: connection.path, externalFiles: SQLiteFiles.externalFiles(of: url))
         SQLFunctions.register(on: connection)
         SQLQueryLog.trace(connection)
+        try openHistory(connection)
     }
 
     override func willRemove(from coordinator: NSPersistentStoreCoordinator?) {
@@ -58,6 +65,9 @@ final class SQLiteStore: NSPersistentStore, RowTable {
             writers = [:]
             connection = nil
             madeQueries = nil
+            historyNotes = nil
+            historyReader = nil
+            watcher = nil
             cache.removeAll()
             related.removeAll()
         }
@@ -177,7 +187,7 @@ final class SQLiteStore: NSPersistentStore, RowTable {
     override func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws { try write(changes, in: context) }
 
     override func executeBatch(_ request: any BatchRequest, in context: NSManagedObjectContext) throws -> BatchOutcome {
-        try changed(by: request, context.mergePolicy)
+        try changed(by: request, in: context)
     }
 
     override func holders(of constraint: UniquenessConstraint, _ key: [PropertyValue]) throws -> [NSManagedObjectID] {
@@ -187,17 +197,48 @@ final class SQLiteStore: NSPersistentStore, RowTable {
     // MARK: What is kept in memory
 
     /// Notices that another connection has changed the file: what is kept of it may be out of date.
-    func noticeOthers() throws {
+    ///
+    /// - Returns: whether one has.
+    @discardableResult func noticeOthers() throws -> Bool {
+        defer { cache.noteTime() }
         let version = try database().with("PRAGMA data_version") { try $0.step() ? $0.int64(0) : 0 }
-        if version != dataVersion {
-            if dataVersion >= 0 {
-                cache.removeAll()
-                related.removeAll()
-            }
-            dataVersion = version
-        }
-        cache.noteTime()
+        if version == dataVersion { return false }
+        let isFirst = dataVersion < 0
+        dataVersion = version
+        if isFirst { return false }
+        cache.removeAll()
+        related.removeAll()
+        postRemoteChange()
+        return true
     }
+
+    override var keepsGenerations: Bool {
+        requestLock.withLock {
+            do { return try isLogged() } catch {
+                // It is read by nobody then, in whatever state.
+                Log.store.error("The mode of the store's file cannot be read: \(error)")
+                return false
+            }
+        }
+    }
+    override func makeView() throws -> NSPersistentStore? { try openView() }
+
+    /// Shows what another store has in the state of a connection.
+    func become(_ original: SQLiteStore, as connection: SQLConnection) {
+        token = original.token
+        metadata = original.metadata
+        savedMetadata = original.savedMetadata
+        schema = original.schema
+        values = SQLValues(schema: schema, token: token, path: connection.path, externalFiles: SQLiteFiles.externalFiles(of: url))
+        SQLFunctions.register(on: connection)
+        self.connection = connection
+    }
+
+    override var keepsHistory: Bool { historyReader != nil }
+    override func lastHistoryNumber() throws -> Int64? { try readLastHistoryNumber() }
+    override func history(_ request: NSPersistentHistoryChangeRequest) throws -> [HistoryRecord] { try readHistory(request) }
+    override func deleteHistory(_ request: NSPersistentHistoryChangeRequest) throws -> Int { try removeHistory(request) }
+    override func didAdd(to coordinator: NSPersistentStoreCoordinator) { watchFile() }
 
     override var wantsRegistrations: Bool { false }
     override var batchesFaults: Bool { true }

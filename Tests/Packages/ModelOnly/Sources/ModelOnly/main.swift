@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 
 let container = NSPersistentContainer(name: "Notes")
+container.persistentStoreDescriptions.first?.url = URL(fileURLWithPath: "/dev/null")
 container.loadPersistentStores { _, error in if let error { fatalError("\(error)") } }
 let context = container.viewContext
 let note = Note(context: context)

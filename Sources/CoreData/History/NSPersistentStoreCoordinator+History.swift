@@ -1,0 +1,100 @@
+internal import Foundation
+internal import Logging
+
+extension NSPersistentStoreCoordinator {
+    /// The place where the history of stores ends now.
+    ///
+    /// - Parameter stores: the stores; nil for all of the coordinator.
+    /// - Returns: nil where none of them keeps a history, or it cannot be read.
+    public func currentPersistentHistoryToken(fromStores stores: [Any]?) -> NSPersistentHistoryToken? {
+        let wanted = stores?.compactMap { $0 as? NSPersistentStore } ?? persistentStores
+        var numbers: [String: Int64] = [:]
+        for store in wanted where store.persistentStoreCoordinator === self {
+            do {
+                if let number = try store.requestLock.withLock({ try store.lastHistoryNumber() }), let id = store.identifier {
+                    numbers[id] = number
+                }
+            } catch {
+                Log.store.error("The history of \(store.identifier ?? "?") cannot be read: \(error)")
+                return nil
+            }
+        }
+        return numbers.isEmpty ? nil : NSPersistentHistoryToken(numbers)
+    }
+
+    /// Executes a request for history in each store that keeps one.
+    ///
+    /// - Throws: code 134091 where none does, 134301 for a token that the history no longer reaches back to; the store's error.
+    func executeHistory(
+        _ request: NSPersistentHistoryChangeRequest, in context: NSManagedObjectContext
+    ) throws -> NSPersistentHistoryResult {
+        let affected = request.affectedStores
+        let stores = persistentStores.filter { store in
+            store.keepsHistory && affected?.contains { $0 === store } ?? true
+        }
+        guard !stores.isEmpty else {
+            throw CoreDataError.make(
+                NSPersistentStoreUnsupportedRequestTypeError, "The NSPersistentHistoryChangeRequest cannot be executed.",
+                reason: "None of the stores keeps a history.", next: "Open a SQLite store with NSPersistentHistoryTrackingKey.")
+        }
+        if request.isDeletion {
+            for store in stores { try refuseIfReadOnly(store) }
+            var count = 0
+            for store in stores { count += try store.requestLock.withLock { try store.deleteHistory(request) } }
+            let answer = request.resultType == .count ? NSNumber(value: count) : NSNumber(value: true)
+            return NSPersistentHistoryResult(answer, request.resultType == .count ? .count : .statusOnly)
+        }
+        var records: [HistoryRecord] = []
+        for store in stores { records += try store.requestLock.withLock { try store.history(request) } }
+        if stores.count > 1 { records.sort { $0.timestamp < $1.timestamp } }
+        return NSPersistentHistoryResult(try answer(request, records), request.resultType)
+    }
+
+    private func answer(_ request: NSPersistentHistoryChangeRequest, _ all: [HistoryRecord]) throws -> Any {
+        var records = all
+        var changes: [NSPersistentHistoryChange]?
+        if let fetch = request.fetchRequest {
+            switch fetch.entity?.name ?? fetch.entityName {
+            case HistoryEntities.change.name:
+                let candidates = records.flatMap { NSPersistentHistoryTransaction($0).changes ?? [] }
+                let chosen = try HistorySchema.changes.select(candidates, by: fetch)
+                changes = chosen
+                // The transactions have the changes that were chosen, and no others.
+                let kept = Dictionary(grouping: chosen, by: { $0.transaction.unsafelyUnwrapped.record.key })
+                records = records.compactMap { record in
+                    kept[record.key].map { changes in
+                        let numbers = Set(changes.map(\.changeID))
+                        return record.with(record.changes?.filter { numbers.contains($0.number) })
+                    }
+                }
+            case HistoryEntities.transaction.name:
+                records = try HistorySchema.transactions.select(records.map(NSPersistentHistoryTransaction.init), by: fetch).map(\.record)
+            case let name:
+                throw CoreDataError.make(
+                    NSCoreDataError, "The NSPersistentHistoryChangeRequest cannot be executed.",
+                    reason: "The entity of its fetch request, “\(name ?? "?")”, describes no history.",
+                    next:
+                        "Make the fetch request with NSPersistentHistoryTransaction.fetchRequest or NSPersistentHistoryChange.fetchRequest."
+                )
+            }
+        }
+        switch request.resultType {
+        case .statusOnly: return NSNumber(value: true)
+        case .count: return NSNumber(value: changes?.count ?? records.count)
+        case .objectIDs:
+            var seen: Set<NSManagedObjectID> = []
+            return records.flatMap { $0.changes ?? [] }.map(\.objectID).filter { seen.insert($0).inserted }
+        case .transactionsOnly: return records.map { NSPersistentHistoryTransaction($0.with(nil)) }
+        case .changesOnly: return changes ?? records.flatMap { NSPersistentHistoryTransaction($0).changes ?? [] }
+        case .transactionsAndChanges: return records.map(NSPersistentHistoryTransaction.init)
+        }
+    }
+}
+
+extension HistoryRecord {
+    struct Key: Hashable {
+        let store: String
+        let number: Int64
+    }
+    var key: Key { Key(store: storeID, number: number) }
+}

@@ -1,0 +1,71 @@
+internal import CSQLite
+internal import Foundation
+
+extension SQLiteStore {
+    /// Puts the content of one store into another's place.
+    static func replaceFile(
+        at destination: URL, options: [AnyHashable: Any]?, from source: URL, sourceOptions: [AnyHashable: Any]?
+    ) throws {
+        for url in [destination, source] where !url.isFileURL || SQLiteFiles.isInMemory(url) {
+            throw CoreDataError.make(
+                NSPersistentStoreOperationError, "The store at \(url) cannot be part of a replacement.", reason: "It is no file.",
+                next: "Give two file URLs.")
+        }
+        let timeout = try SQLiteOptions(options).timeout
+        let reader = try SQLiteFiles.connectForReading(source, timeout: SQLiteOptions(sourceOptions).timeout)
+        // A database that is no store replaces none.
+        _ = try SQLiteMetadata.read(from: reader)
+        try SQLiteFileCopy.copyExternalFiles(from: source, to: destination)
+        guard FileManager.default.fileExists(atPath: destination.path) else {
+            return try SQLiteFileCopy.copy(reader, to: destination, timeout: timeout)
+        }
+        do {
+            // Others that have the old content open go on with the new.
+            let target = try SQLiteFiles.connectForWriting(destination, timeout: timeout, creates: false)
+            try SQLiteFileCopy.fill(target, from: reader, timeout: timeout)
+        } catch let error as NSError {
+            switch error.userInfo[NSSQLiteErrorDomain] as? Int {
+            // What is damaged is what replacing is for: the file itself is exchanged. So it is where the pages are of another size.
+            case Int(SQLITE_CORRUPT), Int(SQLITE_NOTADB):
+                try exchange(destination, for: reader, timeout: timeout)
+            case Int(SQLITE_READONLY) where FileManager.default.isWritableFile(atPath: destination.path):
+                try exchange(destination, for: reader, timeout: timeout)
+            default: throw error
+            }
+        }
+    }
+
+    private static func exchange(_ url: URL, for reader: SQLConnection, timeout: TimeInterval) throws {
+        try SQLiteFileCopy.make(url) { temporary in
+            let copy = try SQLiteFiles.connectForWriting(temporary, timeout: timeout, creates: true)
+            try SQLiteFileCopy.fill(copy, from: reader, timeout: timeout)
+        }
+    }
+
+    static func destroyFile(at url: URL, options: [AnyHashable: Any]?) throws {
+        if SQLiteFiles.isInMemory(url) { return }
+        guard url.isFileURL else {
+            throw CoreDataError.make(
+                NSPersistentStoreOperationError, "The store at \(url) cannot be destroyed.", reason: "It is no file.",
+                next: "Give a file URL.")
+        }
+        let option = options?[NSPersistentStoreForceDestroyOption]
+        let isForced = (option as? NSNumber)?.boolValue ?? (option as? Bool) ?? false
+        try SQLiteFileCopy.destroy(url, timeout: SQLiteOptions(options).timeout, isForced: isForced)
+    }
+
+    /// Copies the whole store to a place where there is none, as it is.
+    func copyFile(to url: URL, options: [AnyHashable: Any]?) throws {
+        let timeout = try SQLiteOptions(options).timeout
+        let support = SQLiteFiles.externalFiles(of: url)?.deletingLastPathComponent()
+        let hadSupport = support.map { FileManager.default.fileExists(atPath: $0.path) } ?? true
+        do {
+            if let own = self.url, !SQLiteFiles.isInMemory(own) { try SQLiteFileCopy.copyExternalFiles(from: own, to: url) }
+            try SQLiteFileCopy.copy(database(), to: url, timeout: timeout)
+        } catch {
+            // Where nothing was, nothing stays.
+            if !hadSupport, let support { try? FileManager.default.removeItem(at: support) }
+            throw error
+        }
+    }
+}

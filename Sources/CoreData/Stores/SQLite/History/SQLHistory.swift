@@ -1,0 +1,260 @@
+internal import CSQLite
+internal import Foundation
+
+/// Notes which rows a transaction writes, by triggers that live as long as the connection: so that saves, batch requests and what follows from
+/// them are all noted alike.
+// Used under the lock of its store, as its connection is.
+final class SQLHistory {
+    /// The numbers of the history's own entities.
+    static let changeNumber: Int64 = 16001
+    static let transactionNumber: Int64 = 16002
+    static let stringNumber: Int64 = 16003
+    private static let function = "coredata_note_change"
+
+    struct Key: Hashable {
+        let root: Int64
+        let key: Int64
+    }
+    /// What has been done to a row so far.
+    struct Note {
+        var type: NSPersistentHistoryChangeType
+        var entity: SQLEntity
+        /// The properties that an update has written.
+        var updated = PropertySet()
+        /// The values of the columns that are preserved, by their place among those of the table.
+        var tombstone: [Int: SQLValue] = [:]
+    }
+    /// A table whose rows are noted.
+    private struct Table {
+        let root: Int64
+        let kinds: [Int64: Kind]
+        /// The entity of every row, where it is the only one.
+        let only: Kind?
+    }
+    private final class Kind {
+        let entity: SQLEntity
+        /// The property that a column of the table belongs to.
+        let properties: [Int?]
+
+        init(_ entity: SQLEntity, _ columns: [SQLIdentifier]) {
+            self.entity = entity
+            var found: [SQLIdentifier: Int] = [:]
+            for (index, property) in entity.properties.enumerated() {
+                switch property {
+                case .attribute(let place): found[place.column] = index
+                case .toOne(let place):
+                    found[place.column] = index
+                    if let column = place.entityColumn { found[column] = index }
+                case .toMany, .unstored: continue
+                }
+            }
+            properties = columns.map { found[$0] }
+        }
+    }
+
+    private(set) var notes: [Key: Note] = [:]
+    private(set) var order: [Key] = []
+    private var tables: [Table] = []
+    /// The attributes that keep their values in tombstones, by the number of their entity.
+    private(set) var preserved: [Int64: [(attribute: NSAttributeDescription, storage: SQLStorage, place: Int)]] = [:]
+    /// How many columns for tombstones there are.
+    private(set) var tombstoneCount = 0
+    /// Which of the columns that not every file has this one has.
+    private(set) var hasProcess = true
+
+    func forget() {
+        notes.removeAll(keepingCapacity: true)
+        order.removeAll(keepingCapacity: true)
+    }
+
+    // MARK: Setting up
+
+    private static let definition = [
+        "CREATE TABLE IF NOT EXISTS ACHANGE ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZCHANGETYPE INTEGER, ZENTITY INTEGER, "
+            + "ZENTITYPK INTEGER, ZTRANSACTIONID INTEGER, ZCOLUMNS BLOB )",
+        "CREATE TABLE IF NOT EXISTS ATRANSACTION ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZAUTHORTS INTEGER, "
+            + "ZBUNDLEIDTS INTEGER, ZCONTEXTNAMETS INTEGER, ZPROCESSIDTS INTEGER, ZTIMESTAMP FLOAT, ZAUTHOR VARCHAR, ZBUNDLEID VARCHAR, "
+            + "ZCONTEXTNAME VARCHAR, ZPROCESSID VARCHAR, ZQUERYGEN BLOB )",
+        "CREATE TABLE IF NOT EXISTS ATRANSACTIONSTRING ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZNAME VARCHAR )",
+        "CREATE INDEX IF NOT EXISTS ACHANGE_ZTRANSACTIONID_INDEX ON ACHANGE (ZTRANSACTIONID)",
+        "CREATE INDEX IF NOT EXISTS ATRANSACTION_ZTIMESTAMP_INDEX ON ATRANSACTION (ZTIMESTAMP)",
+        "CREATE UNIQUE INDEX IF NOT EXISTS Z_TRANSACTIONSTRING_UNIQUE_NAME ON ATRANSACTIONSTRING (ZNAME COLLATE BINARY ASC)",
+    ]
+    private static let needed: [String: Set<String>] = [
+        "ACHANGE": ["Z_PK", "Z_ENT", "ZCHANGETYPE", "ZENTITY", "ZENTITYPK", "ZTRANSACTIONID", "ZCOLUMNS"],
+        "ATRANSACTION": ["Z_PK", "Z_ENT", "ZAUTHORTS", "ZBUNDLEIDTS", "ZCONTEXTNAMETS", "ZTIMESTAMP"],
+        "ATRANSACTIONSTRING": ["Z_PK", "Z_ENT", "ZNAME"],
+    ]
+
+    /// Whether a file has tables of a history that can be written.
+    static func hasTables(_ connection: SQLConnection) throws -> Bool {
+        for (table, needed) in needed where try !needed.isSubset(of: columns(of: table, connection)) { return false }
+        return true
+    }
+
+    private static func columns(of table: String, _ connection: SQLConnection) throws -> Set<String> {
+        Set(try connection.texts("SELECT name FROM pragma_table_info(\(sqlLiteral(table)))", .opening).compactMap { $0[0] })
+    }
+
+    /// Makes the tables of the history where they are missing.
+    ///
+    /// - Throws: code 134020 where there are others of their names.
+    static func makeTables(_ connection: SQLConnection) throws {
+        if try hasTables(connection) { return }
+        try connection.transaction {
+            for statement in definition { try connection.execute(statement) }
+            for (number, name) in [(changeNumber, "CHANGE"), (transactionNumber, "TRANSACTION"), (stringNumber, "TRANSACTIONSTRING")] {
+                try connection.execute(
+                    "INSERT OR IGNORE INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (\(number), '\(name)', 0, 0)")
+            }
+        }
+        guard try hasTables(connection) else {
+            throw CoreDataError.make(
+                NSPersistentStoreIncompatibleSchemaError, "The store at \(connection.path) cannot keep a history.",
+                reason: "Its tables ACHANGE, ATRANSACTION and ATRANSACTIONSTRING lack columns.",
+                next: "Open it without NSPersistentHistoryTrackingKey, or drop the tables.", info: [NSFilePathErrorKey: connection.path])
+        }
+    }
+
+    /// Finds out what is to be noted of which entity. Enough for reading.
+    init(_ schema: SQLSchema, _ connection: SQLConnection) throws {
+        for table in schema.tables {
+            let entities = schema.entities.filter { $0.table == table.name }
+            guard let root = entities.first?.rootNumber else { continue }
+            let columns = table.columns.map(\.name)
+            let kinds = Dictionary(uniqueKeysWithValues: entities.map { ($0.number, Kind($0, columns)) })
+            tables.append(Table(root: root, kinds: kinds, only: entities.count == 1 ? kinds[entities[0].number] : nil))
+        }
+        for entity in schema.entities {
+            var list: [(attribute: NSAttributeDescription, storage: SQLStorage, place: Int)] = []
+            for (index, property) in entity.entity.frozen.unsafelyUnwrapped.properties.enumerated() {
+                guard let attribute = property as? NSAttributeDescription, attribute.preservesValueInHistoryOnDeletion,
+                    case .attribute(let place) = entity.properties[index]
+                else { continue }
+                // A value in a file of its own is gone with its row.
+                if case .externalData = place.storage { continue }
+                list.append((attribute, place.storage, list.count))
+            }
+            if !list.isEmpty { preserved[entity.number] = list }
+            tombstoneCount = max(tombstoneCount, list.count)
+        }
+        hasProcess = try Self.columns(of: "ATRANSACTION", connection).contains("ZPROCESSIDTS")
+    }
+
+    /// Begins to note what is written by a connection.
+    func install(_ schema: SQLSchema, _ connection: SQLConnection) throws {
+        let known = try Self.columns(of: "ACHANGE", connection)
+        for place in 0..<tombstoneCount where !known.contains("ZTOMBSTONE\(place)") {
+            try connection.execute("ALTER TABLE ACHANGE ADD COLUMN ZTOMBSTONE\(place) BLOB")
+        }
+        let code = sqlite3_create_function_v2(
+            connection.handle, Self.function, -1, SQLITE_UTF8, Unmanaged.passRetained(self).toOpaque(),
+            { context, count, values in
+                guard let own = sqlite3_user_data(context), let values else { return }
+                Unmanaged<SQLHistory>.fromOpaque(own).takeUnretainedValue().note(UnsafeBufferPointer(start: values, count: Int(count)))
+                sqlite3_result_null(context)
+            }, nil, nil, { own in if let own { Unmanaged<SQLHistory>.fromOpaque(own).release() } })
+        guard code == SQLITE_OK else { throw SQLError.make(connection.handle, code, .opening, path: connection.path) }
+        for (number, table) in schema.tables.enumerated() {
+            for statement in triggers(number, table, schema) { try connection.execute(statement, .opening) }
+        }
+    }
+
+    private func triggers(_ number: Int, _ table: SQLTable, _ schema: SQLSchema) -> [String] {
+        func trigger(_ event: String, _ calls: [String]) -> String {
+            "CREATE TEMP TRIGGER CoreDataHistory\(event)\(number) AFTER \(event) ON main.\(table.name) BEGIN "
+                + calls.map { "SELECT \(Self.function)(\($0));" }.joined(separator: " ") + " END"
+        }
+        // Functions take few arguments and expressions have few levels: what is longer comes in pieces.
+        var update = "1, \(number), NEW.Z_PK, NEW.Z_ENT, OLD.Z_OPT IS NOT NEW.Z_OPT"
+        for start in stride(from: 0, to: table.columns.count, by: 200) {
+            let piece = table.columns[start..<min(start + 200, table.columns.count)]
+            update += ", " + piece.map { "(OLD.\($0.name) IS NOT NEW.\($0.name))" }.joined(separator: " || ")
+        }
+        var deletions = ["2, \(number), OLD.Z_PK, OLD.Z_ENT, 0"]
+        for entity in schema.entities where entity.table == table.name {
+            let list = preserved[entity.number] ?? []
+            for start in stride(from: 0, to: list.count, by: 100) {
+                let columns = list[start..<min(start + 100, list.count)].compactMap { item -> String? in
+                    if case .attribute(let place) = entity[item.attribute] { "OLD.\(place.column)" } else { nil }
+                }
+                deletions.append("3, \(number), OLD.Z_PK, \(entity.number), \(start), \(columns.joined(separator: ", "))")
+            }
+        }
+        return [trigger("INSERT", ["0, \(number), NEW.Z_PK, NEW.Z_ENT"]), trigger("UPDATE", [update]), trigger("DELETE", deletions)]
+    }
+
+    // MARK: Noting
+
+    private func note(_ values: UnsafeBufferPointer<OpaquePointer?>) {
+        let table = tables[Int(sqlite3_value_int64(values[1]))]
+        let place = Key(root: table.root, key: sqlite3_value_int64(values[2]))
+        guard let kind = table.only ?? table.kinds[sqlite3_value_int64(values[3])] else { return }
+        switch sqlite3_value_int64(values[0]) {
+        case 0: set(.insert, place, kind.entity)
+        case 1:
+            var updated: [Int] = []
+            var isChanged = sqlite3_value_int64(values[4]) != 0
+            var column = 0
+            for value in values.dropFirst(5) {
+                guard let digits = sqlite3_value_text(value) else { continue }
+                for offset in 0..<Int(sqlite3_value_bytes(value)) {
+                    if digits[offset] == UInt8(ascii: "1"), let property = kind.properties[column] {
+                        updated.append(property)
+                        isChanged = true
+                    }
+                    column += 1
+                }
+            }
+            // Places in an order and the keys of relationships without a way back are no property of the row.
+            if !isChanged { return }
+            set(.update, place, kind.entity)
+            for property in updated { notes[place]?.updated.insert(property) }
+        case 2: set(.delete, place, kind.entity)
+        default:
+            // Each entity of the table offers its own columns.
+            guard notes[place]?.type == .delete, kind.entity === notes[place]?.entity else { return }
+            let start = Int(sqlite3_value_int64(values[4]))
+            for (offset, value) in values.dropFirst(5).enumerated() { notes[place]?.tombstone[start + offset] = SQLValue(copying: value) }
+        }
+    }
+
+    private func set(_ type: NSPersistentHistoryChangeType, _ place: Key, _ entity: SQLEntity) {
+        guard let known = notes[place] else {
+            notes[place] = Note(type: type, entity: entity)
+            order.append(place)
+            return
+        }
+        // What is inserted stays so however often it is written; what is deleted is gone.
+        if type == .delete { notes[place]?.type = .delete } else if known.type == .delete { notes[place]?.type = .update }
+        if type == .insert { notes[place]?.entity = entity }
+    }
+
+    /// The relationships that a save has changed in rows that it has updated: they lie elsewhere.
+    func noteRelationships(_ objects: [NSManagedObject], in store: SQLiteStore) {
+        for object in objects {
+            guard let place = store.place(of: object.objectID) else { continue }
+            let key = Key(root: place.entity.rootNumber, key: place.key)
+            guard notes[key]?.type == .update else { continue }
+            for relationship in object.owningEntity.frozen.unsafelyUnwrapped.relationships
+            where relationship.isToMany && object.changed.contains(relationship.slotIndex) {
+                notes[key]?.updated.insert(relationship.slotIndex)
+            }
+        }
+    }
+}
+
+extension SQLValue {
+    /// The value of an argument that is gone when the function is.
+    fileprivate init(copying value: OpaquePointer?) {
+        switch sqlite3_value_type(value) {
+        case SQLITE_INTEGER: self = .integer(sqlite3_value_int64(value))
+        case SQLITE_FLOAT: self = .real(sqlite3_value_double(value))
+        case SQLITE_TEXT: self = .text(SQLFunctionValue.text(value))
+        case SQLITE_BLOB:
+            let count = Int(sqlite3_value_bytes(value))
+            self = .blob(sqlite3_value_blob(value).map { Data(bytes: $0, count: count) } ?? Data())
+        default: self = .null
+        }
+    }
+}

@@ -1,0 +1,158 @@
+internal import CSQLite
+internal import Foundation
+
+extension SQLiteStore {
+    /// The number of the last transaction; nil without a history.
+    func readLastHistoryNumber() throws -> Int64? {
+        guard historyReader != nil else { return nil }
+        return try lastHistoryNumber(database())
+    }
+
+    private func lastHistoryNumber(_ connection: SQLConnection) throws -> Int64 {
+        let sql =
+            "SELECT max(ifnull((SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = \(SQLHistory.transactionNumber)), 0), "
+            + "ifnull((SELECT max(Z_PK) FROM ATRANSACTION), 0))"
+        return try connection.with(sql) { try $0.step() ? $0.int64(0) : 0 }
+    }
+
+    /// The transactions that a request means.
+    func readHistory(_ request: NSPersistentHistoryChangeRequest) throws -> [HistoryRecord] {
+        guard let reader = historyReader else { throw unsupported(request) }
+        let connection = try database()
+        return try connection.reading {
+            let condition = try condition(request, connection)
+            let isAboutChanges = request.fetchRequest?.entity?.name == HistoryEntities.change.name
+            let wantsChanges =
+                isAboutChanges || [.objectIDs, .changesOnly, .transactionsAndChanges].contains(request.resultType)
+            let changes = wantsChanges ? try readChanges(condition, reader, connection) : [:]
+            return try readTransactions(condition, reader, connection).map { record in
+                wantsChanges ? record.with(changes[record.number] ?? []) : record
+            }
+        }
+    }
+
+    /// Deletes the transactions before what a request names, and answers how many there were.
+    func removeHistory(_ request: NSPersistentHistoryChangeRequest) throws -> Int {
+        guard historyReader != nil else { throw unsupported(request) }
+        let limit: HistoryCondition
+        switch request.limit {
+        case .date(let date): limit = HistoryCondition(sql: "ZTIMESTAMP < ?", value: .real(date.timeIntervalSinceReferenceDate))
+        case .token(let token):
+            guard let number = token?.numbers[identifier] else { return 0 }
+            limit = HistoryCondition(sql: "Z_PK < ?", value: .integer(number))
+        }
+        let connection = try database()
+        return try connection.transaction {
+            try connection.with("DELETE FROM ACHANGE WHERE ZTRANSACTIONID IN (SELECT Z_PK FROM ATRANSACTION WHERE \(limit.sql))") {
+                statement in
+                limit.value.bind(to: statement.handle, at: 1)
+                try statement.run()
+            }
+            return try connection.with("DELETE FROM ATRANSACTION WHERE \(limit.sql)") { statement in
+                limit.value.bind(to: statement.handle, at: 1)
+                try statement.run()
+                return connection.changes
+            }
+        }
+    }
+
+    /// Which transactions are meant, with one parameter.
+    private struct HistoryCondition {
+        let sql: String
+        let value: SQLValue
+    }
+
+    private func condition(_ request: NSPersistentHistoryChangeRequest, _ connection: SQLConnection) throws -> HistoryCondition {
+        switch request.limit {
+        case .date(let date): return HistoryCondition(sql: "ZTIMESTAMP > ?", value: .real(date.timeIntervalSinceReferenceDate))
+        case .token(let token):
+            // A token of other stores knows nothing of this one.
+            guard let number = token?.numbers[identifier] else { return HistoryCondition(sql: "Z_PK > ?", value: .integer(0)) }
+            let last = try lastHistoryNumber(connection)
+            let first = try connection.with("SELECT min(Z_PK) FROM ATRANSACTION") { statement in
+                try statement.step() && !statement.isNull(0) ? statement.int64(0) : last + 1
+            }
+            guard number <= last, first <= number + 1 else {
+                throw CoreDataError.make(
+                    NSPersistentHistoryTokenExpiredError, "The history cannot be read from transaction \(number) of \(connection.path) on.",
+                    reason: number > last
+                        ? "The store has had \(last) transactions only: it is not the one that the token was taken from, or an older copy of it."
+                        : "What came after it was deleted; the history begins with \(first).",
+                    next: "Read the objects anew, and the history from currentPersistentHistoryToken(fromStores:) on.",
+                    info: [NSAffectedStoresErrorKey: [self]])
+            }
+            return HistoryCondition(sql: "Z_PK > ?", value: .integer(number))
+        }
+    }
+
+    private func readTransactions(
+        _ condition: HistoryCondition, _ reader: SQLHistory, _ connection: SQLConnection
+    ) throws -> [HistoryRecord] {
+        func text(_ key: String) -> String { "(SELECT ZNAME FROM ATRANSACTIONSTRING s WHERE s.Z_PK = \(key))" }
+        let process = reader.hasProcess ? text("ZPROCESSIDTS") : "NULL"
+        let sql =
+            "SELECT Z_PK, ZTIMESTAMP, \(text("ZAUTHORTS")), \(text("ZCONTEXTNAMETS")), \(text("ZBUNDLEIDTS")), \(process) "
+            + "FROM ATRANSACTION WHERE \(condition.sql) ORDER BY Z_PK"
+        return try connection.with(sql) { statement in
+            condition.value.bind(to: statement.handle, at: 1)
+            func text(_ column: Int) -> String? { statement.isNull(column) ? nil : statement.text(column) }
+            var records: [HistoryRecord] = []
+            while try statement.step() {
+                records.append(
+                    HistoryRecord(
+                        number: statement.int64(0), storeID: identifier,
+                        timestamp: Date(timeIntervalSinceReferenceDate: statement.double(1)),
+                        author: text(2), contextName: text(3), bundleID: text(4), processID: text(5), changes: nil))
+            }
+            return records
+        }
+    }
+
+    /// The changes of transactions, by their numbers. Those of entities that the model does not have are left out.
+    private func readChanges(
+        _ condition: HistoryCondition, _ reader: SQLHistory, _ connection: SQLConnection
+    ) throws -> [Int64: [HistoryRecord.Change]] {
+        // A store that is only read may lack columns for what is preserved from now on.
+        let known = Set(try connection.texts("SELECT name FROM pragma_table_info('ACHANGE')").compactMap { $0[0] })
+        let places = (0..<reader.tombstoneCount).map { known.contains("ZTOMBSTONE\($0)") ? ", ZTOMBSTONE\($0)" : ", NULL" }.joined()
+        let sql =
+            "SELECT Z_PK, ZTRANSACTIONID, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZCOLUMNS\(places) FROM ACHANGE "
+            + "WHERE ZTRANSACTIONID IN (SELECT Z_PK FROM ATRANSACTION WHERE \(condition.sql)) ORDER BY Z_PK"
+        return try connection.with(sql) { statement in
+            condition.value.bind(to: statement.handle, at: 1)
+            var changes: [Int64: [HistoryRecord.Change]] = [:]
+            while try statement.step() {
+                guard let entity = schema.entity(numbered: statement.int64(3)),
+                    let type = NSPersistentHistoryChangeType(rawValue: Int(statement.int64(2)))
+                else { continue }
+                changes[statement.int64(1), default: []].append(
+                    HistoryRecord.Change(
+                        number: statement.int64(0), objectID: values.id(statement.int64(4), of: entity.entity), type: type,
+                        updatedProperties: type == .update ? Self.properties(statement.data(5), entity.entity) : nil,
+                        tombstone: type == .delete ? try tombstone(statement, entity, reader) : nil))
+            }
+            return changes
+        }
+    }
+
+    private static func properties(_ bits: Data, _ entity: NSEntityDescription) -> Set<NSPropertyDescription> {
+        var properties: Set<NSPropertyDescription> = []
+        for (index, property) in entity.frozen.unsafelyUnwrapped.properties.enumerated() where index / 8 < bits.count {
+            if bits[bits.startIndex + index / 8] & (1 << (index % 8)) != 0 { properties.insert(property) }
+        }
+        return properties
+    }
+
+    private func tombstone(_ statement: SQLStatement, _ entity: SQLEntity, _ reader: SQLHistory) throws -> [AnyHashable: Any]? {
+        guard let preserved = reader.preserved[entity.number] else { return nil }
+        let layout = entity.entity.frozen.unsafelyUnwrapped.layout
+        let row = Row.blank(layout)
+        var found: [AnyHashable: Any] = [:]
+        for (attribute, storage, place) in preserved where !statement.isNull(6 + place) {
+            let slot = layout.slots[attribute.slotIndex]
+            row.store(try values.read(statement.handle, Int32(6 + place), storage, attribute), in: slot)
+            if let value = row.any(at: slot, of: attribute) { found[attribute.name] = value }
+        }
+        return found.isEmpty ? nil : found
+    }
+}

@@ -1,0 +1,131 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+/// Contexts that hold on to a state of the store.
+@Suite struct QueryGenerationTests {
+    private static func names(_ context: NSManagedObjectContext) throws -> [String] {
+        try context.all(Band.self, nil, by: "name").map(\.name)
+    }
+
+    @Test func aPinnedContextReadsWhatWasThereWhenItFirstRead() throws {
+        let pad = try Scratchpad()
+        let coordinator = try pad.coordinator(Music.model())
+        let (writer, pinned) = (Music.context(coordinator), Music.context(coordinator))
+        let bands = try writer.performAndWait { try ["a", "b"].map { try writer.saveBand($0, albums: ["1 of \($0)"]) } }
+        try pinned.performAndWait {
+            try pinned.setQueryGenerationFrom(.current)
+            #expect(pinned.queryGenerationToken === NSQueryGenerationToken.current)
+            #expect(try Self.names(pinned) == ["a", "b"])
+            #expect(pinned.queryGenerationToken !== NSQueryGenerationToken.current)
+        }
+        try writer.performAndWait {
+            bands[0].name = "A"
+            bands[0].albums.first?.title = "changed"
+            writer.delete(bands[1])
+            try writer.saveBand("c", albums: ["1 of c"])
+        }
+        try pinned.performAndWait {
+            pinned.refreshAllObjects()
+            // Fetches, counts, faults and relationships alike.
+            #expect(try Self.names(pinned) == ["a", "b"])
+            #expect(try pinned.count(for: NSFetchRequest<Band>(entityName: "Band")) == 2)
+            #expect(try pinned.all(Band.self, "name == 'A' OR name == 'c'").isEmpty)
+            let shown = try pinned.all(Band.self, nil, by: "name")
+            #expect(shown.map { $0.albums.map(\.title) } == [["1 of a"], ["1 of b"]])
+            try pinned.setQueryGenerationFrom(.current)
+            pinned.refreshAllObjects()
+            #expect(try Self.names(pinned) == ["A", "c"])
+            try writer.performAndWait { _ = try writer.saveBand("d") }
+            #expect(try Self.names(pinned) == ["A", "c"])
+            try pinned.setQueryGenerationFrom(nil)
+            #expect(pinned.queryGenerationToken == nil)
+            #expect(try Self.names(pinned) == ["A", "c", "d"])
+        }
+    }
+
+    @Test func contextsShareAGenerationAndSavingMergingAndResettingLeaveIt() throws {
+        let pad = try Scratchpad()
+        let coordinator = try pad.coordinator(Music.model())
+        let (writer, first, second) = (Music.context(coordinator), Music.context(coordinator), Music.context(coordinator))
+        try writer.performAndWait { _ = try writer.saveBand("a") }
+        let token = try first.performAndWait {
+            try first.setQueryGenerationFrom(.current)
+            #expect(try Self.names(first) == ["a"])
+            return try #require(first.queryGenerationToken)
+        }
+        try writer.performAndWait { _ = try writer.saveBand("b") }
+        try second.performAndWait {
+            try second.setQueryGenerationFrom(token)
+            #expect(try Self.names(second) == ["a"])
+            second.reset()
+            #expect(try Self.names(second) == ["a", "b"])
+            #expect(second.queryGenerationToken != nil)
+        }
+        try first.performAndWait {
+            #expect(try Self.names(first) == ["a"])
+            _ = try first.saveBand("c")
+            #expect(try Self.names(first) == ["a", "b", "c"])
+        }
+        let other = Music.context(try pad.coordinator(Music.model()))
+        other.performAndWait { #expect(failure { try other.setQueryGenerationFrom(token) }?.code == NSCoreDataError) }
+    }
+
+    @Test func whatWasChangedSinceIsAConflictOfAPinnedContext() throws {
+        let pad = try Scratchpad()
+        let coordinator = try pad.coordinator(Music.model())
+        let (writer, pinned) = (Music.context(coordinator), Music.context(coordinator))
+        let band = try writer.performAndWait { try writer.saveBand("a") }
+        let shown = try pinned.performAndWait {
+            try pinned.setQueryGenerationFrom(.current)
+            return try #require(try pinned.all(Band.self).first)
+        }
+        try writer.performAndWait {
+            band.name = "b"
+            try writer.save()
+        }
+        try pinned.performAndWait {
+            shown.name = "c"
+            #expect(failure { try pinned.save() }?.code == NSManagedObjectMergeError)
+            pinned.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+            try pinned.save()
+        }
+        #expect(try pad.texts("SELECT ZNAME FROM ZBAND") == [["c"]])
+    }
+
+    @Test func aLongPinHindersNoWriterAndGoesWithItsContext() throws {
+        let pad = try Scratchpad()
+        let coordinator = try pad.coordinator(Music.model(), options: [NSPersistentStoreTimeoutOption: 1])
+        let writer = Music.context(coordinator)
+        try writer.performAndWait { _ = try writer.saveBand("0") }
+        try {
+            let pinned = Music.context(coordinator)
+            try pinned.performAndWait {
+                try pinned.setQueryGenerationFrom(.current)
+                #expect(try Self.names(pinned) == ["0"])
+            }
+            try writer.performAndWait { for number in 1...300 { _ = try writer.saveBand("\(number)", albums: ["x", "y"]) } }
+            let names = try pinned.performAndWait { try Self.names(pinned) }
+            #expect(names == ["0"])
+        }()
+        // Nobody reads the old state any more: the log can be emptied.
+        let store = try #require(coordinator.persistentStores.first as? SQLiteStore)
+        let rest = try store.requestLock.withLock { try store.database().texts("PRAGMA wal_checkpoint(TRUNCATE)") }
+        #expect(rest == [["0", "0", "0"]])
+    }
+
+    @Test func aFileWithoutALogIsReadAsItIs() throws {
+        let pad = try Scratchpad()
+        let coordinator = try pad.coordinator(Music.model(), options: [NSSQLitePragmasOption: ["journal_mode": "DELETE"]])
+        let (writer, context) = (Music.context(coordinator), Music.context(coordinator))
+        try writer.performAndWait { _ = try writer.saveBand("a") }
+        try context.performAndWait {
+            try context.setQueryGenerationFrom(.current)
+            #expect(try Self.names(context) == ["a"])
+            #expect(context.queryGenerationToken == nil)
+            try writer.performAndWait { _ = try writer.saveBand("b") }
+            #expect(try Self.names(context) == ["a", "b"])
+        }
+    }
+}

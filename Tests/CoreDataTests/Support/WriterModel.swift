@@ -1,0 +1,1 @@
+../../StoreWriter/WriterModel.swift
