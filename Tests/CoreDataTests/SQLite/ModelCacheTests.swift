@@ -13,7 +13,7 @@ struct ModelCacheTests {
 
     @Test func aModelComesBackFromTheCacheOfAStore() throws {
         let model = NSManagedObjectModel.sample()
-        #expect(try self.model(from: ModelCache.content(of: model)).differences(from: model).isEmpty)
+        #expect(try self.model(from: #require(ModelCache.content(of: model))).differences(from: model).isEmpty)
     }
 
     @Test func whatPythonsZlibCompressedIsReadWithoutAHeader() throws {
@@ -23,11 +23,19 @@ struct ModelCacheTests {
     }
 
     @Test func aDamagedCacheIsAnErrorThatNamesIt() throws {
-        let content = try ModelCache.content(of: .sample())
+        let content = try #require(ModelCache.content(of: .sample()))
         for damaged in [Data(), content.dropLast(20), Data("no model".utf8), try ModelCache.deflate(Data("no model".utf8))] {
             let error = failure { _ = try model(from: Data(damaged)) }
             #expect(error?.code == 259)
         }
+    }
+
+    @Test func aModelWithCodeInItIsNotKeptAndDoesNotKeepAStoreFromOpening() throws {
+        let note = NSEntityDescription(name: "Note")
+        let text = NSAttributeDescription(name: "text", type: .string)
+        text.setValidationPredicates([NSPredicate { _, _ in true }], withValidationWarnings: nil)
+        note.properties = [text]
+        #expect(try ModelCache.content(of: NSManagedObjectModel(entities: [note])) == nil)
     }
 
     @Test func aFewBytesThatWouldFillTheMemoryAreRefused() throws {

@@ -18,6 +18,12 @@ extension NSManagedObjectModel {
         var complete = CompiledModelWriter()
         return try complete.data(of: self, contents: xcdatamodelContents())
     }
+
+    /// The archive alone, without what it has no fields for.
+    func compiledArchive() throws -> Data {
+        var writer = CompiledModelWriter()
+        return try writer.data(of: self, contents: nil)
+    }
 }
 
 /// Makes compiled models: keyed archives of Apple's descriptions, in the layout that ``CompiledModelReader`` reads.

@@ -1,15 +1,28 @@
 internal import CZlib
 internal import Foundation
+internal import Logging
 
 /// The model that a SQLite store keeps of itself, in `Z_MODELCACHE`: a compiled model, compressed.
 enum ModelCache {
     /// How large a model may be, so that a few damaged or hostile bytes do not fill the memory.
     static let byteLimit = 64 << 20
 
-    /// The content of the table for a model.
+    /// The content of the table for a model; nil where it has no compiled form.
     ///
-    /// - Throws: code 512 for a model that has no compiled form; see ``NSManagedObjectModel/compiledModel()``.
-    static func content(of model: NSManagedObjectModel) throws -> Data { try deflate(model.compiledModel()) }
+    /// A program that has such a model opens the store with it: what is missing in the cache is missed only by one that has none. The log says what.
+    static func content(of model: NSManagedObjectModel) throws -> Data? {
+        do {
+            return try deflate(model.compiledModel())
+        } catch {
+            Log.model.notice("The model that the store keeps of itself is incomplete. \(error.localizedDescription)")
+        }
+        do {
+            return try deflate(model.compiledArchive())
+        } catch {
+            Log.model.notice("The store keeps no model of itself. \(error.localizedDescription)")
+            return nil
+        }
+    }
 
     /// Reads the model in the content of the table into `model`, which is empty.
     ///

@@ -21,11 +21,9 @@ enum SQLiteModelCache {
         }
     }
 
-    /// Writes the model of a new store.
-    ///
-    /// - Throws: code 512 for a model that has no compiled form.
+    /// Writes the model of a new store; nothing where it has no compiled form.
     static func write(_ model: NSManagedObjectModel, to connection: SQLConnection) throws {
-        let content = try ModelCache.content(of: model)
+        guard let content = try ModelCache.content(of: model) else { return }
         try connection.with("INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)") { statement in
             statement.bind(content, at: 1)
             try statement.run()
