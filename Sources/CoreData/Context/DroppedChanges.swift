@@ -149,12 +149,18 @@ extension NSManagedObjectContext {
         if object.isFault, !object.hasChanges { object.relationships = [] }
         do {
             guard let row = try source.row(for: object.objectID, in: self) else { return false }
-            // What a parent has not saved has no version of its own.
-            if let known = object.snapshot, row.version != known.version || (parent != nil && row !== known) { object.rebase(onto: row) }
+            if let known = object.snapshot, isNews(row, to: object, known) { object.rebase(onto: row) }
         } catch {
             noteFaultError(error, of: object)
         }
         return true
+    }
+
+    /// Whether a row is other than the one that the object goes by. What a parent has not saved has no version of its own.
+    private func isNews(_ row: Row, to object: NSManagedObject, _ known: Row) -> Bool {
+        if row.version != known.version { return true }
+        guard parent != nil, row !== known else { return false }
+        return !object.owningEntity.frozen!.layout.slots.allSatisfy { row.hasEqualValue(as: known, at: $0) }
     }
 
     /// The delete rules of a deleted object hold for what others have related to it. Its attributes stay, for an undo that brings it back.

@@ -150,6 +150,36 @@ import Testing
         }
     }
 
+    @Test("A child's save of a relationship leaves what the parent has related since, by the ID that the parent's save has given too")
+    func listDifferences() throws {
+        try family { parent, child in
+            let band = parent.performAndWait { () -> Band in
+                let band = Band(context: parent)
+                band.name = "Low"
+                return band
+            }
+            try child.performAndWait {
+                let copy = try #require(try child.all(Band.self).first)
+                let album = Album(context: child)
+                album.title = "theirs"
+                album.band = copy
+            }
+            try parent.performAndWait {
+                let album = Album(context: parent)
+                album.title = "ours"
+                album.band = band
+                try parent.save()
+            }
+            try child.performAndWait { try child.save() }
+            parent.performAndWait { #expect(Set(band.albums.map(\.title)) == ["theirs", "ours"]) }
+            try child.performAndWait {
+                child.refreshAllObjects()
+                let copies = try child.all(Band.self)
+                #expect(copies.map { Set($0.albums.map(\.title)) } == [["theirs", "ours"]])
+            }
+        }
+    }
+
     @Test("An object keeps its identity for the child after the parent has saved it")
     func identityAfterParentSave() throws {
         try family { parent, child in

@@ -107,7 +107,7 @@ final class ProgramExecution {
     }
 
     private func undo(_ side: ProgramSide, isRedo: Bool) throws {
-        guard let change = side.nextUndo(isRedo: isRedo), !isMistakable(change) else { return }
+        guard let change = side.nextUndo(isRedo: isRedo), !isMistakable(change, side) else { return }
         side.dropUndo(isRedo: isRedo)
         say(side, isRedo ? "redo" : "undo")
         let before = side.working
@@ -121,8 +121,11 @@ final class ProgramExecution {
         }
     }
 
-    /// Whether an undo would bring back, as a new object of the same label, what others have changes of and do not know to be deleted.
-    private func isMistakable(_ change: ProgramSide.Change) -> Bool {
+    /// Whether an undo would bring back, as a new object of the same label, what others have inserted again, or have changes of and do not know to
+    /// be deleted.
+    private func isMistakable(_ change: ProgramSide.Change, _ side: ProgramSide) -> Bool {
+        let back = Set(change.before.living).subtracting(change.after.living)
+        if !back.isDisjoint(with: side.working.living) { return true }
         let deleted = change.before.living.filter { stored.nodes[$0] == nil }
         return sides.contains { side in
             !side.working.changedLabels(since: side.base).isDisjoint(with: deleted.filter { side.base.nodes[$0] != nil })

@@ -214,6 +214,42 @@ extension NSManagedObjectContext {
         #expect(parent == [0])
     }
 
+    @Test("Objects that win over their deletion together keep what leads from one to the other")
+    func insertedAgainTogether() throws {
+        let contexts = try TwoContexts {
+            $0.node(0)
+            $0.node(1)
+        }
+        try contexts.perform(contexts.second) { $0[0]!.setValue(NSOrderedSet(array: [$0[1]!]), forKey: "queue") }
+        try contexts.save { for node in $0.values { contexts.first.delete(node) } }
+        try contexts.second.performAndWait {
+            contexts.second.mergePolicy = NSMergePolicy.overwrite
+            try contexts.second.save()
+        }
+        let (queue, owner) = (try contexts.stored(0, "queue"), try contexts.stored(1, "queueOf"))
+        #expect(queue == [1])
+        #expect(owner == [0])
+    }
+
+    @Test("An undo of an insertion takes the object out of where others have moved it since")
+    func undoOfAnInsertionAfterAMove() throws {
+        let contexts = try TwoContexts {
+            $0.node(0)
+            $0.node(2)
+        }
+        let manager = UndoManager()
+        contexts.second.performAndWait { contexts.second.undoManager = manager }
+        try contexts.perform(contexts.second) {
+            contexts.second.node(1, ["parent": $0[0]!])
+            try contexts.second.save()
+        }
+        try contexts.save { $0[1]!.setValue($0[2]!, forKey: "parent") }
+        contexts.merge()
+        contexts.second.performAndWait { contexts.second.undo() }
+        let children = try contexts.shown(2, "children")
+        #expect(children == [])
+    }
+
     @Test("A refresh without merging drops changes of relationships at both ends, and is not undone")
     func refresh() throws {
         let contexts = try TwoContexts {
