@@ -25,7 +25,7 @@ struct CodeFirstWriter {
 
     init(_ model: NSManagedObjectModel) throws {
         self.model = model
-        let mistakes = ModelCheck.mistakes(of: model).map(\.message)
+        let mistakes = ModelCheck.mistakes(of: model)
         guard mistakes.isEmpty else {
             throw ModelFileError.unwritable("the model", mistakes.map(\.message).joined(separator: " "), next: "Mend the model first.")
         }

@@ -73,5 +73,7 @@ enum ModelCache {
         return result
     }
 
-    private static func damaged(_ reason: String, _ file: String?) -> NSError { ModelFileError.malformed(file, element: "Z_MODELCACHE", reason) }
+    private static func damaged(_ reason: String, _ file: String?) -> NSError {
+        ModelFileError.malformed(file, element: "Z_MODELCACHE", reason)
+    }
 }

@@ -43,7 +43,8 @@ extension NSManagedObjectModel {
         let connection = try SQLiteFiles.connectForReading(url, timeout: SQLiteOpening.standardTimeout)
         guard let content = try SQLiteModelCache.content(in: connection) else {
             throw CoreDataError.make(
-                NSCoreDataError, "The store at \(url.path) keeps no model of itself.", reason: "Its table Z_MODELCACHE is empty or not there.",
+                NSCoreDataError, "The store at \(url.path) keeps no model of itself.",
+                reason: "Its table Z_MODELCACHE is empty or not there.",
                 next: "Open it with the model it was written with.")
         }
         let hashes = try SQLiteMetadata.read(from: connection)[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
