@@ -191,21 +191,15 @@ extension NSManagedObject {
         for case let relationship as NSRelationshipDescription in kept {
             rebase(relationship, from: states[relationship.relationshipIndex], before, stored)
         }
+        for case let relationship as NSRelationshipDescription in kept where !relationship.isToMany {
+            dropRival(at: relationship, before, stored)
+        }
     }
 
     private func rebase(_ relationship: NSRelationshipDescription, from state: RelationshipState, _ before: Row?, _ stored: Row) {
         let slot = slot(of: relationship)
         guard case .toMany(let storage) = state else {
-            setState(state, of: relationship)
-            // Who others have put at the other end loses this object to the one that was put there here.
-            guard let inverse = relationship.keptInverse, let other = stored.objectID(at: slot), let context = registry?.context,
-                other !== NSManagedObjectID.unresolved, before?.objectID(at: slot)?.namesSameObject(as: other) != true
-            else { return }
-            if case .toOne(let target?) = state, target.objectID.namesSameObject(as: other) { return }
-            let rival = context.object(with: other)
-            context.catchUp(rival)
-            rival.nullify(self, at: inverse)
-            return
+            return setState(state, of: relationship)
         }
         if let list = stored.objectIDs(at: slot) {
             if storage.hadStored(list.ids) { return setState(state, of: relationship) }
@@ -214,5 +208,17 @@ extension NSManagedObject {
             return setState(state, of: relationship)
         }
         setState(.toMany(storage.changesOnly(from: before?.objectIDs(at: slot)?.ids)), of: relationship)
+    }
+
+    /// Who others have put at the other end loses this object to the one that was put there here.
+    private func dropRival(at relationship: NSRelationshipDescription, _ before: Row?, _ stored: Row) {
+        let slot = slot(of: relationship)
+        guard let inverse = relationship.keptInverse, let other = stored.objectID(at: slot), let context = registry?.context,
+            other !== NSManagedObjectID.unresolved, before?.objectID(at: slot)?.namesSameObject(as: other) != true
+        else { return }
+        if case .toOne(let target?) = state(of: relationship), target.objectID.namesSameObject(as: other) { return }
+        let rival = context.object(with: other)
+        context.catchUp(rival)
+        rival.nullify(self, at: inverse)
     }
 }

@@ -65,8 +65,8 @@ final class ToManyStorage {
             // A parent may have saved them since.
             let known = Set(ids.map(\.current))
             let changes = ToManyStorage(isOrdered: isOrdered, isLoaded: false)
-            changes.objects = objects.filter { !known.contains($0.objectID) || removed[ObjectIdentifier($0)] != nil }
-            changes.removed = removed.filter { known.contains($1.objectID) }
+            changes.objects = objects.filter { !known.contains($0.objectID.current) || removed[ObjectIdentifier($0)] != nil }
+            changes.removed = removed.filter { known.contains($1.objectID.current) }
             return changes
         }
         let changes = ToManyStorage(isOrdered: isOrdered, isLoaded: false)
@@ -114,7 +114,7 @@ final class ToManyStorage {
     /// Whether the store had these objects, in this order if order counts.
     func hadStored(_ ids: [NSManagedObjectID]) -> Bool {
         guard isLoaded, ids.count == stored.count else { return false }
-        let before = stored.map(\.objectID)
+        let before = stored.map(\.objectID.current)
         let ids = ids.map(\.current)
         return isOrdered ? before == ids : Set(before) == Set(ids)
     }

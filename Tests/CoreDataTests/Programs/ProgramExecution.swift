@@ -50,7 +50,7 @@ final class ProgramExecution {
     private func carryOut(_ step: ProgramStep) throws {
         let side = sides[step.side]
         // What leads to deleted objects of the parent is for the parent to mend.
-        if let parent = side.parent, parent.working.nodes.contains(where: { $1.isDoomed && $1.links["guards"] != nil }) { return }
+        if let parent = side.parent, parent.working.holdsDenials { return }
         try side.context.performAndWait {
             if step.kind != .save && step.kind != .merge { try catchUp(side, step.choices.last ?? 0) }
             var choices = Choices(step.choices)
@@ -226,7 +226,7 @@ final class ProgramExecution {
     private func saveChild(_ side: ProgramSide) throws {
         let parent = side.parent!
         try parent.context.performAndWait { try catchUp(parent, 0) }
-        if side.working.isDenied || !knows(side, parent.working.withoutDoomed) { return }
+        if side.working.isDenied || parent.working.holdsDenials || !knows(side, parent.working.withoutDoomed) { return }
         say(side, "save into the parent")
         let before = parent.working
         let changes = NaiveMerge(base: side.base, working: side.working, stored: parent.working.withoutDoomed)
@@ -289,6 +289,9 @@ final class ProgramExecution {
 }
 
 extension NaiveGraph {
+    /// Whether something still leads to a deleted node.
+    fileprivate var holdsDenials: Bool { nodes.contains { $1.isDoomed && $1.links["guards"] != nil } }
+
     /// As a context shows it: without the nodes that are deleted; what denies a deletion leads to its node until the save.
     var shown: NaiveGraph {
         var graph = self

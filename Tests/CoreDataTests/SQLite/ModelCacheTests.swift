@@ -13,7 +13,7 @@ struct ModelCacheTests {
 
     @Test func aModelComesBackFromTheCacheOfAStore() throws {
         let model = NSManagedObjectModel.sample()
-        #expect(try self.model(from: #require(ModelCache.content(of: model))).differences(from: model).isEmpty)
+        #expect(try self.model(from: #require(try ModelCache.content(of: model))).differences(from: model).isEmpty)
     }
 
     @Test func whatPythonsZlibCompressedIsReadWithoutAHeader() throws {
@@ -23,7 +23,7 @@ struct ModelCacheTests {
     }
 
     @Test func aDamagedCacheIsAnErrorThatNamesIt() throws {
-        let content = try #require(ModelCache.content(of: .sample()))
+        let content = try #require(try ModelCache.content(of: .sample()))
         for damaged in [Data(), content.dropLast(20), Data("no model".utf8), try ModelCache.deflate(Data("no model".utf8))] {
             let error = failure { _ = try model(from: Data(damaged)) }
             #expect(error?.code == 259)
