@@ -8,7 +8,7 @@ struct DeclaredObjectTests {
 
     private func with<Answer>(_ body: (NSManagedObjectContext) throws -> Answer) throws -> Answer {
         let container = NSPersistentContainer(name: "Music", managedObjectModel: try Self.model.get())
-        container.persistentStoreDescriptions.first?.url = URL(fileURLWithPath: "/dev/null")
+        container.persistentStoreDescriptions.first?.type = NSInMemoryStoreType
         var opening: (any Error)?
         container.loadPersistentStores { opening = $1 }
         if let opening { throw opening }

@@ -201,13 +201,29 @@ extension NSManagedObject {
         guard case .toMany(let storage) = state else {
             return setState(state, of: relationship)
         }
-        if let list = stored.objectIDs(at: slot) {
-            if storage.hadStored(list.ids) { return setState(state, of: relationship) }
-        } else if storage.isLoaded, before?.version == stored.version, registry?.context?.parent == nil {
+        if stored.objectIDs(at: slot) == nil, storage.isLoaded, before?.version == stored.version, registry?.context?.parent == nil {
             // A row without lists has another version when one of them changes in a store; what a parent has not saved has none.
             return setState(state, of: relationship)
         }
+        if let ids = storedIDs(of: relationship, in: stored, for: storage), storage.hadStored(ids) {
+            return setState(state, of: relationship)
+        }
         setState(.toMany(storage.changesOnly(from: before?.objectIDs(at: slot)?.ids)), of: relationship)
+    }
+
+    /// What the store has in a to-many relationship. Where its rows hold no lists it is asked only for what is there in an order, which the changes
+    /// alone do not say.
+    private func storedIDs(
+        of relationship: NSRelationshipDescription, in stored: Row, for storage: ToManyStorage
+    ) -> [NSManagedObjectID]? {
+        if let list = stored.objectIDs(at: slot(of: relationship)) { return list.ids }
+        guard relationship.isOrdered, storage.isLoaded, let context = registry?.context else { return nil }
+        do {
+            return try context.source.relatedIDs(of: relationship, for: objectID, in: context)
+        } catch {
+            context.noteFaultError(error, of: self)
+            return nil
+        }
     }
 
     /// Who others have put at the other end loses this object to the one that was put there here.

@@ -14,7 +14,7 @@ import Testing
             context = container.newBackgroundContext()
             context.transactionAuthor = "server"
             seen = container.persistentStoreCoordinator.currentPersistentHistoryToken(fromStores: nil)
-            NotificationCenter.default.addObserver(
+            _ = NotificationCenter.default.addObserver(
                 forName: .NSPersistentStoreRemoteChange, object: container.persistentStoreCoordinator, queue: nil
             ) { [weak self] _ in
                 self?.context.perform { self?.follow() }
