@@ -9,17 +9,20 @@ import Testing
     final class Follower: @unchecked Sendable {
         let context: NSManagedObjectContext
         private var seen: NSPersistentHistoryToken?
+        private var observer: (any NSObjectProtocol)?
 
         init(_ container: NSPersistentContainer) {
             context = container.newBackgroundContext()
             context.transactionAuthor = "server"
             seen = container.persistentStoreCoordinator.currentPersistentHistoryToken(fromStores: nil)
-            _ = NotificationCenter.default.addObserver(
+            observer = NotificationCenter.default.addObserver(
                 forName: .NSPersistentStoreRemoteChange, object: container.persistentStoreCoordinator, queue: nil
             ) { [weak self] _ in
                 self?.context.perform { self?.follow() }
             }
         }
+
+        deinit { if let observer { NotificationCenter.default.removeObserver(observer) } }
 
         private func follow() {
             do {
