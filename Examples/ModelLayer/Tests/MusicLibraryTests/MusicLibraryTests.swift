@@ -3,7 +3,7 @@ import MusicLibrary
 import Testing
 
 /// The model layer does on Linux what it does in the app: with the model found by its name, and the classes by theirs.
-struct MusicLibraryTests {
+@MainActor struct MusicLibraryTests {
 
     let context: NSManagedObjectContext
 
