@@ -26,7 +26,7 @@ final class ZooAnimal: NSManagedObject {}
 /// There is a class of this name in another module of the tests.
 final class ZooTwin: NSManagedObject {}
 
-@Suite("A model in the program") struct EmbeddedModelTests {
+@Suite("A model in the program") @MainActor struct EmbeddedModelTests {
     @Test("A container finds it by its name, and its classes by theirs") func container() throws {
         let container = NSPersistentContainer(name: "Zoo 2.0")
         container.persistentStoreDescriptions.first?.url = URL(fileURLWithPath: "/dev/null")

@@ -2,7 +2,7 @@ import CoreData
 import Testing
 
 /// The types of properties that are generated from a model, where they are no plain Swift values, and the methods beside them.
-@Suite("Generated properties") struct GeneratedPropertyTests {
+@Suite("Generated properties") @MainActor struct GeneratedPropertyTests {
     final class Everything: NSManagedObject {
         var number: NSNumber? {
             get { self[ManagedProperty<NSNumber?>("number")] }
