@@ -2,14 +2,14 @@ internal import Foundation
 
 /// Objects that came to a context together, by one fetch or one relationship: the first fault among them asks the store for all.
 ///
-/// An object knows its batch by number only, and the batch its objects by their IDs only: neither keeps the other alive. Rows that come for
+/// An object knows its batch by number only, and the batch its objects by their identities only: neither keeps the other alive. Rows that come for
 /// a batch wait in the store's row cache, so objects stay faults until they are read.
 // Used on the context's queue.
 final class FaultBatch {
     /// A long batch is asked for in parts of so many objects.
     static let standardPartSize = 1000
 
-    let ids: [NSManagedObjectID]
+    private let identities: IdentityList
     let partSize: Int
     /// The parts whose rows have been asked for.
     private var fired: Set<Int> = []
@@ -18,7 +18,8 @@ final class FaultBatch {
     /// What was found at the other end of relationships, kept until those who lead there ask for it.
     private var followed: [Step: [NSManagedObject]] = [:]
     /// By the integer that identity maps use. Where two IDs share one, the wrong part is asked for, and then the store for the one object.
-    private lazy var places = Dictionary(ids.enumerated().map { ($1.key, Int32($0)) }, uniquingKeysWith: { first, _ in first })
+    private lazy var places = Dictionary(
+        identities.keys.enumerated().map { ($1, Int32($0)) }, uniquingKeysWith: { first, _ in first })
 
     /// A relationship of the objects of one part.
     struct Step: Hashable {
@@ -26,17 +27,29 @@ final class FaultBatch {
         let part: Int
     }
 
-    init(_ ids: [NSManagedObjectID], partSize: Int) {
-        self.ids = ids
+    init(_ identities: IdentityList, partSize: Int) {
+        self.identities = identities
         self.partSize = max(1, partSize)
     }
 
-    var partCount: Int { (ids.count + partSize - 1) / partSize }
+    var count: Int { identities.count }
+    var partCount: Int { (count + partSize - 1) / partSize }
 
     /// The part in which an object of the batch stands; nil where it has left, with another ID.
-    func part(of id: NSManagedObjectID) -> Int? { partCount == 1 ? 0 : places[id.key].map { Int($0) / partSize } }
+    func part(of object: NSManagedObject) -> Int? {
+        if partCount == 1 { return 0 }
+        return object.identityKey.flatMap { places[$0] }.map { Int($0) / partSize }
+    }
 
-    func ids(ofPart part: Int) -> [NSManagedObjectID] { Array(ids[part * partSize..<min(ids.count, (part + 1) * partSize)]) }
+    /// The objects of a part that live in the context.
+    func objects(ofPart part: Int, in registry: ObjectRegistry) -> [NSManagedObject] {
+        identities.objects(part * partSize..<min(count, (part + 1) * partSize), in: registry)
+    }
+
+    /// Whether any of the objects still belongs to the batch.
+    func isInUse(as number: UInt32, in registry: ObjectRegistry) -> Bool {
+        identities.contains(in: registry) { $0.batchNumber == number }
+    }
 
     /// Whether every row has been asked for.
     var isFired: Bool { fired.count == partCount }
@@ -60,7 +73,7 @@ final class FaultBatch {
 struct FaultBatches {
     private var batches: [UInt32: FaultBatch] = [:]
     private var lastNumber: UInt32 = 0
-    /// How many IDs the batches hold, and how many they may before it is looked which are of use.
+    /// How many objects the batches name, and how many they may before it is looked which are of use.
     private var count = 0
     private var limit = 4096
 
@@ -75,9 +88,9 @@ struct FaultBatches {
         _ objects: [NSManagedObject], partSize: Int = FaultBatch.standardPartSize, replacing: Bool, in registry: ObjectRegistry
     ) {
         let objects =
-            replacing ? objects : objects.filter { object in self[object.batchNumber].map { $0.ids.count < objects.count } ?? true }
+            replacing ? objects : objects.filter { object in self[object.batchNumber].map { $0.count < objects.count } ?? true }
         if objects.isEmpty { return }
-        if let known = self[objects[0].batchNumber], known.ids.count == objects.count, known.partSize == max(1, partSize) {
+        if let known = self[objects[0].batchNumber], known.count == objects.count, known.partSize == max(1, partSize) {
             let number = objects[0].batchNumber
             var isSame = true
             objects.forEachUncounted { if $0.batchNumber != number { isSame = false } }
@@ -86,21 +99,16 @@ struct FaultBatches {
         }
         repeat { lastNumber &+= 1 } while lastNumber == 0 || batches[lastNumber] != nil
         let number = lastNumber
-        let ids = objects.mapUncounted { object in
-            object.batchNumber = number
-            return object.identifier ?? object.objectID
-        }
-        batches[number] = FaultBatch(ids, partSize: partSize)
+        objects.forEachUncounted { $0.batchNumber = number }
+        batches[number] = FaultBatch(IdentityList(objects), partSize: partSize)
         count += objects.count
         if count > limit { sweep(registry) }
     }
 
     /// Gives up the batches none of whose objects lives any more. The more are in use, the more may come until the next time.
     private mutating func sweep(_ registry: ObjectRegistry) {
-        batches = batches.filter { number, batch in
-            batch.ids.contains { registry.object(with: $0)?.batchNumber == number }
-        }
-        count = batches.values.reduce(0) { $0 + $1.ids.count }
+        batches = batches.filter { number, batch in batch.isInUse(as: number, in: registry) }
+        count = batches.values.reduce(0) { $0 + $1.count }
         limit = max(4096, count * 2)
     }
 

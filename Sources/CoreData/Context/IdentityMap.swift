@@ -10,8 +10,6 @@ struct IdentityMap: ~Copyable {
     struct Entry {
         var key: Int64
         var object: UnsafeMutableRawPointer?
-        /// The address of the object's ID, which mostly tells whether it is the one wanted.
-        var id: UnsafeMutableRawPointer?
     }
 
     private var entries: UnsafeMutablePointer<Entry>
@@ -27,7 +25,7 @@ struct IdentityMap: ~Copyable {
 
     private static func allocate(_ capacity: Int) -> UnsafeMutablePointer<Entry> {
         let entries = UnsafeMutablePointer<Entry>.allocate(capacity: capacity)
-        entries.initialize(repeating: Entry(key: 0, object: nil, id: nil), count: capacity)
+        entries.initialize(repeating: Entry(key: 0, object: nil), count: capacity)
         return entries
     }
 
@@ -36,36 +34,34 @@ struct IdentityMap: ~Copyable {
         return ((group << 3) | Int(truncatingIfNeeded: key & 7)) & mask
     }
 
-    /// The first object filed under `key` whose ID lies at `id` or is found equal.
-    @inline(__always) func find(
-        _ key: Int64, _ id: UnsafeMutableRawPointer, isEqual: (UnsafeMutableRawPointer) -> Bool
-    ) -> UnsafeMutableRawPointer? {
+    /// The first object filed under `key` that is the one wanted.
+    @inline(__always) func find(_ key: Int64, isWanted: (UnsafeMutableRawPointer) -> Bool) -> UnsafeMutableRawPointer? {
         var index = Self.home(key, mask)
         while let object = entries[index].object {
-            if entries[index].key == key, entries[index].id == id || isEqual(object) { return object }
+            if entries[index].key == key, isWanted(object) { return object }
             index = (index &+ 1) & mask
         }
         return nil
     }
 
     /// Files an object that is not in the table.
-    mutating func insert(_ object: UnsafeMutableRawPointer, for key: Int64, id: UnsafeMutableRawPointer) {
+    mutating func insert(_ object: UnsafeMutableRawPointer, for key: Int64) {
         if (count &+ 1) &* 2 > mask { grow(to: (mask + 1) * 2) }
-        place(Entry(key: key, object: object, id: id))
+        place(Entry(key: key, object: object))
         count &+= 1
     }
 
     /// Files an object unless one of the same identity is in the table.
     @inline(__always) mutating func insert(
-        _ object: UnsafeMutableRawPointer, for key: Int64, id: UnsafeMutableRawPointer, unless isEqual: (UnsafeMutableRawPointer) -> Bool
+        _ object: UnsafeMutableRawPointer, for key: Int64, unless isEqual: (UnsafeMutableRawPointer) -> Bool
     ) {
         if (count &+ 1) &* 2 > mask { grow(to: (mask + 1) * 2) }
         var index = Self.home(key, mask)
         while let other = entries[index].object {
-            if entries[index].key == key, entries[index].id == id || isEqual(other) { return }
+            if entries[index].key == key, isEqual(other) { return }
             index = (index &+ 1) & mask
         }
-        entries[index] = Entry(key: key, object: object, id: id)
+        entries[index] = Entry(key: key, object: object)
         count &+= 1
     }
 

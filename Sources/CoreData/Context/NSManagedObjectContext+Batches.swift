@@ -8,8 +8,7 @@ extension NSManagedObjectContext {
     /// - Throws: the store's error; it is asked again the next time.
     func prepareRow(of object: NSManagedObject) throws {
         // A child has no rows of its own to prepare: its parent does it.
-        guard parent == nil, let batch = faultBatches[object.batchNumber], !batch.isFired, let id = object.identifier,
-            let part = batch.part(of: id)
+        guard parent == nil, let batch = faultBatches[object.batchNumber], !batch.isFired, let part = batch.part(of: object)
         else {
             return
         }
@@ -21,7 +20,7 @@ extension NSManagedObjectContext {
     /// - Parameter eagerly: whether a store that answers for one object at a time is asked for each.
     private func fire(_ part: Int, of batch: FaultBatch, eagerly: Bool) throws {
         guard batch.startFiring(part) else { return }
-        let faults = registry.objects(with: batch.ids(ofPart: part)).compactMap { $0 }.filter(\.isFault)
+        let faults = batch.objects(ofPart: part, in: registry).filter(\.isFault)
         guard faults.count > 1 || eagerly else { return }
         do {
             if try !source.prepareRows(for: faults.map(\.objectID), in: self), eagerly {
@@ -47,8 +46,7 @@ extension NSManagedObjectContext {
             }
             return
         }
-        guard let batch = faultBatches[object.batchNumber], batch.ids.count > 1, let id = object.identifier, let part = batch.part(of: id)
-        else { return }
+        guard let batch = faultBatches[object.batchNumber], batch.count > 1, let part = batch.part(of: object) else { return }
         _ = try follow(relationship.name, fromPart: part, of: batch, eagerly: false)
     }
 
@@ -59,7 +57,7 @@ extension NSManagedObjectContext {
         // From here on, so that what this asks for does not ask for it again.
         batch.setObjects([], of: step)
         do {
-            let owners = registry.objects(with: batch.ids(ofPart: part)).compactMap { $0 }.filter { !$0.isInserted }
+            let owners = batch.objects(ofPart: part, in: registry).filter { !$0.isInserted }
             var related: [NSManagedObjectID] = []
             for (relationship, group) in grouped(owners, by: name) where group.count > 1 || eagerly {
                 if !relationship.isToMany { try fire(part, of: batch, eagerly: eagerly) }

@@ -156,11 +156,11 @@ extension NSManagedObjectContext {
             try settleFaults(objects, of: request)
             return objects
         case .rows(let rows):
-            let objects = materialize(rows) { $0.objectID.unsafelyUnwrapped }
+            let objects = materialize(rows)
             if !request.returnsObjectsAsFaults {
                 var index = 0
                 objects.forEachUncounted { object in
-                    if object.isFault { object.fulfillFault(with: rows[index]) }
+                    if object.isFault { object.fulfillFault(with: Row(rows.slots(index))) }
                     index += 1
                 }
             }

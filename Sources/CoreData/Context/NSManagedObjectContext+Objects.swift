@@ -46,18 +46,25 @@ extension NSManagedObjectContext {
         reportGone()
         adoptPermanentIDs()
         let (known, missing) = registry.objects(of: elements, id)
+        return completed(known, missing, count: elements.count) { fault(id(elements[$0])) }
+    }
+
+    /// Fills the gaps in a list of objects with new ones.
+    @inline(__always) private func completed(
+        _ known: [NSManagedObject?], _ missing: Int, count: Int, _ make: (Int) -> NSManagedObject
+    ) -> [NSManagedObject] {
         // Without gaps the array is one of objects already: an optional reference looks like the reference itself.
         if missing == 0 { return unsafeBitCast(known, to: [NSManagedObject].self) }
         var new: [NSManagedObject] = []
         new.reserveCapacity(missing)
         var objects: [NSManagedObject] = []
-        objects.reserveCapacity(elements.count)
-        for (index, element) in elements.enumerated() {
+        objects.reserveCapacity(count)
+        for index in 0..<count {
             if !known.isEmpty, let object = known[index] {
                 objects.append(object)
                 continue
             }
-            let object = fault(id(element))
+            let object = make(index)
             objects.append(object)
             new.append(object)
         }
@@ -70,6 +77,14 @@ extension NSManagedObjectContext {
         if retainsRegisteredObjects { retain(new) }
         announce(new.map(\.objectID))
         return objects
+    }
+
+    /// The objects of rows: those that live here, and new faults.
+    func materialize(_ rows: RowList) -> [NSManagedObject] {
+        reportGone()
+        adoptPermanentIDs()
+        let (known, missing) = registry.objects(of: rows)
+        return completed(known, missing, count: rows.count) { fault(of: rows.slots($0)) }
     }
 
     private func makeFault(_ id: NSManagedObjectID) -> NSManagedObject {
@@ -89,16 +104,33 @@ extension NSManagedObjectContext {
 
     /// An object without values that is not in the identity map yet.
     private func fault(_ id: NSManagedObjectID) -> NSManagedObject {
-        let object = id.owningEntity.managedObjectClass.init(entity: id.owningEntity, insertInto: nil)
+        let object = emptyObject(id.owningEntity)
+        object.madeID = id
+        // The parent has not saved it yet.
+        if id.isTemporary, parent != nil { awaitingPermanentIDs.append(AwaitingPermanentID(object: object)) }
+        return object
+    }
+
+    /// The object of a row, without values, that is not in the identity map yet.
+    private func fault(of slots: UnsafeMutableRawPointer) -> NSManagedObject {
+        slots.rowBlock._withUnsafeGuaranteedRef { block in
+            block.withOrigin { origin in
+                guard let origin else { return fault(Row(slots).objectID.unsafelyUnwrapped) }
+                let object = emptyObject(origin.entity)
+                object.origin = origin
+                object.number = slots.rowPrefix.pointee.number
+                return object
+            }
+        }
+    }
+
+    private func emptyObject(_ entity: NSEntityDescription) -> NSManagedObject {
+        let object = entity.managedObjectClass.init(entity: entity, insertInto: nil)
         object.row = nil
-        object.slots = nil
         object.flags = []
         object.changed.removeAll()
         object.relationships = []
-        object.identifier = id
         object.registry = registry
-        // The parent has not saved it yet.
-        if id.isTemporary, parent != nil { awaitingPermanentIDs.append(AwaitingPermanentID(object: object)) }
         return object
     }
 

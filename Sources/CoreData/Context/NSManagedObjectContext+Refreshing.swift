@@ -146,7 +146,6 @@ extension NSManagedObject {
         refusedValues = nil
         eventRow = nil
         row = snapshot
-        slots = snapshot?.slots
     }
 
     /// Takes `stored` as the new snapshot and keeps the values changed here on top of it.
@@ -183,7 +182,6 @@ extension NSManagedObject {
             if let local, !(property is NSRelationshipDescription) { merged.copyValue(from: local, at: slot(of: property)) }
         }
         row = merged
-        slots = merged.slots
         snapshot = stored
         flags.insert(.ownsRow)
         // Once the rest is in place, for the object may be at the other end itself.

@@ -158,8 +158,6 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-    fileprivate var hasPermanentID: Bool { identifier.map { !$0.isTemporary } ?? false }
-
     /// Brings the object's row into the form in which a store keeps it: relationships as IDs, the ID, the version that the save makes.
     ///
     /// - Parameters:
@@ -187,7 +185,8 @@ extension NSManagedObject {
             }
         }
         try registry?.context?.throwPendingFaultError()
-        row.objectID = objectID
+        // A row that knows its number makes its ID when somebody asks for it.
+        if origin == nil || row.block.origin !== origin { row.objectID = objectID }
         row.version = (snapshot?.version ?? 0) + 1
         return owningEntity.frozen!.hasTransients && !keepsTransients ? withoutTransients(row) : row
     }
@@ -202,7 +201,7 @@ extension NSManagedObject {
     }
 
     private func idForReference(from owner: NSManagedObject, _ relationship: NSRelationshipDescription) throws -> NSManagedObjectID {
-        if registry != nil || flags.contains(.deleted) || identifier?.isTemporaryID == false { return objectID }
+        if registry != nil || flags.contains(.deleted) || hasPermanentID { return objectID }
         throw CoreDataError.make(
             NSManagedObjectReferentialIntegrityError, "\(owner.objectID) cannot be saved.",
             reason: "Its “\(relationship)” leads to an object that is in no context.",

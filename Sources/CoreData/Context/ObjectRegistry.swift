@@ -43,9 +43,21 @@ final class ObjectRegistry: @unchecked Sendable {
     }
 
     private func find(_ id: NSManagedObjectID) -> NSManagedObject? {
-        let found = map.find(id.key, Unmanaged.passUnretained(id).toOpaque()) { pointer in
-            Unmanaged<NSManagedObject>.fromOpaque(pointer)._withUnsafeGuaranteedRef { $0.identifier.unsafelyUnwrapped.isSame(as: id) }
+        let found = map.find(id.key) { pointer in
+            Unmanaged<NSManagedObject>.fromOpaque(pointer)._withUnsafeGuaranteedRef { $0.isIdentified(by: id) }
         }
+        return living(found)
+    }
+
+    @inline(__always) private func find(_ number: Int64, of origin: RowOrigin) -> NSManagedObject? {
+        let found = map.find(origin.key(number)) { pointer in
+            Unmanaged<NSManagedObject>.fromOpaque(pointer)._withUnsafeGuaranteedRef { $0.isIdentified(by: number, of: origin) }
+        }
+        return living(found)
+    }
+
+    /// An object of the table, unless its deinitialization has begun.
+    @inline(__always) private func living(_ found: UnsafeMutableRawPointer?) -> NSManagedObject? {
         guard let found, swift_tryRetain(found) != nil else { return nil }
         return Unmanaged<NSManagedObject>.fromOpaque(found).takeRetainedValue()
     }
@@ -76,6 +88,35 @@ final class ObjectRegistry: @unchecked Sendable {
         return (objects, missing)
     }
 
+    /// The registered objects of rows, as ``objects(of:_:)``.
+    func objects(of rows: RowList) -> (objects: [NSManagedObject?], missing: Int) {
+        lock.lock()
+        defer { lock.unlock() }
+        if map.count == 0 { return ([], rows.count) }
+        var objects: [NSManagedObject?] = []
+        objects.reserveCapacity(rows.count)
+        var missing = 0
+        for index in 0..<rows.count {
+            let slots = rows.slots(index)
+            let object = slots.rowBlock._withUnsafeGuaranteedRef { block in
+                block.withOrigin { origin in
+                    if let origin { return find(slots.rowPrefix.pointee.number, of: origin) }
+                    return find(Row(slots).objectID.unsafelyUnwrapped)
+                }
+            }
+            if object == nil { missing += 1 }
+            objects.append(object)
+        }
+        return (objects, missing)
+    }
+
+    /// The registered objects of numbers, nil where there is none.
+    func objects(with numbers: ArraySlice<Int64>, of origin: RowOrigin) -> [NSManagedObject?] {
+        lock.lock()
+        defer { lock.unlock() }
+        return numbers.map { find($0, of: origin) }
+    }
+
     /// Files an object under its identity.
     func register(_ object: NSManagedObject) {
         lock.lock()
@@ -99,11 +140,12 @@ final class ObjectRegistry: @unchecked Sendable {
         map.reserve(objects.count)
         let expected = map.count + objects.count
         objects.forEachUncounted { object in
-            guard let id = object.identifier.map(Unmanaged.passUnretained) else { return }
+            guard let key = object.identityKey else { return }
             object.flags.insert(.registered)
-            map.insert(Unmanaged.passUnretained(object).toOpaque(), for: id._withUnsafeGuaranteedRef(\.key), id: id.toOpaque()) { other in
+            map.insert(Unmanaged.passUnretained(object).toOpaque(), for: key) { other in
                 Unmanaged<NSManagedObject>.fromOpaque(other)._withUnsafeGuaranteedRef { other in
-                    id._withUnsafeGuaranteedRef { other.identifier.unsafelyUnwrapped.isSame(as: $0) }
+                    if let origin = object.origin { return other.isIdentified(by: object.number, of: origin) }
+                    return other.isIdentified(by: object.madeID.unsafelyUnwrapped)
                 }
             }
         }
@@ -118,18 +160,18 @@ final class ObjectRegistry: @unchecked Sendable {
     }
 
     private func insert(_ object: NSManagedObject) {
-        guard let id = object.identifier.map(Unmanaged.passUnretained) else { return }
+        guard let key = object.identityKey else { return }
         object.flags.insert(.registered)
-        map.insert(Unmanaged.passUnretained(object).toOpaque(), for: id._withUnsafeGuaranteedRef(\.key), id: id.toOpaque())
+        map.insert(Unmanaged.passUnretained(object).toOpaque(), for: key)
     }
 
     /// Takes an object out.
     func unregister(_ object: NSManagedObject) {
-        guard let id = object.identifier, object.flags.contains(.registered) else { return }
+        guard object.flags.contains(.registered), let key = object.identityKey else { return }
         object.flags.remove(.registered)
         lock.lock()
-        map.remove(Unmanaged.passUnretained(object).toOpaque(), for: id.key)
-        if remembersReleases, !id.isTemporary { gone.append(id) }
+        map.remove(Unmanaged.passUnretained(object).toOpaque(), for: key)
+        if remembersReleases, object.hasPermanentID, let id = object.identifier { gone.append(id) }
         lock.unlock()
     }
 
@@ -142,8 +184,8 @@ final class ObjectRegistry: @unchecked Sendable {
         former.reserveCapacity(objects.count)
         var index = 0
         objects.forEachUncounted { object in
-            if let old = object.identifier, object.flags.contains(.registered) {
-                map.remove(Unmanaged.passUnretained(object).toOpaque(), for: old.key)
+            if object.flags.contains(.registered), let key = object.identityKey {
+                map.remove(Unmanaged.passUnretained(object).toOpaque(), for: key)
                 object.flags.remove(.registered)
             }
             former.append(object.identifier)

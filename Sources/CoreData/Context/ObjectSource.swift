@@ -10,6 +10,8 @@ protocol ObjectSource: AnyObject {
     func fetch(_ request: NSFetchRequest<any NSFetchRequestResult>, for context: NSManagedObjectContext) throws -> FetchAnswer
     /// The row of an object; nil when there is none.
     func row(for id: NSManagedObjectID, in context: NSManagedObjectContext) throws -> Row?
+    /// The row of an object if it is at hand; nil where the store would have to be asked. No ID is made for it.
+    func rowAtHand(_ number: Int64, of origin: RowOrigin, in context: NSManagedObjectContext) -> Row?
     /// Sees to it that the rows of many objects are at hand, by one question where the store takes such. False where it takes none.
     func prepareRows(for ids: [NSManagedObjectID], in context: NSManagedObjectContext) throws -> Bool
     /// Sees to it that a relationship of many objects is at hand, as ``prepareRows(for:in:)``.
@@ -37,7 +39,7 @@ protocol ObjectSource: AnyObject {
 
 /// What a source answers to a fetch.
 enum FetchAnswer {
-    case rows([Row])
+    case rows(RowList)
     case ids([NSManagedObjectID])
     case objects([NSManagedObject])
     case dictionaries([NSDictionary])
@@ -55,6 +57,7 @@ struct ChangeSet {
 }
 
 extension ObjectSource {
+    func rowAtHand(_ number: Int64, of origin: RowOrigin, in context: NSManagedObjectContext) -> Row? { nil }
     func prepareRows(for ids: [NSManagedObjectID], in context: NSManagedObjectContext) throws -> Bool { false }
     func prepareRelated(
         of relationship: NSRelationshipDescription, for ids: [NSManagedObjectID], in context: NSManagedObjectContext

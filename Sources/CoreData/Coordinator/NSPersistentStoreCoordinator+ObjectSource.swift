@@ -55,7 +55,7 @@ extension NSPersistentStoreCoordinator: ObjectSource {
         var count = 0
         for store in stores {
             switch try store.requestLock.withLock({ try store.performFetch(each, for: context) }) {
-            case .rows(let rows): objects += context.materialize(rows) { $0.objectID.unsafelyUnwrapped }
+            case .rows(let rows): objects += context.materialize(rows)
             case .ids(let ids): objects += context.objects(with: ids)
             case .objects(let found): objects += found
             case .dictionaries(let found): dictionaries += found
@@ -88,6 +88,14 @@ extension NSPersistentStoreCoordinator: ObjectSource {
     func row(for id: NSManagedObjectID, in context: NSManagedObjectContext) throws -> Row? {
         let store = try reader(store(of: id), for: context)
         return try store.requestLock.withLock { try store.row(for: id, in: context) }
+    }
+
+    func rowAtHand(_ number: Int64, of origin: RowOrigin, in context: NSManagedObjectContext) -> Row? {
+        // What is read of a former state does not lie with the rows of the present one.
+        guard context.requestingContext.generation.current == nil else { return nil }
+        let token = origin.store.token
+        guard let store = persistentStores.first(where: { $0.token === token }) else { return nil }
+        return store.requestLock.withLock { store.rowAtHand(number, of: origin, in: context) }
     }
 
     func relatedIDs(

@@ -120,7 +120,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         }
         fetch.entity = fetch.entity ?? fetch.entityName.flatMap { managedObjectModel.entitiesByName[$0] }
         switch try self.fetch(fetch, for: context) {
-        case .rows(let rows): return context.materialize(rows) { $0.objectID.unsafelyUnwrapped }
+        case .rows(let rows): return context.materialize(rows)
         case .ids(let ids): return ids
         case .objects(let objects): return objects
         case .dictionaries(let dictionaries): return dictionaries

@@ -19,7 +19,6 @@ enum StandIns: CaseIterable {
             row.store(stored, in: layout.slots[attribute.slotIndex])
         }
         object.row = row
-        object.slots = row.slots
         return object
     }
 

@@ -136,7 +136,7 @@ extension Row {
             // Byte by byte, as `NSString` compares: “é” of one scalar and “é” of two are two values.
             let (text, otherText) = (text(at: slot).utf8, other.text(at: slot).utf8)
             return text.count == otherText.count && text.elementsEqual(otherText)
-        case .data: return place.assumingMemoryBound(to: Data.self).pointee == otherPlace.assumingMemoryBound(to: Data.self).pointee
+        case .data: return data(at: slot) == other.data(at: slot)
         case .objectID: return objectID(at: slot) == other.objectID(at: slot)
         case .objectIDs: return objectIDs(at: slot)?.ids == other.objectIDs(at: slot)?.ids
         case .box:

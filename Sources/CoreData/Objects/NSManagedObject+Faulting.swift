@@ -15,6 +15,7 @@ extension NSManagedObject {
                 NSCoreDataError, "The values of \(objectID) cannot be read.", reason: "Its context no longer exists.",
                 next: "Keep the context for as long as its objects are used.")
         }
+        if let origin, let row = context.source.rowAtHand(number, of: origin, in: context) { return fulfillFault(with: row) }
         if batchNumber != 0 { try context.prepareRow(of: self) }
         if let row = try context.source.row(for: objectID, in: context) {
             fulfillFault(with: row)
@@ -47,7 +48,6 @@ extension NSManagedObject {
     final func adopt(_ row: Row) {
         self.row = row
         snapshot = row
-        slots = row.slots
         flags.remove(.ownsRow)
     }
 
@@ -92,7 +92,6 @@ extension NSManagedObject {
         guard let shared = row else { return false }
         let own = shared.copy()
         row = own
-        slots = own.slots
         // See `refuse`: while a value is refused, every write takes the long way.
         if refusedValues == nil { flags.insert(.ownsRow) }
         return true
@@ -101,7 +100,6 @@ extension NSManagedObject {
     private func slotsOfOwnBlankRow() -> UnsafeMutableRawPointer {
         let blank = Row.blank(owningEntity.frozen!.layout)
         row = blank
-        slots = blank.slots
         flags.insert(.ownsRow)
         return blank.slots
     }
@@ -131,7 +129,6 @@ extension NSManagedObject {
     final func turnIntoFault() {
         willTurnIntoFault()
         row = nil
-        slots = nil
         snapshot = nil
         eventRow = nil
         relationships = []

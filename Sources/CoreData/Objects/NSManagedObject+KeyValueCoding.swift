@@ -170,7 +170,7 @@ extension Row {
             return attribute?.attributeType == .floatAttributeType ? NSNumber(value: Float(number)) : NSNumber(value: number)
         case .date: return Date(timeIntervalSinceReferenceDate: place.load(as: Double.self))
         case .string: return text(at: slot)
-        case .data: return place.assumingMemoryBound(to: Data.self).pointee
+        case .data: return data(at: slot)
         case .uuid: return place.load(as: UUID.self)
         case .box: return box(at: slot)?.value
         case .objectID: return objectID(at: slot)

@@ -14,24 +14,25 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     // Fields are read and written in single steps, never across a call, so that no access can overlap another: the dynamic exclusivity
     // check, which costs more than the access, is left out.
     //
-    // The values. `slots` are those of `row`; nil makes the object a fault. A row is written only while `.ownsRow` says that no one
-    // else has it. `snapshot` holds the values as the store had them: nil for an object that was never saved.
+    // The values, see NSManagedObject+Rows.swift: the slots of `row`, nil makes the object a fault; those of `snapshot`, the values as the
+    // store had them, nil for an object that was never saved; those of `eventRow`. The object holds the block of each.
     @exclusivity(unchecked) @usableFromInline final var slots: UnsafeMutableRawPointer?
+    @exclusivity(unchecked) final var snapshotSlots: UnsafeMutableRawPointer?
+    @exclusivity(unchecked) final var eventSlots: UnsafeMutableRawPointer?
     /// The places of the entity's properties; the entity keeps them alive.
     @usableFromInline final let places: UnsafeMutablePointer<PlaceEntry>
     @usableFromInline final let placeMask: UInt32
     @exclusivity(unchecked) @usableFromInline final var flags: ObjectFlags = []
     /// The properties set since the last save, by slot index.
     @exclusivity(unchecked) @usableFromInline final var changed = PropertySet()
-    @exclusivity(unchecked) final var row: Row?
-    @exclusivity(unchecked) final var snapshot: Row?
-    /// The values as they were when the last event that changed the object first did so; see ``EventLog``.
-    @exclusivity(unchecked) final var eventRow: Row?
     final let owningEntity: NSEntityDescription
 
     // The place in the context.
     @exclusivity(unchecked) final var registry: ObjectRegistry?
-    @exclusivity(unchecked) final var identifier: NSManagedObjectID?
+    // The identity: the ID, or what it is made of when somebody asks for it. See NSManagedObject+Identity.swift.
+    @exclusivity(unchecked) final var madeID: NSManagedObjectID?
+    @exclusivity(unchecked) final var origin: RowOrigin?
+    @exclusivity(unchecked) final var number: Int64 = 0
     @exclusivity(unchecked) final var listIndex: Int32 = -1
     /// The batch the object came with, see ``FaultBatch``; 0 for none.
     @exclusivity(unchecked) final var batchNumber: UInt32 = 0
@@ -67,15 +68,10 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
             placeMask = entity.frozen.unsafelyUnwrapped.layout.places.mask
         }
         if context == nil {
-            let row = entity.frozen.unsafelyUnwrapped.layout.defaultRow.unsafelyUnwrapped
-            self.row = row
-            slots = row.slots
+            slots = entity.frozen.unsafelyUnwrapped.layout.defaultRow.unsafelyUnwrapped.retainedSlots
         } else {
             // A new object is mostly written to at once: it gets a row of its own.
-            let prototype = Unmanaged.passUnretained(entity.frozen.unsafelyUnwrapped.layout.defaultRow.unsafelyUnwrapped)
-            let row = prototype._withUnsafeGuaranteedRef { $0.copy() }
-            slots = row.slots
-            self.row = row
+            slots = entity.frozen.unsafelyUnwrapped.layout.defaultRow.unsafelyUnwrapped.copy().retainedSlots
             flags = .ownsRow
         }
         super.init()
@@ -100,7 +96,12 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
         self.init(entity: entity, insertInto: moc)
     }
 
-    deinit { registry?.objectWillDeallocate(self) }
+    deinit {
+        registry?.objectWillDeallocate(self)
+        slots?.rowBlock.release()
+        snapshotSlots?.rowBlock.release()
+        eventSlots?.rowBlock.release()
+    }
 
     /// The entity of the class, once a container or coordinator has loaded a model that names it.
     open class func entity() -> NSEntityDescription {

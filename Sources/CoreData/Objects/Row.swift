@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Predicates
+internal import Synchronization
 
 /// A value of a type that has no slot of its own.
 // Immutable; what it holds is shared as its owner shares it.
@@ -15,20 +16,30 @@ final class ObjectIDList: Sendable {
     static let empty = ObjectIDList([])
 }
 
-struct RowHeader {
-    unowned(unsafe) var layout: RowLayout
-    var objectID: NSManagedObjectID?
-    var version: Int64
-}
-
-/// The values of one object: typed slots behind a header, in one allocation.
+/// The values of one object: typed slots in a block of memory, and who holds the block.
 ///
 /// A row is written while one object owns it. Once it is shared (a store's row, an object's snapshot) it never changes: whoever wants
-/// another value copies it first.
-final class Row: ManagedBuffer<RowHeader, UInt64> {
+/// another value copies it first. Texts, bytes and to-one references of rows that a store has read are *packed*: see `Row+Packing.swift`.
+struct Row {
+    let block: RowBlock
+    let slots: UnsafeMutableRawPointer
+
+    @inline(__always) init(block: RowBlock, slots: UnsafeMutableRawPointer) {
+        self.block = block
+        self.slots = slots
+    }
+
+    /// The row whose slots these are; somebody holds its block.
+    @inline(__always) init(_ slots: UnsafeMutableRawPointer) {
+        block = slots.rowBlock.takeUnretainedValue()
+        self.slots = slots
+    }
+
     /// A row of nothing but nil.
     static func blank(_ layout: RowLayout, objectID: NSManagedObjectID? = nil, version: Int64 = 0) -> Row {
-        let row = allocate(layout, objectID: objectID, version: version)
+        let row = RowBlock.makeRow(layout, origin: nil, size: layout.wordCount * 8, version: version)
+        row.holdsReferences = true
+        row.objectID = objectID
         let slots = row.slots
         slots.initializeMemory(as: UInt64.self, repeating: 0, count: layout.wordCount)
         for slot in layout.slots {
@@ -43,58 +54,81 @@ final class Row: ManagedBuffer<RowHeader, UInt64> {
         return row
     }
 
-    /// A row of nothing but nil, made by copying the layout's own: for readers that fill it at once.
-    static func empty(_ layout: RowLayout, objectID: NSManagedObjectID, version: Int64) -> Row {
-        let row = allocate(layout, objectID: objectID, version: version)
-        // What stands for nil is counted nowhere: empty texts, empty data and no objects may be copied bit by bit.
-        row.slots.copyMemory(from: layout.nilRow.slots, byteCount: layout.wordCount * 8)
-        return row
+    var layout: RowLayout { block.layout }
+
+    /// The number a store counts up at each save of the row.
+    var version: Int64 {
+        get { slots.rowPrefix.pointee.version }
+        nonmutating set { slots.rowPrefix.pointee.version = newValue }
     }
 
-    private static func allocate(_ layout: RowLayout, objectID: NSManagedObjectID?, version: Int64) -> Row {
-        unsafeDowncast(
-            Row.create(minimumCapacity: layout.wordCount) { _ in RowHeader(layout: layout, objectID: objectID, version: version) },
-            to: Row.self)
-    }
-
-    deinit {
-        withUnsafeMutablePointers { header, elements in
-            let slots = UnsafeMutableRawPointer(elements)
-            for slot in header.pointee.layout.managed {
-                let place = slots + slot.location.offset
-                switch slot.kind {
-                case .string: place.assumingMemoryBound(to: String.self).deinitialize(count: 1)
-                case .data: place.assumingMemoryBound(to: Data.self).deinitialize(count: 1)
-                default: place.assumingMemoryBound(to: AnyObject?.self).deinitialize(count: 1)
-                }
-            }
+    /// Whether some slot may hold a reference, which the block is to release.
+    var holdsReferences: Bool {
+        get { slots.rowPrefix.pointee.size & RowPrefix.referenceBit != 0 }
+        nonmutating set {
+            if !newValue || holdsReferences { return }
+            slots.rowPrefix.pointee.size |= RowPrefix.referenceBit
+            block.noteReferences()
         }
     }
 
-    var slots: UnsafeMutableRawPointer { withUnsafeMutablePointerToElements { UnsafeMutableRawPointer($0) } }
-    var layout: RowLayout { withUnsafeMutablePointerToHeader { $0.pointee.layout } }
+    /// The length of the slots and of what is packed behind them.
+    var size: Int { Int(slots.rowPrefix.pointee.size & ~RowPrefix.referenceBit) }
+
+    var subject: PredicateSubject { PredicateSubject(slots: slots, object: block) }
+
+    // MARK: Identity
+
+    private var idPlace: UnsafeMutablePointer<Atomic<UInt>> { (slots - MemoryLayout<UInt>.size).assumingMemoryBound(to: Atomic<UInt>.self) }
+
+    /// The object's ID. That of a row with a number is made when it is first asked for.
     var objectID: NSManagedObjectID? {
-        get { withUnsafeMutablePointerToHeader { $0.pointee.objectID } }
-        set { withUnsafeMutablePointerToHeader { $0.pointee.objectID = newValue } }
+        get {
+            if let known = knownID { return known }
+            guard let origin = block.origin else { return nil }
+            let made = origin.id(slots.rowPrefix.pointee.number)
+            let word = UInt(bitPattern: Unmanaged.passRetained(made).toOpaque())
+            let (isFirst, other) = idPlace.pointee.compareExchange(expected: 0, desired: word, ordering: .acquiringAndReleasing)
+            if isFirst {
+                block.noteID()
+                return made
+            }
+            Unmanaged.passUnretained(made).release()
+            return UnsafeRawPointer(bitPattern: other).map { Unmanaged<NSManagedObjectID>.fromOpaque($0).takeUnretainedValue() }
+        }
+        // By the row's owner, before anybody else has it.
+        nonmutating set {
+            let word = newValue.map { UInt(bitPattern: Unmanaged.passRetained($0).toOpaque()) } ?? 0
+            let old = idPlace.pointee.exchange(word, ordering: .relaxed)
+            if word != 0 { block.noteID() }
+            if let old = UnsafeRawPointer(bitPattern: old) { Unmanaged<NSManagedObjectID>.fromOpaque(old).release() }
+        }
     }
-    /// The number a store counts up at each save of the row.
-    var version: Int64 {
-        get { withUnsafeMutablePointerToHeader { $0.pointee.version } }
-        set { withUnsafeMutablePointerToHeader { $0.pointee.version = newValue } }
+
+    private var knownID: NSManagedObjectID? {
+        UnsafeRawPointer(bitPattern: idPlace.pointee.load(ordering: .acquiring)).map {
+            Unmanaged<NSManagedObjectID>.fromOpaque($0).takeUnretainedValue()
+        }
     }
-    var subject: PredicateSubject { PredicateSubject(slots: slots, object: self) }
+
+    // MARK: Copying
 
     /// A row with the same values that may be written.
     func copy() -> Row {
+        let size = size
+        let prefix = slots.rowPrefix
         // The row keeps its layout alive no more than its entity does: it is not counted here either.
-        let layout = withUnsafeMutablePointerToHeader { Unmanaged.passUnretained($0.pointee.layout) }
+        let layout = block.withUnsafeMutablePointerToHeader { Unmanaged.passUnretained($0.pointee.layout) }
         return layout._withUnsafeGuaranteedRef { layout in
-            let row = Row.allocate(layout, objectID: objectID, version: version)
+            let row = RowBlock.makeRow(
+                layout, origin: block.origin, size: size, number: prefix.pointee.number, version: prefix.pointee.version)
+            if let id = knownID { row.objectID = id }
+            row.holdsReferences = true
             let source = slots
-            let target = row.slots
-            target.copyMemory(from: source, byteCount: layout.wordCount * 8)
-            if layout.defaultIsPlain, layout.isDefaultRow(self) { return row }
-            for slot in layout.managed { row.initializeManaged(slot, from: source) }
+            row.slots.copyMemory(from: source, byteCount: size)
+            // What is packed lies as it is behind the slots of the one as of the other.
+            if !holdsReferences || layout.defaultIsPlain && layout.isDefaultRow(self) { return row }
+            for slot in layout.managed where !slot.location.isPacked(source) { row.initializeManaged(slot, from: source) }
             return row
         }
     }
@@ -123,15 +157,17 @@ final class Row: ManagedBuffer<RowHeader, UInt64> {
         case .integer, .boolean: place.storeBytes(of: source.load(as: Int64.self), as: Int64.self)
         case .double, .date: place.storeBytes(of: source.load(as: Double.self), as: Double.self)
         case .uuid: place.copyMemory(from: source, byteCount: 16)
-        case .string: place.assumingMemoryBound(to: String.self).pointee = source.assumingMemoryBound(to: String.self).pointee
-        case .data: place.assumingMemoryBound(to: Data.self).pointee = source.assumingMemoryBound(to: Data.self).pointee
-        case .box, .objectID, .objectIDs:
-            place.assumingMemoryBound(to: AnyObject?.self).pointee = source.assumingMemoryBound(to: AnyObject?.self).pointee
+        case .string: setText(other.text(at: slot), at: slot)
+        case .data: setData(other.data(at: slot), at: slot)
+        case .box, .objectIDs: setReference(other.reference(at: slot), at: slot)
+        case .objectID: setReference(other.objectID(at: slot), at: slot)
         }
         setNil(other.isNil(at: slot), at: slot)
     }
 
-    func isNil(at slot: RowLayout.Slot) -> Bool {
+    // MARK: Values
+
+    @inline(__always) func isNil(at slot: RowLayout.Slot) -> Bool {
         slots.load(fromByteOffset: slot.location.nullOffset, as: UInt64.self) & slot.location.nullMask != 0
     }
 
@@ -140,14 +176,24 @@ final class Row: ManagedBuffer<RowHeader, UInt64> {
         if isNil { word.pointee |= slot.location.nullMask } else { word.pointee &= ~slot.location.nullMask }
     }
 
-    func text(at slot: RowLayout.Slot) -> String { (slots + slot.location.offset).assumingMemoryBound(to: String.self).pointee }
+    func text(at slot: RowLayout.Slot) -> String { slot.location.text(slots) }
+    func data(at slot: RowLayout.Slot) -> Data { slot.location.data(slots) }
+
+    private func setText(_ text: String, at slot: RowLayout.Slot) { slot.location.setText(text, slots) }
+    private func setData(_ data: Data, at slot: RowLayout.Slot) { slot.location.setData(data, slots) }
 
     private func reference(at slot: RowLayout.Slot) -> AnyObject? {
         (slots + slot.location.offset).assumingMemoryBound(to: AnyObject?.self).pointee
     }
 
     private func setReference(_ object: AnyObject?, at slot: RowLayout.Slot) {
-        (slots + slot.location.offset).assumingMemoryBound(to: AnyObject?.self).pointee = object
+        let place = slots + slot.location.offset
+        if slot.location.isPacked(slots) {
+            place.initializeMemory(as: AnyObject?.self, to: object)
+            slot.location.clearPacked(slots)
+        } else {
+            place.assumingMemoryBound(to: AnyObject?.self).pointee = object
+        }
         setNil(object == nil, at: slot)
     }
 
@@ -155,7 +201,10 @@ final class Row: ManagedBuffer<RowHeader, UInt64> {
 
     /// The object of a to-one relationship; ``NSManagedObjectID/unresolved`` when the store has not been asked.
     func objectID(at slot: RowLayout.Slot) -> NSManagedObjectID? {
-        reference(at: slot).map { unsafeDowncast($0, to: NSManagedObjectID.self) }
+        if slot.location.isPacked(slots) {
+            return block.origin.unsafelyUnwrapped.store.id(packed: slots.load(fromByteOffset: slot.location.offset, as: UInt64.self))
+        }
+        return reference(at: slot).map { unsafeDowncast($0, to: NSManagedObjectID.self) }
     }
 
     func setObjectID(_ id: NSManagedObjectID?, at slot: RowLayout.Slot) { setReference(id, at: slot) }
@@ -173,22 +222,26 @@ final class Row: ManagedBuffer<RowHeader, UInt64> {
         switch value {
         case .null:
             switch slot.kind {
-            case .string: place.assumingMemoryBound(to: String.self).pointee = ""
-            case .data: place.assumingMemoryBound(to: Data.self).pointee = Data()
+            case .string: setText("", at: slot)
+            case .data: setData(Data(), at: slot)
             case .uuid: place.initializeMemory(as: UInt64.self, repeating: 0, count: 2)
             case .box, .objectID, .objectIDs: setReference(nil, at: slot)
             case .integer, .boolean, .double, .date: place.storeBytes(of: 0, as: UInt64.self)
             }
         case .integer(let number): place.storeBytes(of: number, as: Int64.self)
         case .double(let number): place.storeBytes(of: number, as: Double.self)
-        case .string(let text): place.assumingMemoryBound(to: String.self).pointee = text
-        case .data(let bytes): place.assumingMemoryBound(to: Data.self).pointee = bytes
+        case .string(let text): setText(text, at: slot)
+        case .data(let bytes): setData(bytes, at: slot)
         case .uuid(let uuid): place.storeBytes(of: uuid, as: UUID.self)
         case .box(let box): setReference(box, at: slot)
         }
         if case .null = value { setNil(true, at: slot) } else { setNil(false, at: slot) }
     }
 }
+
+/// Whether two are the same row, not only equal ones.
+func === (first: Row?, second: Row?) -> Bool { first?.slots == second?.slots }
+func !== (first: Row?, second: Row?) -> Bool { first?.slots != second?.slots }
 
 /// A value in the form in which a slot keeps it.
 enum StorableValue {

@@ -69,7 +69,7 @@ enum StorageKind: UInt8, Sendable {
 /// Where the values of an entity's properties lie in its rows.
 ///
 /// The layout of a subentity begins with that of its superentity, so a place found for the one holds for the other. Each level brings
-/// its own words of nil bits (bit set = nil) before its own slots.
+/// its own words of nil bits (bit set = nil) before its own slots, each followed by a word that says which values are packed.
 // Immutable once it is known to more than its maker.
 final class RowLayout: @unchecked Sendable {
     struct Slot {
@@ -104,12 +104,14 @@ final class RowLayout: @unchecked Sendable {
         var slots = base?.slots ?? []
         var offset = (base?.wordCount ?? 0) * 8
         let nullBase = offset
-        offset += (properties.count + 63) / 64 * 8
+        // For each word of nil bits, one behind it that says which values are packed.
+        offset += (properties.count + 63) / 64 * 16
         for (index, property) in properties.enumerated() {
             let kind = StorageKind(property)
             slots.append(
                 Slot(
-                    location: SlotLocation(offset: offset, nullOffset: nullBase + index / 64 * 8, nullMask: 1 << UInt64(index % 64)),
+                    location: SlotLocation(
+                        offset: offset, nullOffset: nullBase + index / 64 * 16, nullMask: 1 << UInt64(index % 64), isPackable: true),
                     kind: kind))
             offset += kind.size
         }
@@ -128,7 +130,7 @@ final class RowLayout: @unchecked Sendable {
         defaultIsPlain = managed.allSatisfy { $0.kind == .string ? row.text(at: $0).utf8.count < 16 : row.isNil(at: $0) }
     }
 
-    func isDefaultRow(_ row: Row) -> Bool { defaultRow === row }
+    func isDefaultRow(_ row: Row) -> Bool { defaultRow.unsafelyUnwrapped.slots == row.slots }
 
     deinit {
         // A row reads its layout while it goes: these two must go before `managed` does.

@@ -205,7 +205,7 @@ extension NSAsynchronousFetchRequest: StartableRequest {
 
 /// A store's answer on its way to another context.
 private enum TransferredAnswer {
-    case rows([Row])
+    case rows(RowList)
     case ids([NSManagedObjectID])
 }
 

@@ -45,7 +45,7 @@ struct RowFetch {
         if let dictionaries { return .dictionaries(try dictionaries.results(rows)) }
         rows = request.page(rows)
         if request.resultType == .managedObjectIDResultType { return .ids(rows.map { $0.objectID.unsafelyUnwrapped }) }
-        return .rows(rows)
+        return .rows(RowList(rows))
     }
 }
 
@@ -98,5 +98,7 @@ final class RowSchema: PredicateSchema, @unchecked Sendable {
     /// What a block predicate sees: the values by property name.
     func publicObject(of subject: PredicateSubject) -> Any { Self.row(subject).dictionary(of: entity) }
 
-    private static func row(_ subject: PredicateSubject) -> Row { unsafeDowncast(subject.object, to: Row.self) }
+    private static func row(_ subject: PredicateSubject) -> Row {
+        Row(block: unsafeDowncast(subject.object, to: RowBlock.self), slots: UnsafeMutableRawPointer(mutating: subject.slots))
+    }
 }

@@ -158,7 +158,7 @@ public struct CompiledSort {
             }
         case .string where descriptor.order == .binary:
             slotOrder(location, ascending: descriptor.ascending) { left, right in
-                TextMatching.order(location.load(left, String.self), location.load(right, String.self))
+                TextMatching.order(location.text(left), location.text(right))
             }
         default: nil
         }

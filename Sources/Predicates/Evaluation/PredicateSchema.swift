@@ -26,6 +26,9 @@
     public var nullOffset: Int
     /// The bit of the null-bitmap word that is set when the property is nil.
     public var nullMask: UInt64
+    /// Whether text and data may be *packed*: the same bit of the word behind the null-bitmap word says so. The slot of a packed value begins
+    /// with the distance of its bytes from the beginning of the slots and their number, 32 bits each, the former in the lower half.
+    public var isPackable: Bool
 
     /// Makes a location.
     ///
@@ -33,10 +36,12 @@
     ///   - offset: The distance of the value from the beginning of the slots, in bytes.
     ///   - nullOffset: The distance of the `UInt64` word of the null bitmap from the beginning of the slots, in bytes.
     ///   - nullMask: The bit of that word that is set when the property is nil.
-    @inlinable public init(offset: Int, nullOffset: Int, nullMask: UInt64) {
+    ///   - isPackable: Whether text and data may be packed, see ``isPackable``.
+    @inlinable public init(offset: Int, nullOffset: Int, nullMask: UInt64, isPackable: Bool = false) {
         self.offset = offset
         self.nullOffset = nullOffset
         self.nullMask = nullMask
+        self.isPackable = isPackable
     }
 
     /// Whether the property of this subject is nil.

@@ -78,7 +78,7 @@ enum ShortcutTests {
         if case .slot(let location, .string) = operand, let values = collection.strings {
             return { subject in
                 if location.isNull(in: subject) { return onNull }
-                return values.contains(subject.slots.load(fromByteOffset: location.offset, as: String.self)) == expected
+                return values.contains(location.text(subject)) == expected
             }
         }
         let read = operand.scalar()

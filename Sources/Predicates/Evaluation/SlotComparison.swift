@@ -16,11 +16,11 @@ struct SlotComparison {
         switch operation {
         case .equal, .notEqual:
             let isEqualExpected = (operation == .equal) == expected
-            return { location.isNull(in: $0) ? onNull : (location.load($0, String.self) == constant) == isEqualExpected }
+            return { location.isNull(in: $0) ? onNull : (location.text($0) == constant) == isEqualExpected }
         case .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual:
             return { subject in
                 if location.isNull(in: subject) { return onNull }
-                let order = TextMatching.order(location.load(subject, String.self), constant)
+                let order = TextMatching.order(location.text(subject), constant)
                 switch operation {
                 case .lessThan: return (order == .orderedAscending) == expected
                 case .lessThanOrEqual: return (order != .orderedDescending) == expected
@@ -54,14 +54,14 @@ struct SlotComparison {
             let foldsCase = options.contains(.caseInsensitive)
             return .closure { subject in
                 if location.isNull(in: subject) { return onNull }
-                let text = location.load(subject, String.self)
+                let text = location.text(subject)
                 if let answer = TextMatching.containsWithin(text, operand.bytes, foldsCase: foldsCase) { return answer == expected }
                 return matches(TextOperand(text, options), operand) == expected
             }
         }
         return .closure { subject in
             if location.isNull(in: subject) { return onNull }
-            return matches(TextOperand(location.load(subject, String.self), options), operand) == expected
+            return matches(TextOperand(location.text(subject), options), operand) == expected
         }
     }
 }

@@ -9,9 +9,34 @@ extension SlotLocation {
         case .int64: return .int64(subject.slots.load(fromByteOffset: offset, as: Int64.self))
         case .double: return .double(subject.slots.load(fromByteOffset: offset, as: Double.self))
         case .date: return .date(Date(timeIntervalSinceReferenceDate: subject.slots.load(fromByteOffset: offset, as: Double.self)))
-        case .string: return .string(subject.slots.load(fromByteOffset: offset, as: String.self))
-        case .data: return .data(subject.slots.load(fromByteOffset: offset, as: Data.self))
+        case .string: return .string(text(subject))
+        case .data: return .data(data(subject))
         case .uuid: return .uuid(subject.slots.load(fromByteOffset: offset, as: UUID.self))
         }
+    }
+}
+
+// MARK: Packed values
+
+extension SlotLocation {
+    /// The bytes of a packed value; nil where the value lies in the slot itself.
+    @inline(__always) func packedBytes(_ subject: PredicateSubject) -> UnsafeBufferPointer<UInt8>? {
+        guard isPackable, subject.slots.load(fromByteOffset: nullOffset &+ 8, as: UInt64.self) & nullMask != 0 else { return nil }
+        let word = subject.slots.load(fromByteOffset: offset, as: UInt64.self)
+        return UnsafeBufferPointer(
+            start: (subject.slots + Int(truncatingIfNeeded: word & 0xFFFF_FFFF)).assumingMemoryBound(to: UInt8.self),
+            count: Int(truncatingIfNeeded: word &>> 32))
+    }
+
+    /// The text in a slot that is not nil.
+    @inline(__always) func text(_ subject: PredicateSubject) -> String {
+        if let bytes = packedBytes(subject) { return String(decoding: bytes, as: UTF8.self) }
+        return subject.slots.load(fromByteOffset: offset, as: String.self)
+    }
+
+    /// The data in a slot that is not nil.
+    func data(_ subject: PredicateSubject) -> Data {
+        if let bytes = packedBytes(subject) { return Data(buffer: bytes) }
+        return subject.slots.load(fromByteOffset: offset, as: Data.self)
     }
 }

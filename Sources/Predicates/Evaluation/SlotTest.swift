@@ -28,7 +28,8 @@ struct SlotTest {
             let value = location.load(subject, Double.self)
             return (low <= value && value <= high) == expected
         case .prefix(let word, let count):
-            return SlotTest.hasPrefix(location.load(subject, String.self), word, count) == expected
+            if let bytes = location.packedBytes(subject), let answer = SlotTest.quickPrefix(bytes, word, count) { return answer == expected }
+            return SlotTest.hasPrefix(location.text(subject), word, count) == expected
         }
     }
 

@@ -116,7 +116,7 @@ struct SortDecoration {
     @inline(__always) private static func text<Result>(
         _ subject: PredicateSubject, _ location: SlotLocation, _ body: (UnsafeBufferPointer<UInt8>) -> Result
     ) -> Result {
-        var text = subject.slots.load(fromByteOffset: location.offset, as: String.self)
+        var text = location.text(subject)
         if !TextMatching.isComposed(text) { text = TextMatching.composed(text) }
         return text.withUTF8(body)
     }

@@ -43,18 +43,25 @@ struct RowPages {
         }
     }
 
+    /// The slots of a row, whose block is not counted.
+    @inline(__always) private func slots(_ rows: UnsafeBufferPointer<Row?>, _ index: Int) -> UnsafeMutableRawPointer? {
+        let address = UnsafeRawPointer(rows.baseAddress.unsafelyUnwrapped + index)
+        // A missing row is one without a block.
+        guard address.load(as: UnsafeRawPointer?.self) != nil else { return nil }
+        return address.load(fromByteOffset: 8, as: UnsafeMutableRawPointer.self)
+    }
+
     func forEach(_ body: (Row) throws -> Void) rethrows {
         for case let page? in pages where page.count > 0 {
             try page.rows.withUnsafeBufferPointer { rows in
-                let addresses = UnsafeRawPointer(rows.baseAddress.unsafelyUnwrapped).assumingMemoryBound(to: UnsafeRawPointer?.self)
                 for index in rows.indices {
                     // Rows lie apart: each is on its way to the processor before its turn comes.
-                    if index + 16 < rows.count, let ahead = addresses[index + 16] {
-                        coredata_prefetch(ahead + 32)
-                        coredata_prefetch(ahead + 96)
+                    if index + 16 < rows.count, let ahead = slots(rows, index + 16) {
+                        coredata_prefetch(ahead)
+                        coredata_prefetch(ahead + 64)
                     }
-                    guard let address = addresses[index] else { continue }
-                    try Unmanaged<Row>.fromOpaque(address)._withUnsafeGuaranteedRef(body)
+                    guard let slots = slots(rows, index) else { continue }
+                    try slots.rowBlock._withUnsafeGuaranteedRef { try body(Row(block: $0, slots: slots)) }
                 }
             }
         }

@@ -131,7 +131,7 @@ extension SQLiteStore {
         let plan = plan(entity)
         var rows: [Row] = []
         try database().with("SELECT \(plan.list) FROM \(entity.table) WHERE Z_PK IN (SELECT Z_PK FROM temp.CoreDataBatch)") { statement in
-            try readRows(statement, plan) { rows.append($0) }
+            try readRows(statement, plan) { rows.append(Row($0)) }
         }
         // Every row is made before the first is written: an expression may look at others.
         var changed = PropertySet()

@@ -46,7 +46,7 @@ extension SQLiteStore {
             try query.bind(to: statement.handle)
             switch query.plan.answer {
             case .rows:
-                var rows: [Row] = []
+                var rows = RowList()
                 try readRows(statement, plan(query.plan.entity)) { rows.append($0) }
                 queries.log.end(run, rows: rows.count)
                 return .rows(rows)
@@ -94,7 +94,7 @@ extension SQLiteStore {
         narrowed.entity = request.entity
         narrowed.includesSubentities = request.includesSubentities
         narrowed.predicate = try request.predicate.flatMap { try translatable($0.tree(), entity) }.map { NSPredicate(tree: $0) }
-        guard case .rows(let rows) = try queried(narrowed, entity) else { return .rows([]) }
+        guard case .rows(let rows) = try queried(narrowed, entity) else { return .rows(RowList()) }
         return try RowFetch(table: FoundRows(rows, store: self), request: request).answer()
     }
 
@@ -118,10 +118,10 @@ extension SQLiteStore {
 
 /// Rows that SQL has found, to be filtered further.
 private final class FoundRows: RowTable {
-    private let rows: [Row]
+    private let rows: RowList
     private let store: SQLiteStore
 
-    init(_ rows: [Row], store: SQLiteStore) {
+    init(_ rows: RowList, store: SQLiteStore) {
         self.rows = rows
         self.store = store
     }

@@ -3,14 +3,14 @@ internal import Foundation
 /// The rows that a store has read or saved, as long as a context shows them or they have lately come.
 ///
 /// Rows of equal version need not be read again, and a fault among them fires without a question. It keeps no account of who has a row:
-/// when it has grown enough, the rows that nobody else holds go.
+/// when it has grown enough, the rows in blocks that nobody else holds go.
 // Used under the lock of its store.
 final class SQLRowCache {
     private static let pageSize: Int64 = 256
 
-    /// A row and the time at which it came.
+    /// The slots of a row, and the time at which it came.
     struct Entry {
-        var row: Row?
+        var slots: UnsafeMutableRawPointer?
         var time: UInt64
     }
 
@@ -20,11 +20,11 @@ final class SQLRowCache {
 
         init() {
             entries = .allocate(capacity: Int(SQLRowCache.pageSize))
-            entries.initialize(repeating: Entry(row: nil, time: 0), count: Int(SQLRowCache.pageSize))
+            entries.initialize(repeating: Entry(slots: nil, time: 0), count: Int(SQLRowCache.pageSize))
         }
 
         deinit {
-            entries.deinitialize(count: Int(SQLRowCache.pageSize))
+            for index in 0..<Int(SQLRowCache.pageSize) { entries[index].slots?.giveUp() }
             entries.deallocate()
         }
     }
@@ -67,19 +67,23 @@ final class SQLRowCache {
     }
 
     /// The row of a key, of whatever age.
-    @inline(__always) func row(_ root: Int64, _ key: Int64) -> Row? { entry(root, key)?.pointee.row }
+    @inline(__always) func row(_ root: Int64, _ key: Int64) -> Row? { slots(root, key).map { Row($0) } }
+
+    /// The slots of that row, which the cache holds.
+    @inline(__always) func slots(_ root: Int64, _ key: Int64) -> UnsafeMutableRawPointer? { entry(root, key)?.pointee.slots }
 
     /// The row of a key unless it is older than so many seconds; any age will do for a negative number.
     func row(_ root: Int64, _ key: Int64, notOlderThan age: TimeInterval) -> Row? {
-        guard let entry = entry(root, key), let row = entry.pointee.row else { return nil }
+        guard let entry = entry(root, key), let slots = entry.pointee.slots else { return nil }
         if age >= 0, Double(DispatchTime.now().uptimeNanoseconds &- entry.pointee.time) >= age * 1e9 { return nil }
-        return row
+        return Row(slots)
     }
 
-    @inline(__always) func set(_ row: Row, _ root: Int64, _ key: Int64) {
+    @inline(__always) func set(_ slots: UnsafeMutableRawPointer, _ root: Int64, _ key: Int64) {
         let entry = entry(root, key) ?? newEntry(root, key)
-        if entry.pointee.row == nil { count += 1 }
-        entry.pointee.row = row
+        slots.keep()
+        if let old = entry.pointee.slots { old.giveUp() } else { count += 1 }
+        entry.pointee.slots = slots
         entry.pointee.time = now
     }
 
@@ -88,14 +92,16 @@ final class SQLRowCache {
 
     func remove(_ root: Int64, _ key: Int64) {
         guard let entry = entry(root, key) else { return }
-        if entry.pointee.row != nil { count -= 1 }
-        entry.pointee.row = nil
+        guard let slots = entry.pointee.slots else { return }
+        count -= 1
+        entry.pointee.slots = nil
+        slots.giveUp()
     }
 
     func removeAll(of root: Int64) {
         lastEntries = nil
         for (key, page) in pages where key.root == root {
-            for index in 0..<Int(Self.pageSize) where page.entries[index].row != nil { count -= 1 }
+            for index in 0..<Int(Self.pageSize) where page.entries[index].slots != nil { count -= 1 }
             pages[key] = nil
         }
     }
@@ -114,12 +120,49 @@ final class SQLRowCache {
         count = 0
         for (key, page) in pages {
             var kept = 0
-            for index in 0..<Int(Self.pageSize) where page.entries[index].row != nil {
-                if isKnownUniquelyReferenced(&page.entries[index].row) { page.entries[index].row = nil } else { kept += 1 }
+            for index in 0..<Int(Self.pageSize) {
+                guard let slots = page.entries[index].slots else { continue }
+                if slots.isHeldByCacheAlone {
+                    page.entries[index].slots = nil
+                    slots.giveUp()
+                } else {
+                    kept += 1
+                }
             }
             if kept == 0 { pages[key] = nil }
             count += kept
         }
         limit = max(Self.smallestLimit, count * 2)
+    }
+}
+
+extension UnsafeMutableRawPointer {
+    /// Holds the row for the cache, which holds each block once for all of its rows.
+    @inline(__always) fileprivate func keep() {
+        rowBlock._withUnsafeGuaranteedRef { block in
+            block.withUnsafeMutablePointerToHeader { header in
+                if header.pointee.cachedRows == 0 { _ = Unmanaged.passRetained(block) }
+                header.pointee.cachedRows &+= 1
+            }
+        }
+    }
+
+    /// The cache holds the row no longer.
+    @inline(__always) fileprivate func giveUp() {
+        let block = rowBlock
+        let isLast = block._withUnsafeGuaranteedRef { block in
+            block.withUnsafeMutablePointerToHeader { header in
+                header.pointee.cachedRows &-= 1
+                return header.pointee.cachedRows == 0
+            }
+        }
+        if isLast { block.release() }
+    }
+
+    /// Whether nobody but the cache holds the block of a row that it has.
+    fileprivate var isHeldByCacheAlone: Bool {
+        // The cache's own reference, neither counted nor given up.
+        var reference = rowBlock.toOpaque()
+        return withUnsafeMutableBytes(of: &reference) { isKnownUniquelyReferenced(&$0.assumingMemoryBound(to: RowBlock.self)[0]) }
     }
 }

@@ -1,8 +1,10 @@
 internal import CSQLite
 internal import Foundation
 
-/// Reads the rows of one entity out of a statement's columns, straight into slots.
-// Immutable; used under the lock of its store.
+/// Reads the rows of one entity out of a statement's columns, straight into a block of rows.
+///
+/// Texts, bytes and to-one references are packed: nothing is allocated for them, see `Row+Packing.swift`.
+// Used under the lock of its store.
 final class SQLRowReader {
     /// A column of a plain value and the slot it goes to. It holds no references, which would be counted for each row.
     private struct PlainStep {
@@ -17,6 +19,8 @@ final class SQLRowReader {
         case double
         case date
         case text
+        case data
+        case uuid
 
         init?(_ storage: SQLStorage) {
             switch storage {
@@ -25,6 +29,8 @@ final class SQLRowReader {
             case .double: self = .double
             case .date: self = .date
             case .text: self = .text
+            case .data: self = .data
+            case .uuid: self = .uuid
             default: return nil
             }
         }
@@ -43,23 +49,29 @@ final class SQLRowReader {
         let entityColumn: Int32
         let slot: RowLayout.Slot
         let destination: SQLEntity
+        let number: Int64
     }
 
-    let entity: NSEntityDescription
-    /// What the keys of its IDs have in common.
-    let family: Int64
+    let origin: RowOrigin
     private let layout: RowLayout
     private let plainSteps: UnsafeMutableBufferPointer<PlainStep>
     private let steps: [Step]
     private let keys: [Key]
     private let values: SQLValues
+    /// The block that the next rows go to, as long as there is room.
+    @exclusivity(unchecked) private var block: RowBlock?
+    @exclusivity(unchecked) private var nextBlockSize = 1024
+    /// The length of the slots.
+    private let slotsSize: Int
+    /// What texts mostly have room in; where they have not, the row moves to a larger block.
+    private static let usualTexts = 512
 
     /// - Parameter columns: where each column stands in the statements.
     init(_ entity: SQLEntity, columns: [SQLIdentifier: Int], schema: SQLSchema, values: SQLValues) {
-        self.entity = entity.entity
         self.values = values
+        origin = values.origin(of: entity)
         layout = entity.entity.frozen!.layout
-        family = NSManagedObjectID.family(of: entity.entity)
+        slotsSize = layout.wordCount * 8
         var plainSteps: [PlainStep] = []
         var steps: [Step] = []
         var keys: [Key] = []
@@ -78,7 +90,8 @@ final class SQLRowReader {
                     let target = schema.entity(destination)
                 else { continue }
                 let entityColumn = place.entityColumn.flatMap { columns[$0] }.map(Int32.init) ?? -1
-                keys.append(Key(column: Int32(column), entityColumn: entityColumn, slot: slot, destination: target))
+                keys.append(
+                    Key(column: Int32(column), entityColumn: entityColumn, slot: slot, destination: target, number: target.number))
             case .toMany, .unstored: continue
             }
         }
@@ -90,56 +103,154 @@ final class SQLRowReader {
 
     deinit { plainSteps.deallocate() }
 
-    /// The row that a statement stands at.
-    func read(_ statement: OpaquePointer, id: NSManagedObjectID, version: Int64) throws -> Row {
-        let row = Row.empty(layout, objectID: id, version: version)
-        let slots = row.slots
+    /// The row that a statement stands at. The reader holds its block until it reads the next.
+    func read(_ statement: OpaquePointer, number: Int64, version: Int64) throws -> UnsafeMutableRawPointer {
+        var room = block.map(\.room) ?? 0
+        if room < slotsSize + RowPrefix.size + Self.usualTexts { room = startBlock(slotsSize + RowPrefix.size + Self.usualTexts) }
+        var slots = block.unsafelyUnwrapped.place(size: 0, number: number, version: version)
+        slots.copyMemory(from: layout.nilRow.unsafelyUnwrapped.slots, byteCount: slotsSize)
+        var size = slotsSize
+        // Room is left for the next row to begin at a whole word.
+        var limit = room - RowPrefix.size - 7
         for step in plainSteps {
             let column = step.column
             let place = slots + step.location.offset
             switch step.storage {
             case .integer:
-                if sqlite3_column_type(statement, column) == SQLITE_NULL { continue }
-                place.storeBytes(of: sqlite3_column_int64(statement, column), as: Int64.self)
+                let value = sqlite3_column_int64(statement, column)
+                if value == 0, sqlite3_column_type(statement, column) == SQLITE_NULL { continue }
+                place.storeBytes(of: value, as: Int64.self)
             case .boolean:
-                if sqlite3_column_type(statement, column) == SQLITE_NULL { continue }
-                place.storeBytes(of: sqlite3_column_int64(statement, column) == 0 ? 0 : 1, as: Int64.self)
+                let value = sqlite3_column_int64(statement, column)
+                if value == 0, sqlite3_column_type(statement, column) == SQLITE_NULL { continue }
+                place.storeBytes(of: value == 0 ? 0 : 1, as: Int64.self)
             case .double:
-                if sqlite3_column_type(statement, column) == SQLITE_NULL { continue }
-                place.storeBytes(of: sqlite3_column_double(statement, column), as: Double.self)
+                let value = sqlite3_column_double(statement, column)
+                if value == 0, sqlite3_column_type(statement, column) == SQLITE_NULL { continue }
+                place.storeBytes(of: value, as: Double.self)
             case .date:
-                if sqlite3_column_type(statement, column) == SQLITE_NULL { continue }
                 let seconds = sqlite3_column_double(statement, column)
+                if seconds == 0, sqlite3_column_type(statement, column) == SQLITE_NULL { continue }
                 // Foundation stops the program at a date without a finite time.
-                guard seconds.isFinite else { throw noFiniteTime(step.slotIndex) }
+                guard seconds.isFinite else { throw unreadable(step.slotIndex, "its column holds no finite time") }
                 place.storeBytes(of: seconds, as: Double.self)
             case .text:
                 guard let bytes = sqlite3_column_text(statement, column) else { continue }
-                let text = String(
-                    decoding: UnsafeBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(statement, column))), as: UTF8.self)
-                place.assumingMemoryBound(to: String.self).initialize(to: text)
+                let count = Int(sqlite3_column_bytes(statement, column))
+                if size + count > limit { (slots, limit) = move(slots, size, to: size + count) }
+                pack(bytes, count, at: step.location, in: slots, &size)
+            case .data:
+                guard let bytes = sqlite3_column_blob(statement, column) else {
+                    // No bytes are not NULL.
+                    if sqlite3_column_type(statement, column) == SQLITE_NULL { continue }
+                    break
+                }
+                let count = Int(sqlite3_column_bytes(statement, column))
+                if count > PackedBytes.longestData {
+                    place.initializeMemory(as: Data.self, to: Data(bytes: bytes, count: count))
+                    noteReference(slots)
+                } else {
+                    if size + count > limit { (slots, limit) = move(slots, size, to: size + count) }
+                    pack(bytes, count, at: step.location, in: slots, &size)
+                }
+            case .uuid:
+                guard let bytes = sqlite3_column_blob(statement, column) else {
+                    if sqlite3_column_type(statement, column) == SQLITE_NULL { continue }
+                    throw unreadable(step.slotIndex, "its column holds no bytes, which are no UUID")
+                }
+                let count = sqlite3_column_bytes(statement, column)
+                guard count == 16 else { throw unreadable(step.slotIndex, "its column holds \(count) bytes, which are no UUID") }
+                place.copyMemory(from: bytes, byteCount: 16)
             }
             let null = (slots + step.location.nullOffset).assumingMemoryBound(to: UInt64.self)
             null.pointee &= ~step.location.nullMask
         }
-        if !steps.isEmpty { try readOthers(statement, row) }
         for key in keys {
-            if sqlite3_column_type(statement, key.column) == SQLITE_NULL { continue }
-            let number = key.entityColumn < 0 ? 0 : sqlite3_column_int64(statement, key.entityColumn)
-            row.setObjectID(values.id(sqlite3_column_int64(statement, key.column), number, key.destination), at: key.slot)
+            let target = sqlite3_column_int64(statement, key.column)
+            if target == 0, sqlite3_column_type(statement, key.column) == SQLITE_NULL { continue }
+            let entity = key.entityColumn < 0 ? key.number : values.number(sqlite3_column_int64(statement, key.entityColumn), key.destination)
+            if let word = RowOriginStore.packed(target, ofEntity: entity) {
+                (slots + key.slot.location.offset).storeBytes(of: word, as: UInt64.self)
+                setPacked(key.slot.location, slots)
+            } else {
+                let id = values.id(target, entity, key.destination)
+                (slots + key.slot.location.offset).initializeMemory(as: AnyObject?.self, to: id)
+                noteReference(slots)
+            }
+            (slots + key.slot.location.nullOffset).assumingMemoryBound(to: UInt64.self).pointee &= ~key.slot.location.nullMask
         }
-        return row
+        if !steps.isEmpty { try readOthers(statement, slots, size) }
+        finish(slots, size)
+        return slots
     }
 
-    @inline(never) private func noFiniteTime(_ slotIndex: Int) -> NSError {
-        let attribute = entity.frozen!.properties[slotIndex] as! NSAttributeDescription
-        return values.unreadable(attribute, "its column holds no finite time")
+    /// The row is whole.
+    @inline(__always) private func finish(_ slots: UnsafeMutableRawPointer, _ size: Int) {
+        let whole = (size + 7) & ~7
+        slots.rowPrefix.pointee.size |= UInt32(truncatingIfNeeded: whole)
+        block.unsafelyUnwrapped.commit(size: whole)
     }
 
-    private func readOthers(_ statement: OpaquePointer, _ row: Row) throws {
-        for step in steps {
-            if sqlite3_column_type(statement, step.column) == SQLITE_NULL { continue }
-            row.store(try values.read(statement, step.column, step.storage, step.attribute), in: step.slot)
+    /// Copies bytes behind the slots.
+    @inline(__always) private func pack(
+        _ bytes: UnsafeRawPointer, _ count: Int, at location: SlotLocation, in slots: UnsafeMutableRawPointer, _ size: inout Int
+    ) {
+        (slots + size).copyMemory(from: bytes, byteCount: count)
+        (slots + location.offset).storeBytes(of: UInt64(truncatingIfNeeded: size) | UInt64(truncatingIfNeeded: count) &<< 32, as: UInt64.self)
+        setPacked(location, slots)
+        size &+= count
+    }
+
+    @inline(__always) private func setPacked(_ location: SlotLocation, _ slots: UnsafeMutableRawPointer) {
+        (slots + (location.nullOffset &+ 8)).assumingMemoryBound(to: UInt64.self).pointee |= location.nullMask
+    }
+
+    @inline(__always) private func noteReference(_ slots: UnsafeMutableRawPointer) {
+        slots.rowPrefix.pointee.size |= RowPrefix.referenceBit
+        block.unsafelyUnwrapped.noteReferences()
+    }
+
+    /// A new block of at least so many bytes. Those of a reader that reads much are larger, so that a single row takes no more than it needs.
+    ///
+    /// - Returns: how many bytes it has.
+    @inline(never) private func startBlock(_ least: Int) -> Int {
+        let size = (max(least, nextBlockSize) + 7) & ~7
+        nextBlockSize = min(RowBlock.standardSize, nextBlockSize * 2)
+        block = RowBlock.make(layout, origin: origin, byteCount: size)
+        return size
+    }
+
+    /// Takes the row that is being read to a block in which it may become so long.
+    @inline(never) private func move(
+        _ slots: UnsafeMutableRawPointer, _ size: Int, to newSize: Int
+    ) -> (slots: UnsafeMutableRawPointer, limit: Int) {
+        let old = block
+        let prefix = slots.rowPrefix.pointee
+        let room = startBlock(newSize + RowPrefix.size + Self.usualTexts)
+        let moved = block.unsafelyUnwrapped.place(size: 0, number: prefix.number, version: prefix.version)
+        moved.copyMemory(from: slots, byteCount: size)
+        if prefix.size & RowPrefix.referenceBit != 0 { noteReference(moved) }
+        withExtendedLifetime(old) {}
+        return (moved, room - RowPrefix.size - 7)
+    }
+
+    @inline(never) private func unreadable(_ slotIndex: Int, _ reason: String) -> NSError {
+        values.unreadable(origin.entity.frozen!.properties[slotIndex] as! NSAttributeDescription, reason)
+    }
+
+    private func readOthers(_ statement: OpaquePointer, _ slots: UnsafeMutableRawPointer, _ size: Int) throws {
+        let row = Row(block: block.unsafelyUnwrapped, slots: slots)
+        do {
+            for step in steps {
+                if sqlite3_column_type(statement, step.column) == SQLITE_NULL { continue }
+                let value = try values.read(statement, step.column, step.storage, step.attribute)
+                noteReference(slots)
+                row.store(value, in: step.slot)
+            }
+        } catch {
+            // Nobody will have it, and what it holds is released with its block.
+            finish(slots, size)
+            throw error
         }
     }
 }

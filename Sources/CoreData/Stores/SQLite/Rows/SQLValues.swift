@@ -12,12 +12,15 @@ final class SQLValues {
     let externalFiles: URL?
     /// The ID made last: owners that came together often lead to the same object.
     private var lastID: NSManagedObjectID?
+    private let originStore: RowOriginStore
+    private var origins: [Int64: RowOrigin] = [:]
 
     init(schema: SQLSchema, token: StoreToken, path: String, externalFiles: URL?) {
         self.schema = schema
         self.token = token
         self.path = path
         self.externalFiles = externalFiles
+        originStore = RowOriginStore(schema.entities.map { ($0.number, $0.entity) }, token: token)
     }
 
     // MARK: IDs
@@ -27,9 +30,17 @@ final class SQLValues {
         NSManagedObjectID(entity: entity, token: token, reference: .integer(key))
     }
 
-    /// The ID of a row that a reader reads.
-    @inline(__always) func id(_ key: Int64, of reader: SQLRowReader) -> NSManagedObjectID {
-        NSManagedObjectID(entity: reader.entity, token: token, number: key, family: reader.family)
+    /// Where the rows of an entity come from.
+    func origin(of entity: SQLEntity) -> RowOrigin {
+        if let known = origins[entity.number] { return known }
+        let origin = RowOrigin(entity.entity, store: originStore)
+        origins[entity.number] = origin
+        return origin
+    }
+
+    /// The number of the entity that a to-one relationship leads to.
+    @inline(__always) func number(_ stored: Int64, _ destination: SQLEntity) -> Int64 {
+        stored == destination.number || schema.entity(numbered: stored) == nil ? destination.number : stored
     }
 
     /// The ID of the row that a to-one relationship leads to.

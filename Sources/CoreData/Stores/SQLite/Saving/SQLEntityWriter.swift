@@ -198,7 +198,7 @@ final class SQLEntityWriter {
                 switch step.kind {
                 case .integer: sqlite3_bind_int64(handle, Int32(truncatingIfNeeded: index), place.load(as: Int64.self))
                 case .double: sqlite3_bind_double(handle, Int32(truncatingIfNeeded: index), place.load(as: Double.self))
-                case .text, .other: scratch.add(place.assumingMemoryBound(to: String.self), at: index)
+                case .text, .other: scratch.add(slots, step.location, at: index)
                 }
             }
             index &+= 1
@@ -250,8 +250,8 @@ final class SQLEntityWriter {
         let place = row.slots + slot.location.offset
         switch storage {
         case .uuid: scratch.add(Data(bytes: place, count: 16), at: index)
-        case .data: scratch.add(place.assumingMemoryBound(to: Data.self).pointee, at: index)
-        case .externalData: scratch.add(place.assumingMemoryBound(to: Data.self).pointee, at: index, prefix: 1)
+        case .data: scratch.add(row.data(at: slot), at: index)
+        case .externalData: scratch.add(row.data(at: slot), at: index, prefix: 1)
         case .uri:
             guard let url = row.box(at: slot)?.value as? URL else { return }
             scratch.add(text: url.absoluteString, at: index)

@@ -44,6 +44,16 @@ final class SQLScratch {
         }
     }
 
+    /// Notes the text of a slot, packed or not.
+    @inline(__always) func add(_ slots: UnsafeMutableRawPointer, _ location: SlotLocation, at index: Int) {
+        if !location.isPacked(slots) { return add((slots + location.offset).assumingMemoryBound(to: String.self), at: index) }
+        let text = PackedBytes.bytes(slots, location.offset)
+        reserve(text.count)
+        if let base = text.baseAddress { (bytes + count).update(from: base, count: text.count) }
+        pieces.append(Piece(index: index, offset: count, count: text.count, isText: true))
+        count += text.count
+    }
+
     func add(_ data: Data, at index: Int, prefix: UInt8? = nil) {
         let length = data.count + (prefix == nil ? 0 : 1)
         reserve(length)

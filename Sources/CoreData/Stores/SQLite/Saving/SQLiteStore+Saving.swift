@@ -50,7 +50,7 @@ extension SQLiteStore {
     private func keep(_ conflict: NSMergeConflict) {
         guard let place = place(of: conflict.sourceObject.objectID) else { return }
         if let row = conflict.storedRow {
-            cache.set(row, place.entity.rootNumber, place.key)
+            cache.set(row.slots, place.entity.rootNumber, place.key)
         } else {
             cache.remove(place.entity.rootNumber, place.key)
         }
@@ -58,7 +58,7 @@ extension SQLiteStore {
 
     private func keep(_ row: Row, unlessIn derived: Set<Int64>) {
         guard let id = row.objectID, let place = place(of: id), !derived.contains(place.entity.rootNumber) else { return }
-        cache.set(row, place.entity.rootNumber, place.key)
+        cache.set(row.slots, place.entity.rootNumber, place.key)
     }
 
     private func saveMetadata(_ connection: SQLConnection) throws {

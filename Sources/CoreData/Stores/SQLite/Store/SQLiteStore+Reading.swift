@@ -28,7 +28,7 @@ extension SQLiteStore {
         return request.fetchLimit > 0 ? min(rest, request.fetchLimit) : rest
     }
 
-    private func rows(_ request: NSFetchRequest<any NSFetchRequestResult>, _ entity: SQLEntity) throws -> [Row] {
+    private func rows(_ request: NSFetchRequest<any NSFetchRequestResult>, _ entity: SQLEntity) throws -> RowList {
         let plan = plan(entity)
         var sql = "SELECT \(plan.list) FROM \(entity.table)"
         if let condition = entity.condition(includingSubentities: request.includesSubentities) { sql += " WHERE \(condition)" }
@@ -40,7 +40,7 @@ extension SQLiteStore {
                 statement.bind(request.fetchLimit > 0 ? Int64(request.fetchLimit) : -1, at: 1)
                 statement.bind(Int64(request.fetchOffset), at: 2)
             }
-            var rows: [Row] = []
+            var rows = RowList()
             try readRows(statement, plan) { rows.append($0) }
             return rows
         }
@@ -49,27 +49,29 @@ extension SQLiteStore {
     /// Reads the rows of a statement that selects what `plan` lists, from its first column on.
     ///
     /// A row of the version that is known is not read again.
-    func readRows(_ statement: SQLStatement, _ plan: SQLRowPlan, _ body: (Row) throws -> Void) throws {
+    ///
+    /// - Parameter body: is given the slots of each row, which the cache holds.
+    @inline(__always) func readRows(
+        _ statement: SQLStatement, _ plan: SQLRowPlan, _ body: (UnsafeMutableRawPointer) throws -> Void
+    ) throws {
         let handle = statement.handle
         while try statement.step() { try body(try readRow(handle, plan)) }
     }
 
-    /// The row that a statement stands at.
-    @inline(__always) func readRow(_ handle: OpaquePointer, _ plan: SQLRowPlan) throws -> Row {
+    /// The slots of the row that a statement stands at, which the cache holds.
+    @inline(__always) func readRow(_ handle: OpaquePointer, _ plan: SQLRowPlan) throws -> UnsafeMutableRawPointer {
         let key = sqlite3_column_int64(handle, 0)
         let number = sqlite3_column_int64(handle, 1)
         let version = sqlite3_column_int64(handle, 2)
         let root = plan.entity.rootNumber
         guard let reader = plan.reader(number) else { throw strange(key, number, plan.entity) }
-        let known = cache.row(root, key)
-        if let known, known.version == version {
+        if let known = cache.slots(root, key), known.rowPrefix.pointee.version == version {
             cache.touch(root, key)
             return known
         }
-        let id = known?.objectID ?? values.id(key, of: reader)
-        let row = try reader.read(handle, id: id, version: version)
-        cache.set(row, root, key)
-        return row
+        let slots = try reader.read(handle, number: key, version: version)
+        cache.set(slots, root, key)
+        return slots
     }
 
     @inline(never) private func strange(_ key: Int64, _ number: Int64, _ entity: SQLEntity) -> NSError {
@@ -88,6 +90,11 @@ extension SQLiteStore {
         return try readRow(place.entity, place.key)
     }
 
+    func knownRow(_ number: Int64, of origin: RowOrigin, in context: NSManagedObjectContext) -> Row? {
+        guard origin.store.token === token, let entity = place(of: origin.entity) else { return nil }
+        return cache.row(entity.rootNumber, number, notOlderThan: context.stalenessInterval)
+    }
+
     /// The row of a key as the file has it.
     func readRow(_ entity: SQLEntity, _ key: Int64) throws -> Row? {
         let plan = plan(entity)
@@ -96,7 +103,7 @@ extension SQLiteStore {
         defer { sqlite3_reset(statement.handle) }
         sqlite3_bind_int64(statement.handle, 1, key)
         guard try statement.step(), plan.reader(statement.int64(1)) != nil else { return nil }
-        return try readRow(statement.handle, plan)
+        return Row(try readRow(statement.handle, plan))
     }
 
     /// The row of a key as the file has it now, whatever the cache says.
@@ -137,7 +144,7 @@ extension SQLiteStore {
         let condition = entity.condition(includingSubentities: includingSubentities).map { " WHERE \($0)" } ?? ""
         var rows: [Row] = []
         try database().with("SELECT \(plan.list) FROM \(entity.table)\(condition) ORDER BY Z_PK") { statement in
-            try readRows(statement, plan) { rows.append($0) }
+            try readRows(statement, plan) { rows.append(Row($0)) }
         }
         for row in rows { try body(row) }
     }

@@ -58,7 +58,7 @@ extension SQLiteStore {
             var list: [NSManagedObjectID] = []
             while try statement.step() {
                 if plan.reader(sqlite3_column_int64(handle, 1)) == nil { continue }
-                let row = try readRow(handle, plan)
+                let row = Row(try readRow(handle, plan))
                 let key = sqlite3_column_int64(handle, ownerColumn)
                 if key != owner {
                     if !list.isEmpty { lists[owner] = list }

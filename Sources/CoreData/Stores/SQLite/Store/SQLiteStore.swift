@@ -170,6 +170,10 @@ final class SQLiteStore: NSPersistentStore, RowTable {
 
     override func row(for id: NSManagedObjectID, in context: NSManagedObjectContext) throws -> Row? { try knownRow(for: id, in: context) }
 
+    override func rowAtHand(_ number: Int64, of origin: RowOrigin, in context: NSManagedObjectContext) -> Row? {
+        knownRow(number, of: origin, in: context)
+    }
+
     override func relatedIDs(
         of relationship: NSRelationshipDescription, for id: NSManagedObjectID, in context: NSManagedObjectContext
     ) throws -> [NSManagedObjectID] { try knownOrReadRelatedIDs(of: relationship, for: id, in: context) }
@@ -249,11 +253,15 @@ final class SQLiteStore: NSPersistentStore, RowTable {
     /// The key and the entity's place of an ID of this store.
     func place(of id: NSManagedObjectID) -> (entity: SQLEntity, key: Int64)? {
         guard case .integer(let key) = id.reference, id.token === token else { return nil }
+        return place(of: id.owningEntity).map { ($0, key) }
+    }
+
+    func place(of description: NSEntityDescription) -> SQLEntity? {
         // Objects mostly come entity by entity.
-        if let lastPlace, lastPlace.entity === id.owningEntity { return (lastPlace, key) }
-        guard let entity = schema?.entity(id.owningEntity) else { return nil }
+        if let lastPlace, lastPlace.entity === description { return lastPlace }
+        guard let entity = schema?.entity(description) else { return nil }
         lastPlace = entity
-        return (entity, key)
+        return entity
     }
 
     override func forgetRow(of id: NSManagedObjectID) {

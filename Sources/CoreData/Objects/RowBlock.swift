@@ -1,0 +1,141 @@
+internal import Foundation
+internal import Synchronization
+
+/// What lies before the slots of every row.
+struct RowPrefix {
+    /// The distance of the slots from the beginning of their block's object, in bytes.
+    var offset: UInt32
+    /// The length of the slots and of what is packed behind them, in bytes; the highest bit says that some slot holds a reference.
+    var size: UInt32
+    /// The key of the row in its table, where the block has an origin.
+    var number: Int64
+    /// The number a store counts up at each save of the row.
+    var version: Int64
+    /// The object's ID, counted; 0 while nobody has asked for it. Read and written as an atomic.
+    var id: UInt
+
+    static let size = MemoryLayout<RowPrefix>.size
+    static let referenceBit: UInt32 = 1 << 31
+}
+
+struct RowBlockHeader {
+    unowned(unsafe) let layout: RowLayout
+    /// What makes the IDs of rows that have a number only; the block holds it.
+    let origin: Unmanaged<RowOrigin>?
+    /// How many bytes the rows take, and how many they may.
+    var used: UInt32
+    var capacity: UInt32
+    /// How many of the rows a store's cache has. Under the lock of the store.
+    var cachedRows: UInt32 = 0
+    /// Whether some row holds references.
+    var holdsReferences = false
+}
+
+/// Memory in which rows of one layout lie: one row that somebody may write, or many that a store has read together.
+///
+/// Whoever holds a row holds its block. A store fills its block up under its lock; rows that are there already never change.
+final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
+    /// What the elements begin with: not 0 once an ID has been made for one of several rows.
+    private static let noteSize = 8
+    /// The length of a block of many rows, in bytes.
+    static let standardSize = 32 * 1024
+
+    static func make(_ layout: RowLayout, origin: RowOrigin?, byteCount: Int) -> RowBlock {
+        let block = unsafeDowncast(
+            RowBlock.create(minimumCapacity: (byteCount + noteSize + 7) / 8) { _ in
+                RowBlockHeader(layout: layout, origin: origin.map(Unmanaged.passRetained), used: 0, capacity: UInt32(byteCount))
+            }, to: RowBlock.self)
+        block.withUnsafeMutablePointerToElements { $0.initialize(to: 0) }
+        return block
+    }
+
+    /// A row of its own whose slots and packed bytes take so many bytes. They are not initialized.
+    static func makeRow(
+        _ layout: RowLayout, origin: RowOrigin?, size: Int, number: Int64 = 0, version: Int64
+    ) -> Row {
+        let block = make(layout, origin: origin, byteCount: size + RowPrefix.size)
+        let slots = block.place(size: size, number: number, version: version)
+        block.commit(size: size)
+        return Row(block: block, slots: slots)
+    }
+
+    private var rows: UnsafeMutableRawPointer { withUnsafeMutablePointerToElements { UnsafeMutableRawPointer($0) + Self.noteSize } }
+    var layout: RowLayout { withUnsafeMutablePointerToHeader { $0.pointee.layout } }
+    var origin: RowOrigin? { withUnsafeMutablePointerToHeader { $0.pointee.origin?.takeUnretainedValue() } }
+    /// Calls with the origin, which is not counted.
+    @inline(__always) func withOrigin<Result>(_ body: (RowOrigin?) throws -> Result) rethrows -> Result {
+        guard let origin = withUnsafeMutablePointerToHeader({ $0.pointee.origin }) else { return try body(nil) }
+        return try origin._withUnsafeGuaranteedRef { try body($0) }
+    }
+    /// How many bytes are left.
+    @inline(__always) var room: Int { withUnsafeMutablePointerToHeader { Int($0.pointee.capacity &- $0.pointee.used) } }
+
+    /// Begins a row behind the others. It does not count before ``commit(size:)``.
+    @inline(__always) func place(size: Int, number: Int64, version: Int64) -> UnsafeMutableRawPointer {
+        let slots = rows + (withUnsafeMutablePointerToHeader { Int($0.pointee.used) } &+ RowPrefix.size)
+        let offset = slots - Unmanaged.passUnretained(self).toOpaque()
+        (slots - RowPrefix.size).initializeMemory(
+            as: RowPrefix.self,
+            to: RowPrefix(offset: UInt32(truncatingIfNeeded: offset), size: UInt32(size), number: number, version: version, id: 0))
+        return slots
+    }
+
+    /// The row that was begun is whole, and takes so many bytes.
+    @inline(__always) func commit(size: Int) {
+        withUnsafeMutablePointerToHeader { $0.pointee.used &+= UInt32(truncatingIfNeeded: size &+ RowPrefix.size) }
+    }
+
+    func noteReferences() { withUnsafeMutablePointerToHeader { $0.pointee.holdsReferences = true } }
+
+    /// An ID is kept for one of the rows.
+    func noteID() {
+        withUnsafeMutablePointerToElements {
+            UnsafeMutableRawPointer($0).assumingMemoryBound(to: Atomic<UInt>.self).pointee.store(1, ordering: .relaxed)
+        }
+    }
+
+    deinit {
+        let end = withUnsafeMutablePointerToHeader { Int($0.pointee.used) }
+        let holdsReferences = withUnsafeMutablePointerToHeader { $0.pointee.holdsReferences }
+        let holdsIDs = withUnsafeMutablePointerToElements { $0.pointee != 0 }
+        // The origin keeps the layout alive.
+        defer { withUnsafeMutablePointerToHeader { $0.pointee.origin?.release() } }
+        if !holdsReferences && !holdsIDs { return }
+        var place = rows
+        let last = place + end
+        while place < last {
+            let slots = place + RowPrefix.size
+            let prefix = place.assumingMemoryBound(to: RowPrefix.self)
+            if prefix.pointee.size & RowPrefix.referenceBit != 0 { releaseReferences(slots) }
+            let size = Int(prefix.pointee.size & ~RowPrefix.referenceBit)
+            // After the references: where there is no origin, the ID keeps the layout alive.
+            if let id = UnsafeRawPointer(bitPattern: prefix.pointee.id) { Unmanaged<NSManagedObjectID>.fromOpaque(id).release() }
+            place = slots + size
+        }
+    }
+
+    private func releaseReferences(_ slots: UnsafeMutableRawPointer) {
+        withUnsafeMutablePointerToHeader { header in
+            for slot in header.pointee.layout.managed where !slot.location.isPacked(slots) {
+                let place = slots + slot.location.offset
+                switch slot.kind {
+                case .string: place.assumingMemoryBound(to: String.self).deinitialize(count: 1)
+                case .data: place.assumingMemoryBound(to: Data.self).deinitialize(count: 1)
+                default: place.assumingMemoryBound(to: AnyObject?.self).deinitialize(count: 1)
+                }
+            }
+        }
+    }
+}
+
+// MARK: Rows by their slots alone, for those who count by hand
+
+extension UnsafeMutableRawPointer {
+    /// What lies before the slots of a row.
+    @inline(__always) var rowPrefix: UnsafeMutablePointer<RowPrefix> { (self - RowPrefix.size).assumingMemoryBound(to: RowPrefix.self) }
+
+    /// The block in which a row's slots lie.
+    @inline(__always) var rowBlock: Unmanaged<RowBlock> {
+        Unmanaged.fromOpaque(self - Int(truncatingIfNeeded: rowPrefix.pointee.offset))
+    }
+}

@@ -1,0 +1,50 @@
+/// Rows that are handed on together: each as one word, and each block held once for all of its rows that come in a row.
+struct RowList: RandomAccessCollection {
+    private var places: [UnsafeMutableRawPointer] = []
+    private var blocks: [RowBlock] = []
+    private var lastBlock: UnsafeMutableRawPointer?
+
+    init() {}
+
+    init(_ rows: some Sequence<Row>) { for row in rows { append(row) } }
+
+    var startIndex: Int { 0 }
+    var endIndex: Int { places.count }
+    subscript(index: Int) -> Row { Row(places[index]) }
+
+    /// The slots of a row, which live as long as the list does.
+    @inline(__always) func slots(_ index: Int) -> UnsafeMutableRawPointer { places[index] }
+
+    mutating func append(_ row: Row) { append(row.slots) }
+
+    /// Adds a row whose block somebody holds until now.
+    @inline(__always) mutating func append(_ slots: UnsafeMutableRawPointer) {
+        let block = slots.rowBlock
+        if block.toOpaque() != lastBlock {
+            lastBlock = block.toOpaque()
+            blocks.append(block.takeUnretainedValue())
+        }
+        places.append(slots)
+    }
+}
+
+extension Array where Element == Row {
+    /// Calls `body` with each row, whose block the array holds: for long lists, where counting references costs more than the work.
+    @inline(__always) func forEachUncounted(_ body: (Row) throws -> Void) rethrows {
+        for index in indices {
+            // Read as bits, so that no reference is made on the way.
+            let (block, slots) = withUnsafeBytes {
+                (
+                    $0.load(fromByteOffset: index * MemoryLayout<Row>.stride, as: Unmanaged<RowBlock>.self),
+                    $0.load(fromByteOffset: index * MemoryLayout<Row>.stride + 8, as: UnsafeMutableRawPointer.self)
+                )
+            }
+            try block._withUnsafeGuaranteedRef { try body(Row(block: $0, slots: slots)) }
+        }
+    }
+
+    /// The rows in another order.
+    ///
+    /// - Parameter indices: every index of the array, once.
+    func permuted(by indices: [Int]) -> [Row] { indices.map { self[$0] } }
+}

@@ -1,0 +1,59 @@
+/// The table that rows come from: makes IDs of their numbers, when somebody asks for one.
+// Immutable.
+final class RowOrigin: @unchecked Sendable {
+    let entity: NSEntityDescription
+    let store: RowOriginStore
+    /// What the keys of the IDs have in common, see ``NSManagedObjectID/family(of:)``.
+    let family: Int64
+    private let root: NSEntityDescription
+
+    init(_ entity: NSEntityDescription, store: RowOriginStore) {
+        self.entity = entity
+        self.store = store
+        family = NSManagedObjectID.family(of: entity)
+        root = entity.rootEntity
+    }
+
+    func id(_ number: Int64) -> NSManagedObjectID { NSManagedObjectID(entity: entity, token: store.token, number: number, family: family) }
+
+    /// The key under which identity maps file the object of a row.
+    @inline(__always) func key(_ number: Int64) -> Int64 { number &+ family }
+
+    /// Whether a row's object has an ID.
+    @inline(__always) func isSame(_ number: Int64, as id: NSManagedObjectID) -> Bool {
+        guard id.key == key(number), id.token === store.token, case .integer(number) = id.reference else { return false }
+        return id.owningEntity === entity || id.owningEntity.rootEntity === root
+    }
+
+    /// Whether rows of the same numbers are the same objects.
+    @inline(__always) func sharesNumbers(with other: RowOrigin) -> Bool {
+        self === other || (family == other.family && store.token === other.store.token && root === other.root)
+    }
+}
+
+/// The store of rows, and its entities by the numbers that stand in packed references.
+// Immutable.
+final class RowOriginStore: @unchecked Sendable {
+    let token: StoreToken
+    private let entities: [Int64: (entity: NSEntityDescription, family: Int64)]
+
+    init(_ entities: [(number: Int64, entity: NSEntityDescription)], token: StoreToken) {
+        self.token = token
+        self.entities = Dictionary(
+            entities.map { ($0.number, ($0.entity, NSManagedObjectID.family(of: $0.entity))) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// A reference to a row in one word; nil where the number of the row or of its entity is too large for it.
+    ///
+    /// - Parameter entity: the number of one of the store's entities.
+    @inline(__always) static func packed(_ number: Int64, ofEntity entity: Int64) -> UInt64? {
+        guard number >= 0, number < 1 << 48, entity > 0, entity < 1 << 15 else { return nil }
+        return UInt64(bitPattern: entity << 48 | number)
+    }
+
+    /// The ID that a packed reference stands for.
+    func id(packed word: UInt64) -> NSManagedObjectID {
+        let (entity, family) = entities[Int64(word >> 48)].unsafelyUnwrapped
+        return NSManagedObjectID(entity: entity, token: token, number: Int64(word & (1 << 48 - 1)), family: family)
+    }
+}
