@@ -123,7 +123,7 @@ extension NSManagedObjectContext {
         let size = request.fetchBatchSize > 0 ? request.fetchBatchSize : FaultBatch.standardPartSize
         faultBatches.add(objects, partSize: size, replacing: true, in: registry)
         if !request.returnsObjectsAsFaults, request.includesPropertyValues, request.fetchBatchSize <= 0 {
-            for object in objects { try object.fulfillFault() }
+            try objects.forEachUncounted { if $0.slots == nil { try $0.fulfillFault() } }
         }
     }
 

@@ -156,14 +156,7 @@ extension NSManagedObjectContext {
             try settleFaults(objects, of: request)
             return objects
         case .rows(let rows):
-            let objects = materialize(rows)
-            if !request.returnsObjectsAsFaults {
-                var index = 0
-                objects.forEachUncounted { object in
-                    if object.isFault { object.fulfillFault(with: Row(rows.slots(index))) }
-                    index += 1
-                }
-            }
+            let objects = materialize(rows, fulfills: !request.returnsObjectsAsFaults)
             if request.shouldRefreshRefetchedObjects || source.batchesFaults { try settleFaults(objects, of: request) }
             return objects
         case .dictionaries, .count: throw unexpectedAnswer(request, wanted: "managed objects")

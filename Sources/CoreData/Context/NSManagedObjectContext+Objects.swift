@@ -1,3 +1,4 @@
+internal import CoreDataRuntime
 internal import Foundation
 internal import Synchronization
 
@@ -54,19 +55,24 @@ extension NSManagedObjectContext {
         _ known: [NSManagedObject?], _ missing: Int, count: Int, _ make: (Int) -> NSManagedObject
     ) -> [NSManagedObject] {
         // Without gaps the array is one of objects already: an optional reference looks like the reference itself.
-        if missing == 0 { return unsafeBitCast(known, to: [NSManagedObject].self) }
+        if missing == 0, count > 0 { return unsafeBitCast(known, to: [NSManagedObject].self) }
         var new: [NSManagedObject] = []
         new.reserveCapacity(missing)
         var objects: [NSManagedObject] = []
-        objects.reserveCapacity(count)
-        for index in 0..<count {
-            if !known.isEmpty, let object = known[index] {
+        if missing == count {
+            for index in 0..<count { new.append(make(index)) }
+            objects = new
+        } else {
+            objects.reserveCapacity(count)
+            for index in 0..<count {
+                if let object = known[index] {
+                    objects.append(object)
+                    continue
+                }
+                let object = make(index)
                 objects.append(object)
-                continue
+                new.append(object)
             }
-            let object = make(index)
-            objects.append(object)
-            new.append(object)
         }
         // All at once. An ID may stand in the list twice: the first object that was made for it takes the place of the others.
         let repeated = registry.registerNew(new)
@@ -79,12 +85,31 @@ extension NSManagedObjectContext {
         return objects
     }
 
-    /// The objects of rows: those that live here, and new faults.
-    func materialize(_ rows: RowList) -> [NSManagedObject] {
+    /// The objects of rows: those that live here, and new ones.
+    ///
+    /// - Parameter fulfills: whether faults get the values of their rows.
+    func materialize(_ rows: RowList, fulfills: Bool = false) -> [NSManagedObject] {
         reportGone()
         adoptPermanentIDs()
-        let (known, missing) = registry.objects(of: rows)
-        return completed(known, missing, count: rows.count) { fault(of: rows.slots($0)) }
+        var objects: [NSManagedObject] = []
+        objects.reserveCapacity(rows.count)
+        // Part by part: what is done to an object and its row is done while they are in the processor's cache.
+        var start = 0
+        while start < rows.count {
+            let part = start..<min(rows.count, start + 256)
+            let (known, missing) = registry.objects(of: rows, part)
+            let found = completed(known, missing, count: part.count) { fault(of: rows.slots(part.lowerBound + $0)) }
+            if fulfills {
+                var index = start
+                found.forEachUncounted { object in
+                    if object.slots == nil { object.fulfillFault(with: Row(rows.slots(index))) }
+                    index += 1
+                }
+            }
+            objects += found
+            start = part.upperBound
+        }
+        return objects
     }
 
     private func makeFault(_ id: NSManagedObjectID) -> NSManagedObject {
@@ -125,11 +150,13 @@ extension NSManagedObjectContext {
     }
 
     private func emptyObject(_ entity: NSEntityDescription) -> NSManagedObject {
+        coredata_expect_no_values(Unmanaged.passUnretained(entity).toOpaque())
         let object = entity.managedObjectClass.init(entity: entity, insertInto: nil)
-        object.row = nil
+        // An initializer of the class may have set something, which is none of the store's values.
+        if object.slots != nil { object.row = nil }
         object.flags = []
-        object.changed.removeAll()
-        object.relationships = []
+        if !object.changed.isEmpty { object.changed.removeAll() }
+        if !object.relationships.isEmpty { object.relationships = [] }
         object.registry = registry
         return object
     }

@@ -88,15 +88,16 @@ final class ObjectRegistry: @unchecked Sendable {
         return (objects, missing)
     }
 
-    /// The registered objects of rows, as ``objects(of:_:)``.
-    func objects(of rows: RowList) -> (objects: [NSManagedObject?], missing: Int) {
+    /// The registered objects of some of many rows, nil where there is none, and for how many that is. Where there are no objects at all, the
+    /// array is empty.
+    func objects(of rows: RowList, _ part: Range<Int>) -> (objects: [NSManagedObject?], missing: Int) {
         lock.lock()
         defer { lock.unlock() }
-        if map.count == 0 { return ([], rows.count) }
+        if map.count == 0 { return ([], part.count) }
         var objects: [NSManagedObject?] = []
-        objects.reserveCapacity(rows.count)
+        objects.reserveCapacity(part.count)
         var missing = 0
-        for index in 0..<rows.count {
+        for index in part {
             let slots = rows.slots(index)
             let object = slots.rowBlock._withUnsafeGuaranteedRef { block in
                 block.withOrigin { origin in

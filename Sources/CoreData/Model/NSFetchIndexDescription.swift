@@ -2,7 +2,7 @@ public import Foundation
 
 /// Describes an index that stores with indexes should keep, over one property or several.
 ///
-/// Kept, read and written; the stores of this package do not act on it yet.
+/// SQLite stores make it when they make the tables.
 ///
 /// Source: [NSFetchIndexDescription](https://developer.apple.com/documentation/coredata/nsfetchindexdescription).
 // Unsynchronized while being built; its entity's model freezes before it is shared.
@@ -18,7 +18,13 @@ open class NSFetchIndexDescription: NSObject, NSCopying, @unchecked Sendable {
         }
     }
     /// The entity that has the index, nil while none does.
-    open internal(set) weak var entity: NSEntityDescription?
+    open internal(set) var entity: NSEntityDescription? {
+        get { owner }
+        set { owner = newValue }
+    }
+    // The entity clears it when it goes. A weak reference would make every count of the entity's references slow, and each of its objects
+    // counts one.
+    @exclusivity(unchecked) private final unowned(unsafe) var owner: NSEntityDescription?
     /// Which objects are in the index; nil for all.
     open var partialIndexPredicate: NSPredicate? { willSet { requireMutable() } }
 

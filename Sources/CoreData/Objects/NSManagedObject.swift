@@ -1,3 +1,4 @@
+internal import CoreDataRuntime
 public import Foundation
 
 /// An object of the graph: an instance of an entity, living in one context.
@@ -68,7 +69,10 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
             placeMask = entity.frozen.unsafelyUnwrapped.layout.places.mask
         }
         if context == nil {
-            slots = entity.frozen.unsafelyUnwrapped.layout.defaultRow.unsafelyUnwrapped.retainedSlots
+            // A store's object gets the store's values: the default ones need not be counted for it.
+            if coredata_takes_no_values(Unmanaged.passUnretained(entity).toOpaque()) == 0 {
+                slots = entity.frozen.unsafelyUnwrapped.layout.defaultRow.unsafelyUnwrapped.retainedSlots
+            }
         } else {
             // A new object is mostly written to at once: it gets a row of its own.
             slots = entity.frozen.unsafelyUnwrapped.layout.defaultRow.unsafelyUnwrapped.copy().retainedSlots

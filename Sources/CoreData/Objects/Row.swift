@@ -98,11 +98,18 @@ struct Row {
         }
         // By the row's owner, before anybody else has it.
         nonmutating set {
+            if let newValue, let origin = block.origin, !origin.isSame(slots.rowPrefix.pointee.number, as: newValue) { leaveOrigin() }
             let word = newValue.map { UInt(bitPattern: Unmanaged.passRetained($0).toOpaque()) } ?? 0
             let old = idPlace.pointee.exchange(word, ordering: .relaxed)
             if word != 0 { block.noteID() }
             if let old = UnsafeRawPointer(bitPattern: old) { Unmanaged<NSManagedObjectID>.fromOpaque(old).release() }
         }
+    }
+
+    /// The row becomes that of another object, of another store perhaps: what only its origin can read is read now.
+    private func leaveOrigin() {
+        for slot in layout.slots where slot.kind == .objectID && slot.location.isPacked(slots) { setObjectID(objectID(at: slot), at: slot) }
+        block.dropOrigin()
     }
 
     private var knownID: NSManagedObjectID? {

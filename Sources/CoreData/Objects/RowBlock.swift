@@ -21,7 +21,7 @@ struct RowPrefix {
 struct RowBlockHeader {
     unowned(unsafe) let layout: RowLayout
     /// What makes the IDs of rows that have a number only; the block holds it.
-    let origin: Unmanaged<RowOrigin>?
+    var origin: Unmanaged<RowOrigin>?
     /// How many bytes the rows take, and how many they may.
     var used: UInt32
     var capacity: UInt32
@@ -62,6 +62,15 @@ final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
     private var rows: UnsafeMutableRawPointer { withUnsafeMutablePointerToElements { UnsafeMutableRawPointer($0) + Self.noteSize } }
     var layout: RowLayout { withUnsafeMutablePointerToHeader { $0.pointee.layout } }
     var origin: RowOrigin? { withUnsafeMutablePointerToHeader { $0.pointee.origin?.takeUnretainedValue() } }
+    /// The one row of the block is from nowhere any more.
+    func dropOrigin() {
+        withUnsafeMutablePointerToHeader { header in
+            let origin = header.pointee.origin
+            header.pointee.origin = nil
+            origin?.release()
+        }
+    }
+
     /// Calls with the origin, which is not counted.
     @inline(__always) func withOrigin<Result>(_ body: (RowOrigin?) throws -> Result) rethrows -> Result {
         guard let origin = withUnsafeMutablePointerToHeader({ $0.pointee.origin }) else { return try body(nil) }

@@ -12,4 +12,17 @@ void *swift_tryRetain(void *object);
 /// Tells the processor that the memory at an address will be read soon. Any address will do; nothing is read.
 static inline void coredata_prefetch(const void *address) { __builtin_prefetch(address); }
 
+/// The entity of which this thread is making an object without values; see coredata_takes_no_values.
+extern _Thread_local const void *coredata_entity_without_values;
+
+/// The next object of the entity that this thread makes is to get no values: they come from a store.
+static inline void coredata_expect_no_values(const void *entity) { coredata_entity_without_values = entity; }
+
+/// Whether the object of the entity that is being made is the one that is to get no values. No other one is expected then.
+static inline int coredata_takes_no_values(const void *entity) {
+    if (coredata_entity_without_values != entity) return 0;
+    coredata_entity_without_values = 0;
+    return 1;
+}
+
 #endif

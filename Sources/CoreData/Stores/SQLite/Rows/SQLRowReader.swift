@@ -135,8 +135,10 @@ final class SQLRowReader {
                 guard seconds.isFinite else { throw unreadable(step.slotIndex, "its column holds no finite time") }
                 place.storeBytes(of: seconds, as: Double.self)
             case .text:
-                guard let bytes = sqlite3_column_text(statement, column) else { continue }
-                let count = Int(sqlite3_column_bytes(statement, column))
+                // The value is asked rather than the statement, which costs less; the lock of the store guards both.
+                let value = sqlite3_column_value(statement, column)
+                guard let bytes = sqlite3_value_text(value) else { continue }
+                let count = Int(sqlite3_value_bytes(value))
                 if size + count > limit { (slots, limit) = move(slots, size, to: size + count) }
                 pack(bytes, count, at: step.location, in: slots, &size)
             case .data:
