@@ -1,3 +1,3 @@
-// The module holds only the declarations of its header.
+#include "CoreDataRuntime.h"
 
 _Thread_local const void *coredata_entity_without_values = 0;

@@ -59,14 +59,19 @@ extension NSManagedObjectContext {
         do {
             let owners = batch.objects(ofPart: part, in: registry).filter { !$0.isInserted }
             var related: [NSManagedObjectID] = []
+            var found: [NSManagedObject] = []
             for (relationship, group) in grouped(owners, by: name) where group.count > 1 || eagerly {
+                if let numbers = try relatedNumbers(of: relationship, from: group) {
+                    found += materialize(numbers)
+                    continue
+                }
                 if !relationship.isToMany { try fire(part, of: batch, eagerly: eagerly) }
                 related += try relatedIDs(of: relationship, from: group, eagerly: eagerly)
             }
-            if related.isEmpty { return [] }
+            if related.isEmpty, found.isEmpty { return [] }
             // IDs that share an integer stand for each other here: a batch may lack some without harm.
             var seen: Set<Int64> = []
-            let objects = objects(with: related.filter { seen.insert($0.key).inserted })
+            let objects = found.followed(by: objects(with: related.filter { seen.insert($0.key).inserted }))
             faultBatches.add(objects, partSize: batch.partSize, replacing: eagerly, in: registry)
             batch.setObjects(objects, of: step)
             return objects
@@ -74,6 +79,16 @@ extension NSManagedObjectContext {
             batch.setObjects(nil, of: step)
             throw error
         }
+    }
+
+    /// What a to-many relationship of saved objects of one table leads to; nil where that has to be found out by IDs.
+    private func relatedNumbers(of relationship: NSRelationshipDescription, from owners: [NSManagedObject]) throws -> RelatedNumbers? {
+        guard relationship.isToMany, let origin = owners.first?.origin else { return nil }
+        var numbers: [Int64] = []
+        numbers.reserveCapacity(owners.count)
+        owners.forEachUncounted { if $0.origin === origin { numbers.append($0.number) } }
+        guard numbers.count == owners.count else { return nil }
+        return try source.prepareRelatedNumbers(of: relationship, for: numbers, of: origin, in: self)
     }
 
     /// The objects that have a relationship of a name, by the relationship.

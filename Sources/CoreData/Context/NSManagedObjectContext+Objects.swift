@@ -51,7 +51,7 @@ extension NSManagedObjectContext {
     }
 
     /// Fills the gaps in a list of objects with new ones.
-    @inline(__always) private func completed(
+    @inline(__always) func completed(
         _ known: [NSManagedObject?], _ missing: Int, count: Int, _ make: (Int) -> NSManagedObject
     ) -> [NSManagedObject] {
         // Without gaps the array is one of objects already: an optional reference looks like the reference itself.
@@ -141,12 +141,17 @@ extension NSManagedObjectContext {
         slots.rowBlock._withUnsafeGuaranteedRef { block in
             block.withOrigin { origin in
                 guard let origin else { return fault(Row(slots).objectID.unsafelyUnwrapped) }
-                let object = emptyObject(origin.entity)
-                object.origin = origin
-                object.number = slots.rowPrefix.pointee.number
-                return object
+                return fault(slots.rowPrefix.pointee.number, of: origin)
             }
         }
+    }
+
+    /// The object of a number, without values, that is not in the identity map yet.
+    @inline(__always) func fault(_ number: Int64, of origin: RowOrigin) -> NSManagedObject {
+        let object = emptyObject(origin.entity)
+        object.origin = origin
+        object.number = number
+        return object
     }
 
     private func emptyObject(_ entity: NSEntityDescription) -> NSManagedObject {

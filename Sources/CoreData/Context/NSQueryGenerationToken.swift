@@ -1,4 +1,5 @@
 public import Foundation
+internal import Synchronization
 
 /// A state of the stores that a context can hold on to while others go on writing.
 ///
@@ -29,16 +30,18 @@ open class NSQueryGenerationToken: NSObject, NSCopying, @unchecked Sendable {
 }
 
 /// The state that a context holds on to. Another context that fetches for it in the background asks too.
-// `lock` guards both.
+// `lock` guards both; `pinned` is an atomic.
 final class QueryGeneration: @unchecked Sendable {
     private let lock = NSLock()
-    private var isPinned = false
+    private let pinned = Atomic<Bool>(false)
+    /// Whether the context holds on to a state, or will to the next one that it finds.
+    var isPinned: Bool { pinned.load(ordering: .relaxed) }
     private var token: NSQueryGenerationToken?
 
     /// Nil is no state; ``NSQueryGenerationToken/current`` the one that is found next.
     func set(_ new: NSQueryGenerationToken?) {
         lock.withLock {
-            isPinned = new != nil
+            pinned.store(new != nil, ordering: .relaxed)
             token = new === NSQueryGenerationToken.current ? nil : new
         }
     }
@@ -47,7 +50,7 @@ final class QueryGeneration: @unchecked Sendable {
     func advance() { lock.withLock { token = nil } }
 
     /// The state, ``NSQueryGenerationToken/current`` where none has been found yet; nil for none.
-    var current: NSQueryGenerationToken? { lock.withLock { isPinned ? token ?? .current : nil } }
+    var current: NSQueryGenerationToken? { !isPinned ? nil : lock.withLock { isPinned ? token ?? .current : nil } }
 
     /// The state, found now if need be.
     func settled(_ find: () throws -> NSQueryGenerationToken) rethrows -> NSQueryGenerationToken? {

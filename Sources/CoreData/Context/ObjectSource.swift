@@ -18,6 +18,16 @@ protocol ObjectSource: AnyObject {
     func prepareRelated(
         of relationship: NSRelationshipDescription, for ids: [NSManagedObjectID], in context: NSManagedObjectContext
     ) throws -> Bool
+    /// What is known of a to-many relationship of a row; nil where the store must be asked, or answers with IDs.
+    func relatedNumbers(
+        of relationship: NSRelationshipDescription, for number: Int64, of origin: RowOrigin, in context: NSManagedObjectContext
+    ) -> RelatedNumbers?
+    /// Sees to it that a to-many relationship of many rows is at hand, by one question.
+    ///
+    /// - Returns: all that is at the other ends, some perhaps more than once; nil where that has no numbers of one table.
+    func prepareRelatedNumbers(
+        of relationship: NSRelationshipDescription, for numbers: [Int64], of origin: RowOrigin, in context: NSManagedObjectContext
+    ) throws -> RelatedNumbers?
     /// The objects of a relationship whose IDs the row does not hold.
     func relatedIDs(of relationship: NSRelationshipDescription, for id: NSManagedObjectID, in context: NSManagedObjectContext) throws
         -> [NSManagedObjectID]
@@ -57,6 +67,12 @@ struct ChangeSet {
 }
 
 extension ObjectSource {
+    func relatedNumbers(
+        of relationship: NSRelationshipDescription, for number: Int64, of origin: RowOrigin, in context: NSManagedObjectContext
+    ) -> RelatedNumbers? { nil }
+    func prepareRelatedNumbers(
+        of relationship: NSRelationshipDescription, for numbers: [Int64], of origin: RowOrigin, in context: NSManagedObjectContext
+    ) throws -> RelatedNumbers? { nil }
     func rowAtHand(_ number: Int64, of origin: RowOrigin, in context: NSManagedObjectContext) -> Row? { nil }
     func prepareRows(for ids: [NSManagedObjectID], in context: NSManagedObjectContext) throws -> Bool { false }
     func prepareRelated(

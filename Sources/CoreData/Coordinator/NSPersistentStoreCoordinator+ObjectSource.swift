@@ -90,12 +90,30 @@ extension NSPersistentStoreCoordinator: ObjectSource {
         return try store.requestLock.withLock { try store.row(for: id, in: context) }
     }
 
+    /// The store of rows, where a context reads from it as it is now: a former state has rows of its own.
+    private func presentStore(of origin: RowOrigin, for context: NSManagedObjectContext) -> NSPersistentStore? {
+        context.requestingContext.generation.isPinned ? nil : store(with: origin.store.token)
+    }
+
     func rowAtHand(_ number: Int64, of origin: RowOrigin, in context: NSManagedObjectContext) -> Row? {
-        // What is read of a former state does not lie with the rows of the present one.
-        guard context.requestingContext.generation.current == nil else { return nil }
-        let token = origin.store.token
-        guard let store = persistentStores.first(where: { $0.token === token }) else { return nil }
-        return store.requestLock.withLock { store.rowAtHand(number, of: origin, in: context) }
+        guard let store = presentStore(of: origin, for: context) else { return nil }
+        store.requestLock.lock()
+        defer { store.requestLock.unlock() }
+        return store.rowAtHand(number, of: origin, in: context)
+    }
+
+    func relatedNumbers(
+        of relationship: NSRelationshipDescription, for number: Int64, of origin: RowOrigin, in context: NSManagedObjectContext
+    ) -> RelatedNumbers? {
+        guard let store = presentStore(of: origin, for: context) else { return nil }
+        return store.requestLock.withLock { store.relatedNumbers(of: relationship, for: number, of: origin, in: context) }
+    }
+
+    func prepareRelatedNumbers(
+        of relationship: NSRelationshipDescription, for numbers: [Int64], of origin: RowOrigin, in context: NSManagedObjectContext
+    ) throws -> RelatedNumbers? {
+        guard let store = presentStore(of: origin, for: context) else { return nil }
+        return try store.requestLock.withLock { try store.prepareRelatedNumbers(of: relationship, for: numbers, of: origin, in: context) }
     }
 
     func relatedIDs(

@@ -47,6 +47,14 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// The stores, in the order in which they were added.
     open var persistentStores: [NSPersistentStore] { lock.withLock { stores } }
 
+    /// The store of IDs.
+    final func store(with token: StoreToken) -> NSPersistentStore? {
+        lock.lock()
+        defer { lock.unlock() }
+        return stores.first { $0.token === token }
+    }
+
+
     /// The store at `url`; nil if there is none.
     open func persistentStore(for url: URL) -> NSPersistentStore? { persistentStores.first { $0.url == url } }
 

@@ -85,7 +85,7 @@ extension NSManagedObject {
         if storage.isLoaded { return storage }
         guard let context = registry?.context else { return storage }
         do {
-            let objects = context.objects(with: try idsFromStore(relationship, in: context))
+            let objects = try objectsFromStore(relationship, in: context)
             storage.load(objects)
             context.noteArrival(of: objects)
         } catch {
@@ -111,6 +111,19 @@ extension NSManagedObject {
             context.noteFaultError(error, of: self)
             return []
         }
+    }
+
+    private func objectsFromStore(
+        _ relationship: NSRelationshipDescription, in context: NSManagedObjectContext
+    ) throws -> [NSManagedObject] {
+        guard let origin, (snapshot ?? row)?.objectIDs(at: slot(of: relationship)) == nil else {
+            return context.objects(with: try idsFromStore(relationship, in: context))
+        }
+        if batchNumber != 0 { try context.prepareRelationship(relationship, of: self) }
+        if let found = context.source.relatedNumbers(of: relationship, for: number, of: origin, in: context) {
+            return context.materialize(found)
+        }
+        return context.objects(with: try context.source.relatedIDs(of: relationship, for: objectID, in: context))
     }
 
     private func idsFromStore(_ relationship: NSRelationshipDescription, in context: NSManagedObjectContext) throws -> [NSManagedObjectID] {

@@ -114,6 +114,14 @@ open class NSPersistentStore: NSObject {
     func relatedIDs(
         of relationship: NSRelationshipDescription, for id: NSManagedObjectID, in context: NSManagedObjectContext
     ) throws -> [NSManagedObjectID] { [] }
+    /// What is known of a to-many relationship of a row; nil where it must be read, or has no numbers of one table.
+    func relatedNumbers(
+        of relationship: NSRelationshipDescription, for number: Int64, of origin: RowOrigin, in context: NSManagedObjectContext
+    ) -> RelatedNumbers? { nil }
+    /// Reads a to-many relationship of many rows, as far as it is not known, and answers with all that is at the other ends.
+    func prepareRelatedNumbers(
+        of relationship: NSRelationshipDescription, for numbers: [Int64], of origin: RowOrigin, in context: NSManagedObjectContext
+    ) throws -> RelatedNumbers? { nil }
     /// Reads the rows of many objects into the row cache by one question. False where the store takes none such.
     func prepareRows(for ids: [NSManagedObjectID], in context: NSManagedObjectContext) throws -> Bool { false }
     /// Reads a relationship of many objects into the row cache by one question. False where the store takes none such.

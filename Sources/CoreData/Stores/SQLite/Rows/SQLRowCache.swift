@@ -28,13 +28,39 @@ final class SQLRowCache {
             entries.deallocate()
         }
     }
-    private struct PageKey: Hashable {
-        let root: Int64
-        let page: Int64
+    /// The pages of a table, by the key divided by their size.
+    private final class Table {
+        /// Those of keys that lie close, which is almost all: SQLite counts them up.
+        var dense: [Page?] = []
+        var sparse: [Int64: Page] = [:]
+        var count = 0
+
+        @inline(__always) func page(_ number: Int64) -> Page? {
+            if number >= 0, number < dense.count { return dense[Int(number)] }
+            return sparse.isEmpty ? nil : sparse[number]
+        }
+
+        func set(_ page: Page, _ number: Int64) {
+            count += 1
+            // An array may have four times as many places as pages.
+            if number >= 0, number < Int64(count) * 4 + 64 {
+                while dense.count <= Int(number) { dense.append(sparse.isEmpty ? nil : sparse.removeValue(forKey: Int64(dense.count))) }
+                dense[Int(number)] = page
+            } else {
+                sparse[number] = page
+            }
+        }
+
+        /// Calls `body` with each page and takes out those for which it answers false.
+        func keepPages(where body: (Page) -> Bool) {
+            for index in dense.indices { if let page = dense[index], !body(page) { (dense[index], count) = (nil, count - 1) } }
+            for (number, page) in sparse where !body(page) { (sparse[number], count) = (nil, count - 1) }
+        }
     }
 
-    private var pages: [PageKey: Page] = [:]
-    /// The page asked for last; `pages` keeps it.
+    private var tables: [Int64: Table] = [:]
+    @exclusivity(unchecked) private var lastTable: Table?
+    /// The page asked for last; its table keeps it.
     @exclusivity(unchecked) private var lastEntries: UnsafeMutablePointer<Entry>?
     @exclusivity(unchecked) private var lastRoot: Int64 = 0
     @exclusivity(unchecked) private var lastPage: Int64 = 0
@@ -54,15 +80,21 @@ final class SQLRowCache {
     }
 
     @inline(never) private func farEntry(_ root: Int64, _ key: Int64) -> UnsafeMutablePointer<Entry>? {
-        guard let page = pages[PageKey(root: root, page: key >> 8)] else { return nil }
-        (lastRoot, lastPage, lastEntries) = (root, key >> 8, page.entries)
+        if lastTable == nil || lastRoot != root {
+            guard let table = tables[root] else { return nil }
+            (lastTable, lastRoot, lastEntries) = (table, root, nil)
+        }
+        guard let page = lastTable.unsafelyUnwrapped.page(key >> 8) else { return nil }
+        (lastPage, lastEntries) = (key >> 8, page.entries)
         return page.entries + Int(key & 255)
     }
 
     @inline(never) private func newEntry(_ root: Int64, _ key: Int64) -> UnsafeMutablePointer<Entry> {
         let page = Page()
-        pages[PageKey(root: root, page: key >> 8)] = page
-        (lastRoot, lastPage, lastEntries) = (root, key >> 8, page.entries)
+        let table = tables[root] ?? Table()
+        tables[root] = table
+        table.set(page, key >> 8)
+        (lastTable, lastRoot, lastPage, lastEntries) = (table, root, key >> 8, page.entries)
         return page.entries + Int(key & 255)
     }
 
@@ -99,38 +131,43 @@ final class SQLRowCache {
     }
 
     func removeAll(of root: Int64) {
-        lastEntries = nil
-        for (key, page) in pages where key.root == root {
+        (lastTable, lastEntries) = (nil, nil)
+        guard let table = tables.removeValue(forKey: root) else { return }
+        table.keepPages { page in
             for index in 0..<Int(Self.pageSize) where page.entries[index].slots != nil { count -= 1 }
-            pages[key] = nil
+            return true
         }
     }
 
     func removeAll() {
-        pages = [:]
-        lastEntries = nil
+        tables = [:]
+        (lastTable, lastEntries) = (nil, nil)
         count = 0
         limit = Self.smallestLimit
     }
 
     /// Gives up what nobody else holds, once there is enough of it.
-    func sweep() {
-        guard count > limit else { return }
-        lastEntries = nil
+    ///
+    /// - Parameter held: how many rows the caller holds, which need not be looked at.
+    func sweep(held: Int = 0) {
+        guard count - held > limit else { return }
+        (lastTable, lastEntries) = (nil, nil)
         count = 0
-        for (key, page) in pages {
-            var kept = 0
-            for index in 0..<Int(Self.pageSize) {
-                guard let slots = page.entries[index].slots else { continue }
-                if slots.isHeldByCacheAlone {
-                    page.entries[index].slots = nil
-                    slots.giveUp()
-                } else {
-                    kept += 1
+        for table in tables.values {
+            table.keepPages { page in
+                var kept = 0
+                for index in 0..<Int(Self.pageSize) {
+                    guard let slots = page.entries[index].slots else { continue }
+                    if slots.isHeldByCacheAlone {
+                        page.entries[index].slots = nil
+                        slots.giveUp()
+                    } else {
+                        kept += 1
+                    }
                 }
+                count += kept
+                return kept > 0
             }
-            if kept == 0 { pages[key] = nil }
-            count += kept
         }
         limit = max(Self.smallestLimit, count * 2)
     }

@@ -9,7 +9,12 @@ extension SQLiteStore {
         _ request: NSFetchRequest<any NSFetchRequestResult>, for context: NSManagedObjectContext
     ) throws -> FetchAnswer {
         try noticeOthers()
-        defer { cache.sweep() }
+        let answer = try found(request)
+        if case .rows(let rows) = answer { cache.sweep(held: rows.count) } else { cache.sweep() }
+        return answer
+    }
+
+    private func found(_ request: NSFetchRequest<any NSFetchRequestResult>) throws -> FetchAnswer {
         let entity = try sqlEntity(request.entity.unsafelyUnwrapped)
         if request.predicate == nil, request.sortDescriptors?.isEmpty ?? true {
             switch request.resultType {

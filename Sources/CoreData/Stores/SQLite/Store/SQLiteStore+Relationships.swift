@@ -10,7 +10,7 @@ extension SQLiteStore {
             guard let row = try knownRow(for: id, in: context) else { return [] }
             return row.objectID(at: row.layout.slots[relationship.slotIndex]).map { [$0] } ?? []
         }
-        if let known = related.ids(of: relationship, for: id, notOlderThan: context.stalenessInterval) { return known }
+        if let known = related.related(of: relationship, for: id.key, notOlderThan: context.stalenessInterval) { return known.ids }
         return try readRelated(relationship, place.entity, place.key)
     }
 
@@ -40,40 +40,74 @@ extension SQLiteStore {
     ) throws -> Bool {
         if context.stalenessInterval == 0 { return false }
         guard relationship.isToMany, let first = ids.first, let place = place(of: first) else { return false }
-        cache.noteTime()
-        let question = try SQLRelatedQuestion(relationship, place.entity, schema)
-        let plan = plan(question.destination)
-        var lists: [Int64: [NSManagedObjectID]] = [:]
-        var keys: [Int64] = []
-        for id in ids {
-            guard case .integer(let key) = id.reference else { continue }
-            keys.append(key)
-            lists[key] = []
-        }
-        let ownerColumn = Int32(SQLRowPlan.firstColumn + plan.columns.count)
-        try database().forEachChunk(of: keys, { question.many(plan, $0) }) { statement in
-            let handle = statement.handle
-            // The rows of one owner come together.
-            var owner: Int64 = 0
-            var list: [NSManagedObjectID] = []
-            while try statement.step() {
-                if plan.reader(sqlite3_column_int64(handle, 1)) == nil { continue }
-                let row = Row(try readRow(handle, plan))
-                let key = sqlite3_column_int64(handle, ownerColumn)
-                if key != owner {
-                    if !list.isEmpty { lists[owner] = list }
-                    list.removeAll()
-                    owner = key
-                }
-                list.append(row.objectID.unsafelyUnwrapped)
-            }
-            if !list.isEmpty { lists[owner] = list }
-        }
-        for id in ids {
-            guard case .integer(let key) = id.reference else { continue }
-            setRelated(lists[key] ?? [], of: relationship, for: id)
-        }
+        let numbers = ids.compactMap { id -> Int64? in if case .integer(let number) = id.reference { number } else { nil } }
+        try readRelated(relationship, place.entity, numbers, family: NSManagedObjectID.family(of: first.owningEntity))
         return true
+    }
+
+    func readRelatedNumbers(
+        of relationship: NSRelationshipDescription, for numbers: [Int64], of origin: RowOrigin, in context: NSManagedObjectContext
+    ) throws -> RelatedNumbers? {
+        let age = context.stalenessInterval
+        guard age != 0, relationship.isToMany, let owner = place(of: origin.entity) else { return nil }
+        let unknown = numbers.filter { related.related(of: relationship, for: origin.key($0), notOlderThan: age) == nil }
+        let parts = try readRelated(relationship, owner, unknown, family: origin.family)
+        if unknown.count == numbers.count, parts.count == 1 { return RelatedNumbers(numbers: parts[0].numbers[...], origin: parts[0].origin) }
+        // Some were known before.
+        var all: [Int64] = []
+        var shared: RowOrigin?
+        for number in numbers {
+            guard let found = related.related(of: relationship, for: origin.key(number), notOlderThan: -1)?.numbers else { return nil }
+            if found.numbers.isEmpty { continue }
+            if let shared, shared !== found.origin { return nil }
+            shared = found.origin
+            all += found.numbers
+        }
+        return RelatedNumbers(numbers: all[...], origin: shared ?? origin)
+    }
+
+    /// Reads a relationship of many rows into the cache, and the rows at the other end with it.
+    ///
+    /// - Parameter family: what the keys of the owners' IDs have in common.
+    /// - Returns: what was found, where it is of one table.
+    @discardableResult private func readRelated(
+        _ relationship: NSRelationshipDescription, _ owner: SQLEntity, _ numbers: [Int64], family: Int64
+    ) throws -> [SQLRelatedPart] {
+        cache.noteTime()
+        let question = try SQLRelatedQuestion(relationship, owner, schema)
+        let plan = plan(question.destination)
+        let ownerColumn = Int32(SQLRowPlan.firstColumn + plan.columns.count)
+        var parts: [SQLRelatedPart] = []
+        let nothing = SQLRelatedPart([], of: values.origin(of: question.destination))
+        for number in numbers { related.set(.numbers(nothing, 0..<0), of: relationship, for: number &+ family, time: cache.now) }
+        try database().forEachChunk(of: numbers, { question.many(plan, $0) }) { statement in
+            let handle = statement.handle
+            var found: [Int64] = []
+            // Not counted: the plan's readers hold them.
+            var origins: [Unmanaged<RowOrigin>] = []
+            var owners: [(number: Int64, start: Int)] = []
+            while try statement.step() {
+                guard let reader = plan.reader(sqlite3_column_int64(handle, 1)) else { continue }
+                _ = try readRow(handle, plan)
+                // The rows of one owner come together.
+                let owner = sqlite3_column_int64(handle, ownerColumn)
+                if owners.last?.number != owner { owners.append((owner, found.count)) }
+                found.append(sqlite3_column_int64(handle, 0))
+                origins.append(Unmanaged.passUnretained(reader.origin))
+            }
+            guard let origin = origins.first else { return }
+            let part = SQLRelatedPart(found, of: origin.takeUnretainedValue())
+            let isOneTable = origins.allSatisfy { $0.toOpaque() == origin.toOpaque() }
+            if isOneTable { parts.append(part) }
+            for (index, owner) in owners.enumerated() {
+                let range = owner.start..<(index + 1 < owners.count ? owners[index + 1].start : found.count)
+                let one: SQLRelated =
+                    isOneTable
+                    ? .numbers(part, range) : .ids(range.map { origins[$0].takeUnretainedValue().id(found[$0]) })
+                related.set(one, of: relationship, for: owner.number &+ family, time: cache.now)
+            }
+        }
+        return parts
     }
 }
 

@@ -20,7 +20,7 @@ final class SQLiteStore: NSPersistentStore, RowTable {
     private var schemas: [ObjectIdentifier: RowSchema] = [:]
     var writers: [ObjectIdentifier: SQLEntityWriter] = [:]
     /// Relationships that were read for many objects at once, until something changes.
-    private(set) var related = SQLRelatedCache()
+    var related = SQLRelatedCache()
     private var dataVersion: Int64 = -1
     /// The entity that was looked for last.
     @exclusivity(unchecked) private var lastPlace: SQLEntity?
@@ -174,6 +174,16 @@ final class SQLiteStore: NSPersistentStore, RowTable {
         knownRow(number, of: origin, in: context)
     }
 
+    override func relatedNumbers(
+        of relationship: NSRelationshipDescription, for number: Int64, of origin: RowOrigin, in context: NSManagedObjectContext
+    ) -> RelatedNumbers? {
+        related.related(of: relationship, for: origin.key(number), notOlderThan: context.stalenessInterval)?.numbers
+    }
+
+    override func prepareRelatedNumbers(
+        of relationship: NSRelationshipDescription, for numbers: [Int64], of origin: RowOrigin, in context: NSManagedObjectContext
+    ) throws -> RelatedNumbers? { try readRelatedNumbers(of: relationship, for: numbers, of: origin, in: context) }
+
     override func relatedIDs(
         of relationship: NSRelationshipDescription, for id: NSManagedObjectID, in context: NSManagedObjectContext
     ) throws -> [NSManagedObjectID] { try knownOrReadRelatedIDs(of: relationship, for: id, in: context) }
@@ -280,46 +290,8 @@ final class SQLiteStore: NSPersistentStore, RowTable {
     }
 
     override func knownRelatedIDs(of relationship: NSRelationshipDescription, for id: NSManagedObjectID) -> [NSManagedObjectID]? {
-        requestLock.withLock { related.ids(of: relationship, for: id, notOlderThan: -1) }
-    }
-
-    func setRelated(_ ids: [NSManagedObjectID], of relationship: NSRelationshipDescription, for id: NSManagedObjectID) {
-        related.set(ids, of: relationship, for: id, time: cache.now)
+        requestLock.withLock { related.related(of: relationship, for: id.key, notOlderThan: -1)?.ids }
     }
 
     func forgetRelated() { related.removeAll() }
-}
-
-/// Relationships that were read for many objects at once.
-struct SQLRelatedCache {
-    private struct Key: Hashable {
-        let relationship: ObjectIdentifier
-        /// ``NSManagedObjectID/key``, which no two IDs of a store share that counts its rows.
-        let key: Int64
-    }
-    private var lists: [Key: (ids: [NSManagedObjectID], time: UInt64)] = [:]
-
-    func ids(
-        of relationship: NSRelationshipDescription, for id: NSManagedObjectID, notOlderThan age: TimeInterval
-    ) -> [NSManagedObjectID]? {
-        if lists.isEmpty { return nil }
-        guard let known = lists[Key(relationship: ObjectIdentifier(relationship), key: id.key)] else { return nil }
-        if age >= 0, Double(DispatchTime.now().uptimeNanoseconds &- known.time) >= age * 1e9 { return nil }
-        return known.ids
-    }
-
-    mutating func set(_ ids: [NSManagedObjectID], of relationship: NSRelationshipDescription, for id: NSManagedObjectID, time: UInt64) {
-        // Long walks through a large graph leave lists behind that nobody asks for again.
-        if lists.count > 200_000 { lists = [:] }
-        lists[Key(relationship: ObjectIdentifier(relationship), key: id.key)] = (ids, time)
-    }
-
-    mutating func removeAll() { lists = [:] }
-
-    mutating func removeAll(of id: NSManagedObjectID) {
-        if lists.isEmpty { return }
-        for relationship in id.owningEntity.frozen?.relationships ?? [] {
-            lists[Key(relationship: ObjectIdentifier(relationship), key: id.key)] = nil
-        }
-    }
 }
