@@ -93,6 +93,7 @@ extension NSManagedObjectContext {
         adoptPermanentIDs()
         var objects: [NSManagedObject] = []
         objects.reserveCapacity(rows.count)
+        registry.reserve(rows.count)
         // Part by part: what is done to an object and its row is done while they are in the processor's cache.
         var start = 0
         while start < rows.count {

@@ -132,6 +132,13 @@ final class ObjectRegistry: @unchecked Sendable {
         lock.unlock()
     }
 
+    /// Makes room for so many objects. Of those that are there already as many may come again.
+    func reserve(_ count: Int) {
+        lock.lock()
+        if map.count < count { map.reserve(count - map.count) }
+        lock.unlock()
+    }
+
     /// Files objects of which none is in the table, though some may have the same identity.
     ///
     /// - Returns: those that were not filed, and the object that has their identity.

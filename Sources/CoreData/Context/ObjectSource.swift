@@ -10,8 +10,6 @@ protocol ObjectSource: AnyObject {
     func fetch(_ request: NSFetchRequest<any NSFetchRequestResult>, for context: NSManagedObjectContext) throws -> FetchAnswer
     /// The row of an object; nil when there is none.
     func row(for id: NSManagedObjectID, in context: NSManagedObjectContext) throws -> Row?
-    /// The row of an object if it is at hand; nil where the store would have to be asked. No ID is made for it.
-    func rowAtHand(_ number: Int64, of origin: RowOrigin, in context: NSManagedObjectContext) -> Row?
     /// Sees to it that the rows of many objects are at hand, by one question where the store takes such. False where it takes none.
     func prepareRows(for ids: [NSManagedObjectID], in context: NSManagedObjectContext) throws -> Bool
     /// Sees to it that a relationship of many objects is at hand, as ``prepareRows(for:in:)``.
@@ -73,7 +71,6 @@ extension ObjectSource {
     func prepareRelatedNumbers(
         of relationship: NSRelationshipDescription, for numbers: [Int64], of origin: RowOrigin, in context: NSManagedObjectContext
     ) throws -> RelatedNumbers? { nil }
-    func rowAtHand(_ number: Int64, of origin: RowOrigin, in context: NSManagedObjectContext) -> Row? { nil }
     func prepareRows(for ids: [NSManagedObjectID], in context: NSManagedObjectContext) throws -> Bool { false }
     func prepareRelated(
         of relationship: NSRelationshipDescription, for ids: [NSManagedObjectID], in context: NSManagedObjectContext

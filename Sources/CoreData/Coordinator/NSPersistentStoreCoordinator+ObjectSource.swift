@@ -95,13 +95,6 @@ extension NSPersistentStoreCoordinator: ObjectSource {
         context.requestingContext.generation.isPinned ? nil : store(with: origin.store.token)
     }
 
-    func rowAtHand(_ number: Int64, of origin: RowOrigin, in context: NSManagedObjectContext) -> Row? {
-        guard let store = presentStore(of: origin, for: context) else { return nil }
-        store.requestLock.lock()
-        defer { store.requestLock.unlock() }
-        return store.rowAtHand(number, of: origin, in: context)
-    }
-
     func relatedNumbers(
         of relationship: NSRelationshipDescription, for number: Int64, of origin: RowOrigin, in context: NSManagedObjectContext
     ) -> RelatedNumbers? {

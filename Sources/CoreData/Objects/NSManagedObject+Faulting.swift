@@ -15,7 +15,12 @@ extension NSManagedObject {
                 NSCoreDataError, "The values of \(objectID) cannot be read.", reason: "Its context no longer exists.",
                 next: "Keep the context for as long as its objects are used.")
         }
-        if let origin, let row = context.source.rowAtHand(number, of: origin, in: context) { return fulfillFault(with: row) }
+        // What is read of a former state does not lie with the rows of the present one.
+        if let origin, !context.requestingContext.generation.isPinned,
+            let row = origin.store.rowAtHand(number, of: origin, notOlderThan: context.stalenessInterval)
+        {
+            return fulfillFault(with: row)
+        }
         if batchNumber != 0 { try context.prepareRow(of: self) }
         if let row = try context.source.row(for: objectID, in: context) {
             fulfillFault(with: row)

@@ -1,3 +1,11 @@
+internal import Foundation
+
+/// The rows that a store has in memory.
+protocol RowsAtHand: AnyObject {
+    /// A row that is not older than so many seconds; any age will do for a negative number. Under the lock of the store.
+    func row(_ number: Int64, of origin: RowOrigin, notOlderThan age: TimeInterval) -> Row?
+}
+
 /// The table that rows come from: makes IDs of their numbers, when somebody asks for one.
 // Immutable.
 final class RowOrigin: @unchecked Sendable {
@@ -6,8 +14,11 @@ final class RowOrigin: @unchecked Sendable {
     /// What the keys of the IDs have in common, see ``NSManagedObjectID/family(of:)``.
     let family: Int64
     private let root: NSEntityDescription
+    /// The number of the table in the store.
+    let table: Int64
 
-    init(_ entity: NSEntityDescription, store: RowOriginStore) {
+    init(_ entity: NSEntityDescription, table: Int64, store: RowOriginStore) {
+        self.table = table
         self.entity = entity
         self.store = store
         family = NSManagedObjectID.family(of: entity)
@@ -32,15 +43,28 @@ final class RowOrigin: @unchecked Sendable {
 }
 
 /// The store of rows, and its entities by the numbers that stand in packed references.
-// Immutable.
+// Immutable; `lock` guards what `rows` has.
 final class RowOriginStore: @unchecked Sendable {
     let token: StoreToken
+    private let rows: any RowsAtHand
+    private let lock: NSRecursiveLock
     private let entities: [Int64: (entity: NSEntityDescription, family: Int64)]
 
-    init(_ entities: [(number: Int64, entity: NSEntityDescription)], token: StoreToken) {
+    init(
+        _ entities: [(number: Int64, entity: NSEntityDescription)], token: StoreToken, rows: any RowsAtHand, lock: NSRecursiveLock
+    ) {
         self.token = token
+        self.rows = rows
+        self.lock = lock
         self.entities = Dictionary(
             entities.map { ($0.number, ($0.entity, NSManagedObjectID.family(of: $0.entity))) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// A row that is in memory: the coordinator and the store need not be asked. A store that has been removed has none.
+    func rowAtHand(_ number: Int64, of origin: RowOrigin, notOlderThan age: TimeInterval) -> Row? {
+        lock.lock()
+        defer { lock.unlock() }
+        return rows.row(number, of: origin, notOlderThan: age)
     }
 
     /// A reference to a row in one word; nil where the number of the row or of its entity is too large for it.

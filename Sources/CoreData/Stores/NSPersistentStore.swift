@@ -109,8 +109,6 @@ open class NSPersistentStore: NSObject {
     }
     /// The row of an object; nil when the store has none.
     func row(for id: NSManagedObjectID, in context: NSManagedObjectContext) throws -> Row? { nil }
-    /// The row of an object where none need be read for it.
-    func rowAtHand(_ number: Int64, of origin: RowOrigin, in context: NSManagedObjectContext) -> Row? { nil }
     func relatedIDs(
         of relationship: NSRelationshipDescription, for id: NSManagedObjectID, in context: NSManagedObjectContext
     ) throws -> [NSManagedObjectID] { [] }

@@ -5,7 +5,7 @@ internal import Foundation
 /// Rows of equal version need not be read again, and a fault among them fires without a question. It keeps no account of who has a row:
 /// when it has grown enough, the rows in blocks that nobody else holds go.
 // Used under the lock of its store.
-final class SQLRowCache {
+final class SQLRowCache: RowsAtHand {
     private static let pageSize: Int64 = 256
 
     /// The slots of a row, and the time at which it came.
@@ -109,6 +109,10 @@ final class SQLRowCache {
         guard let entry = entry(root, key), let slots = entry.pointee.slots else { return nil }
         if age >= 0, Double(DispatchTime.now().uptimeNanoseconds &- entry.pointee.time) >= age * 1e9 { return nil }
         return Row(slots)
+    }
+
+    func row(_ number: Int64, of origin: RowOrigin, notOlderThan age: TimeInterval) -> Row? {
+        row(origin.table, number, notOlderThan: age)
     }
 
     @inline(__always) func set(_ slots: UnsafeMutableRawPointer, _ root: Int64, _ key: Int64) {

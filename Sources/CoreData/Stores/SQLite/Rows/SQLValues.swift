@@ -15,12 +15,13 @@ final class SQLValues {
     private let originStore: RowOriginStore
     private var origins: [Int64: RowOrigin] = [:]
 
-    init(schema: SQLSchema, token: StoreToken, path: String, externalFiles: URL?) {
+    /// - Parameter store: the store whose rows objects get when their faults fire: of a view, the one that it is a view of.
+    init(schema: SQLSchema, token: StoreToken, path: String, externalFiles: URL?, rowsOf store: SQLiteStore) {
         self.schema = schema
         self.token = token
         self.path = path
         self.externalFiles = externalFiles
-        originStore = RowOriginStore(schema.entities.map { ($0.number, $0.entity) }, token: token)
+        originStore = RowOriginStore(schema.entities.map { ($0.number, $0.entity) }, token: token, rows: store.cache, lock: store.requestLock)
     }
 
     // MARK: IDs
@@ -33,7 +34,7 @@ final class SQLValues {
     /// Where the rows of an entity come from.
     func origin(of entity: SQLEntity) -> RowOrigin {
         if let known = origins[entity.number] { return known }
-        let origin = RowOrigin(entity.entity, store: originStore)
+        let origin = RowOrigin(entity.entity, table: entity.rootNumber, store: originStore)
         origins[entity.number] = origin
         return origin
     }

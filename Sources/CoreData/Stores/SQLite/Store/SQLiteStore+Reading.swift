@@ -95,11 +95,6 @@ extension SQLiteStore {
         return try readRow(place.entity, place.key)
     }
 
-    func knownRow(_ number: Int64, of origin: RowOrigin, in context: NSManagedObjectContext) -> Row? {
-        guard origin.store.token === token, let entity = place(of: origin.entity) else { return nil }
-        return cache.row(entity.rootNumber, number, notOlderThan: context.stalenessInterval)
-    }
-
     /// The row of a key as the file has it.
     func readRow(_ entity: SQLEntity, _ key: Int64) throws -> Row? {
         let plan = plan(entity)

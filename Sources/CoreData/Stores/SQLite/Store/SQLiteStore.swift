@@ -51,7 +51,8 @@ final class SQLiteStore: NSPersistentStore, RowTable {
         let model = coordinator.managedObjectModel
         let schema = try SQLiteOpening(self).schema(of: model, in: connection)
         self.schema = schema
-        values = SQLValues(schema: schema, token: token, path: connection.path, externalFiles: SQLiteFiles.externalFiles(of: url))
+        values = SQLValues(
+            schema: schema, token: token, path: connection.path, externalFiles: SQLiteFiles.externalFiles(of: url), rowsOf: self)
         SQLFunctions.register(on: connection)
         SQLQueryLog.trace(connection)
         try openHistory(connection)
@@ -170,10 +171,6 @@ final class SQLiteStore: NSPersistentStore, RowTable {
 
     override func row(for id: NSManagedObjectID, in context: NSManagedObjectContext) throws -> Row? { try knownRow(for: id, in: context) }
 
-    override func rowAtHand(_ number: Int64, of origin: RowOrigin, in context: NSManagedObjectContext) -> Row? {
-        knownRow(number, of: origin, in: context)
-    }
-
     override func relatedNumbers(
         of relationship: NSRelationshipDescription, for number: Int64, of origin: RowOrigin, in context: NSManagedObjectContext
     ) -> RelatedNumbers? {
@@ -243,7 +240,8 @@ final class SQLiteStore: NSPersistentStore, RowTable {
         metadata = original.metadata
         savedMetadata = original.savedMetadata
         schema = original.schema
-        values = SQLValues(schema: schema, token: token, path: connection.path, externalFiles: SQLiteFiles.externalFiles(of: url))
+        values = SQLValues(
+            schema: schema, token: token, path: connection.path, externalFiles: SQLiteFiles.externalFiles(of: url), rowsOf: original)
         SQLFunctions.register(on: connection)
         self.connection = connection
     }
