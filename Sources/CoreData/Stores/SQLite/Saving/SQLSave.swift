@@ -112,10 +112,10 @@ struct SQLSave {
         var plan: SQLEntityWriter.Update?
         defer { statement?.finish() }
         for (object, row) in zip(objects, rows) {
-            let changed = object.changed
+            if writer?.entity.entity !== object.owningEntity { writer = try store.writer(object.owningEntity) }
+            let changed = writer.unsafelyUnwrapped.changes(of: object)
             if current == nil || current!.entity !== object.owningEntity || current!.low != changed.low || current!.high != changed.high {
                 statement?.finish()
-                writer = try store.writer(object.owningEntity)
                 plan = writer!.update(changed)
                 statement = try connection.statement(plan!.sql)
                 statement!.begin()
