@@ -22,10 +22,11 @@ struct ProgramBatch {
             var random = SeededGenerator(seed: seed &+ UInt64(program) &* 7919)
             let settings = ProgramSettings(using: &random)
             let steps = (0..<length).map { _ in ProgramStep.random(using: &random) }
-            guard try failure(of: steps, settings, model) != nil else { continue }
+            guard let first = try failure(of: steps, settings, model) else { continue }
             let short = try shortened(steps, settings, model)
             let failed = try failure(of: short, settings, model)
-            Issue.record("\(store.name), seed \(seed), program \(program): \(failed ?? "the difference does not always show")")
+            Issue.record(
+                "\(store.name), seed \(seed), program \(program): \(failed ?? "the difference does not always show; it was \(first)")")
             return
         }
     }

@@ -68,6 +68,10 @@ struct ProgramEdit {
             return "set \(relationship.name) of \(label) to \(targets)"
         case .addMember:
             guard let target = choices.pick(candidates) else { return nil }
+            if side.working.targets(label, relationship).contains(target) {
+                // What comes into a relationship that was never read counts as added; the naive graph does not know what was read.
+                _ = (object.value(forKey: relationship.name), objects[target]!.value(forKey: relationship.inverseName))
+            }
             if relationship.isOrdered {
                 object.mutableOrderedSetValue(forKey: relationship.name).add(objects[target]!)
             } else {

@@ -113,8 +113,7 @@ final class ProgramExecution {
         let before = side.working
         let count = side.undoManager.map { isRedo ? $0.undoCount : $0.redoCount } ?? 0
         if isRedo { side.context.redo() } else { side.context.undo() }
-        let isExact = side.goBack(over: change)
-        if !isExact { try side.adoptOrders() }
+        side.goBack(over: change)
         // Where nothing was left to go back to, nothing can be done again.
         if let manager = side.undoManager, (isRedo ? manager.undoCount : manager.redoCount) > count {
             side.rememberWayBack(before, isRedo: isRedo)
@@ -177,6 +176,7 @@ final class ProgramExecution {
         if side.parent != nil { return try saveChild(side) }
         side.context.processPendingChanges()
         let conflicting = side.working.changedLabels(since: side.base).intersection(side.foreign)
+        if side.wouldInsertUnread(conflicting, stored) { return }
         let isHeldUp = side.working.isDenied || (side.policy == .errorMergePolicyType && !conflicting.isEmpty)
         var rule = NaiveMerge(base: side.base, working: side.working, stored: stored)
         rule.policy = side.naivePolicy
@@ -227,6 +227,8 @@ final class ProgramExecution {
         let parent = side.parent!
         try parent.context.performAndWait { try catchUp(parent, 0) }
         if side.working.isDenied || parent.working.holdsDenials || !knows(side, parent.working.withoutDoomed) { return }
+        // Whether this denies a deletion depends on whether the child had read it before.
+        if side.isDenied(by: parent.working.withoutDoomed) { return }
         say(side, "save into the parent")
         let before = parent.working
         let changes = NaiveMerge(base: side.base, working: side.working, stored: parent.working.withoutDoomed)
