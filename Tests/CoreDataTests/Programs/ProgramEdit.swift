@@ -44,6 +44,7 @@ struct ProgramEdit {
         let number = choices.next() % 7
         let value: Int? = number == 6 && attribute != "number" ? nil : number
         side.working.nodes[label]!.values[attribute] = value
+        side.touched.insert(label)
         object.setValue(attribute == "name" ? value.map { "n\($0)" } : value, forKey: attribute)
         return "set \(attribute) of \(label) to \(value.map(String.init) ?? "nil")"
     }
@@ -121,6 +122,7 @@ struct ProgramEdit {
             rule.conflicting = [label]
             side.working = rule.merged()
             side.working.deleteAgain(saved: side.base)
+            side.adoptTouched()
         }
         return "refresh \(label)\(isMerging ? ", merging" : "")"
     }

@@ -67,12 +67,14 @@ final class ProgramExecution {
             say(side, "roll back")
             side.context.rollback()
             side.working = side.base
+            side.touched = []
             side.forgetUndo()
             try compare(side)
         case .reset:
             say(side, "reset")
             side.context.reset()
             side.working = side.base
+            side.touched = []
             side.forgetUndo()
             try compare(side)
         case .refreshAll:
@@ -101,6 +103,7 @@ final class ProgramExecution {
         if kind == .insert { nextLabel += 1 }
         side.undoManager?.endUndoGrouping()
         guard let text else { return }
+        if kind != .refresh { side.noteTouched(since: before) }
         say(side, text)
         if kind == .refresh || kind == .refreshMerging { return }
         if let manager = side.undoManager, manager.undoCount > count { side.remember(before) }
@@ -151,6 +154,7 @@ final class ProgramExecution {
             side.forgetUndo()
             side.base = current
             side.working = current
+            side.touched = []
         }
         if !side.waiting.isEmpty { try merge(side) }
     }
@@ -245,9 +249,11 @@ final class ProgramExecution {
         merged.delete(doomed, saved: parent.base)
         for (label, node) in before.nodes where node.isDoomed { merged.nodes[label] = node }
         parent.working = merged
+        try parent.context.performAndWait { parent.adoptTouched() }
         if let manager = parent.undoManager, manager.undoCount > count { parent.remember(before) }
         side.base = merged.withoutDoomed
         side.working = side.base
+        side.touched = []
         // What the child would bring back is another object than the one that its parent is about to delete.
         side.context.undoManager?.removeAllActions()
         side.forgetUndo()

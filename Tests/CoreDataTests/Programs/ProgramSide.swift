@@ -15,6 +15,8 @@ final class ProgramSide {
     /// What others have saved since, and the nodes that they have changed.
     var waiting: [[AnyHashable: Any]] = []
     var foreign: Set<Int> = []
+    /// The saved nodes of which something was set since, though it may be back to what it was.
+    var touched: Set<Int> = []
     /// What the last save has posted.
     var posted: [AnyHashable: Any]?
     private let mergesRemotely: Bool
@@ -70,6 +72,14 @@ final class ProgramSide {
         }
     }
 
+    /// Notes what a step has changed.
+    func noteTouched(since before: NaiveGraph) {
+        touched.formUnion(working.nodes.keys.filter { before.nodes[$0] != nil && working.nodes[$0] != before.nodes[$0] })
+    }
+
+    /// What a merge or an undo sets on its way, to what it was or otherwise, is not laid down.
+    func adoptTouched() { touched = Set(context.updatedObjects.compactMap { $0.value(forKey: "label") as? Int }) }
+
     /// The rule of a merge.
     func bringUpToDate(with stored: NaiveGraph) {
         let before = working
@@ -78,6 +88,7 @@ final class ProgramSide {
         base = stored
         foreign = []
         noteDepartures(from: before)
+        adoptTouched()
     }
 
     /// The rule of a save: `merged` is what was written.
@@ -85,6 +96,7 @@ final class ProgramSide {
         working = merged.withoutDoomed
         base = working
         foreign = []
+        touched = []
         noteDepartures(from: merged)
     }
 
@@ -95,6 +107,7 @@ final class ProgramSide {
         base = stored
         foreign = []
         noteDepartures(from: before)
+        adoptTouched()
     }
 
     /// Whether what the parent has now denies a deletion.
@@ -173,6 +186,7 @@ final class ProgramSide {
             if !isExact { keepDenials(of: label, change, in: &result) }
         }
         working = result
+        adoptTouched()
     }
 
     /// A node that was deleted is back, with what others have saved of it before that was saved.
