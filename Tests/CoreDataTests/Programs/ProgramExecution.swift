@@ -20,6 +20,7 @@ final class ProgramExecution {
             sides.append(side)
         }
         sides[1].context.automaticallyMergesChangesFromParent = settings.mergesByItself
+        sides[2].context.automaticallyMergesChangesFromParent = settings.childMergesByItself
         for side in sides { side.listen() }
     }
 
@@ -57,6 +58,23 @@ final class ProgramExecution {
             try carryOut(step.kind, side, &choices)
         }
         if step.side == 0 || step.kind == .save { sides[2].isStale = true }
+        if sides[2].context.automaticallyMergesChangesFromParent { try sides[2].context.performAndWait { try letChildMerge(sides[2]) } }
+    }
+
+    /// The child has merged what its parent has saved or merged: that was given to its queue. Of what else the parent has changed it is not told.
+    private func letChildMerge(_ side: ProgramSide) throws {
+        let announced = side.announced
+        if announced.isEmpty { return }
+        side.announced = []
+        let parent = side.parent!.working
+        let current = parent.withoutDoomed
+        let labels = Set(side.base.nodes.keys).union(current.nodes.keys)
+        let isTold = labels.allSatisfy { announced.contains($0) || side.base.nodes[$0] == current.nodes[$0] }
+        guard isTold, !parent.holdsDenials, !side.isTorn else { return side.isTorn = true }
+        side.bringUpToDate(with: current)
+        side.isStale = false
+        say(side, "(merges by itself)")
+        try compare(side)
     }
 
     private func carryOut(_ kind: ProgramStep.Kind, _ side: ProgramSide, _ choices: inout Choices) throws {
@@ -142,7 +160,7 @@ final class ProgramExecution {
             try parent.context.performAndWait { try catchUp(parent, choice) }
             let current = parent.working.withoutDoomed
             side.isStale = false
-            if choice % 4 < 2, side.context.hasChanges, knows(side, current) {
+            if choice % 4 < 2, side.context.hasChanges, knows(side, current), !side.isTorn {
                 say(side, "(take over what the parent has)")
                 side.context.refreshAllObjects()
                 side.bringUpToDate(with: current)
@@ -152,6 +170,7 @@ final class ProgramExecution {
             if choice % 2 == 0 { side.context.reset() } else { side.context.refreshAllObjects() }
             say(side, choice % 2 == 0 ? "(start anew by a reset)" : "(start anew by a rollback and a refresh)")
             side.forgetUndo()
+            side.isTorn = false
             side.base = current
             side.working = current
             side.touched = []
@@ -170,6 +189,7 @@ final class ProgramExecution {
         if waiting.isEmpty { return }
         say(side, "merge \(waiting.count) saves")
         side.waiting = []
+        if side === sides[0] { sides[2].announced.formUnion(side.foreign) }
         for info in waiting { side.merge(info) }
         side.bringUpToDate(with: stored)
         sides[2].isStale = sides[2].isStale || side === sides[0]
@@ -208,6 +228,7 @@ final class ProgramExecution {
         }
         let before = stored
         stored = merged.withoutDoomed
+        if side === sides[0] { sides[2].announced.formUnion(stored.changedLabels(since: before)) }
         side.didSave(merged)
         try tell(of: before, from: side)
         if !side.waiting.isEmpty { try merge(side) }
@@ -230,7 +251,7 @@ final class ProgramExecution {
     private func saveChild(_ side: ProgramSide) throws {
         let parent = side.parent!
         try parent.context.performAndWait { try catchUp(parent, 0) }
-        if side.working.isDenied || parent.working.holdsDenials || !knows(side, parent.working.withoutDoomed) { return }
+        if side.isTorn || side.working.isDenied || parent.working.holdsDenials || !knows(side, parent.working.withoutDoomed) { return }
         // Whether this denies a deletion depends on whether the child had read it before.
         if side.isDenied(by: parent.working.withoutDoomed) { return }
         say(side, "save into the parent")
@@ -249,8 +270,10 @@ final class ProgramExecution {
         merged.delete(doomed, saved: parent.base)
         for (label, node) in before.nodes where node.isDoomed { merged.nodes[label] = node }
         parent.working = merged
-        try parent.context.performAndWait { parent.adoptTouched() }
+        parent.context.performAndWait { parent.adoptTouched() }
         if let manager = parent.undoManager, manager.undoCount > count { parent.remember(before) }
+        // What the parent has changed besides shows once the child starts anew.
+        side.isTorn = merged.withoutDoomed != side.working.withoutDoomed
         side.base = merged.withoutDoomed
         side.working = side.base
         side.touched = []

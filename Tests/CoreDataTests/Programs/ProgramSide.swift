@@ -9,6 +9,10 @@ final class ProgramSide {
     var parent: ProgramSide?
     /// Whether the parent of a child may have changed.
     var isStale = false
+    /// Whether a child has merged a part of what its parent has changed.
+    var isTorn = false
+    /// The nodes that the parent has told a child of.
+    var announced: Set<Int> = []
     /// What the context should show, and what was stored when it last caught up.
     var working = NaiveGraph()
     var base = NaiveGraph()
