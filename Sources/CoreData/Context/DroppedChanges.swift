@@ -171,7 +171,10 @@ extension NSManagedObjectContext {
     func deleteAgain(_ object: NSManagedObject, for stored: Row) {
         object.rebase(onto: stored, overwrites: true)
         for relationship in object.owningEntity.frozen!.relationships {
-            for other in object.related(relationship) where !other.flags.contains(.inserted) { catchUp(other) }
+            // What was never saved is gone already.
+            for other in object.related(relationship) where other.registry === registry && !other.flags.contains(.inserted) {
+                catchUp(other)
+            }
         }
         repeatDeletion(of: object)
     }

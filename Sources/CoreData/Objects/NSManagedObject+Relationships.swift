@@ -28,7 +28,7 @@ extension NSManagedObject {
         guard let relationship = relationship(named: key) else { return [] }
         if !relationship.isToMany { return toOne(relationship).map { [$0.objectID] } ?? [] }
         if case .toMany = state(of: relationship) { return toMany(relationship).objects.map(\.objectID) }
-        if snapshot == nil, slots != nil { return [] }
+        if snapshot == nil, slots != nil || flags.contains(.inserted) { return [] }
         return storedIDs(of: relationship)
     }
 
@@ -97,6 +97,7 @@ extension NSManagedObject {
     /// The storage of a to-many relationship, which may know no more than what was added and removed.
     func toManyWithoutLoading(_ relationship: NSRelationshipDescription) -> ToManyStorage {
         if case .toMany(let storage) = state(of: relationship) { return storage }
+        if slots == nil, flags.contains(.inserted) { _ = slotsAfterFault() }
         let isNew = slots != nil && snapshot == nil
         let storage = ToManyStorage(isOrdered: relationship.isOrdered, isLoaded: isNew)
         setState(.toMany(storage), of: relationship)

@@ -114,9 +114,11 @@ struct ProgramEdit {
         return "delete \(doomed)"
     }
 
-    private func refresh(_ label: Int, _ object: NSManagedObject, isMerging: Bool) -> String {
+    private func refresh(_ label: Int, _ object: NSManagedObject, isMerging: Bool) -> String? {
+        // It would lose its label.
+        if !isMerging, side.base.nodes[label] == nil { return nil }
         side.context.refresh(object, mergeChanges: isMerging)
-        if !isMerging, side.base.nodes[label] != nil {
+        if !isMerging {
             var rule = NaiveMerge(base: side.base, working: side.working, stored: side.base)
             rule.policy = .rollback
             rule.conflicting = [label]

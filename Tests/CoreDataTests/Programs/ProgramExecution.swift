@@ -69,7 +69,11 @@ final class ProgramExecution {
         let parent = side.parent!.working
         let current = parent.withoutDoomed
         let labels = Set(side.base.nodes.keys).union(current.nodes.keys)
-        let isTold = labels.allSatisfy { announced.contains($0) || side.base.nodes[$0] == current.nodes[$0] }
+        // Of a deletion it is told once that is saved.
+        let isTold = labels.allSatisfy { label in
+            if side.base.nodes[label] == current.nodes[label] { return true }
+            return announced.contains(label) && (current.nodes[label] != nil || stored.nodes[label] == nil)
+        }
         guard isTold, !parent.holdsDenials, !side.isTorn else { return side.isTorn = true }
         side.bringUpToDate(with: current)
         side.isStale = false

@@ -226,6 +226,24 @@ extension NSManagedObjectContext {
         #expect(undone == [[], [], []])
     }
 
+    @Test("A deletion that wins may take an object with it that was never saved")
+    func deletedWithNew() throws {
+        let contexts = try TwoContexts { _ = $0.insert("Node", ["label": 0]) }
+        contexts.second.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        try contexts.perform(contexts.second) { objects in
+            let new = contexts.second.insert("Node", ["label": 1, "previous": objects[0]!])
+            contexts.second.delete(objects[0]!)
+            contexts.second.delete(new)
+            contexts.second.processPendingChanges()
+            try contexts.save { $0[0]!.setValue(5, forKey: "number") }
+            try contexts.second.save()
+        }
+        try contexts.perform(contexts.first) { _ in
+            contexts.first.refreshAllObjects()
+            #expect(try contexts.first.all("Node").isEmpty)
+        }
+    }
+
     @Test("An order that others have changed since stays as they have it, and what an undo brings back stands behind those it stood behind")
     func undoneOrder() throws {
         let contexts = try TwoContexts { context in

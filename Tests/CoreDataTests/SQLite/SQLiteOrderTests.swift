@@ -40,7 +40,7 @@ import Testing
             manager.groupsByEvent = false
             context.undoManager = manager
             manager.beginUndoGrouping()
-            owner.setValue(NSOrderedSet(array: [members[2]]), forKey: "queue")
+            owner.setValue(NSOrderedSet(array: [members[0]]), forKey: "queue")
             manager.endUndoGrouping()
             context.undo()
             for member in members { member.setValue(7, forKey: "number") }
