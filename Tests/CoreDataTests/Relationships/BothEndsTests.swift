@@ -240,7 +240,8 @@ extension NSManagedObjectContext {
         }
         try contexts.perform(contexts.first) { _ in
             contexts.first.refreshAllObjects()
-            #expect(try contexts.first.all("Node").isEmpty)
+            let left = try contexts.first.all("Node")
+            #expect(left.isEmpty)
         }
     }
 
