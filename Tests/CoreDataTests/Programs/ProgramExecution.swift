@@ -8,18 +8,20 @@ final class ProgramExecution {
     var stored = NaiveGraph()
     private(set) var sides: [ProgramSide] = []
     private var nextLabel = 0
-    private let coordinator: NSPersistentStoreCoordinator
+    /// One for each context, and one by which it is looked what is stored.
+    private let coordinators: [NSPersistentStoreCoordinator]
 
-    init(_ settings: ProgramSettings, in coordinator: NSPersistentStoreCoordinator) {
-        self.coordinator = coordinator
+    init(_ settings: ProgramSettings, in coordinators: [NSPersistentStoreCoordinator]) {
+        self.coordinators = coordinators
         for index in 0..<3 {
             let context = NSManagedObjectContext(.privateQueue)
-            if index == 2 { context.parent = sides[0].context } else { context.persistentStoreCoordinator = coordinator }
+            if index == 2 { context.parent = sides[0].context } else { context.persistentStoreCoordinator = coordinators[index] }
             let side = ProgramSide(context, name: ["first", "second", "child"][index], settings, index)
             if index == 2 { side.parent = sides[0] }
             sides.append(side)
         }
-        sides[1].context.automaticallyMergesChangesFromParent = settings.mergesByItself
+        // Of what another coordinator saves no context is told.
+        sides[1].context.automaticallyMergesChangesFromParent = settings.mergesByItself && coordinators[0] === coordinators[1]
         sides[2].context.automaticallyMergesChangesFromParent = settings.childMergesByItself
         for side in sides { side.listen() }
     }
@@ -291,7 +293,8 @@ final class ProgramExecution {
 
     func compareStore() throws {
         let context = NSManagedObjectContext(.privateQueue)
-        context.persistentStoreCoordinator = coordinator
+        context.persistentStoreCoordinator = coordinators[2]
+        context.stalenessInterval = 0
         try context.performAndWait {
             let (shown, _) = try ProgramSide.read(context)
             try report(shown, stored, "the store")

@@ -23,4 +23,9 @@ import Testing
     func otherStores(_ store: ProgramStore) throws {
         try ProgramBatch(seed: Self.seed, count: Self.programs ?? 300, store: store).run()
     }
+
+    @Test("Contexts of several coordinators on one file show the same, as processes do that tell each other what they have saved")
+    func coordinators() throws {
+        try ProgramBatch(seed: Self.seed, count: Self.programs ?? 300, store: .sqliteFile).run()
+    }
 }
