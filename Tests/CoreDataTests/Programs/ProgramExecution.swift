@@ -262,7 +262,7 @@ final class ProgramExecution {
         if side.isDenied(by: parent.working.withoutDoomed) { return }
         say(side, "save into the parent")
         let before = parent.working
-        let changes = NaiveMerge(base: side.base, working: side.working, stored: parent.working.withoutDoomed)
+        let changes = NaiveMerge(base: side.base, working: side.sentWorking, stored: parent.working.withoutDoomed)
         let count = parent.undoManager?.undoCount ?? 0
         // The undo manager belongs to the parent's queue.
         try parent.context.performAndWait {

@@ -114,6 +114,21 @@ final class ProgramSide {
         adoptTouched()
     }
 
+    /// What a child gives its parent: of what it deletes, no more than that. What leads to itself does so as before, in case the parent has it back.
+    var sentWorking: NaiveGraph {
+        var graph = working
+        for (label, node) in working.nodes where node.isDoomed {
+            for relationship in ProgramModel.relationships(of: node.kind) {
+                if base.targets(label, relationship).contains(label) {
+                    graph.connect(label, relationship, label)
+                } else {
+                    graph.disconnect(label, relationship, label)
+                }
+            }
+        }
+        return graph
+    }
+
     /// Whether what the parent has now denies a deletion.
     func isDenied(by current: NaiveGraph) -> Bool {
         working.nodes.contains { label, node in

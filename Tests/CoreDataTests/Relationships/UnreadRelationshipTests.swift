@@ -39,6 +39,17 @@ import Testing
         #expect(try contexts.stored(0, "likedBy") == [0])
     }
 
+    @Test("What another process has saved of an object that is not at hand shows once it is asked for")
+    func notAtHand() throws {
+        let contexts = try TwoContexts(retains: false, .sqliteFile) { _ = $0.insert("Node", ["label": 0]) }
+        var id: NSManagedObjectID?
+        try contexts.perform(contexts.second) { id = $0[0]?.objectID }
+        try contexts.save { $0[0]!.setValue(5, forKey: "number") }
+        contexts.merge()
+        let known = try #require(id)
+        contexts.second.performAndWait { #expect(contexts.second.object(with: known).value(forKey: "number") as? Int == 5) }
+    }
+
     @Test("What a child has put into an order and taken out again is none of its changes")
     func child() throws {
         let contexts = try TwoContexts(.sqlite) { context in for label in 0...1 { _ = context.insert("Node", ["label": label]) } }

@@ -6,12 +6,14 @@ final class TwoContexts {
     let second: NSManagedObjectContext
     private var posted: [Notification] = []
     private var token: (any NSObjectProtocol)?
+    private let discard: () -> Void
 
     /// - Parameter make: inserts what the first context saves.
     init(retains: Bool = true, _ store: ProgramStore = .inMemory, saving make: (NSManagedObjectContext) -> Void) throws {
-        let coordinator = try store.make(ProgramModel.make())
-        first = Music.context(coordinator)
-        second = Music.context(coordinator)
+        let coordinators = try store.coordinators(ProgramModel.make())
+        first = Music.context(coordinators[0])
+        second = Music.context(coordinators[1])
+        discard = { store.discard(coordinators) }
         for context in [first, second] { context.retainsRegisteredObjects = retains }
         nonisolated(unsafe) unowned let contexts = self
         token = NotificationCenter.default.addObserver(
@@ -25,7 +27,10 @@ final class TwoContexts {
         try second.performAndWait { _ = try ProgramSide.read(second) }
     }
 
-    deinit { if let token { NotificationCenter.default.removeObserver(token) } }
+    deinit {
+        if let token { NotificationCenter.default.removeObserver(token) }
+        discard()
+    }
 
     /// Does something in a context with its objects by label.
     func perform(_ context: NSManagedObjectContext, _ body: ([Int: NSManagedObject]) throws -> Void) throws {
