@@ -129,7 +129,11 @@ extension NSManagedObjectContext {
 
     /// The other end of a relationship of an object that is inserted again: others have taken the object out of it.
     private func leadBack(_ other: NSManagedObject, to object: NSManagedObject, _ relationship: NSRelationshipDescription) {
-        if other === object || other.flags.contains(.inserted) { return }
+        if other === object || other.flags.contains(.inserted) {
+            // It comes back, too. Its end may be unread, and then no store knows it any more.
+            if let inverse = relationship.keptInverse, inverse.isToMany { other.put(object, into: inverse) }
+            return
+        }
         guard catchUp(other) else {
             // Others have deleted it. It goes from here when that is merged.
             return relationship.isToMany ? object.take(other, outOf: relationship) : object.putToOne(nil, relationship, was: other)
@@ -167,7 +171,10 @@ extension NSManagedObjectContext {
     func deleteAgain(_ object: NSManagedObject, for stored: Row) {
         object.rebase(onto: stored, overwrites: true)
         for relationship in object.owningEntity.frozen!.relationships {
-            for other in object.related(relationship) where !other.flags.contains(.inserted) { catchUp(other) }
+            // What was never saved is gone already.
+            for other in object.related(relationship) where other.registry === registry && !other.flags.contains(.inserted) {
+                catchUp(other)
+            }
         }
         repeatDeletion(of: object)
     }

@@ -16,6 +16,8 @@ enum EventStep {
     case removed(NSManagedObject, NSRelationshipDescription, NSManagedObject, index: Int?)
     /// The objects of a to-many relationship were set anew.
     case replaced(NSManagedObject, NSRelationshipDescription, before: [NSManagedObject], after: [NSManagedObject])
+    /// An order was changed by the steps before. Only what is registered for undo has it.
+    case ordered(NSManagedObject, NSRelationshipDescription, before: [NSManagedObject], after: [NSManagedObject])
     /// An object was inserted, or is no longer deleted.
     case appeared(ObjectRemains)
     /// An object was deleted.

@@ -38,6 +38,8 @@ extension NSManagedObjectContext {
         if saved.isEmpty { return }
         generation.advance()
         processPendingChanges()
+        // Also of what is not at hand: a relationship may lead to it.
+        if isRemote { for id in saved.inserted + saved.updated + saved.deleted + saved.refreshed { source.forgetRow(of: id) } }
         var changes = ObjectChanges()
         var merged = saved
         let back = saved.deleted.filter { isBack($0, isRemote: isRemote) }

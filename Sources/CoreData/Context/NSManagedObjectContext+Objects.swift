@@ -29,6 +29,7 @@ extension NSManagedObjectContext {
         checkQueue("existingObject(with: \(objectID)) is called")
         try throwPendingFaultError()
         let object = object(with: objectID)
+        if object.isFault, object.isInserted { try object.fulfillFault() }
         if object.isFault {
             guard let row = try source.row(for: object.objectID, in: self) else { throw NSManagedObject.missingRow(objectID) }
             object.fulfillFault(with: row)

@@ -20,7 +20,8 @@ extension NSManagedObjectContext {
     }
 
     private func bringUpToDate(_ object: NSManagedObject, mergeChanges flag: Bool) -> Refreshment {
-        guard object.registry === registry, !object.flags.contains(.inserted) else { return .none }
+        guard object.registry === registry else { return .none }
+        if object.flags.contains(.inserted) { return flag ? .none : dropValues(of: object) }
         source.forgetRow(of: object.objectID)
         faultBatches[object.batchNumber]?.reset()
         object.rarities?.fetched = [:]
@@ -48,6 +49,19 @@ extension NSManagedObjectContext {
             noteFaultError(error, of: object)
             return .none
         }
+    }
+
+    /// A new object has the values that it was made with again, once one of them is asked for, and leads nowhere.
+    private func dropValues(of object: NSManagedObject) -> Refreshment {
+        if object.isFault || object.flags.contains(.deleted) { return .none }
+        object.undoInverses()
+        let remains = object.rarities?.remains
+        object.turnIntoFault()
+        if remains != nil {
+            object.rarities = Rarities()
+            object.rarities?.remains = remains
+        }
+        return .discarded
     }
 
     /// See ``refreshAllObjects()``.

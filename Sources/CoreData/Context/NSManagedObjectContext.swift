@@ -280,7 +280,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Brings an object up to date with its store. Call it on the context's queue.
     ///
     /// Without merging the object becomes a fault and its unsaved changes are lost. With merging its values are taken from the store at
-    /// once, and unsaved changes stay on top of them.
+    /// once, and unsaved changes stay on top of them. An object that was never saved stays as it is with merging; without, it has the values of
+    /// its entity's defaults when it is asked for one, and is still to be inserted.
     open func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) { performRefresh(object, mergeChanges: flag) }
 
     /// Refreshes every object of the context, keeping unsaved changes. Call it on the context's queue.

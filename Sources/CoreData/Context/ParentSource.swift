@@ -36,6 +36,7 @@ final class ParentSource: ObjectSource {
     func row(for id: NSManagedObjectID, in context: NSManagedObjectContext) throws -> Row? {
         try parent.performAndWait {
             let object = parent.object(with: id)
+            if object.isFault, object.isInserted { try object.fulfillFault() }
             if object.isFault {
                 if object.batchNumber != 0 { try parent.prepareRow(of: object) }
                 guard let row = try parent.source.row(for: id, in: parent) else { return nil }

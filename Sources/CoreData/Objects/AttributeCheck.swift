@@ -1,5 +1,17 @@
 internal import Foundation
 
+extension NSAttributeDescription {
+    /// Whether the values may be held by a number type of Swift or Objective-C.
+    var isNumber: Bool {
+        switch attributeType {
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType, .floatAttributeType,
+            .booleanAttributeType:
+            true
+        default: false
+        }
+    }
+}
+
 /// Brings values of the public edge (`Any`) into the form of an attribute's slot, or says that they are not of its type.
 enum AttributeCheck {
     /// The form in which `value` is kept, nil when the attribute cannot hold it: a value of another type, a whole number beyond the

@@ -63,7 +63,8 @@ extension NSManagedObject {
         return Array(members)
     }
 
-    private static func orderBefore(_ steps: [EventStep], _ now: [NSManagedObject]) -> [NSManagedObject] {
+    /// The objects of an ordered relationship before the steps that have made it what it is now.
+    static func orderBefore(_ steps: [EventStep], _ now: [NSManagedObject]) -> [NSManagedObject] {
         var objects = now
         for step in steps.reversed() {
             switch step {

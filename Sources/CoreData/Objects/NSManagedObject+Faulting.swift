@@ -10,6 +10,7 @@ extension NSManagedObject {
     public func fulfillFault() throws {
         if slots != nil { return }
         checkQueue("fulfillFault()")
+        if flags.contains(.inserted) { return takeDefaults() }
         guard let context = registry?.context else {
             throw CoreDataError.make(
                 NSCoreDataError, "The values of \(objectID) cannot be read.", reason: "Its context no longer exists.",
@@ -29,6 +30,14 @@ extension NSManagedObject {
         } else {
             throw Self.missingRow(objectID)
         }
+    }
+
+    /// No store has values of a new object that was made a fault: they are the defaults.
+    private func takeDefaults() {
+        let row = owningEntity.frozen!.layout.defaultRow!.copy()
+        self.row = row
+        slots = row.slots
+        flags.insert(.ownsRow)
     }
 
     /// Takes the object's values from `row` if they are not here, and calls `awakeFromFetch`.

@@ -28,7 +28,7 @@ extension NSManagedObject {
         guard let relationship = relationship(named: key) else { return [] }
         if !relationship.isToMany { return toOne(relationship).map { [$0.objectID] } ?? [] }
         if case .toMany = state(of: relationship) { return toMany(relationship).objects.map(\.objectID) }
-        if snapshot == nil, slots != nil { return [] }
+        if snapshot == nil, slots != nil || flags.contains(.inserted) { return [] }
         return storedIDs(of: relationship)
     }
 
@@ -97,6 +97,7 @@ extension NSManagedObject {
     /// The storage of a to-many relationship, which may know no more than what was added and removed.
     func toManyWithoutLoading(_ relationship: NSRelationshipDescription) -> ToManyStorage {
         if case .toMany(let storage) = state(of: relationship) { return storage }
+        if slots == nil, flags.contains(.inserted) { _ = slotsAfterFault() }
         let isNew = slots != nil && snapshot == nil
         let storage = ToManyStorage(isOrdered: relationship.isOrdered, isLoaded: isNew)
         setState(.toMany(storage), of: relationship)
@@ -220,7 +221,10 @@ extension NSManagedObject {
 
     /// Puts `object` into this end of a to-many relationship, at the end or where it is said.
     func put(_ object: NSManagedObject, into relationship: NSRelationshipDescription, at index: Int? = nil) {
-        guard storageForChange(of: relationship, by: object).insert(object, at: index) else { return }
+        // An undo must know the order.
+        let isNeeded = relationship.isOrdered && registry?.context?.undoer != nil
+        let storage = isNeeded ? toMany(relationship) : storageForChange(of: relationship, by: object)
+        guard storage.insert(object, at: index) else { return }
         noteRelationshipChange(relationship)
         log(.added(self, relationship, object))
     }
@@ -230,7 +234,7 @@ extension NSManagedObject {
         let storage = relationship.isOrdered ? storageForChange(of: relationship) : storageForChange(of: relationship, by: object)
         let index = relationship.isOrdered ? storage.index(of: object) : nil
         guard storage.remove(object) else { return }
-        if !storage.isLoaded, hasKnownPast(object, in: relationship) { storage.putBack(object) }
+        if !storage.isLoaded, isKnownNewcomer(object, in: relationship) { storage.putBack(object) }
         noteRelationshipChange(relationship)
         log(.removed(self, relationship, object, index: index))
     }
@@ -273,14 +277,15 @@ extension NSManagedObject {
     /// comes to.
     private func storageForChange(of relationship: NSRelationshipDescription, by object: NSManagedObject) -> ToManyStorage {
         let storage = toManyWithoutLoading(relationship)
-        guard storage.isUncertain(object), !hasKnownPast(object, in: relationship) else { return storage }
+        guard storage.isUncertain(object), !isKnownNewcomer(object, in: relationship) else { return storage }
         return toMany(relationship)
     }
 
-    /// Whether an object says by itself, without asking the store for the others, if it was in the relationship.
-    private func hasKnownPast(_ object: NSManagedObject, in relationship: NSRelationshipDescription) -> Bool {
-        guard let inverse = relationship.keptInverse, !inverse.isToMany, !relationship.isOrdered else { return false }
-        return object.slots != nil && object.snapshot == nil
+    /// Whether an object says by itself, without asking the store for the others, that it was not in the relationship when it was read.
+    private func isKnownNewcomer(_ object: NSManagedObject, in relationship: NSRelationshipDescription) -> Bool {
+        guard let inverse = relationship.keptInverse, !inverse.isToMany, object.slots != nil else { return false }
+        guard let id = object.snapshot?.objectID(at: object.slot(of: inverse)) else { return true }
+        return id !== NSManagedObjectID.unresolved && !id.namesSameObject(as: objectID)
     }
 
     /// Undoes this end of `relationship` because `object`, at the other end, is being deleted.

@@ -212,7 +212,15 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     /// that the entity does not have goes to ``setValue(_:forUndefinedKey:)``. Call it on the context's queue.
     open func setValue(_ value: Any?, forKey key: String) {
         guard let property = property(named: key) else { return setValue(value, forUndefinedKey: key) }
+        if value == nil, let attribute = property as? NSAttributeDescription, attribute.isNumber { return setNilValueForKey(key) }
         setCurrentValue(value, of: property)
+    }
+
+    /// Takes the nil that ``setValue(_:forKey:)`` was given for a number or a truth value. Override it where that is to be another value, and
+    /// call super for other keys; unless overridden, the attribute has no value then.
+    open func setNilValueForKey(_ key: String) {
+        guard let property = property(named: key) else { return setValue(nil, forUndefinedKey: key) }
+        setCurrentValue(nil, of: property)
     }
 
     /// Answers for a key that is no property of the entity. Stops the program with a message unless overridden.

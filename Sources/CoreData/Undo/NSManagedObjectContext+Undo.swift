@@ -34,7 +34,7 @@ extension NSManagedObjectContext {
     /// Registers the way back over an event that is over.
     func registerUndo(of log: EventLog) {
         guard let undoer, undoer.isUndoRegistrationEnabled, !log.steps.isEmpty else { return }
-        let steps = log.steps.compactMap(settled)
+        let steps = log.steps.compactMap(settled) + log.orders
         guard !steps.isEmpty else { return }
         undoer.register(for: ObjectIdentifier(self)) { [registry = registry!] in registry.context?.goBack(over: steps) }
         // Outside `perform` the event ends when the queue gets to it.
@@ -67,6 +67,7 @@ extension NSManagedObjectContext {
         // Objects come back before anything leads to them.
         for case .vanished(let remains) in steps where bringBack(remains) { back.append(remains.object) }
         var links = steps.flatMap(\.touchedLinks)
+        let orders = steps.compactMap { OrderReturn($0, in: registry) }
         var updated: [NSManagedObject] = []
         var gone: [NSManagedObject] = []
         for step in steps.reversed() {
@@ -91,6 +92,7 @@ extension NSManagedObjectContext {
         }
         for object in back where object.registry === registry { links += object.linksAfterReturn() }
         agree(on: links)
+        for order in orders { order.restore() }
         for object in gone { object.awake(fromSnapshotEvents: .undoInsertion) }
         for object in back where object.registry === registry { object.awake(fromSnapshotEvents: .undoDeletion) }
         var seen = Set((gone + back).map(ObjectIdentifier.init))

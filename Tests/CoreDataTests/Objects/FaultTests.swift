@@ -27,6 +27,49 @@ import Testing
         }
     }
 
+    @Test("A new object that is refreshed without merging is a fault with the defaults of its entity, leads nowhere, and is inserted still")
+    func new() throws {
+        try withMusic { context in
+            let band = Band(context: context)
+            let album = Album(context: context)
+            (album.title, album.band, album.tags) = ("Trust", band, [Tag(context: context)])
+            context.refresh(album, mergeChanges: true)
+            #expect(!album.isFault && album.title == "Trust")
+            context.refresh(album, mergeChanges: false)
+            #expect(album.isFault && album.isInserted)
+            #expect(band.albums.isEmpty)
+            #expect(try context.count(for: NSFetchRequest<Album>(entityName: "Album")) == 1)
+            #expect(album.tags.isEmpty && album.band == nil)
+            #expect(!album.isFault)
+            #expect(album.title == "Untitled")
+            #expect(album.changedValues().isEmpty)
+            context.refresh(album, mergeChanges: false)
+            album.band = band
+            #expect(band.albums == [album])
+            album.title = "Secret"
+            band.name = "Low"
+            try context.save()
+            context.reset()
+            #expect(try context.all(Album.self).map(\.title) == ["Secret"])
+        }
+    }
+
+    @Test("A child reads a new object of its parent that was refreshed without merging")
+    func newInParent() throws {
+        try withMusic { parent in
+            let band = Band(context: parent)
+            band.name = "Low"
+            parent.refresh(band, mergeChanges: false)
+            let id = band.objectID
+            let child = NSManagedObjectContext(.privateQueue)
+            child.parent = parent
+            try child.performAndWait {
+                let object = try child.existingObject(with: id)
+                #expect(object.value(forKey: "name") == nil)
+            }
+        }
+    }
+
     @Test("The IDs of a relationship are told without making objects of them")
     func objectIDs() throws {
         try second { context, band in

@@ -1,6 +1,12 @@
 import CoreData
 import Testing
 
+final class Gauge: NSManagedObject {
+    override func setNilValueForKey(_ key: String) {
+        if key == "level" { setValue(7, forKey: key) } else { super.setNilValueForKey(key) }
+    }
+}
+
 @Suite("Key-value coding") struct KeyValueCodingTests {
     private func discography(_ context: NSManagedObjectContext) -> Band {
         let band = Band(context: context)
@@ -29,6 +35,29 @@ import Testing
             #expect((album.value(forKey: "tracks") as? NSOrderedSet)?.array.first as? NSManagedObject === track)
             #expect((band.value(forKey: "albums") as? Set<NSManagedObject>)?.contains(album) == true)
             #expect(track.value(forKey: "album") as? Album === album)
+        }
+    }
+
+    @Test("Nil for a number goes by the method that a class may override; without that it is nil")
+    func nilForNumbers() throws {
+        let entity = NSEntityDescription(name: "Gauge", managedObjectClass: Gauge.self)
+        let names = ["level", "weight", "isOn", "name"]
+        entity.properties = zip(names, [.integer16, .double, .boolean, .string]).map {
+            NSAttributeDescription(name: $0, type: $1, defaultValue: $0 == "name" ? "old" : 1)
+        }
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(entities: [entity]))
+        try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+        let context = Music.context(coordinator)
+        context.performAndWait {
+            let gauge = Gauge(context: context)
+            for name in names { gauge.setValue(nil, forKey: name) }
+            #expect(gauge.value(forKey: "level") as? Int == 7)
+            #expect(gauge.value(forKey: "weight") == nil)
+            #expect(gauge.value(forKey: "isOn") == nil)
+            #expect(gauge.value(forKey: "name") == nil)
+            gauge.setValuesForKeys(["level": NSNull(), "weight": 2.5])
+            #expect(gauge.value(forKey: "level") as? Int == 7)
+            #expect(gauge.value(forKey: "weight") as? Double == 2.5)
         }
     }
 

@@ -18,28 +18,39 @@ struct ProgramBatch {
     /// Runs the programs; the first that shows a difference ends the batch.
     func run() throws {
         let model = ProgramModel.make()
+        let file = store.isShared ? try store.coordinators(model) : nil
+        defer { if let file { store.discard(file) } }
+        /// Empty stores.
+        func stores() throws -> [NSPersistentStoreCoordinator] {
+            guard let file else { return try store.coordinators(model) }
+            try ProgramStore.clear(file[0])
+            return file
+        }
         for program in first..<count {
             var random = SeededGenerator(seed: seed &+ UInt64(program) &* 7919)
             let settings = ProgramSettings(using: &random)
             let steps = (0..<length).map { _ in ProgramStep.random(using: &random) }
-            guard try failure(of: steps, settings, model) != nil else { continue }
-            let short = try shortened(steps, settings, model)
-            let failed = try failure(of: short, settings, model)
-            Issue.record("\(store.name), seed \(seed), program \(program): \(failed ?? "the difference does not always show")")
+            guard let first = try failure(of: steps, settings, stores) else { continue }
+            let short = try shortened(steps, settings, stores)
+            let failed = try failure(of: short, settings, stores)
+            Issue.record(
+                "\(store.name), seed \(seed), program \(program): \(failed ?? "the difference does not always show; it was \(first)")")
             return
         }
     }
 
     /// What a program shows that it should not, with what it does; nil where all is well.
-    private func failure(of steps: [ProgramStep], _ settings: ProgramSettings, _ model: NSManagedObjectModel) throws -> String? {
-        let run = ProgramExecution(settings, in: try store.make(model))
+    private func failure(
+        of steps: [ProgramStep], _ settings: ProgramSettings, _ stores: () throws -> [NSPersistentStoreCoordinator]
+    ) throws -> String? {
+        let run = ProgramExecution(settings, in: try stores())
         if run.run(steps) { return nil }
         return (["\(run.difference ?? "?")", "\(settings)"] + run.transcript).joined(separator: "\n  ")
     }
 
     /// Leaves out steps, many at once at first, as long as the program still shows a difference.
     private func shortened(
-        _ steps: [ProgramStep], _ settings: ProgramSettings, _ model: NSManagedObjectModel
+        _ steps: [ProgramStep], _ settings: ProgramSettings, _ stores: () throws -> [NSPersistentStoreCoordinator]
     ) throws -> [ProgramStep] {
         var steps = steps
         var size = steps.count / 2
@@ -49,7 +60,7 @@ struct ProgramBatch {
             while start < steps.count {
                 var fewer = steps
                 fewer.removeSubrange(start..<min(start + size, steps.count))
-                if try failure(of: fewer, settings, model) != nil {
+                if try failure(of: fewer, settings, stores) != nil {
                     steps = fewer
                     isShorter = true
                 } else {

@@ -44,6 +44,7 @@ struct ProgramEdit {
         let number = choices.next() % 7
         let value: Int? = number == 6 && attribute != "number" ? nil : number
         side.working.nodes[label]!.values[attribute] = value
+        side.touched.insert(label)
         object.setValue(attribute == "name" ? value.map { "n\($0)" } : value, forKey: attribute)
         return "set \(attribute) of \(label) to \(value.map(String.init) ?? "nil")"
     }
@@ -68,6 +69,10 @@ struct ProgramEdit {
             return "set \(relationship.name) of \(label) to \(targets)"
         case .addMember:
             guard let target = choices.pick(candidates) else { return nil }
+            if side.working.targets(label, relationship).contains(target) {
+                // What comes into a relationship that was never read counts as added; the naive graph does not know what was read.
+                _ = (object.value(forKey: relationship.name), objects[target]!.value(forKey: relationship.inverseName))
+            }
             if relationship.isOrdered {
                 object.mutableOrderedSetValue(forKey: relationship.name).add(objects[target]!)
             } else {
@@ -109,14 +114,17 @@ struct ProgramEdit {
         return "delete \(doomed)"
     }
 
-    private func refresh(_ label: Int, _ object: NSManagedObject, isMerging: Bool) -> String {
+    private func refresh(_ label: Int, _ object: NSManagedObject, isMerging: Bool) -> String? {
+        // It would lose its label.
+        if !isMerging, side.base.nodes[label] == nil { return nil }
         side.context.refresh(object, mergeChanges: isMerging)
-        if !isMerging, side.base.nodes[label] != nil {
+        if !isMerging {
             var rule = NaiveMerge(base: side.base, working: side.working, stored: side.base)
             rule.policy = .rollback
             rule.conflicting = [label]
             side.working = rule.merged()
             side.working.deleteAgain(saved: side.base)
+            side.adoptTouched()
         }
         return "refresh \(label)\(isMerging ? ", merging" : "")"
     }

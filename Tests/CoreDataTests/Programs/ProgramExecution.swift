@@ -8,18 +8,21 @@ final class ProgramExecution {
     var stored = NaiveGraph()
     private(set) var sides: [ProgramSide] = []
     private var nextLabel = 0
-    private let coordinator: NSPersistentStoreCoordinator
+    /// One for each context, and one by which it is looked what is stored.
+    private let coordinators: [NSPersistentStoreCoordinator]
 
-    init(_ settings: ProgramSettings, in coordinator: NSPersistentStoreCoordinator) {
-        self.coordinator = coordinator
+    init(_ settings: ProgramSettings, in coordinators: [NSPersistentStoreCoordinator]) {
+        self.coordinators = coordinators
         for index in 0..<3 {
             let context = NSManagedObjectContext(.privateQueue)
-            if index == 2 { context.parent = sides[0].context } else { context.persistentStoreCoordinator = coordinator }
+            if index == 2 { context.parent = sides[0].context } else { context.persistentStoreCoordinator = coordinators[index] }
             let side = ProgramSide(context, name: ["first", "second", "child"][index], settings, index)
             if index == 2 { side.parent = sides[0] }
             sides.append(side)
         }
-        sides[1].context.automaticallyMergesChangesFromParent = settings.mergesByItself
+        // Of what another coordinator saves no context is told.
+        sides[1].context.automaticallyMergesChangesFromParent = settings.mergesByItself && coordinators[0] === coordinators[1]
+        sides[2].context.automaticallyMergesChangesFromParent = settings.childMergesByItself
         for side in sides { side.listen() }
     }
 
@@ -57,6 +60,27 @@ final class ProgramExecution {
             try carryOut(step.kind, side, &choices)
         }
         if step.side == 0 || step.kind == .save { sides[2].isStale = true }
+        if sides[2].context.automaticallyMergesChangesFromParent { try sides[2].context.performAndWait { try letChildMerge(sides[2]) } }
+    }
+
+    /// The child has merged what its parent has saved or merged: that was given to its queue. Of what else the parent has changed it is not told.
+    private func letChildMerge(_ side: ProgramSide) throws {
+        let announced = side.announced
+        if announced.isEmpty { return }
+        side.announced = []
+        let parent = side.parent!.working
+        let current = parent.withoutDoomed
+        let labels = Set(side.base.nodes.keys).union(current.nodes.keys)
+        // Of a deletion it is told once that is saved.
+        let isTold = labels.allSatisfy { label in
+            if side.base.nodes[label] == current.nodes[label] { return true }
+            return announced.contains(label) && (current.nodes[label] != nil || stored.nodes[label] == nil)
+        }
+        guard isTold, !parent.holdsDenials, !side.isTorn else { return side.isTorn = true }
+        side.bringUpToDate(with: current)
+        side.isStale = false
+        say(side, "(merges by itself)")
+        try compare(side)
     }
 
     private func carryOut(_ kind: ProgramStep.Kind, _ side: ProgramSide, _ choices: inout Choices) throws {
@@ -67,12 +91,14 @@ final class ProgramExecution {
             say(side, "roll back")
             side.context.rollback()
             side.working = side.base
+            side.touched = []
             side.forgetUndo()
             try compare(side)
         case .reset:
             say(side, "reset")
             side.context.reset()
             side.working = side.base
+            side.touched = []
             side.forgetUndo()
             try compare(side)
         case .refreshAll:
@@ -101,6 +127,7 @@ final class ProgramExecution {
         if kind == .insert { nextLabel += 1 }
         side.undoManager?.endUndoGrouping()
         guard let text else { return }
+        if kind != .refresh { side.noteTouched(since: before) }
         say(side, text)
         if kind == .refresh || kind == .refreshMerging { return }
         if let manager = side.undoManager, manager.undoCount > count { side.remember(before) }
@@ -113,8 +140,7 @@ final class ProgramExecution {
         let before = side.working
         let count = side.undoManager.map { isRedo ? $0.undoCount : $0.redoCount } ?? 0
         if isRedo { side.context.redo() } else { side.context.undo() }
-        let isExact = side.goBack(over: change)
-        if !isExact { try side.adoptOrders() }
+        side.goBack(over: change)
         // Where nothing was left to go back to, nothing can be done again.
         if let manager = side.undoManager, (isRedo ? manager.undoCount : manager.redoCount) > count {
             side.rememberWayBack(before, isRedo: isRedo)
@@ -140,7 +166,7 @@ final class ProgramExecution {
             try parent.context.performAndWait { try catchUp(parent, choice) }
             let current = parent.working.withoutDoomed
             side.isStale = false
-            if choice % 4 < 2, side.context.hasChanges, knows(side, current) {
+            if choice % 4 < 2, side.context.hasChanges, knows(side, current), !side.isTorn {
                 say(side, "(take over what the parent has)")
                 side.context.refreshAllObjects()
                 side.bringUpToDate(with: current)
@@ -150,8 +176,10 @@ final class ProgramExecution {
             if choice % 2 == 0 { side.context.reset() } else { side.context.refreshAllObjects() }
             say(side, choice % 2 == 0 ? "(start anew by a reset)" : "(start anew by a rollback and a refresh)")
             side.forgetUndo()
+            side.isTorn = false
             side.base = current
             side.working = current
+            side.touched = []
         }
         if !side.waiting.isEmpty { try merge(side) }
     }
@@ -167,6 +195,7 @@ final class ProgramExecution {
         if waiting.isEmpty { return }
         say(side, "merge \(waiting.count) saves")
         side.waiting = []
+        if side === sides[0] { sides[2].announced.formUnion(side.foreign) }
         for info in waiting { side.merge(info) }
         side.bringUpToDate(with: stored)
         sides[2].isStale = sides[2].isStale || side === sides[0]
@@ -177,6 +206,7 @@ final class ProgramExecution {
         if side.parent != nil { return try saveChild(side) }
         side.context.processPendingChanges()
         let conflicting = side.working.changedLabels(since: side.base).intersection(side.foreign)
+        if side.wouldInsertUnread(conflicting, stored) { return }
         let isHeldUp = side.working.isDenied || (side.policy == .errorMergePolicyType && !conflicting.isEmpty)
         var rule = NaiveMerge(base: side.base, working: side.working, stored: stored)
         rule.policy = side.naivePolicy
@@ -204,6 +234,7 @@ final class ProgramExecution {
         }
         let before = stored
         stored = merged.withoutDoomed
+        if side === sides[0] { sides[2].announced.formUnion(stored.changedLabels(since: before)) }
         side.didSave(merged)
         try tell(of: before, from: side)
         if !side.waiting.isEmpty { try merge(side) }
@@ -226,10 +257,12 @@ final class ProgramExecution {
     private func saveChild(_ side: ProgramSide) throws {
         let parent = side.parent!
         try parent.context.performAndWait { try catchUp(parent, 0) }
-        if side.working.isDenied || parent.working.holdsDenials || !knows(side, parent.working.withoutDoomed) { return }
+        if side.isTorn || side.working.isDenied || parent.working.holdsDenials || !knows(side, parent.working.withoutDoomed) { return }
+        // Whether this denies a deletion depends on whether the child had read it before.
+        if side.isDenied(by: parent.working.withoutDoomed) { return }
         say(side, "save into the parent")
         let before = parent.working
-        let changes = NaiveMerge(base: side.base, working: side.working, stored: parent.working.withoutDoomed)
+        let changes = NaiveMerge(base: side.base, working: side.sentWorking, stored: parent.working.withoutDoomed)
         let count = parent.undoManager?.undoCount ?? 0
         // The undo manager belongs to the parent's queue.
         try parent.context.performAndWait {
@@ -243,9 +276,13 @@ final class ProgramExecution {
         merged.delete(doomed, saved: parent.base)
         for (label, node) in before.nodes where node.isDoomed { merged.nodes[label] = node }
         parent.working = merged
+        parent.context.performAndWait { parent.adoptTouched() }
         if let manager = parent.undoManager, manager.undoCount > count { parent.remember(before) }
+        // What the parent has changed besides shows once the child starts anew.
+        side.isTorn = merged.withoutDoomed != side.working.withoutDoomed
         side.base = merged.withoutDoomed
         side.working = side.base
+        side.touched = []
         // What the child would bring back is another object than the one that its parent is about to delete.
         side.context.undoManager?.removeAllActions()
         side.forgetUndo()
@@ -256,7 +293,8 @@ final class ProgramExecution {
 
     func compareStore() throws {
         let context = NSManagedObjectContext(.privateQueue)
-        context.persistentStoreCoordinator = coordinator
+        context.persistentStoreCoordinator = coordinators[2]
+        context.stalenessInterval = 0
         try context.performAndWait {
             let (shown, _) = try ProgramSide.read(context)
             try report(shown, stored, "the store")

@@ -55,6 +55,7 @@ extension ProgramSide {
             if Set(changed.keys) != expected {
                 return "changedValues of \(label) is \(changed.keys.sorted()), expected \(expected.sorted())"
             }
+            if object.isUpdated != touched.contains(label) { return "isUpdated of \(label) is \(object.isUpdated)" }
             if !expected.isEmpty, !object.isUpdated { return "\(label) is changed, and not updated" }
             for (key, value) in changed {
                 guard let current = object.value(forKey: key) as? NSObject else { continue }

@@ -9,12 +9,18 @@ final class ProgramSide {
     var parent: ProgramSide?
     /// Whether the parent of a child may have changed.
     var isStale = false
+    /// Whether a child has merged a part of what its parent has changed.
+    var isTorn = false
+    /// The nodes that the parent has told a child of.
+    var announced: Set<Int> = []
     /// What the context should show, and what was stored when it last caught up.
     var working = NaiveGraph()
     var base = NaiveGraph()
     /// What others have saved since, and the nodes that they have changed.
     var waiting: [[AnyHashable: Any]] = []
     var foreign: Set<Int> = []
+    /// The saved nodes of which something was set since, though it may be back to what it was.
+    var touched: Set<Int> = []
     /// What the last save has posted.
     var posted: [AnyHashable: Any]?
     private let mergesRemotely: Bool
@@ -70,6 +76,14 @@ final class ProgramSide {
         }
     }
 
+    /// Notes what a step has changed.
+    func noteTouched(since before: NaiveGraph) {
+        touched.formUnion(working.nodes.keys.filter { before.nodes[$0] != nil && working.nodes[$0] != before.nodes[$0] })
+    }
+
+    /// What a merge or an undo sets on its way, to what it was or otherwise, is not laid down.
+    func adoptTouched() { touched = Set(context.updatedObjects.compactMap { $0.value(forKey: "label") as? Int }) }
+
     /// The rule of a merge.
     func bringUpToDate(with stored: NaiveGraph) {
         let before = working
@@ -78,6 +92,7 @@ final class ProgramSide {
         base = stored
         foreign = []
         noteDepartures(from: before)
+        adoptTouched()
     }
 
     /// The rule of a save: `merged` is what was written.
@@ -85,6 +100,7 @@ final class ProgramSide {
         working = merged.withoutDoomed
         base = working
         foreign = []
+        touched = []
         noteDepartures(from: merged)
     }
 
@@ -95,6 +111,43 @@ final class ProgramSide {
         base = stored
         foreign = []
         noteDepartures(from: before)
+        adoptTouched()
+    }
+
+    /// What a child gives its parent: of what it deletes, no more than that. What leads to itself does so as before, in case the parent has it back.
+    var sentWorking: NaiveGraph {
+        var graph = working
+        for (label, node) in working.nodes where node.isDoomed {
+            for relationship in ProgramModel.relationships(of: node.kind) {
+                if base.targets(label, relationship).contains(label) {
+                    graph.connect(label, relationship, label)
+                } else {
+                    graph.disconnect(label, relationship, label)
+                }
+            }
+        }
+        return graph
+    }
+
+    /// Whether what the parent has now denies a deletion.
+    func isDenied(by current: NaiveGraph) -> Bool {
+        working.nodes.contains { label, node in
+            node.isDoomed
+                && current.targets(label, ProgramModel.relationship(named: "guards")).contains { working.nodes[$0]?.isDoomed != true }
+        }
+    }
+
+    /// Whether a save would insert an object again with relationships that were not read before others deleted it.
+    func wouldInsertUnread(_ conflicting: Set<Int>, _ stored: NaiveGraph) -> Bool {
+        if policy != .mergeByPropertyObjectTrumpMergePolicyType && policy != .overwriteMergePolicyType { return false }
+        return context.updatedObjects.contains { object in
+            guard let label = object.value(forKey: "label") as? Int, conflicting.contains(label), stored.nodes[label] == nil else {
+                return false
+            }
+            return ProgramModel.relationships(of: working.nodes[label]!.kind).contains { relationship in
+                !base.targets(label, relationship).isEmpty && object.hasFault(forRelationshipNamed: relationship.name)
+            }
+        }
     }
 
     // MARK: Undo
@@ -119,8 +172,8 @@ final class ProgramSide {
         if isRedo { past.append(change) } else { future.append(change) }
     }
 
-    /// Goes from `after` to `before`. Whether nothing else has come in between.
-    func goBack(over change: Change) -> Bool {
+    /// Goes from `after` to `before`, over what else has come in between.
+    func goBack(over change: Change) {
         let (before, after) = (change.before.withoutTraces, change.after.withoutTraces)
         let isUntouched = change.after.nodes.allSatisfy { label, then in
             guard then.isDoomed, let now = working.nodes[label]?.values ?? departed[label] else { return true }
@@ -143,13 +196,16 @@ final class ProgramSide {
             result = NaiveMerge(base: after.withoutDoomed, working: goal, stored: current).merged()
             result.delete(gone, saved: base)
             for label in before.living { comeBack(label, change, in: &result) }
+            for relationship in ProgramModel.relationships where relationship.isOrdered {
+                for label in result.living { restoreOrder(label, relationship, before.withoutDoomed, after.withoutDoomed, in: &result) }
+            }
         }
         for (label, node) in base.nodes where result.nodes[label] == nil {
             result.nodes[label] = NaiveGraph.Node(kind: node.kind, values: working.nodes[label]?.values ?? node.values, isDoomed: true)
             if !isExact { keepDenials(of: label, change, in: &result) }
         }
         working = result
-        return isExact
+        adoptTouched()
     }
 
     /// A node that was deleted is back, with what others have saved of it before that was saved.
@@ -169,6 +225,22 @@ final class ProgramSide {
         }
     }
 
+    /// An order that others have not changed is as it was. Else what comes back stands behind the nearest of those that it stood behind before.
+    private func restoreOrder(
+        _ label: Int, _ relationship: ProgramModel.Relationship, _ before: NaiveGraph, _ after: NaiveGraph, in result: inout NaiveGraph
+    ) {
+        let members = result.targets(label, relationship)
+        let now = working.withoutDoomed.targets(label, relationship)
+        let past = before.targets(label, relationship)
+        if members.isEmpty { return }
+        var order = now == after.targets(label, relationship) ? [] : now.filter(members.contains)
+        for (place, member) in past.enumerated() where members.contains(member) && !order.contains(member) {
+            let nearest = past[..<place].last(where: order.contains)
+            order.insert(member, at: nearest.map { order.firstIndex(of: $0)! + 1 } ?? 0)
+        }
+        result.nodes[label]!.links[relationship.name] = order + members.filter { !order.contains($0) }
+    }
+
     /// What denies the deletion of a node still does, unless the undo is about that.
     private func keepDenials(of label: Int, _ change: Change, in result: inout NaiveGraph) {
         for relationship in ProgramModel.relationships where relationship.deleteRule == .deny {
@@ -183,19 +255,6 @@ final class ProgramSide {
     /// Deleted nodes are gone for good, or come back with the values that they have now.
     private func noteDepartures(from before: NaiveGraph) {
         for (label, node) in before.nodes where node.isDoomed && working.nodes[label] == nil { departed[label] = node.values }
-    }
-
-    /// Where others have changed an order between a change and its undo, the order after it is not laid down, the members are.
-    func adoptOrders() throws {
-        let (shown, _) = try Self.read(context)
-        for relationship in ProgramModel.relationships where relationship.isOrdered {
-            for label in working.nodes.keys {
-                let order = shown.targets(label, relationship)
-                if Set(order) == Set(working.targets(label, relationship)), !order.isEmpty {
-                    working.nodes[label]!.links[relationship.name] = order
-                }
-            }
-        }
     }
 }
 

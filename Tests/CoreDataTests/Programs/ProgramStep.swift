@@ -69,6 +69,8 @@ struct ProgramSettings {
     var retains: [Bool]
     /// Whether the second context merges by itself.
     var mergesByItself: Bool
+    /// Whether the child does.
+    var childMergesByItself: Bool
     /// Whether merges come with IDs.
     var mergesRemotely: [Bool]
 
@@ -78,6 +80,7 @@ struct ProgramSettings {
         undoes = flags()
         retains = flags()
         mergesByItself = Int.random(in: 0..<4, using: &random) == 0
+        childMergesByItself = Int.random(in: 0..<3, using: &random) == 0
         mergesRemotely = flags()
     }
 }

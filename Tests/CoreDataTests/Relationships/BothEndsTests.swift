@@ -1,64 +1,6 @@
 import CoreData
 import Testing
 
-/// Two contexts of one store that both show some saved nodes, by label.
-private final class TwoContexts {
-    let first: NSManagedObjectContext
-    let second: NSManagedObjectContext
-    private var posted: [Notification] = []
-    private var token: (any NSObjectProtocol)?
-
-    init(retains: Bool = true, saving make: (NSManagedObjectContext) -> Void) throws {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: ProgramModel.make())
-        try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
-        first = Music.context(coordinator)
-        second = Music.context(coordinator)
-        for context in [first, second] { context.retainsRegisteredObjects = retains }
-        nonisolated(unsafe) unowned let contexts = self
-        token = NotificationCenter.default.addObserver(
-            forName: NSManagedObjectContext.didSaveObjectIDsNotification, object: first, queue: nil
-        ) { contexts.posted.append($0) }
-        try first.performAndWait {
-            make(first)
-            try first.save()
-        }
-        posted = []
-        try second.performAndWait { _ = try ProgramSide.read(second) }
-    }
-
-    deinit { if let token { NotificationCenter.default.removeObserver(token) } }
-
-    /// Does something in a context with its objects by label.
-    func perform(_ context: NSManagedObjectContext, _ body: ([Int: NSManagedObject]) throws -> Void) throws {
-        try context.performAndWait { try body(try ProgramSide.read(context).1) }
-    }
-
-    /// The first does something and saves it.
-    func save(_ body: ([Int: NSManagedObject]) throws -> Void) throws {
-        try perform(first) {
-            try body($0)
-            try first.save()
-        }
-    }
-
-    /// The second merges what the first has saved.
-    func merge() {
-        second.performAndWait { for note in posted { second.mergeChanges(fromContextDidSave: note) } }
-        posted = []
-    }
-
-    /// What a relationship of the second leads to.
-    func shown(_ label: Int, _ relationship: String) throws -> [Int] {
-        try second.performAndWait { try ProgramSide.read(second).0.nodes[label]?.links[relationship] ?? [] }
-    }
-
-    /// What a relationship leads to in the store.
-    func stored(_ label: Int, _ relationship: String) throws -> [Int] {
-        let context = Music.context(first.persistentStoreCoordinator!)
-        return try context.performAndWait { try ProgramSide.read(context).0.nodes[label]?.links[relationship] ?? [] }
-    }
-}
-
 extension NSManagedObjectContext {
     @discardableResult
     fileprivate func node(_ label: Int, _ values: [String: Any] = [:]) -> NSManagedObject {
@@ -282,6 +224,43 @@ extension NSManagedObjectContext {
         contexts.second.performAndWait { contexts.second.undo() }
         let undone = try [contexts.shown(1, "next"), contexts.shown(0, "previous"), contexts.shown(2, "previous")]
         #expect(undone == [[], [], []])
+    }
+
+    @Test("A deletion that wins may take an object with it that was never saved")
+    func deletedWithNew() throws {
+        let contexts = try TwoContexts { _ = $0.insert("Node", ["label": 0]) }
+        contexts.second.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        try contexts.perform(contexts.second) { objects in
+            let new = contexts.second.insert("Node", ["label": 1, "previous": objects[0]!])
+            contexts.second.delete(objects[0]!)
+            contexts.second.delete(new)
+            contexts.second.processPendingChanges()
+            try contexts.save { $0[0]!.setValue(5, forKey: "number") }
+            try contexts.second.save()
+        }
+        try contexts.perform(contexts.first) { _ in
+            contexts.first.refreshAllObjects()
+            let left = try contexts.first.all("Node")
+            #expect(left.isEmpty)
+        }
+    }
+
+    @Test("An order that others have changed since stays as they have it, and what an undo brings back stands behind those it stood behind")
+    func undoneOrder() throws {
+        let contexts = try TwoContexts { context in
+            let members = (0...3).map { context.insert("Node", ["label": $0]) }
+            _ = context.insert("Node", ["label": 9, "queue": NSOrderedSet(array: members)])
+        }
+        let manager = UndoManager()
+        contexts.second.performAndWait { contexts.second.undoManager = manager }
+        try contexts.perform(contexts.second) { $0[1]!.setValue(nil, forKey: "queueOf") }
+        try contexts.save { $0[9]!.mutableOrderedSetValue(forKey: "queue").moveObjects(at: [3], to: 0) }
+        contexts.merge()
+        #expect(try contexts.shown(9, "queue") == [3, 0, 2])
+        contexts.second.performAndWait { contexts.second.undo() }
+        #expect(try contexts.shown(9, "queue") == [3, 0, 1, 2])
+        contexts.second.performAndWait { contexts.second.redo() }
+        #expect(try contexts.shown(9, "queue") == [3, 0, 2])
     }
 
     @Test("Deny rules hold for saved objects alone, and count what is still there")

@@ -68,6 +68,8 @@ final class SQLEntityWriter {
     let columnCount: Int
     /// The attributes whose values follow from others of the row.
     private let derived: [Derived]
+    /// The to-one relationships that are written with the place of the row in an order.
+    private let placed: [NSRelationshipDescription]
 
     private struct Derived {
         let attribute: NSAttributeDescription
@@ -122,6 +124,10 @@ final class SQLEntityWriter {
         }
         self.steps = steps
         allSteps = Steps(steps)
+        placed = steps.compactMap { step in
+            guard case .toOne(_, _, _?) = step.kind else { return nil }
+            return step.property as? NSRelationshipDescription
+        }
         columnCount = 3 + steps.reduce(0) { $0 + $1.columns.count }
     }
 
@@ -164,6 +170,20 @@ final class SQLEntityWriter {
         let update = Update(sql: "UPDATE \(entity.table) SET \(assignments) WHERE Z_PK = ? AND Z_OPT = ?", steps: Steps(steps))
         updates[key] = update
         return update
+    }
+
+    /// The properties of an object that an update writes. A relationship that leads where it did before is left out where the row has a place in
+    /// the order at its other end: the object there may have nothing to save, and so no place to give.
+    @inline(__always) func changes(of object: NSManagedObject) -> PropertySet {
+        placed.isEmpty ? object.changed : changesApartFromPlaces(of: object)
+    }
+
+    private func changesApartFromPlaces(of object: NSManagedObject) -> PropertySet {
+        var changed = object.changed
+        for relationship in placed where changed.contains(relationship.slotIndex) && !object.differsFromSnapshot(relationship) {
+            changed.remove(relationship.slotIndex)
+        }
+        return changed
     }
 
     // MARK: Values

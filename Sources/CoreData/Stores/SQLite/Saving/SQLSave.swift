@@ -6,15 +6,14 @@ struct SQLSave {
     private let store: SQLiteStore
     let connection: SQLConnection
     private(set) var conflicts: [NSMergeConflict] = []
+    /// Objects to delete of which others have changed or deleted some. Which they are shows once the save is undone.
+    private(set) var mismatched: [NSManagedObject] = []
     var orders = SQLOrderKeys()
     /// So many rows are inserted by one statement.
     private static let rowsPerInsert = 20
 
-    /// Objects to delete of which others have changed or deleted some.
-    // It does not leave the save, which is on the queue of the objects' context.
-    struct Mismatch: Error, @unchecked Sendable {
-        let objects: [NSManagedObject]
-    }
+    /// There are conflicts: all that there are, for the merge policy must settle them together.
+    struct Mismatch: Error {}
 
     init(_ store: SQLiteStore, _ connection: SQLConnection) {
         self.store = store
@@ -55,8 +54,7 @@ struct SQLSave {
                 try statement.run()
                 deleted += connection.changes
             }
-            // Which they are shows once the save is undone.
-            if group.version >= 0, deleted < keys.count { throw Mismatch(objects: objects) }
+            if group.version >= 0, deleted < keys.count { mismatched += objects }
             try forget(keys, of: entity)
         }
     }
@@ -112,10 +110,10 @@ struct SQLSave {
         var plan: SQLEntityWriter.Update?
         defer { statement?.finish() }
         for (object, row) in zip(objects, rows) {
-            let changed = object.changed
+            if writer?.entity.entity !== object.owningEntity { writer = try store.writer(object.owningEntity) }
+            let changed = writer.unsafelyUnwrapped.changes(of: object)
             if current == nil || current!.entity !== object.owningEntity || current!.low != changed.low || current!.high != changed.high {
                 statement?.finish()
-                writer = try store.writer(object.owningEntity)
                 plan = writer!.update(changed)
                 statement = try connection.statement(plan!.sql)
                 statement!.begin()

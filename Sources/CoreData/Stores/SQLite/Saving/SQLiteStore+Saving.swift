@@ -17,7 +17,7 @@ extension SQLiteStore {
                 try save.delete(changes.deleted)
                 try save.clearUniqueValues(of: changes.updated)
                 try save.update(changed, changedRows)
-                if !save.conflicts.isEmpty { throw NSMergeConflict.error(save.conflicts) }
+                if !save.conflicts.isEmpty || !save.mismatched.isEmpty { throw SQLSave.Mismatch() }
                 try save.insert(insertedRows)
                 try save.writeRelationships(changes)
                 try save.writeOrders()
@@ -25,17 +25,15 @@ extension SQLiteStore {
                 historyNotes?.noteRelationships(changes.updated, in: self)
                 try writeHistory(connection, in: context)
             }
-        } catch let mismatch as SQLSave.Mismatch {
-            let conflicts = try mismatch.objects.compactMap { object -> NSMergeConflict? in
+        } catch is SQLSave.Mismatch {
+            let deletions = try save.mismatched.compactMap { object -> NSMergeConflict? in
                 guard let place = place(of: object.objectID) else { return nil }
                 let row = try freshRow(place.entity, place.key)
                 return row?.version == object.snapshot?.version ? nil : NSMergeConflict(object, stored: row)
             }
-            throw NSMergeConflict.error(conflicts)
-        } catch {
             // The policy settles with what the file has, and the cache must not dispute it afterwards.
             for conflict in save.conflicts { keep(conflict) }
-            throw error
+            throw NSMergeConflict.error(save.conflicts + deletions)
         }
         cache.noteTime()
         forgetRelated()
