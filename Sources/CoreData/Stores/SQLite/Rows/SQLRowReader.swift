@@ -111,7 +111,7 @@ final class SQLRowReader {
                 if sqlite3_column_type(statement, column) == SQLITE_NULL { continue }
                 let seconds = sqlite3_column_double(statement, column)
                 // Foundation stops the program at a date without a finite time.
-                guard seconds.isFinite else { throw noFiniteTime(step.slotIndex) }
+                guard seconds.isFinite else { throw noFiniteTime(step.slotIndex, id) }
                 place.storeBytes(of: seconds, as: Double.self)
             case .text:
                 guard let bytes = sqlite3_column_text(statement, column) else { continue }
@@ -131,15 +131,17 @@ final class SQLRowReader {
         return row
     }
 
-    @inline(never) private func noFiniteTime(_ slotIndex: Int) -> NSError {
+    @inline(never) private func noFiniteTime(_ slotIndex: Int, _ id: NSManagedObjectID) -> any Error {
         let attribute = entity.frozen!.properties[slotIndex] as! NSAttributeDescription
-        return values.unreadable(attribute, "its column holds no finite time")
+        return values.error(values.unreadable(attribute, "its column holds no finite time"), in: id)
     }
 
     private func readOthers(_ statement: OpaquePointer, _ row: Row) throws {
         for step in steps {
             if sqlite3_column_type(statement, step.column) == SQLITE_NULL { continue }
-            row.store(try values.read(statement, step.column, step.storage, step.attribute), in: step.slot)
+            do { row.store(try values.read(statement, step.column, step.storage, step.attribute), in: step.slot) } catch {
+                throw row.objectID.map { values.error(error, in: $0) } ?? error
+            }
         }
     }
 }
