@@ -188,7 +188,7 @@ extension NSManagedObject {
         }
         try registry?.context?.throwPendingFaultError()
         row.objectID = objectID
-        row.version = (snapshot?.version ?? 0) + 1
+        row.version = (snapshot?.version ?? 0) &+ 1
         return owningEntity.frozen!.hasTransients && !keepsTransients ? withoutTransients(row) : row
     }
 

@@ -107,7 +107,8 @@ struct SQLiteOpening {
         var tables: [String: [String]] = [:]
         let rows = try connection.texts(
             "SELECT m.name, c.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND m.name LIKE 'Z%' "
-                + "ORDER BY m.name, c.cid", .opening)
+                // Asking for the columns of a table that a module keeps needs the module.
+                + "AND m.sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY m.name, c.cid", .opening)
         for row in rows { tables[row[0] ?? "", default: []].append(row[1] ?? "") }
         return tables
     }
