@@ -53,6 +53,7 @@ final class SQLiteStore: NSPersistentStore, RowTable {
         let model = coordinator.managedObjectModel
         let schema = try SQLiteOpening(self).schema(of: model, in: connection)
         self.schema = schema
+        if !isReadOnly { try SQLiteOpening(self).prepareWriting(connection) }
         values = SQLValues(schema: schema, token: token, path: connection.path, externalFiles: SQLiteFiles.externalFiles(of: url))
         SQLFunctions.register(on: connection)
         if !isReadOnly {
