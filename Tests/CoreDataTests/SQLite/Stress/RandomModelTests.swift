@@ -25,7 +25,9 @@ import Testing
         let paths = FileManager.default.enumerator(atPath: root.path)?.compactMap { $0 as? String } ?? []
         let models = paths.filter { $0.hasSuffix(".xcdatamodel") || $0.hasSuffix(".mom") }.sorted()
         for path in models {
-            try Self.run(path, seed: Self.seed) { try Self.relaxed(NSManagedObjectModel(reading: root.appendingPathComponent(path))) }
+            try Self.run(path, seed: Self.seed, objects: 4, rounds: 1) {
+                try Self.relaxed(NSManagedObjectModel(reading: root.appendingPathComponent(path)))
+            }
         }
         print("Stores of \(models.count) models were filled, edited and opened again.")
         #expect(models.count > 150)
@@ -54,7 +56,9 @@ import Testing
         return model
     }
 
-    private static func run(_ name: String, seed: UInt64, _ model: () throws -> NSManagedObjectModel) throws {
+    private static func run(_ name: String, seed: UInt64, objects: Int = 6, rounds: Int = 2, _ model: () throws -> NSManagedObjectModel)
+        throws
+    {
         if try model().entities.isEmpty { return }
         let pad = try Scratchpad()
         var expected: [String: [String: String]] = [:]
@@ -83,13 +87,13 @@ import Testing
         do {
             try work("filled", model()) { context in
                 var graph = RandomGraph(context, seed: seed, start: 0)
-                let objects = graph.insert(6)
+                let objects = graph.insert(objects)
                 try context.obtainPermanentIDs(for: objects)
                 return objects
             }
             try look("opened", model())
             try look("opened with its own model", NSManagedObjectModel(storeAt: pad.store))
-            for round in 1...2 {
+            for round in 1...rounds {
                 try work("edited", model()) { context in
                     var graph = RandomGraph(context, seed: seed &+ UInt64(round), start: round * 10_000)
                     return graph.edit(try all(context))

@@ -63,6 +63,9 @@ struct SQLiteOpening {
         }
         if !options.pragmas.contains(where: { $0.name == "auto_vacuum" }) { try connection.execute("PRAGMA auto_vacuum = 2", .opening) }
         let schema = SQLSchema(model: model, entities: entities)
+        for index in schema.unmadeIndexes {
+            Log.store.notice("The store at \(connection.path) has no index \(index). Fetches find the same, and may be slower.")
+        }
         try connection.transaction {
             // Another may have made it while this one waited.
             guard try connection.texts("SELECT name FROM sqlite_master LIMIT 1", .opening).isEmpty else { return }
