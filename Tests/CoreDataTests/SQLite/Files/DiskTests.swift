@@ -31,7 +31,7 @@ struct DiskTests {
     /// Takes all room but so many bytes.
     private static func fill(_ folder: URL, leaving rest: Int) throws -> URL {
         let ballast = folder.appendingPathComponent("ballast")
-        FileManager.default.createFile(atPath: ballast.path, contents: nil)
+        try Data().write(to: ballast)
         let handle = try FileHandle(forWritingTo: ballast)
         defer { try? handle.close() }
         let free = try FileManager.default.attributesOfFileSystem(forPath: folder.path)[.systemFreeSize] as? NSNumber

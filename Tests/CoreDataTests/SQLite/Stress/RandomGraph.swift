@@ -44,8 +44,8 @@ struct RandomGraph {
             (0..<number).map { _ in NSEntityDescription.insertNewObject(forEntityName: entity.name!, into: context) }
         }
         for object in objects {
-            for case let attribute as NSAttributeDescription in object.stored { set(attribute, of: object) }
-            for case let relationship as NSRelationshipDescription in object.stored where !chance(3) {
+            for case let attribute as NSAttributeDescription in object.keptProperties { set(attribute, of: object) }
+            for case let relationship as NSRelationshipDescription in object.keptProperties where !chance(3) {
                 relate(object, relationship, objects)
             }
         }
@@ -57,14 +57,14 @@ struct RandomGraph {
     /// - Returns: those that stay.
     mutating func edit(_ objects: [NSManagedObject]) -> [NSManagedObject] {
         for object in objects {
-            for case let relationship as NSRelationshipDescription in object.stored
+            for case let relationship as NSRelationshipDescription in object.keptProperties
             where relationship.isToMany && relationship.keptInverse == nil {
                 owned[ObjectIdentifier(relationship), default: []].formUnion(object.related(relationship).map(ObjectIdentifier.init))
             }
         }
         for object in objects where !object.isDeleted {
             if chance(3) {
-                for property in object.stored where chance(2) {
+                for property in object.keptProperties where chance(2) {
                     if let attribute = property as? NSAttributeDescription { set(attribute, of: object) }
                     if let relationship = property as? NSRelationshipDescription { relate(object, relationship, objects) }
                 }
@@ -76,7 +76,7 @@ struct RandomGraph {
         let rest = objects.filter { !$0.isDeleted }
         // Nothing takes deleted objects out of a relationship that does not lead back.
         for object in rest {
-            for case let relationship as NSRelationshipDescription in object.stored where relationship.keptInverse == nil {
+            for case let relationship as NSRelationshipDescription in object.keptProperties where relationship.keptInverse == nil {
                 let related = object.related(relationship)
                 if related.contains(where: \.isDeleted) { object.relate(relationship, related.filter { !$0.isDeleted }) }
             }
@@ -144,7 +144,7 @@ struct RandomGraph {
 
 extension NSManagedObject {
     /// The properties that a store keeps.
-    var stored: [NSPropertyDescription] {
+    var keptProperties: [NSPropertyDescription] {
         entity.frozen!.properties.filter { property in
             if property.isTransient || property is NSFetchedPropertyDescription { return false }
             let type = (property as? NSAttributeDescription)?.attributeType
@@ -172,7 +172,7 @@ extension NSManagedObject {
     /// Every value of an object, as text that tells any two apart.
     private var values: [String: String] {
         var values: [String: String] = [:]
-        for property in stored {
+        for property in keptProperties {
             if let relationship = property as? NSRelationshipDescription {
                 let places = related(relationship).map(\.place)
                 values[property.name] = (relationship.isOrdered ? places : places.sorted()).joined(separator: " ")
