@@ -1,3 +1,4 @@
+import PredicateCases
 import Predicates
 import Testing
 
