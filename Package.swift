@@ -72,8 +72,10 @@ let package = Package(
         .testTarget(name: "ModelCodeGenerationTests", dependencies: ["ModelCodeGeneration", "CoreData"], swiftSettings: strict),
         .testTarget(
             name: "StoreConformanceTests", dependencies: ["StoreConformance", "Guide", "Songs"], swiftSettings: strict),
-        .testTarget(name: "PredicatesTests", dependencies: ["Predicates"], swiftSettings: strict),
-        .testTarget(name: "CoreDataTests", dependencies: ["CoreData", "store-writer"], swiftSettings: strict),
+        // Random predicates, for the tests of whatever reads predicates; it is no product.
+        .target(name: "PredicateCases", dependencies: ["Predicates"], path: "Tests/PredicateCases", swiftSettings: strict),
+        .testTarget(name: "PredicatesTests", dependencies: ["Predicates", "PredicateCases"], swiftSettings: strict),
+        .testTarget(name: "CoreDataTests", dependencies: ["CoreData", "PredicateCases", "store-writer"], swiftSettings: strict),
         // Writes to a store until it is killed. Only the tests use it; it is no product.
         .executableTarget(name: "store-writer", dependencies: ["CoreData"], path: "Tests/StoreWriter", swiftSettings: strict),
         .target(name: "ExampleSupport", dependencies: ["CoreData"], path: "Examples/Support/Sources", swiftSettings: strict),

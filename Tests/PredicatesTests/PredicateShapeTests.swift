@@ -1,4 +1,5 @@
 import Foundation
+import PredicateCases
 import Testing
 
 @testable import Predicates

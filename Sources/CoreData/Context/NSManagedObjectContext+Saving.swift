@@ -187,7 +187,7 @@ extension NSManagedObject {
         try registry?.context?.throwPendingFaultError()
         // A row that knows its number makes its ID when somebody asks for it.
         if origin == nil || row.block.origin !== origin { row.objectID = objectID }
-        row.version = (snapshot?.version ?? 0) + 1
+        row.version = (snapshot?.version ?? 0) &+ 1
         return owningEntity.frozen!.hasTransients && !keepsTransients ? withoutTransients(row) : row
     }
 

@@ -10,6 +10,8 @@ package struct PredicateShape {
         case none
         /// How text is spelled: it is compared as a whole, or by how it begins.
         case spelling
+        /// How a pattern of LIKE begins.
+        case pattern
         /// Whether a number is 0: a count is compared with it.
         case zero
     }
@@ -198,6 +200,7 @@ extension PredicateComparison {
         guard options.isDisjoint(with: [.caseInsensitive, .diacriticInsensitive]) else { return .none }
         switch self.operator {
         case .equal, .notEqual, .isIn, .beginsWith: return .spelling
+        case .like: return .pattern
         default: return .none
         }
     }

@@ -45,24 +45,3 @@ struct ModelCacheTests {
         #expect(error?.code == 259)
     }
 }
-
-/// The hashes that stores of Apple's name for their entities.
-struct StoredHashTests {
-    @Test func aModelTakesOverTheHashesOfEntitiesThatTheStoreDescribesAlike() throws {
-        let model = NSManagedObjectModel.sample()
-        let stored = try NSManagedObjectModel(compiledModel: model.compiledModel())
-        let hashes = Dictionary(uniqueKeysWithValues: model.entities.map { ($0.name ?? "", Data(($0.name ?? "").utf8)) })
-        #expect(!model.isConfiguration(withName: nil, compatibleWithStoreMetadata: [NSStoreModelVersionHashesKey: hashes]))
-        model.adoptHashes(hashes, of: stored)
-        #expect(model.isConfiguration(withName: nil, compatibleWithStoreMetadata: [NSStoreModelVersionHashesKey: hashes]))
-    }
-
-    @Test func aChangedEntityDoesNotTakeOverTheHash() throws {
-        let model = NSManagedObjectModel.sample()
-        let stored = try NSManagedObjectModel(compiledModel: model.compiledModel())
-        let name = try #require(model.entities.first?.name)
-        model.entitiesByName[name]?.properties.first?.isOptional.toggle()
-        model.adoptHashes([name: Data(count: 32)], of: stored)
-        #expect(model.entityVersionHashesByName[name] != Data(count: 32))
-    }
-}

@@ -224,4 +224,31 @@ import Testing
         let tables = try pad.texts("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'Z\\_%' ESCAPE '\\'")
         #expect(tables == [["ZTAG"]])
     }
+
+    @Test func aStoreIsMadeWithoutIndexesOfWhichNothingIsKnown() throws {
+        let model = Self.notes()
+        let note = try #require(model.entitiesByName["Note"])
+        let text = try #require(note.propertiesByName["text"])
+        let plain = NSFetchIndexDescription(
+            name: "plain", elements: [NSFetchIndexElementDescription(property: text, collationType: .binary)])
+        let partial = NSFetchIndexDescription(
+            name: "partial", elements: [NSFetchIndexElementDescription(property: text, collationType: .binary)])
+        partial.partialIndexPredicate = NSPredicate(format: "text != nil")
+        let tree = NSFetchIndexDescription(name: "tree", elements: [NSFetchIndexElementDescription(property: text, collationType: .rTree)])
+        let lowered = NSExpressionDescription()
+        lowered.name = "lowered"
+        lowered.expression = NSExpression(format: "lowercase:(text)")
+        let computed = NSFetchIndexDescription(
+            name: "computed", elements: [NSFetchIndexElementDescription(property: lowered, collationType: .binary)])
+        note.indexes = [plain, partial, tree, computed]
+        let pad = try Scratchpad()
+        let coordinator = try pad.coordinator(model)
+        let store = try #require(coordinator.persistentStores.first as? SQLiteStore)
+        let names = try pad.texts("SELECT name FROM sqlite_master WHERE type = 'index' AND name LIKE 'Z_Note_%'").map { $0[0] ?? "" }
+        #expect(names.contains("Z_Note_plain"))
+        #expect(names.allSatisfy { !$0.contains("partial") && !$0.contains("tree") && !$0.contains("computed") })
+        // The log names these.
+        #expect(store.schema.unmadeIndexes.count == 3)
+        #expect(["partial", "tree", "computed"].allSatisfy { name in store.schema.unmadeIndexes.contains { $0.contains("“\(name)”") } })
+    }
 }

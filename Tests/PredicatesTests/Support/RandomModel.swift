@@ -1,11 +1,10 @@
 import Foundation
+import PredicateCases
 import Predicates
 
 /// Entities made at random: attributes in slots of every kind, computed ones, and relationships to one and to many.
 final class RandomModel {
-    enum Kind: CaseIterable {
-        case bool, int, double, decimal, text, date, data, uuid, url
-    }
+    typealias Kind = CaseKind
 
     final class Entity: PredicateSchema {
         struct Attribute {
@@ -50,7 +49,7 @@ final class RandomModel {
 
     let entities: [Entity]
 
-    init(_ random: inout SeededGenerator) {
+    init(_ random: inout CaseGenerator) {
         entities = (0..<3).map { Entity(name: "Entity\($0)") }
         for entity in entities {
             var kinds = Kind.allCases + [.int, .text]
@@ -72,7 +71,7 @@ final class RandomModel {
     }
 }
 
-extension RandomModel.Kind {
+extension CaseKind {
     var slotKind: SlotKind? {
         switch self {
         case .bool: .bool

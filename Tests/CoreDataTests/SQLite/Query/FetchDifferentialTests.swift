@@ -1,4 +1,5 @@
 import CoreData
+import PredicateCases
 import Predicates
 import Testing
 
@@ -138,6 +139,34 @@ import Testing
             if isDistinct { (memory, sqlite) = (memory.sorted(), sqlite.sorted()) }
             if memory == sqlite { return nil }
             return "\(names), \(plain.map { "\($0)" } ?? ""), distinct \(isDistinct) of \(tree): memory \(memory), SQL \(sqlite)"
+        }
+    }
+
+    @Test("SQL sorts distinct dictionaries and cuts them as the evaluator does") func distinctPages() throws {
+        try run { stores, cases in
+            // Objects have no order of their own: every column tells dictionaries apart.
+            let names = Set((0..<Int.random(in: 1...3, using: &cases.random)).map { _ in Self.key(&cases) })
+                .filter { !["one", "other"].contains($0.split(separator: ".").last ?? "") }.sorted()
+            let descriptors = (names.isEmpty ? ["label"] : names).shuffled(using: &cases.random).map { name in
+                NSSortDescriptor(key: name, ascending: Bool.random(using: &cases.random), textOrder: .binary)
+            }
+            let tree = cases.predicate([QueryCases.Scope(variable: nil, entity: "Thing")], depth: 1)
+            let (limit, offset) = (Int.random(in: 0...12, using: &cases.random), Int.random(in: 0...5, using: &cases.random))
+            func request() -> NSFetchRequest<NSDictionary> {
+                let request = NSFetchRequest<NSDictionary>(entityName: "Thing")
+                request.resultType = .dictionaryResultType
+                request.predicate = NSPredicate(tree: tree)
+                request.propertiesToFetch = names.isEmpty ? ["label"] : names
+                request.returnsDistinctResults = true
+                request.sortDescriptors = descriptors
+                request.fetchLimit = limit
+                request.fetchOffset = offset
+                return request
+            }
+            let memory = try Self.shown(stores.memory, request)
+            let sqlite = try Self.shown(stores.sqlite, request)
+            if memory == sqlite { return nil }
+            return "\(names) by \(descriptors), offset \(offset), limit \(limit) of \(tree): memory \(memory), SQL \(sqlite)"
         }
     }
 

@@ -1,3 +1,4 @@
+import PredicateCases
 import Predicates
 import Testing
 
@@ -84,7 +85,9 @@ import Testing
     @Test(
         "Comparisons that an index can serve use it",
         arguments: [
-            "name == 'abc'", "name == 'Kraftwerk'", "name == 'Björk'", "name BEGINSWITH 'abc'", "number == 5", "number > 5",
+            "name == 'abc'", "name == 'Kraftwerk'", "name == 'Björk'", "name BEGINSWITH 'abc'", "name LIKE 'abc*'", "name LIKE 'a?c'",
+            "name LIKE 'abc'",
+            "number == 5", "number > 5",
             "number BETWEEN {1, 3}",
             "number IN {1, 2, 3}", "name IN {'a', 'b'}", "amount == 5", "amount > 5.5", "moment < CAST(5, 'NSDate')", "one == nil",
         ]) func indexes(_ format: String) throws

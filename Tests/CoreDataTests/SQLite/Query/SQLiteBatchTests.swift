@@ -1,4 +1,5 @@
 import CoreData
+import PredicateCases
 import Predicates
 import Testing
 

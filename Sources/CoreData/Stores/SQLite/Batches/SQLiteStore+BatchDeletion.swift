@@ -12,6 +12,7 @@ extension SQLiteStore {
                 try nullify(property, of: kind)
             }
         }
+        for kind in kinds { try dropFiles(of: kind.externalColumns, kind, "Z_PK IN \(Self.batch)") }
         try execute("DELETE FROM \(entity.table) WHERE Z_PK IN \(Self.batch)")
     }
 
@@ -30,7 +31,7 @@ extension SQLiteStore {
             let condition = "\(key.column) IN \(Self.batch)\(stays)"
             if let inverse, !inverse.isOptional { try refuse(inverse, "SELECT 1 FROM \(key.table) WHERE \(condition) LIMIT 1") }
             let others = [key.entityColumn, key.orderColumn].compactMap { $0 }.map { ", \($0) = NULL" }.joined()
-            try execute("UPDATE \(key.table) SET \(key.column) = NULL\(others), Z_OPT = Z_OPT + 1 WHERE \(condition)")
+            try execute("UPDATE \(key.table) SET \(key.column) = NULL\(others), \(SQLIdentifier.countUp) WHERE \(condition)")
         case .toMany(.join(let join)):
             let ends = join.isReflexive ? [(join.own, join.other), (join.other, join.own)] : [(join.own, join.other)]
             for (own, other) in ends {
@@ -41,7 +42,7 @@ extension SQLiteStore {
                         "SELECT 1 FROM \(destination.table) WHERE Z_PK IN (\(lost))\(stays) AND Z_PK NOT IN "
                             + "(SELECT \(other) FROM \(join.table) WHERE \(own) NOT IN \(Self.batch)) LIMIT 1")
                 }
-                try execute("UPDATE \(destination.table) SET Z_OPT = Z_OPT + 1 WHERE Z_PK IN (\(lost))\(stays)")
+                try execute("UPDATE \(destination.table) SET \(SQLIdentifier.countUp) WHERE Z_PK IN (\(lost))\(stays)")
             }
             for (own, _) in ends { try execute("DELETE FROM \(join.table) WHERE \(own) IN \(Self.batch)") }
         case .toOne(let key):
@@ -51,7 +52,7 @@ extension SQLiteStore {
             case .toOne(let back):
                 if !inverse.isOptional { try refuse(inverse, "SELECT 1 FROM \(destination.table) WHERE \(lost) LIMIT 1") }
                 let others = back.entityColumn.map { ", \($0) = NULL" } ?? ""
-                try execute("UPDATE \(destination.table) SET \(back.column) = NULL\(others), Z_OPT = Z_OPT + 1 WHERE \(lost)")
+                try execute("UPDATE \(destination.table) SET \(back.column) = NULL\(others), \(SQLIdentifier.countUp) WHERE \(lost)")
             case .toMany:
                 if !inverse.isOptional {
                     try refuse(
@@ -59,7 +60,7 @@ extension SQLiteStore {
                         "SELECT 1 FROM \(destination.table) WHERE \(lost) AND Z_PK NOT IN (SELECT \(key.column) FROM \(entity.table) "
                             + "WHERE \(key.column) IS NOT NULL AND Z_PK NOT IN \(Self.batch)) LIMIT 1")
                 }
-                try execute("UPDATE \(destination.table) SET Z_OPT = Z_OPT + 1 WHERE \(lost)")
+                try execute("UPDATE \(destination.table) SET \(SQLIdentifier.countUp) WHERE \(lost)")
             case .attribute, .unstored: return
             }
         case .attribute, .unstored: return

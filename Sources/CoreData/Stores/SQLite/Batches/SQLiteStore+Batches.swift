@@ -29,7 +29,7 @@ extension SQLiteStore {
         do {
             historyNotes?.forget()
             let connection = try database()
-            let outcome = try connection.transaction {
+            let outcome = try writing(connection) {
                 let outcome = try body()
                 try writeHistory(connection, in: context)
                 return outcome
@@ -107,8 +107,10 @@ extension SQLiteStore {
         let connection = try database()
         if let plain = SQLBatchAssignment.plain(assignments), !hasDerivedColumns(entity) {
             let list = plain.map { "\($0.column) = ?" }.joined(separator: ", ")
+            let written = Set(plain.map(\.column))
+            try dropFiles(of: entity.externalColumns.filter(written.contains), entity, "Z_PK IN (SELECT Z_PK FROM temp.CoreDataBatch)")
             try connection.with(
-                "UPDATE \(entity.table) SET \(list), Z_OPT = Z_OPT + 1 WHERE Z_PK IN (SELECT Z_PK FROM temp.CoreDataBatch)"
+                "UPDATE \(entity.table) SET \(list), \(SQLIdentifier.countUp) WHERE Z_PK IN (SELECT Z_PK FROM temp.CoreDataBatch)"
             ) { statement in
                 for (index, assignment) in plain.enumerated() { assignment.value.bind(to: statement.handle, at: index + 1) }
                 try run(statement, entity)
@@ -142,7 +144,7 @@ extension SQLiteStore {
         let copies = try rows.map { row in
             let copy = row.copy()
             for assignment in assignments { try assignment.assign(from: row, to: copy) }
-            copy.version = row.version + 1
+            copy.version = row.version &+ 1
             return copy
         }
         var orders = SQLOrderKeys()
@@ -151,6 +153,7 @@ extension SQLiteStore {
             guard let place = place(of: id) else { continue }
             let writer = try writer(id.owningEntity)
             let update = writer.update(changed)
+            try dropFiles(of: update.externalColumns, writer.entity, "Z_PK = ?") { $0.bind(place.key, at: 1) }
             try writer.derive(row)
             try database().with(update.sql) { statement in
                 scratch.reset()
@@ -159,7 +162,7 @@ extension SQLiteStore {
                 scratch.bind(to: statement)
                 statement.bind(row.version, at: index)
                 statement.bind(place.key, at: index + 1)
-                statement.bind(row.version - 1, at: index + 2)
+                statement.bind(row.version &- 1, at: index + 2)
                 try run(statement, entity)
             }
         }
@@ -245,11 +248,12 @@ extension SQLiteStore {
             row.copyValue(from: new.row, at: row.layout.slots[property.slotIndex])
             changed.insert(property.slotIndex)
         }
-        row.version = old.version + 1
+        row.version = old.version &+ 1
         // Another constraint may have another holder.
         if let other = try self.holder(of: row, entity, besides: holder) { throw InMemoryStore.notUnique(entity, other) }
         let writer = try writer(holder.owningEntity)
         let update = writer.update(changed)
+        try dropFiles(of: update.externalColumns, writer.entity, "Z_PK = ?") { $0.bind(place.key, at: 1) }
         try writer.derive(row)
         var orders = SQLOrderKeys()
         try database().with(update.sql) { statement in
@@ -258,7 +262,7 @@ extension SQLiteStore {
             scratch.bind(to: statement)
             statement.bind(row.version, at: index)
             statement.bind(place.key, at: index + 1)
-            statement.bind(row.version - 1, at: index + 2)
+            statement.bind(row.version &- 1, at: index + 2)
             try run(statement, place.entity)
         }
         cache.remove(place.entity.rootNumber, place.key)

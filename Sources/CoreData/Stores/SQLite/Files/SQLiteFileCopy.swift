@@ -70,7 +70,8 @@ enum SQLiteFileCopy {
             info: [NSFilePathErrorKey: url.path])
     }
 
-    private static func synchronize(_ url: URL) throws {
+    /// Brings what a file or directory holds onto the disk.
+    static func synchronize(_ url: URL) throws {
         let descriptor = open(url.path, O_RDONLY)
         guard descriptor >= 0 else { throw failure(url, String(cString: strerror(errno))) }
         defer { close(descriptor) }
@@ -103,6 +104,20 @@ enum SQLiteFileCopy {
             } catch {
                 try? manager.removeItem(at: part)
                 throw error
+            }
+        }
+    }
+
+    /// Removes the files of values of a content that was replaced by that of another store.
+    static func removeExternalFiles(of destination: URL, notIn source: URL) {
+        guard let from = SQLiteFiles.externalFiles(of: source), let to = SQLiteFiles.externalFiles(of: destination), from != to else {
+            return
+        }
+        let manager = FileManager.default
+        for file in (try? manager.contentsOfDirectory(at: to, includingPropertiesForKeys: nil)) ?? []
+        where !manager.fileExists(atPath: from.appendingPathComponent(file.lastPathComponent).path) {
+            do { try manager.removeItem(at: file) } catch {
+                Log.store.notice("The file \(file.path) of a value that was replaced stays: \(error.localizedDescription)")
             }
         }
     }

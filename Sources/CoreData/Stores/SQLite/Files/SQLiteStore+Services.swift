@@ -16,6 +16,11 @@ extension SQLiteStore {
         // A database that is no store replaces none.
         _ = try SQLiteMetadata.read(from: reader)
         try SQLiteFileCopy.copyExternalFiles(from: source, to: destination)
+        try putContent(of: reader, at: destination, timeout: timeout)
+        SQLiteFileCopy.removeExternalFiles(of: destination, notIn: source)
+    }
+
+    private static func putContent(of reader: SQLConnection, at destination: URL, timeout: TimeInterval) throws {
         guard FileManager.default.fileExists(atPath: destination.path) else {
             return try SQLiteFileCopy.copy(reader, to: destination, timeout: timeout)
         }

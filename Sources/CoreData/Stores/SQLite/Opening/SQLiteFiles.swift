@@ -20,7 +20,13 @@ enum SQLiteFiles {
         let flags = SQLITE_OPEN_READWRITE | (creates ? SQLITE_OPEN_CREATE : 0)
         if isInMemory(url) { return try SQLConnection(":memory:", flags: flags, path: url.path, timeout: timeout) }
         if !creates { try requireFile(url) }
-        return try SQLConnection(url.path, flags: flags, path: url.path, timeout: timeout)
+        let connection = try SQLConnection(url.path, flags: flags, path: url.path, timeout: timeout)
+        // SQLite opens what it may not write for reading, and would say so at some later time, or that something cannot be opened.
+        if sqlite3_db_readonly(connection.handle, "main") == 1 {
+            throw SQLError.make(
+                code: SQLITE_READONLY, message: String(cString: sqlite3_errstr(SQLITE_READONLY)), .opening, path: url.path)
+        }
+        return connection
     }
 
     /// A connection that reads and leaves the file and its directory as they are, on a disk that cannot be written to as well.

@@ -25,7 +25,12 @@ struct SQLiteOpening {
         }
         let connection = try SQLiteFiles.connectForWriting(url, timeout: options.timeout, creates: true)
         if try connection.texts("SELECT name FROM sqlite_master LIMIT 1", .opening).isEmpty { try create(connection, options) }
-        let metadata = try metadata(of: connection)
+        return (connection, try metadata(of: connection))
+    }
+
+    /// Prepares a connection that writes, once the file is known to be what the model wants: one that is refused stays as it was.
+    func prepareWriting(_ connection: SQLConnection) throws {
+        let options = try SQLiteOptions(store.options)
         if !options.pragmas.contains(where: { $0.name == "journal_mode" }) {
             // Readers and a writer do not wait for each other in this mode. Where the disk cannot do it, the old one stays.
             _ = try connection.texts("PRAGMA journal_mode = WAL", .opening)
@@ -34,7 +39,6 @@ struct SQLiteOpening {
         for pragma in options.pragmas { _ = try connection.texts(pragma.sql, .opening) }
         if options.analyzes { try connection.execute("ANALYZE") }
         if options.vacuums { try connection.execute("VACUUM") }
-        return (connection, metadata)
     }
 
     private func metadata(of connection: SQLConnection) throws -> [String: Any] {
@@ -59,6 +63,9 @@ struct SQLiteOpening {
         }
         if !options.pragmas.contains(where: { $0.name == "auto_vacuum" }) { try connection.execute("PRAGMA auto_vacuum = 2", .opening) }
         let schema = SQLSchema(model: model, entities: entities)
+        for index in schema.unmadeIndexes {
+            Log.store.notice("The store at \(connection.path) has no index \(index). Fetches find the same, and may be slower.")
+        }
         try connection.transaction {
             // Another may have made it while this one waited.
             guard try connection.texts("SELECT name FROM sqlite_master LIMIT 1", .opening).isEmpty else { return }
@@ -107,7 +114,8 @@ struct SQLiteOpening {
         var tables: [String: [String]] = [:]
         let rows = try connection.texts(
             "SELECT m.name, c.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND m.name LIKE 'Z%' "
-                + "ORDER BY m.name, c.cid", .opening)
+                // Asking for the columns of a table that a module keeps needs the module.
+                + "AND m.sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY m.name, c.cid", .opening)
         for row in rows { tables[row[0] ?? "", default: []].append(row[1] ?? "") }
         return tables
     }

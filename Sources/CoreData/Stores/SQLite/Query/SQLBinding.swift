@@ -37,6 +37,10 @@ enum SQLConstantForm: Sendable {
     case prefix
     /// The least text after all that begin with ``prefix``.
     case afterPrefix
+    /// The beginning of every text that a pattern finds.
+    case patternPrefix
+    /// The least text after all that begin with ``patternPrefix``.
+    case afterPatternPrefix
     /// Text with case and marks folded.
     case folded(PredicateComparison.Options)
     /// A regular expression, which must be valid.

@@ -37,7 +37,7 @@ struct SQLConstantClass: Hashable {
     var spellings: UInt8 = 1
     /// Whether an integer that a count is compared with is 0.
     var isZero = false
-    /// Whether all spellings of a text begin with the same bytes.
+    /// Whether all spellings of a text begin with the same bytes; of a pattern, all texts that it finds.
     var hasPrefix = false
     var elements: Elements = []
 
@@ -62,6 +62,7 @@ struct SQLConstantClass: Hashable {
         case .string(let text):
             kind = .text
             (spellings, hasPrefix) = isSpelled ? TextSpellings.class(of: text) : (0, false)
+            if detail == .pattern { hasPrefix = TextSpellings.prefix(ofPattern: text) != nil }
         case .date: kind = .date
         case .data: kind = .data
         case .uuid: kind = .uuid
@@ -184,6 +185,11 @@ enum TextSpellings {
         // A mark after the last character belongs to it: together they may be spelled as one.
         if bytes.count < text.utf8.count, !bytes.isEmpty { bytes.removeLast() }
         return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The ASCII that every text begins with which a pattern of LIKE finds; nil for none.
+    static func prefix(ofPattern pattern: String) -> String? {
+        prefix(of: String(decoding: pattern.utf8.prefix { !"*?\\".utf8.contains($0) }, as: UTF8.self))
     }
 
     /// The least text after all that begin with an ASCII text.

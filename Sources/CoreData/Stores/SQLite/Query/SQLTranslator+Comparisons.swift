@@ -125,9 +125,11 @@ extension SQLTranslator {
     }
 
     /// The texts that begin with the same bytes as all spellings of a constant do, which an index finds.
-    private func range(_ value: SQLTerm, _ constant: SQLConstant) -> SQLFragment {
-        let low = SQLBinding.constant(constant.number, .prefix)
-        let high = SQLBinding.constant(constant.number, .afterPrefix)
+    private func range(
+        _ value: SQLTerm, _ constant: SQLConstant, _ first: SQLConstantForm = .prefix, _ end: SQLConstantForm = .afterPrefix
+    ) -> SQLFragment {
+        let low = SQLBinding.constant(constant.number, first)
+        let high = SQLBinding.constant(constant.number, end)
         return "\(value.sql) >= \(low) AND \(value.sql) < \(high)"
     }
 
@@ -165,8 +167,12 @@ extension SQLTranslator {
             case .like: "CoreDataLike(\(text.sql), \(pattern), \(options.binding))"
             case .matches: "CoreDataMatches(\(text.sql), \(pattern), \(options.binding))"
             }
-        if operation == .beginsWith, !options.folds, text.isColumn, let constant = part.constant, constant.shape.hasPrefix {
-            return "(\(range(text, constant)) AND \(call))"
+        if !options.folds, text.isColumn, let constant = part.constant, constant.shape.hasPrefix {
+            switch operation {
+            case .beginsWith: return "(\(range(text, constant)) AND \(call))"
+            case .like: return "(\(range(text, constant, .patternPrefix, .afterPatternPrefix)) AND \(call))"
+            case .endsWith, .contains, .matches: break
+            }
         }
         return call
     }

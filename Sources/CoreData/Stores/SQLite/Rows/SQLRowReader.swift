@@ -132,7 +132,10 @@ final class SQLRowReader {
                 let seconds = sqlite3_column_double(statement, column)
                 if seconds == 0, sqlite3_column_type(statement, column) == SQLITE_NULL { continue }
                 // Foundation stops the program at a date without a finite time.
-                guard seconds.isFinite else { throw unreadable(step.slotIndex, "its column holds no finite time") }
+                guard seconds.isFinite else {
+                    finish(slots, size)
+                    throw unreadable(step.slotIndex, number, "its column holds no finite time")
+                }
                 place.storeBytes(of: seconds, as: Double.self)
             case .text:
                 // The value is asked rather than the statement, which costs less; the lock of the store guards both.
@@ -158,11 +161,17 @@ final class SQLRowReader {
             case .uuid:
                 guard let bytes = sqlite3_column_blob(statement, column) else {
                     if sqlite3_column_type(statement, column) == SQLITE_NULL { continue }
-                    throw unreadable(step.slotIndex, "its column holds no bytes, which are no UUID")
+                    finish(slots, size)
+                    throw unreadable(step.slotIndex, number, "its column holds no bytes, which are no UUID")
                 }
-                let count = sqlite3_column_bytes(statement, column)
-                guard count == 16 else { throw unreadable(step.slotIndex, "its column holds \(count) bytes, which are no UUID") }
-                place.copyMemory(from: bytes, byteCount: 16)
+                if sqlite3_column_bytes(statement, column) == 16 {
+                    place.copyMemory(from: bytes, byteCount: 16)
+                } else {
+                    do { place.storeBytes(of: try oddUUID(statement, column, step.slotIndex, number), as: UUID.self) } catch {
+                        finish(slots, size)
+                        throw error
+                    }
+                }
             }
             let null = (slots + step.location.nullOffset).assumingMemoryBound(to: UInt64.self)
             null.pointee &= ~step.location.nullMask
@@ -186,7 +195,7 @@ final class SQLRowReader {
         return slots
     }
 
-    /// The row is whole.
+    /// The row is whole. Also one that cannot be read is: nobody will have it, and what it holds so far is released with its block.
     @inline(__always) private func finish(_ slots: UnsafeMutableRawPointer, _ size: Int) {
         let whole = (size + 7) & ~7
         slots.rowPrefix.pointee.size |= UInt32(truncatingIfNeeded: whole)
@@ -236,8 +245,26 @@ final class SQLRowReader {
         return (moved, room - RowPrefix.size - 7)
     }
 
-    @inline(never) private func unreadable(_ slotIndex: Int, _ reason: String) -> NSError {
-        values.unreadable(origin.entity.frozen!.properties[slotIndex] as! NSAttributeDescription, reason)
+    private func attribute(_ slotIndex: Int) -> NSAttributeDescription {
+        origin.entity.frozen!.properties[slotIndex] as! NSAttributeDescription
+    }
+
+    @inline(never) private func unreadable(_ slotIndex: Int, _ number: Int64, _ reason: String) -> any Error {
+        values.error(values.unreadable(attribute(slotIndex), reason), in: origin.id(number))
+    }
+
+    /// A UUID that is spelled, if it is one.
+    @inline(never) private func oddUUID(
+        _ statement: OpaquePointer, _ column: Int32, _ slotIndex: Int, _ number: Int64
+    ) throws -> UUID {
+        do {
+            guard case .uuid(let uuid) = try values.read(statement, column, .uuid, attribute(slotIndex)) else {
+                throw values.unreadable(attribute(slotIndex), "its column holds no UUID")
+            }
+            return uuid
+        } catch {
+            throw values.error(error, in: origin.id(number))
+        }
     }
 
     private func readOthers(_ statement: OpaquePointer, _ slots: UnsafeMutableRawPointer, _ size: Int) throws {
@@ -252,7 +279,7 @@ final class SQLRowReader {
         } catch {
             // Nobody will have it, and what it holds is released with its block.
             finish(slots, size)
-            throw error
+            throw values.error(error, in: origin.id(slots.rowPrefix.pointee.number))
         }
     }
 }

@@ -71,14 +71,18 @@ final class SQLValues {
             return .double(seconds)
         case .text: return .string(text(statement, column))
         case .data: return .data(data(statement, column))
-        case .externalData: return .data(try externalData(data(statement, column), attribute))
+        case .externalData: return try externalData(data(statement, column), attribute).map { .data($0) } ?? .null
         case .uuid:
             let bytes = data(statement, column)
+            if bytes.count == 36, let uuid = UUID(uuidString: String(decoding: bytes, as: UTF8.self)) { return .uuid(uuid) }
             guard bytes.count == 16 else { throw unreadable(attribute, "its column holds \(bytes.count) bytes, which are no UUID") }
             return .uuid(bytes.withUnsafeBytes { $0.loadUnaligned(as: UUID.self) })
         case .uri:
             let text = text(statement, column)
-            guard let url = URL(string: text) else { throw unreadable(attribute, "its column holds “\(text)”, which is no URL") }
+            // Apple's URLs may be empty; this is the one way to one here.
+            guard let url = text.isEmpty ? URLComponents().url : URL(string: text) else {
+                throw unreadable(attribute, "its column holds “\(text)”, which is no URL")
+            }
             return .box(Box(url))
         case .decimal: return .box(Box(try decimal(statement, column, attribute)))
         case .transformable, .composite: return .box(Box(archived(data(statement, column), attribute)))
@@ -101,6 +105,7 @@ final class SQLValues {
         let numeral =
             sqlite3_column_type(statement, column) == SQLITE_FLOAT
             ? "\(sqlite3_column_double(statement, column))" : text(statement, column)
+        if numeral == "NaN" { return .nan }
         guard let number = Decimal(string: numeral, locale: Locale(identifier: "en_US_POSIX")) else {
             throw unreadable(attribute, "its column holds “\(numeral)”, which is no number")
         }
@@ -111,6 +116,19 @@ final class SQLValues {
         CoreDataError.make(
             NSCoreDataError, "A value of “\(attribute)” cannot be read from \(path).", reason: "Its row is damaged: \(reason).",
             next: "Mend the row, or give the attribute another type.", info: [NSFilePathErrorKey: path])
+    }
+
+    /// An error that a value has met, with the row it is in.
+    func error(_ error: any Error, in row: NSManagedObjectID) -> any Error {
+        let error = error as NSError
+        guard error.domain == NSCocoaErrorDomain, case .integer(let key) = row.reference else { return error }
+        var info = error.userInfo
+        let place = " The row is that with Z_PK \(key) in \(schema.entity(row.owningEntity)?.table.name ?? "its table")."
+        for part in [NSLocalizedDescriptionKey, NSLocalizedFailureReasonErrorKey] {
+            info[part] = (info[part] as? String).map { $0 + place }
+        }
+        info[NSAffectedObjectsErrorKey] = [row]
+        return NSError(domain: error.domain, code: error.code, userInfo: info)
     }
 
     // MARK: Values that are archives
@@ -127,22 +145,26 @@ final class SQLValues {
 
     // MARK: Values that lie in files
 
-    private func externalData(_ stored: Data, _ attribute: NSAttributeDescription) throws -> Data {
+    /// The bytes of a value that may lie in a file; nil where that is gone.
+    ///
+    /// Stores come without the files beside them: one that is not there must not keep all other values from being read.
+    private func externalData(_ stored: Data, _ attribute: NSAttributeDescription) throws -> Data? {
         switch stored.first {
         case 1: return Data(stored.dropFirst())
         case 2:
-            let name = String(decoding: stored.dropFirst().prefix { $0 != 0 }, as: UTF8.self)
-            // The name comes out of the file: it must not lead elsewhere.
-            guard let externalFiles, !name.isEmpty, !name.contains("/"), name != "..", name != "." else {
+            guard let externalFiles, let name = SQLExternalFiles.name(in: stored) else {
                 throw unreadable(attribute, "its value lies in a file that has no proper name")
             }
             let file = externalFiles.appendingPathComponent(name)
             do {
                 return try Data(contentsOf: file)
+            } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
+                Log.store.error("A value of “\(attribute)” is nil, for its file is not there: \(file.path). Put the file back.")
+                return nil
             } catch {
                 throw CoreDataError.make(
-                    CocoaError.Code.fileReadNoSuchFile.rawValue, "A value of “\(attribute)” cannot be read.",
-                    reason: "It lies in \(file.path), which cannot be opened.", next: "Put the file back.", cause: error)
+                    CocoaError.Code.fileReadUnknown.rawValue, "A value of “\(attribute)” cannot be read.",
+                    reason: "It lies in \(file.path), which cannot be opened.", next: "Check the rights of the file.", cause: error)
             }
         default: return stored
         }

@@ -62,6 +62,8 @@ final class SQLEntityWriter {
     let allSteps: Steps
     private let schema: SQLSchema
     private let token: StoreToken
+    /// Where large values go; nil where they stay in their rows.
+    private let externalFiles: SQLExternalFiles?
     private var updates: [ChangeKey: Update] = [:]
     /// Statements for so many rows at once.
     private var inserts: [Int: String] = [:]
@@ -84,12 +86,15 @@ final class SQLEntityWriter {
     struct Update {
         let sql: String
         let steps: Steps
+        /// The columns among them whose values may lie in files.
+        let externalColumns: [SQLIdentifier]
     }
 
-    init(_ entity: SQLEntity, schema: SQLSchema, token: StoreToken, rows: RowSchema) throws {
+    init(_ entity: SQLEntity, schema: SQLSchema, token: StoreToken, rows: RowSchema, externalFiles: SQLExternalFiles?) throws {
         self.entity = entity
         self.schema = schema
         self.token = token
+        self.externalFiles = externalFiles
         let frozen = entity.entity.frozen!
         let derivations = SQLDerivations(schema)
         derived = try frozen.properties.compactMap { property in
@@ -167,7 +172,9 @@ final class SQLEntityWriter {
             }
         }
         let assignments = (steps.flatMap(\.columns) + [.version]).map { "\($0) = ?" }.joined(separator: ", ")
-        let update = Update(sql: "UPDATE \(entity.table) SET \(assignments) WHERE Z_PK = ? AND Z_OPT = ?", steps: Steps(steps))
+        let update = Update(
+            sql: "UPDATE \(entity.table) SET \(assignments) WHERE Z_PK = ? AND \(SQLIdentifier.versionNumber) = ?", steps: Steps(steps),
+            externalColumns: entity.externalColumns.filter { column in steps.contains { $0.columns == [column] } })
         updates[key] = update
         return update
     }
@@ -271,7 +278,13 @@ final class SQLEntityWriter {
         switch storage {
         case .uuid: scratch.add(Data(bytes: place, count: 16), at: index)
         case .data: scratch.add(row.data(at: slot), at: index)
-        case .externalData: scratch.add(row.data(at: slot), at: index, prefix: 1)
+        case .externalData:
+            let data = row.data(at: slot)
+            if let externalFiles, data.count > SQLExternalFiles.threshold {
+                scratch.add(try externalFiles.make(data), at: index)
+            } else {
+                scratch.add(data, at: index, prefix: 1)
+            }
         case .uri:
             guard let url = row.box(at: slot)?.value as? URL else { return }
             scratch.add(text: url.absoluteString, at: index)

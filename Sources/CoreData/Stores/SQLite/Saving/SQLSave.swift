@@ -8,6 +8,8 @@ struct SQLSave {
     private(set) var conflicts: [NSMergeConflict] = []
     /// Objects to delete of which others have changed or deleted some. Which they are shows once the save is undone.
     private(set) var mismatched: [NSManagedObject] = []
+    /// Objects that no table has, and of which nothing was to be written.
+    private(set) var lost: [NSManagedObjectID] = []
     var orders = SQLOrderKeys()
     /// So many rows are inserted by one statement.
     private static let rowsPerInsert = 20
@@ -44,8 +46,9 @@ struct SQLSave {
         for (group, objects) in groups {
             let entity = try store.sqlEntity(objects[0].owningEntity)
             let keys = objects.compactMap { store.place(of: $0.objectID)?.key }.sorted()
+            try store.dropFiles(of: keys, entity)
             // Versions are compared where the object was read.
-            let condition = group.version >= 0 ? "Z_OPT = ?1 AND " : ""
+            let condition = group.version >= 0 ? "\(SQLIdentifier.versionNumber) = ?1 AND " : ""
             var deleted = 0
             try connection.forEachChunk(
                 of: keys, after: group.version >= 0 ? 1 : 0, { "DELETE FROM \(entity.table) WHERE \(condition)Z_PK IN \($0)" },
@@ -95,7 +98,8 @@ struct SQLSave {
                 }
             if columns.isEmpty { continue }
             let list = columns.map { "\($0) = NULL" }.joined(separator: ", ")
-            try connection.with("UPDATE \(place.entity.table) SET \(list) WHERE Z_PK = ? AND Z_OPT = ?") { statement in
+            try connection.with("UPDATE \(place.entity.table) SET \(list) WHERE Z_PK = ? AND \(SQLIdentifier.versionNumber) = ?") {
+                statement in
                 statement.bind(place.key, at: 1)
                 statement.bind(version, at: 2)
                 try statement.run()
@@ -120,6 +124,9 @@ struct SQLSave {
                 current = (object.owningEntity, changed.low, changed.high)
             }
             guard let place = store.place(of: row.objectID.unsafelyUnwrapped), let statement, let writer, let plan else { continue }
+            if !plan.externalColumns.isEmpty {
+                try store.dropFiles(of: plan.externalColumns, place.entity, "Z_PK = ?") { $0.bind(place.key, at: 1) }
+            }
             store.scratch.reset()
             try writer.derive(row)
             let index = try writer.bind(
@@ -127,9 +134,27 @@ struct SQLSave {
             store.scratch.bind(to: statement)
             statement.bind(row.version, at: index)
             statement.bind(place.key, at: index + 1)
-            statement.bind(row.version - 1, at: index + 2)
+            statement.bind(row.version &- 1, at: index + 2)
             try statement.run()
-            if connection.changes == 0 { conflicts.append(NSMergeConflict(object, stored: try store.freshRow(place.entity, place.key))) }
+            if connection.changes == 0 {
+                let stored = try store.freshRow(place.entity, place.key)
+                if stored == nil, neverWas(object) {
+                    lost.append(object.objectID)
+                } else {
+                    conflicts.append(NSMergeConflict(object, stored: stored))
+                }
+            }
+        }
+    }
+
+    /// Whether an object is one that rows name and no table has, and that has only lost what led to it: nothing is to be written there.
+    private func neverWas(_ object: NSManagedObject) -> Bool {
+        guard object.flags.contains(.inaccessible) else { return false }
+        return object.owningEntity.frozen!.properties.allSatisfy { property in
+            guard object.changed.contains(property.slotIndex) else { return true }
+            guard let relationship = property as? NSRelationshipDescription, relationship.isToMany else { return false }
+            guard case .toMany(let storage) = object.state(of: relationship) else { return true }
+            return storage.differences.added.isEmpty
         }
     }
 

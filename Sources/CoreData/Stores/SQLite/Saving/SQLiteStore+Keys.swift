@@ -53,20 +53,29 @@ extension SQLiteStore {
                 try statement.run()
             }
             try connection.with(
-                "UPDATE Z_PRIMARYKEY SET Z_MAX = max(ifnull(Z_MAX, 0), (SELECT ifnull(max(Z_PK), 0) FROM \(entity.table))) WHERE Z_ENT = ?"
+                "UPDATE Z_PRIMARYKEY SET Z_MAX = max(CAST(ifnull(Z_MAX, 0) AS INTEGER), (SELECT ifnull(max(Z_PK), 0) FROM \(entity.table))) "
+                    + "WHERE Z_ENT = ?"
             ) { statement in
                 statement.bind(root, at: 1)
                 try statement.run()
             }
         }
-        try connection.with("UPDATE Z_PRIMARYKEY SET Z_MAX = Z_MAX + ? WHERE Z_ENT = ?") { statement in
-            statement.bind(count, at: 1)
+        let known = try connection.with("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?") { statement in
+            statement.bind(root, at: 1)
+            return try statement.step() ? statement.int64(0) : 0
+        }
+        let (last, overflows) = known.addingReportingOverflow(count)
+        if overflows {
+            throw CoreDataError.make(
+                NSPersistentStoreSaveError, "New objects cannot be saved to the store at \(connection.path).",
+                reason: "The table \(entity.table.name) has keys up to \(known), the largest there can be.",
+                next: "Copy the objects into a new store.", info: [NSAffectedStoresErrorKey: [self]])
+        }
+        try connection.with("UPDATE Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_ENT = ?") { statement in
+            statement.bind(last, at: 1)
             statement.bind(root, at: 2)
             try statement.run()
         }
-        return try connection.with("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?") { statement in
-            statement.bind(root, at: 1)
-            return try statement.step() ? statement.int64(0) : count
-        }
+        return last
     }
 }

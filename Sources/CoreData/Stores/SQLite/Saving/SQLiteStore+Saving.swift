@@ -12,7 +12,7 @@ extension SQLiteStore {
         var save = SQLSave(self, connection)
         historyNotes?.forget()
         do {
-            try connection.transaction {
+            try writing(connection) {
                 try save.prepareOrders(changes)
                 try save.delete(changes.deleted)
                 try save.clearUniqueValues(of: changes.updated)
@@ -42,6 +42,7 @@ extension SQLiteStore {
         // SQLite has computed values there, also of rows that were not saved.
         for root in derived { cache.removeAll(of: root) }
         for object in changes.deleted { forgetRow(of: object.objectID) }
+        for id in save.lost { forgetRow(of: id) }
         cache.sweep()
     }
 
@@ -68,7 +69,8 @@ extension SQLiteStore {
     func writer(_ entity: NSEntityDescription) throws -> SQLEntityWriter {
         let entity = try sqlEntity(entity)
         if let known = writers[ObjectIdentifier(entity)] { return known }
-        let writer = try SQLEntityWriter(entity, schema: schema, token: token, rows: self.schema(of: entity.entity))
+        let writer = try SQLEntityWriter(
+            entity, schema: schema, token: token, rows: self.schema(of: entity.entity), externalFiles: externalFiles)
         writers[ObjectIdentifier(entity)] = writer
         return writer
     }

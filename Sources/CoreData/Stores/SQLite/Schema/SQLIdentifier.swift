@@ -28,6 +28,10 @@ struct SQLIdentifier: Hashable, Sendable, CustomStringConvertible {
     static let entity = SQLIdentifier("Z_ENT")
     /// The version of the row, counted up by every save.
     static let version = SQLIdentifier("Z_OPT")
+    /// The version as it is read: others may have left the column empty, or have put something else into it.
+    static let versionNumber = "CAST(ifnull(Z_OPT, 0) AS INTEGER)"
+    /// The assignment that counts the version up.
+    static let countUp = "Z_OPT = \(versionNumber) + 1"
 }
 
 /// Text as a literal of SQL.

@@ -3,6 +3,8 @@ internal import Foundation
 /// Makes the indexes of a new store: on the keys of other rows, on `Z_ENT` where entities share a table, and those that the model asks for.
 struct SQLIndexes {
     private(set) var all: [SQLIndex] = []
+    /// The indexes of the model that are not made, each with the reason.
+    private(set) var unmade: [String] = []
 
     init(entities: [SQLEntity], joins: [SQLJoinTable]) {
         for entity in entities {
@@ -50,7 +52,19 @@ struct SQLIndexes {
             guard attribute.isIndexed || alone.contains(attribute.name), let column = column(of: attribute, in: entity) else { continue }
             add("Z_\(name)_\(attribute.name)", on: entity, ["\(column) COLLATE BINARY ASC"])
         }
-        for index in description.indexes where index.partialIndexPredicate == nil {
+        for index in description.indexes {
+            let reason: String? =
+                if index.partialIndexPredicate != nil {
+                    "its predicate"
+                } else if index.elements.contains(where: { $0.collationType == .rTree }) {
+                    "the R-tree"
+                } else if index.elements.contains(where: { $0.property is NSExpressionDescription }) {
+                    "the expression"
+                } else { nil }
+            if let reason {
+                unmade.append("“\(index.name)” of “\(name)”, for \(reason)")
+                continue
+            }
             let elements = index.elements.map { element in
                 element.collationType == .binary
                     ? element.property.flatMap { self.column(of: $0, in: entity) }

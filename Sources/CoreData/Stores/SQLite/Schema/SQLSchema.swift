@@ -12,6 +12,8 @@ final class SQLSchema: @unchecked Sendable {
     let tables: [SQLTable]
     let joins: [SQLJoinTable]
     let indexes: [SQLIndex]
+    /// What the model wants to be indexed and is not, for people.
+    let unmadeIndexes: [String]
     /// The numbers of the inheritances that have derived attributes.
     let derivedRoots: Set<Int64>
     private let byEntity: [ObjectIdentifier: SQLEntity]
@@ -35,7 +37,9 @@ final class SQLSchema: @unchecked Sendable {
             self.entities.filter { $0.entity.frozen!.properties.contains { $0 is NSDerivedAttributeDescription } }.map(\.rootNumber))
         byEntity = Dictionary(uniqueKeysWithValues: self.entities.map { (ObjectIdentifier($0.entity), $0) })
         byNumber = Dictionary(uniqueKeysWithValues: self.entities.map { ($0.number, $0) })
-        indexes = SQLIndexes(entities: self.entities, joins: layout.joinTables).all
+        let indexes = SQLIndexes(entities: self.entities, joins: layout.joinTables)
+        self.indexes = indexes.all
+        unmadeIndexes = indexes.unmade
     }
 
     /// Where an entity lies; nil for one that the store does not keep.

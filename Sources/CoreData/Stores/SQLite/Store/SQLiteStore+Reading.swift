@@ -81,7 +81,7 @@ extension SQLiteStore {
 
     @inline(never) private func strange(_ key: Int64, _ number: Int64, _ entity: SQLEntity) -> NSError {
         CoreDataError.make(
-            NSCoreDataError, "The row \(key) of \(entity.table.name) cannot be read.",
+            NSCoreDataError, "The row \(key) of \(entity.table.name) cannot be read from \(url?.path ?? "the store").",
             reason: "Its Z_ENT is \(number), which is no entity of the model below “\(entity.entity)”.", next: "Mend the row.",
             info: [NSAffectedStoresErrorKey: [self]])
     }

@@ -14,6 +14,8 @@ final class SQLiteStore: NSPersistentStore, RowTable {
     private(set) var values: SQLValues!
     let cache = SQLRowCache()
     let scratch = SQLScratch()
+    /// The files of large values; nil for a store in memory.
+    private(set) var externalFiles: SQLExternalFiles?
     /// The metadata as the file has them.
     var savedMetadata: [String: Any] = [:]
     private var plans: [ObjectIdentifier: SQLRowPlan] = [:]
@@ -51,9 +53,15 @@ final class SQLiteStore: NSPersistentStore, RowTable {
         let model = coordinator.managedObjectModel
         let schema = try SQLiteOpening(self).schema(of: model, in: connection)
         self.schema = schema
+        if !isReadOnly { try SQLiteOpening(self).prepareWriting(connection) }
         values = SQLValues(
             schema: schema, token: token, path: connection.path, externalFiles: SQLiteFiles.externalFiles(of: url), rowsOf: self)
         SQLFunctions.register(on: connection)
+        if !isReadOnly {
+            externalFiles = SQLiteFiles.externalFiles(of: url).map(SQLExternalFiles.init)
+            try SQLFunctions.registerUnknown(on: connection)
+            if try SQLiteOptions(options).vacuums { try removeOrphans(connection) }
+        }
         SQLQueryLog.trace(connection)
         try openHistory(connection)
     }

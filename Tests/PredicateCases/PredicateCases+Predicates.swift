@@ -1,36 +1,37 @@
-import CoreData
-import Predicates
+import Foundation
+package import Predicates
 
-extension QueryCases {
+extension PredicateCases {
     // MARK: Collections
 
-    mutating func ordered(_ scope: Scope, _ kinds: [Kind]) -> ExpressionTree {
+    package mutating func ordered(_ scope: Scope, _ kinds: [CaseKind]) -> ExpressionTree {
         if chance(2) { return .aggregate((0..<3).map { _ in attribute(scope, kinds) }) }
         return .constant(.array((0..<Int.random(in: 0...3, using: &random)).map { _ in constant(pick(kinds)) }))
     }
 
     /// A collection of values; from a variable too, so that a subquery may look outwards.
-    mutating func collection(_ scope: Scope, _ kinds: [Kind], depth: Int) -> ExpressionTree {
+    package mutating func collection(_ scope: Scope, _ kinds: [CaseKind], depth: Int) -> ExpressionTree {
         switch Int.random(in: 0..<(depth > 0 ? 8 : 6), using: &random) {
         case 0: return ordered(scope, kinds)
         case 1: return .constant(.array((0..<Int.random(in: 0...6, using: &random)).map { _ in constant(pick(kinds)) }))
         case 2, 3:
-            let (keys, _) = keysToMany(scope.entity)
-            return expression(scope, keys + [pick(pick(kinds).attributes)])
+            let (keys, entity) = keysToMany(scope.entity)
+            return expression(scope, keys + [pick(world.attributes(of: entity, kinds))])
         case 4:
-            let (keys, _) = keysToMany(scope.entity)
-            return expression(scope, keys + [pick(["@unionOfObjects", "@distinctUnionOfObjects"]), pick(pick(kinds).attributes)])
+            let (keys, entity) = keysToMany(scope.entity)
+            return expression(
+                scope, keys + [pick(["@unionOfObjects", "@distinctUnionOfObjects"]), pick(world.attributes(of: entity, kinds))])
         case 5: return .constant(.set(Set((0..<3).map { _ in constant(kinds[0]) })))
         case 6:
             return .setOperation(
                 pick([.union, .intersect, .minus]), collection(scope, kinds, depth: depth - 1), collection(scope, kinds, depth: depth - 1))
         default:
-            let (objects, _) = subquery(scope, depth: depth - 1)
-            return .navigation(objects, [pick(pick(kinds).attributes)])
+            let (objects, entity) = subquery(scope, depth: depth - 1)
+            return .navigation(objects, [pick(world.attributes(of: entity, kinds))])
         }
     }
 
-    mutating func subquery(_ scope: Scope, depth: Int) -> (ExpressionTree, String) {
+    package mutating func subquery(_ scope: Scope, depth: Int) -> (ExpressionTree, World.Entity) {
         let (keys, entity) = keysToMany(scope.entity)
         let name = scope.variable == nil ? "x" : "y"
         let inner = Scope(variable: name, entity: entity)
@@ -39,11 +40,11 @@ extension QueryCases {
 
     // MARK: Predicates
 
-    mutating func predicate(_ scopes: [Scope], depth: Int) -> PredicateTree {
+    package mutating func predicate(_ scopes: [Scope], depth: Int) -> PredicateTree {
         switch Int.random(in: 0..<(depth > 0 ? 9 : 5), using: &random) {
         case 0...4: return comparison(scopes, depth: depth)
-        case 5: return .and((0..<Int.random(in: 2...4, using: &random)).map { _ in predicate(scopes, depth: depth - 1) })
-        case 6: return .or((0..<Int.random(in: 2...4, using: &random)).map { _ in predicate(scopes, depth: depth - 1) })
+        case 5: return .and((0..<Int.random(in: 2...5, using: &random)).map { _ in predicate(scopes, depth: depth - 1) })
+        case 6: return .or((0..<Int.random(in: 2...5, using: &random)).map { _ in predicate(scopes, depth: depth - 1) })
         case 7: return .not(predicate(scopes, depth: depth - 1))
         default: return chance(8) ? .true : chance(8) ? .false : .not(comparison(scopes, depth: depth))
         }
@@ -51,15 +52,15 @@ extension QueryCases {
 
     private mutating func comparison(_ scopes: [Scope], depth: Int) -> PredicateTree {
         let scope = pick(scopes)
-        let kind = pick(Kind.allCases + [.text, .text, .int])
-        let kinds = Self.numbers.contains(kind) ? Self.numbers : [kind]
+        let kind = pick(CaseKind.allCases + [.text, .text, .int])
+        let kinds = CaseKind.numbers.contains(kind) ? CaseKind.numbers : [kind]
         let options = kind == .text ? PredicateComparison.Options(rawValue: pick([0, 0, 1, 2, 3, 8, 4, 11])) : []
         if chance(12) { return objects(scope) }
         if chance(15) { return emptiness(scope, depth: depth) }
         let equalities: [PredicateComparison.Operator] = [.equal, .notEqual]
         var operations = equalities + [.isIn]
         // Texts of several spellings have another order in SQL.
-        if !isOdd || kind != .text { operations += [.lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual, .between] }
+        if world.ordersTexts || kind != .text { operations += [.lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual, .between] }
         if kind == .text { operations += [.beginsWith, .endsWith, .contains, .like, .matches, .isIn] }
         let operation = pick(operations)
         let other = pick(scopes)
@@ -72,10 +73,12 @@ extension QueryCases {
                 chance(2)
                 ? .constant(.array([constant(kind), constant(kind)]))
                 : .aggregate([value(other, kind, depth: 0), value(other, kind, depth: 0)])
-        case .like: right = .constant(.string(pick(["*", "a*", "?", "*a*", "", "ą*", "\\*a?", "A??", "*b*c*"])))
+        case .like:
+            right = .constant(
+                .string(pick(["*", "a*", "?", "*a*", "", "ą*", "\\*a?", "A??", "*b*c*", "ab*", "common*", "é*a", "K*", "a"])))
         case .matches: right = .constant(.string(pick([".*", "a.*", "[a-c]+", "", "\\S+", "ą|é", "(?s).*x", "A"])))
         // Rarely a value of another kind: they are never equal and have no order.
-        case _ where chance(15) && equalities.contains(operation): right = .constant(constant(pick(Kind.allCases)))
+        case _ where chance(15) && equalities.contains(operation): right = .constant(constant(pick(CaseKind.allCases)))
         default: right = value(other, kind, depth: depth)
         }
         if chance(4) {
