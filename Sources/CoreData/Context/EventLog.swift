@@ -76,7 +76,7 @@ extension NSManagedObject {
     }
 
     /// The object leaves its context: an undo that may bring it back keeps its relationships.
-    func leaveRemains() { rarities?.remains?.relationships = relationships }
+    func leaveRemains() { if let rarities { rarities.remains?.relationships = relationships } }
 
     /// What an undo keeps of the object.
     func keepRemains() -> ObjectRemains {

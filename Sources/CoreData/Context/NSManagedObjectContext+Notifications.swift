@@ -73,9 +73,14 @@ extension NSManagedObjectContext {
 
     func postSavedIDs(_ changes: ChangeSet) {
         var info: [AnyHashable: Any] = [:]
-        info[NotificationKey.insertedObjectIDs.rawValue] = changes.inserted.setUncounted(\.objectID)
-        info[NotificationKey.updatedObjectIDs.rawValue] = changes.updated.setUncounted(\.objectID)
-        info[NotificationKey.deletedObjectIDs.rawValue] = changes.deleted.setUncounted(\.objectID)
+        info[NotificationKey.insertedObjectIDs.rawValue] = changes.inserted.setUncounted(\.knownID)
+        info[NotificationKey.updatedObjectIDs.rawValue] = changes.updated.setUncounted(\.knownID)
+        info[NotificationKey.deletedObjectIDs.rawValue] = changes.deleted.setUncounted(\.knownID)
         NotificationCenter.default.post(name: Self.didSaveObjectIDsNotification, object: self, userInfo: info)
     }
+}
+
+extension NSManagedObject {
+    /// The ID, where it mostly is there: the way that subclasses may have is gone only where it is not.
+    fileprivate var knownID: NSManagedObjectID { identifier ?? objectID }
 }

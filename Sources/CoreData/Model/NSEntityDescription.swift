@@ -161,6 +161,12 @@ final class FrozenEntity: @unchecked Sendable {
     var uniqueness: [UniquenessConstraint] = []
     /// The relationships that a save must check.
     let restricted: [NSRelationshipDescription]
+    /// Whether there are no relationships, and nothing that stores do not keep.
+    let isPlain: Bool
+    /// Whether a save has anything to check of an object, besides values that were refused.
+    let isChecked: Bool
+    /// Whether relationships may deny a deletion.
+    let deniesDeletion: Bool
     let layout: RowLayout
     /// The entity at the top of the inheritance. The model keeps it alive.
     unowned(unsafe) let root: NSEntityDescription
@@ -194,6 +200,9 @@ final class FrozenEntity: @unchecked Sendable {
         }
         ruled = properties.compactMap(RuledProperty.init)
         overridesValidateValue = ValidationOverride.exists(in: objectClass)
+        isPlain = relationships.isEmpty && !hasTransients
+        isChecked = overridesValidateValue || !mandatory.isEmpty || !bounded.isEmpty || !ruled.isEmpty || !restricted.isEmpty
+        deniesDeletion = relationships.contains { $0.deleteRule == .denyDeleteRule }
         self.layout = layout
         self.root = root
         self.objectClass = objectClass

@@ -1,3 +1,4 @@
+internal import CoreDataRuntime
 internal import Foundation
 
 extension Array {
@@ -9,12 +10,33 @@ extension Array where Element: AnyObject {
     /// Calls `body` with each element, which the array keeps alive: for long lists, where counting references costs more than the work.
     @inline(__always) func forEachUncounted(_ body: (Element) throws -> Void) rethrows {
         for index in indices {
-            // Read as bits, so that no reference is made on the way.
-            let element = withUnsafeBytes {
-                $0.load(fromByteOffset: index * MemoryLayout<Element>.stride, as: Unmanaged<Element>.self)
-            }
-            try element._withUnsafeGuaranteedRef(body)
+            // Long lists are of objects that lie all over the memory: those to come are on their way while this one is worked on. The last one
+            // is asked for again where there is none to come.
+            let next = uncounted(Swift.min(index &+ 12, count &- 1)).toOpaque()
+            coredata_prefetch(next)
+            coredata_prefetch(next + 64)
+            try uncounted(index)._withUnsafeGuaranteedRef(body)
         }
+    }
+
+    /// An element that the array keeps alive, read as bits, so that no reference is made on the way.
+    @inline(__always) func uncounted(_ index: Int) -> Unmanaged<Element> {
+        withUnsafeBytes { $0.load(fromByteOffset: index * MemoryLayout<Element>.stride, as: Unmanaged<Element>.self) }
+    }
+
+    /// How many of the elements from an index on have something in common with the one there; at least that one.
+    @inline(__always) func run(from start: Int, while isAlike: (Element, Element) -> Bool) -> Range<Int> {
+        var end = start + 1
+        uncounted(start)._withUnsafeGuaranteedRef { first in
+            while end < count, uncounted(end)._withUnsafeGuaranteedRef({ isAlike(first, $0) }) { end += 1 }
+        }
+        return start..<end
+    }
+
+    /// Whether `predicate` holds for each element, as ``forEachUncounted(_:)``.
+    @inline(__always) func allSatisfyUncounted(_ predicate: (Element) -> Bool) -> Bool {
+        for index in indices where !uncounted(index)._withUnsafeGuaranteedRef(predicate) { return false }
+        return true
     }
 
     /// The results of `body` for each element, as ``forEachUncounted(_:)``.
@@ -25,9 +47,26 @@ extension Array where Element: AnyObject {
         return results
     }
 
+    /// The elements for which `predicate` holds: the array itself where it holds for all.
+    @inline(__always) func keeping(_ predicate: (Element) throws -> Bool) rethrows -> [Element] {
+        var kept: [Element]?
+        var index = 0
+        try forEachUncounted { element in
+            let isKept = try predicate(element)
+            if kept != nil {
+                if isKept { kept?.append(element) }
+            } else if !isKept {
+                kept = Array(self[..<index])
+            }
+            index += 1
+        }
+        return kept ?? self
+    }
+
     /// The results of `body` for each element as a set, as ``forEachUncounted(_:)``.
     @inline(__always) func setUncounted<Result: Hashable>(_ body: (Element) throws -> Result) rethrows -> Set<Result> {
-        var results = Set<Result>(minimumCapacity: count)
+        // Twice the room: each insertion asks all that it meets on its way whether they are equal, which costs more than anything else here.
+        var results = Set<Result>(minimumCapacity: count * 2)
         // `insert` answers with the member, which counts it once more and back again; an update of nothing answers with nothing.
         try forEachUncounted { results.update(with: try body($0)) }
         return results

@@ -4,21 +4,47 @@ internal import Foundation
 extension SQLiteStore {
     func write(_ changes: ChangeSet, in context: NSManagedObjectContext) throws {
         // Every row is made before the first is written: making one may read others.
-        let insertedRows = try changes.inserted.mapUncounted { try $0.rowForSaving(keepsLists: false) }
-        let changed = changes.updated.followed(by: changes.locked)
-        let changedRows = try changed.mapUncounted { try $0.rowForSaving(keepsLists: false) }
+        let inserted = try SQLRows(changes.inserted, of: self)
+        let changed = try SQLRows(changes.updated.followed(by: changes.locked), of: self)
+        do {
+            try write(changes, inserted, changed, isCareful: false, in: context)
+        } catch is SQLSave.UpdateMismatch {
+            try write(changes, inserted, changed, isCareful: true, in: context)
+        }
+        cache.noteTime()
+        forgetRelated()
+        let derived = schema.derivedRoots
+        for saved in [inserted, changed] {
+            for (entity, range) in saved.runs where !derived.contains(entity.rootNumber) {
+                for index in range { cache.set(saved.rows[index], entity.rootNumber, saved.keys[index]) }
+            }
+        }
+        // SQLite has computed values there, also of rows that were not saved.
+        for root in derived { cache.removeAll(of: root) }
+        changes.deleted.forEachUncounted { object in
+            if let place = place(of: object.objectID) { cache.remove(place.entity.rootNumber, place.key) }
+        }
+        cache.sweep()
+    }
+
+    /// Writes what was made ready.
+    ///
+    /// - Parameter isCareful: whether each row is updated by itself. Otherwise an ``SQLSave/UpdateMismatch`` may say that it must be done so.
+    private func write(
+        _ changes: ChangeSet, _ inserted: SQLRows, _ changed: SQLRows, isCareful: Bool, in context: NSManagedObjectContext
+    ) throws {
         // Not before: what fires faults may begin to read.
         let connection = try database()
-        var save = SQLSave(self, connection)
+        var save = SQLSave(self, connection, isCareful: isCareful)
         historyNotes?.forget()
         do {
             try connection.transaction {
                 try save.prepareOrders(changes)
                 try save.delete(changes.deleted)
                 try save.clearUniqueValues(of: changes.updated)
-                try save.update(changed, changedRows)
+                try save.update(changed)
                 if !save.conflicts.isEmpty { throw NSMergeConflict.error(save.conflicts) }
-                try save.insert(insertedRows)
+                try save.insert(inserted)
                 try save.writeRelationships(changes)
                 try save.writeOrders()
                 try saveMetadata(connection)
@@ -37,14 +63,16 @@ extension SQLiteStore {
             for conflict in save.conflicts { keep(conflict) }
             throw error
         }
-        cache.noteTime()
-        forgetRelated()
-        let derived = schema.derivedRoots
-        for rows in [insertedRows, changedRows] { rows.forEachUncounted { keep($0, unlessIn: derived) } }
-        // SQLite has computed values there, also of rows that were not saved.
-        for root in derived { cache.removeAll(of: root) }
-        for object in changes.deleted { forgetRow(of: object.objectID) }
-        cache.sweep()
+    }
+
+    /// The key of an object that is to be saved here.
+    ///
+    /// - Throws: code 133000 for one of another store.
+    @inline(__always) func key(of object: NSManagedObject) throws -> Int64 {
+        if let id = object.identifier, case .integer(let key) = id.reference, id.token === token { return key }
+        throw CoreDataError.make(
+            NSManagedObjectReferentialIntegrityError, "\(object.objectID) cannot be saved.",
+            reason: "It does not belong to the store at \(url?.path ?? "no place").", info: [NSAffectedObjectsErrorKey: [object]])
     }
 
     private func keep(_ conflict: NSMergeConflict) {
@@ -56,19 +84,15 @@ extension SQLiteStore {
         }
     }
 
-    private func keep(_ row: Row, unlessIn derived: Set<Int64>) {
-        guard let id = row.objectID, let place = place(of: id), !derived.contains(place.entity.rootNumber) else { return }
-        cache.set(row, place.entity.rootNumber, place.key)
-    }
-
     private func saveMetadata(_ connection: SQLConnection) throws {
         guard let metadata, !NSDictionary(dictionary: metadata).isEqual(NSDictionary(dictionary: savedMetadata)) else { return }
         try SQLiteMetadata.write(metadata, to: connection)
         savedMetadata = metadata
     }
 
-    func writer(_ entity: NSEntityDescription) throws -> SQLEntityWriter {
-        let entity = try sqlEntity(entity)
+    func writer(_ entity: NSEntityDescription) throws -> SQLEntityWriter { try writer(sqlEntity(entity)) }
+
+    func writer(_ entity: SQLEntity) throws -> SQLEntityWriter {
         if let known = writers[ObjectIdentifier(entity)] { return known }
         let writer = try SQLEntityWriter(entity, schema: schema, token: token, rows: self.schema(of: entity.entity))
         writers[ObjectIdentifier(entity)] = writer
