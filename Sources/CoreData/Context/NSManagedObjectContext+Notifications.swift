@@ -73,14 +73,9 @@ extension NSManagedObjectContext {
 
     func postSavedIDs(_ changes: ChangeSet) {
         var info: [AnyHashable: Any] = [:]
-        info[NotificationKey.insertedObjectIDs.rawValue] = changes.inserted.setUncounted(\.knownID)
-        info[NotificationKey.updatedObjectIDs.rawValue] = changes.updated.setUncounted(\.knownID)
-        info[NotificationKey.deletedObjectIDs.rawValue] = changes.deleted.setUncounted(\.knownID)
+        info[NotificationKey.insertedObjectIDs.rawValue] = changes.inserted.idSet
+        info[NotificationKey.updatedObjectIDs.rawValue] = changes.updated.idSet
+        info[NotificationKey.deletedObjectIDs.rawValue] = changes.deleted.idSet
         NotificationCenter.default.post(name: Self.didSaveObjectIDsNotification, object: self, userInfo: info)
     }
-}
-
-extension NSManagedObject {
-    /// The ID, where it mostly is there: the way that subclasses may have is gone only where it is not.
-    fileprivate var knownID: NSManagedObjectID { identifier ?? objectID }
 }

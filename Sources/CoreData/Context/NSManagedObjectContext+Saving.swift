@@ -135,7 +135,7 @@ extension NSManagedObjectContext {
             // The parent may have saved them already.
             ancestorSavesSeen = -1
         }
-        saved.forEachUncounted { $0.didBecomeSaved() }
+        saved.forEachWithRow { $0.didBecomeSaved() }
         deleted.forEachUncounted { $0.flags.subtract([.noted, .insertedInEvent]) }
         if retainsRegisteredObjects {
             retain(changes.inserted)

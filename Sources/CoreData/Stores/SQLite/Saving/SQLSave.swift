@@ -12,13 +12,16 @@ struct SQLRows {
     /// Makes the rows of objects. That may read others.
     init(_ objects: [NSManagedObject], of store: SQLiteStore) throws {
         self.objects = objects
-        rows = try objects.mapUncounted { try $0.rowForSaving(keepsLists: false) }
+        rows.reserveCapacity(objects.count)
         keys.reserveCapacity(objects.count)
+        try objects.forEachWithRow { object in
+            rows.append(try object.rowForSaving(keepsLists: false))
+            keys.append(try store.key(of: object))
+        }
         var start = 0
         while start < objects.count {
             let range = objects.run(from: start) { $0.owningEntity === $1.owningEntity }
             runs.append((try store.sqlEntity(objects[start].owningEntity), range))
-            for index in range { keys.append(try objects.uncounted(index)._withUnsafeGuaranteedRef(store.key)) }
             start = range.upperBound
         }
     }

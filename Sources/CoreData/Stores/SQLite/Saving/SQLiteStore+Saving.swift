@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import CoreDataRuntime
 internal import Foundation
 
 extension SQLiteStore {
@@ -16,7 +17,10 @@ extension SQLiteStore {
         let derived = schema.derivedRoots
         for saved in [inserted, changed] {
             for (entity, range) in saved.runs where !derived.contains(entity.rootNumber) {
-                for index in range { cache.set(saved.rows[index], entity.rootNumber, saved.keys[index]) }
+                for index in range {
+                    coredata_prefetch(saved.rows.uncounted(min(index + 12, saved.rows.count - 1)).toOpaque())
+                    cache.set(saved.rows[index], entity.rootNumber, saved.keys[index])
+                }
             }
         }
         // SQLite has computed values there, also of rows that were not saved.
