@@ -11,7 +11,8 @@ extension NSManagedObjectContext {
             object.flags.insert(.preparedForDeletion)
             object.prepareForDeletion()
         }
-        noteInEvent(object)
+        // Without an undo nobody asks for the row before it is written to.
+        noteInEvent(object, keepsRow: undoer != nil)
         markDeleted(object)
         // Without relationships there is nothing that delete rules could do. One that was never saved is forgotten with the event.
         if object.flags.contains(.inserted) || !object.owningEntity.frozen!.relationships.isEmpty { eventDeletions.append(object) }
@@ -36,9 +37,12 @@ extension NSManagedObjectContext {
         noteInEvent(object)
     }
 
-    func noteInEvent(_ object: NSManagedObject) {
+    /// The object is news of the current event.
+    ///
+    /// - Parameter keepsRow: whether the row is kept as it is; otherwise it will be when a value is set.
+    func noteInEvent(_ object: NSManagedObject, keepsRow: Bool = true) {
         if !object.flags.contains(.noted) {
-            object.keepRowOfEvent()
+            if keepsRow { object.keepRowOfEvent() } else { object.keepRowOnceWritten() }
             object.flags.insert(.noted)
             if undoer != nil, !object.flags.contains(.insertedInEvent) { eventLog.append(.attributes(object)) }
         }

@@ -91,12 +91,23 @@ extension NSManagedObjectContext {
             reason: "Others kept changing the same objects.", next: "Save again, or settle the conflicts in a merge policy of your own.")
     }
 
+    /// The objects of which something is to be written.
+    private func changedObjects() -> [NSManagedObject] {
+        let pending = updatedList.elements
+        let isChild = parent != nil
+        func isChanged(_ object: NSManagedObject) -> Bool { object.hasChangesToSave || (isChild && object.hasTransientChanges) }
+        // Mostly all: then no new array is made.
+        var areAllChanged = true
+        pending.forEachWithRow { if areAllChanged, !isChanged($0) { areAllChanged = false } }
+        return areAllChanged ? pending : pending.keeping(isChanged)
+    }
+
     private func write() throws -> ChangeSet {
         processPendingChanges()
         let changes = ChangeSet(
             inserted: insertedList.elements,
             // A parent is given transient values too.
-            updated: updatedList.elements.keeping { $0.hasChangesToSave || (parent != nil && $0.hasTransientChanges) },
+            updated: changedObjects(),
             deleted: deletedList.elements, locked: lockedObjects.isEmpty ? [] : objectsToLock)
         guard !changes.isEmpty else { return changes }
         // A refresh may have dropped what an undo needs, and after the save no store can be asked any more.

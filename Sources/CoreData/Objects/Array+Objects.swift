@@ -97,6 +97,10 @@ extension Array where Element: NSManagedObject {
                 coredata_prefetch(slots - 48)
                 coredata_prefetch(slots + 16)
                 coredata_prefetch(slots + 80)
+                if let snapshot = next.snapshot.map({ Unmanaged.passUnretained($0).toOpaque() }) {
+                    coredata_prefetch(snapshot)
+                    coredata_prefetch(snapshot + 64)
+                }
             }
             try uncounted(index)._withUnsafeGuaranteedRef(body)
         }

@@ -113,10 +113,15 @@ extension NSManagedObject {
         // Attributes first: a look at the rows, without one at the model.
         var attributes = changed.low & frozen.storedAttributes
         if attributes != 0 {
-            guard let snapshot else { return true }
-            if let row {
+            // Both rows stay while they are compared: they are not counted.
+            guard let snapshot = snapshot.map(Unmanaged.passUnretained) else { return true }
+            if let row = row.map(Unmanaged.passUnretained) {
                 while attributes != 0 {
-                    if !row.hasEqualValue(as: snapshot, at: frozen.layout.slots[attributes.trailingZeroBitCount]) { return true }
+                    let slot = frozen.layout.slots[attributes.trailingZeroBitCount]
+                    let isEqual = row._withUnsafeGuaranteedRef { row in
+                        snapshot._withUnsafeGuaranteedRef { row.hasEqualValue(as: $0, at: slot) }
+                    }
+                    if !isEqual { return true }
                     attributes &= attributes - 1
                 }
             }

@@ -90,6 +90,7 @@ extension NSManagedObject {
         if flags.contains(.ownsRow) { return true }
         if slots == nil { _ = slotsAfterFault() }
         guard let shared = row else { return false }
+        if eventRow == nil, flags.contains(.noted), flags.contains(.deleted), !flags.contains(.insertedInEvent) { eventRow = shared }
         let own = shared.copy()
         row = own
         slots = own.slots

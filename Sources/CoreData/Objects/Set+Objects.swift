@@ -7,7 +7,14 @@ internal import Foundation
 /// objects; see ``Swift/Set/init(members:)``.
 protocol SetMember: Hashable {
     associatedtype Object: NSObject
+    var object: Object { get }
     init(_ object: Object)
+}
+
+extension SetMember {
+    func hash(into hasher: inout Hasher) { hasher.combine(object.hash) }
+    // As for `Int` itself, the same in one go.
+    func _rawHashValue(seed: Int) -> Int { object.hash._rawHashValue(seed: seed) }
 }
 
 /// A managed object, which is equal to itself alone.
@@ -15,25 +22,25 @@ struct ObjectMember: SetMember {
     let object: NSManagedObject
     init(_ object: NSManagedObject) { self.object = object }
     @inline(__always) static func == (left: ObjectMember, right: ObjectMember) -> Bool { left.object === right.object }
-    @inline(__always) func hash(into hasher: inout Hasher) { hasher.combine(object.hash) }
 }
 
 /// An ID, which is equal to those that name the same object.
 struct IDMember: SetMember {
-    let id: NSManagedObjectID
-    init(_ id: NSManagedObjectID) { self.id = id }
-    @inline(__always) static func == (left: IDMember, right: IDMember) -> Bool { left.id.isSame(as: right.id) }
-    @inline(__always) func hash(into hasher: inout Hasher) { hasher.combine(id.hash) }
+    let object: NSManagedObjectID
+    init(_ object: NSManagedObjectID) { self.object = object }
+    @inline(__always) static func == (left: IDMember, right: IDMember) -> Bool { left.object.isSame(as: right.object) }
 }
 
 extension Set where Element: NSObject {
     /// Makes a set of objects out of one of members.
     ///
     /// An insertion into a set of objects asks all that it meets whether they are equal, by a method that takes `Any`: for a save of many
-    /// objects that would cost more than to write them. The storage of a set is a class that holds hashes' places and elements; members and
+    /// objects that would cost more than to write them. The storage of a set is a class that holds places and elements; members and
     /// objects are the same in both. ``SetOfMembers`` looks once whether the standard library in use still works so.
     fileprivate init<Member: SetMember>(members: Set<Member>) where Member.Object == Element {
-        self = SetOfMembers.isSetOfObjects ? unsafeBitCast(members, to: Set<Element>.self) : Set(members.map { unsafeBitCast($0, to: Element.self) })
+        self =
+            SetOfMembers.isSetOfObjects
+            ? unsafeBitCast(members, to: Set<Element>.self) : Set(members.map(\.object))
     }
 }
 
@@ -42,7 +49,6 @@ private enum SetOfMembers {
         let object: NSObject
         init(_ object: NSObject) { self.object = object }
         static func == (left: Member, right: Member) -> Bool { left.object === right.object }
-        func hash(into hasher: inout Hasher) { hasher.combine(object.hash) }
     }
 
     /// Whether a set of members can be used as one of objects.

@@ -93,6 +93,24 @@ final class SQLConnection {
     /// How many rows the last statement has changed.
     var changes: Int { Int(sqlite3_changes64(handle)) }
 
+    // MARK: Memory
+
+    /// So many kilobytes of pages are kept while many rows are written.
+    private static let largeCache = 8000
+
+    /// Does something that writes to many pages in no order, as where indexes change, with room for them: SQLite's two megabytes would make it
+    /// write and read the same pages again and again. The room is given back.
+    func withLargeCache<Result>(_ body: () throws -> Result) throws -> Result {
+        let size = try with("PRAGMA cache_size") { try $0.step() ? $0.int64(0) : 0 }
+        // Pages are four kilobytes unless the file was made otherwise.
+        if size == 0 || max(-size, size * 4) >= Int64(Self.largeCache) { return try body() }
+        try execute("PRAGMA cache_size = -\(Self.largeCache)")
+        defer {
+            do { try execute("PRAGMA cache_size = \(size)") } catch { Log.store.error("The size of a cache could not be set: \(error)") }
+        }
+        return try body()
+    }
+
     // MARK: Transactions
 
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }

@@ -207,7 +207,9 @@ struct SQLSave {
     }
 
     /// Updates rows of one entity in which the same properties have changed.
-    private mutating func update(_ changed: SQLRows, _ range: Range<Int>, _ writer: SQLEntityWriter, _ update: SQLEntityWriter.Update) throws {
+    private mutating func update(_ changed: SQLRows, _ range: Range<Int>, _ writer: SQLEntityWriter, _ update: SQLEntityWriter.Update)
+        throws
+    {
         var index = range.lowerBound
         // UPDATE has had FROM since SQLite 3.33.
         let together = isCareful || sqlite3_libversion_number() < 3_033_000 ? 1 : rowsPerStatement(update.columnCount)

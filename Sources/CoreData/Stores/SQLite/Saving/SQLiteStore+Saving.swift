@@ -7,11 +7,17 @@ extension SQLiteStore {
         // Every row is made before the first is written: making one may read others.
         let inserted = try SQLRows(changes.inserted, of: self)
         let changed = try SQLRows(changes.updated.followed(by: changes.locked), of: self)
-        do {
-            try write(changes, inserted, changed, isCareful: false, in: context)
-        } catch is SQLSave.UpdateMismatch {
-            try write(changes, inserted, changed, isCareful: true, in: context)
+        func write(isCareful: Bool) throws {
+            // Not before: what fires faults may begin to read.
+            let connection = try database()
+            let isLarge = inserted.rows.count + changed.rows.count + changes.deleted.count > 2000
+            if isLarge, try mayEnlargeCache() {
+                try connection.withLargeCache { try self.write(changes, inserted, changed, isCareful, connection, in: context) }
+            } else {
+                try self.write(changes, inserted, changed, isCareful, connection, in: context)
+            }
         }
+        do { try write(isCareful: false) } catch is SQLSave.UpdateMismatch { try write(isCareful: true) }
         cache.noteTime()
         forgetRelated()
         let derived = schema.derivedRoots
@@ -35,10 +41,9 @@ extension SQLiteStore {
     ///
     /// - Parameter isCareful: whether each row is updated by itself. Otherwise an ``SQLSave/UpdateMismatch`` may say that it must be done so.
     private func write(
-        _ changes: ChangeSet, _ inserted: SQLRows, _ changed: SQLRows, isCareful: Bool, in context: NSManagedObjectContext
+        _ changes: ChangeSet, _ inserted: SQLRows, _ changed: SQLRows, _ isCareful: Bool, _ connection: SQLConnection,
+        in context: NSManagedObjectContext
     ) throws {
-        // Not before: what fires faults may begin to read.
-        let connection = try database()
         var save = SQLSave(self, connection, isCareful: isCareful)
         historyNotes?.forget()
         do {
@@ -68,6 +73,9 @@ extension SQLiteStore {
             throw error
         }
     }
+
+    /// Whether nobody has said how large a cache is to be.
+    private func mayEnlargeCache() throws -> Bool { try !SQLiteOptions(options).pragmas.contains { $0.name == "cache_size" } }
 
     /// The key of an object that is to be saved here.
     ///
