@@ -95,16 +95,13 @@ final class SQLConnection {
 
     // MARK: Memory
 
-    /// So many kilobytes of pages are kept while many rows are written.
-    private static let largeCache = 8000
-
-    /// Does something that writes to many pages in no order, as where indexes change, with room for them: SQLite's two megabytes would make it
-    /// write and read the same pages again and again. The room is given back.
-    func withLargeCache<Result>(_ body: () throws -> Result) throws -> Result {
+    /// Does something that writes to pages in no order, as where indexes change, with room for so many kilobytes of them: SQLite's two megabytes
+    /// would make it write and read the same pages again and again. The room is given back.
+    func withCache<Result>(_ kilobytes: Int, _ body: () throws -> Result) throws -> Result {
         let size = try with("PRAGMA cache_size") { try $0.step() ? $0.int64(0) : 0 }
         // Pages are four kilobytes unless the file was made otherwise.
-        if size == 0 || max(-size, size * 4) >= Int64(Self.largeCache) { return try body() }
-        try execute("PRAGMA cache_size = -\(Self.largeCache)")
+        if size == 0 || max(-size, size * 4) >= Int64(kilobytes) { return try body() }
+        try execute("PRAGMA cache_size = -\(kilobytes)")
         defer {
             do { try execute("PRAGMA cache_size = \(size)") } catch { Log.store.error("The size of a cache could not be set: \(error)") }
         }

@@ -10,10 +10,7 @@ extension SQLiteStore {
         func write(isCareful: Bool) throws {
             // Not before: what fires faults may begin to read.
             let connection = try database()
-            let isLarge = inserted.rows.count + changed.rows.count + changes.deleted.count > 2000
-            if isLarge, try mayEnlargeCache() {
-                try connection.withLargeCache { try self.write(changes, inserted, changed, isCareful, connection, in: context) }
-            } else {
+            try connection.withCache(cacheSize(changes, connection)) {
                 try self.write(changes, inserted, changed, isCareful, connection, in: context)
             }
         }
@@ -74,8 +71,28 @@ extension SQLiteStore {
         }
     }
 
-    /// Whether nobody has said how large a cache is to be.
-    private func mayEnlargeCache() throws -> Bool { try !SQLiteOptions(options).pragmas.contains { $0.name == "cache_size" } }
+    /// How many kilobytes of pages a save may keep: those of SQLite, and as many for each index that many rows come into or go from. 0 where
+    /// the program has said how many.
+    private func cacheSize(_ changes: ChangeSet, _ connection: SQLConnection) throws -> Int {
+        if changes.inserted.count + changes.deleted.count < 2000 { return 0 }
+        if try SQLiteOptions(options).pragmas.contains(where: { $0.name == "cache_size" }) { return 0 }
+        var tables: Set<SQLIdentifier> = []
+        for objects in [changes.inserted, changes.deleted] {
+            var start = 0
+            while start < objects.count {
+                tables.insert(try sqlEntity(objects[start].owningEntity).table)
+                start = objects.run(from: start) { $0.owningEntity === $1.owningEntity }.upperBound
+            }
+        }
+        var indexes = 0
+        for table in tables {
+            indexes += try connection.with("SELECT count(*) FROM sqlite_master WHERE type = 'index' AND tbl_name = ?") { statement in
+                statement.bind(table.name, at: 1)
+                return try statement.step() ? Int(statement.int64(0)) : 0
+            }
+        }
+        return 2000 * min(1 + indexes, 8)
+    }
 
     /// The key of an object that is to be saved here.
     ///
