@@ -70,6 +70,13 @@ extension NSManagedObject {
         flags.remove(.ownsRow)
     }
 
+    /// As ``keepRowOfEvent()``, though the row is kept only when a value is set.
+    func keepRowOnceWritten() {
+        guard !flags.contains(.insertedInEvent) else { return }
+        if eventRow != nil { eventRow = nil }
+        flags.remove(.ownsRow)
+    }
+
     /// Writes a step down. Of objects that are new in the event no one asks, unless there is an undo manager.
     func log(_ step: @autoclosure () -> EventStep) {
         guard !flags.contains(.awaking), let context = registry?.context, context.undoer != nil || !flags.contains(.insertedInEvent)
@@ -78,7 +85,7 @@ extension NSManagedObject {
     }
 
     /// The object leaves its context: an undo that may bring it back keeps its relationships.
-    func leaveRemains() { rarities?.remains?.relationships = relationships }
+    func leaveRemains() { if let rarities { rarities.remains?.relationships = relationships } }
 
     /// What an undo keeps of the object.
     func keepRemains() -> ObjectRemains {

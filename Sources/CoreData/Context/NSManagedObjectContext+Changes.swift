@@ -11,9 +11,11 @@ extension NSManagedObjectContext {
             object.flags.insert(.preparedForDeletion)
             object.prepareForDeletion()
         }
-        noteInEvent(object)
+        // Without an undo nobody asks for the row before it is written to.
+        noteInEvent(object, keepsRow: undoer != nil)
         markDeleted(object)
-        eventDeletions.append(object)
+        // Without relationships there is nothing that delete rules could do. One that was never saved is forgotten with the event.
+        if object.flags.contains(.inserted) || !object.owningEntity.frozen!.relationships.isEmpty { eventDeletions.append(object) }
     }
 
     /// The store has no row for the object: it reads as deleted from now on.
@@ -35,9 +37,12 @@ extension NSManagedObjectContext {
         noteInEvent(object)
     }
 
-    func noteInEvent(_ object: NSManagedObject) {
+    /// The object is news of the current event.
+    ///
+    /// - Parameter keepsRow: whether the row is kept as it is; otherwise it will be when a value is set.
+    func noteInEvent(_ object: NSManagedObject, keepsRow: Bool = true) {
         if !object.flags.contains(.noted) {
-            object.keepRowOfEvent()
+            if keepsRow { object.keepRowOfEvent() } else { object.keepRowOnceWritten() }
             object.flags.insert(.noted)
             if undoer != nil, !object.flags.contains(.insertedInEvent) { eventLog.append(.attributes(object)) }
         }
@@ -63,28 +68,27 @@ extension NSManagedObjectContext {
         let objects = eventObjects
         eventObjects = []
         let waitsForSave = !eventDeletions.isEmpty
-        var (inserted, updated, deleted): ([NSManagedObject], [NSManagedObject], [NSManagedObject]) = ([], [], [])
-        inserted.reserveCapacity(min(objects.count, insertedList.count))
+        var kinds = EventKinds(objects)
         objects.forEachUncounted { object in
             // Cleared with the first sighting: an object that was changed and then deleted stands in the list twice.
-            guard object.flags.contains(.noted) else { return }
-            object.flags.remove(.noted)
+            guard object.flags.contains(.noted) else { return kinds.add(object, .none) }
             let isNew = object.flags.contains(.insertedInEvent)
-            object.flags.remove(.insertedInEvent)
+            object.flags.subtract([.noted, .insertedInEvent])
             if object.flags.contains(.deleted) {
                 if object.flags.contains(.inserted) {
-                    if waitsForSave { return }
+                    if waitsForSave { return kinds.add(object, .none) }
                     forget(object)
-                    if !isNew { deleted.append(object) }
+                    kinds.add(object, isNew ? .none : .deleted)
                 } else {
-                    deleted.append(object)
+                    kinds.add(object, .deleted)
                 }
             } else if object.flags.contains(.inserted), isNew {
-                inserted.append(object)
+                kinds.add(object, .inserted)
             } else {
-                updated.append(object)
+                kinds.add(object, .updated)
             }
         }
+        let (inserted, updated, deleted) = (kinds[.inserted], kinds[.updated], kinds[.deleted])
         guard posting else {
             dropEvent(objects)
             return inserted.followed(by: updated).followed(by: deleted)
@@ -136,6 +140,44 @@ extension NSManagedObjectContext {
         // Objects that lead to each other would keep each other alive.
         object.relationships = []
     }
+}
+
+/// Sorts the objects of an event. Mostly all of them are of one kind: then the list that came is the list of that kind.
+private struct EventKinds {
+    enum Kind: Int {
+        case inserted, updated, deleted
+        /// It is no news.
+        case none
+    }
+    private let objects: [NSManagedObject]
+    private var count = 0
+    /// The kind of all so far; nil once there are several.
+    private var only: Kind?
+    private var lists: [[NSManagedObject]] = [[], [], [], []]
+
+    init(_ objects: [NSManagedObject]) { self.objects = objects }
+
+    /// Takes the next object of the list.
+    @inline(__always) mutating func add(_ object: NSManagedObject, _ kind: Kind) {
+        if kind == only {
+            count += 1
+        } else {
+            addOther(object, kind)
+        }
+    }
+
+    @inline(never) private mutating func addOther(_ object: NSManagedObject, _ kind: Kind) {
+        if count == 0 {
+            only = kind
+        } else if let only {
+            lists[only.rawValue] = Array(objects[..<count])
+            self.only = nil
+        }
+        if only == nil { lists[kind.rawValue].append(object) }
+        count += 1
+    }
+
+    subscript(kind: Kind) -> [NSManagedObject] { only == nil ? lists[kind.rawValue] : only == kind ? objects : [] }
 }
 
 /// What a change or save notification tells.

@@ -221,10 +221,10 @@ struct SavedIDs: Sendable {
     var userInfo: [AnyHashable: Any] {
         typealias Key = NSManagedObjectContext.NotificationKey
         var info: [AnyHashable: Any] = [:]
-        if !inserted.isEmpty { info[Key.insertedObjectIDs.rawValue] = inserted.setUncounted { $0 } }
-        if !updated.isEmpty { info[Key.updatedObjectIDs.rawValue] = updated.setUncounted { $0 } }
-        if !deleted.isEmpty { info[Key.deletedObjectIDs.rawValue] = deleted.setUncounted { $0 } }
-        if !refreshed.isEmpty { info[Key.refreshedObjectIDs.rawValue] = refreshed.setUncounted { $0 } }
+        if !inserted.isEmpty { info[Key.insertedObjectIDs.rawValue] = inserted.idSet }
+        if !updated.isEmpty { info[Key.updatedObjectIDs.rawValue] = updated.idSet }
+        if !deleted.isEmpty { info[Key.deletedObjectIDs.rawValue] = deleted.idSet }
+        if !refreshed.isEmpty { info[Key.refreshedObjectIDs.rawValue] = refreshed.idSet }
         return info
     }
 }

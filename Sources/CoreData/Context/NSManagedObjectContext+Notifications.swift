@@ -73,9 +73,9 @@ extension NSManagedObjectContext {
 
     func postSavedIDs(_ changes: ChangeSet) {
         var info: [AnyHashable: Any] = [:]
-        info[NotificationKey.insertedObjectIDs.rawValue] = changes.inserted.setUncounted(\.objectID)
-        info[NotificationKey.updatedObjectIDs.rawValue] = changes.updated.setUncounted(\.objectID)
-        info[NotificationKey.deletedObjectIDs.rawValue] = changes.deleted.setUncounted(\.objectID)
+        info[NotificationKey.insertedObjectIDs.rawValue] = changes.inserted.idSet
+        info[NotificationKey.updatedObjectIDs.rawValue] = changes.updated.idSet
+        info[NotificationKey.deletedObjectIDs.rawValue] = changes.deleted.idSet
         NotificationCenter.default.post(name: Self.didSaveObjectIDsNotification, object: self, userInfo: info)
     }
 }

@@ -49,7 +49,7 @@ extension NSManagedObjectContext {
         }
         check(insertedList.elements) { try $0.validateForInsert() }
         check(updatedList.elements) { try $0.validateForUpdate() }
-        check(deletedList.elements.filter { !$0.flags.contains(.inserted) }) { try $0.validateForDelete() }
+        check(deletedList.elements) { if !$0.flags.contains(.inserted) { try $0.validateForDelete() } }
         try throwPendingFaultError()
         if !errors.isEmpty { throw CoreDataError.combined(errors) }
     }
@@ -91,18 +91,28 @@ extension NSManagedObjectContext {
             reason: "Others kept changing the same objects.", next: "Save again, or settle the conflicts in a merge policy of your own.")
     }
 
+    /// The objects of which something is to be written.
+    private func changedObjects() -> [NSManagedObject] {
+        let pending = updatedList.elements
+        let isChild = parent != nil
+        func isChanged(_ object: NSManagedObject) -> Bool { object.hasChangesToSave || (isChild && object.hasTransientChanges) }
+        // Mostly all: then no new array is made.
+        var areAllChanged = true
+        pending.forEachWithRow { if areAllChanged, !isChanged($0) { areAllChanged = false } }
+        return areAllChanged ? pending : pending.keeping(isChanged)
+    }
+
     private func write() throws -> ChangeSet {
         processPendingChanges()
         let changes = ChangeSet(
             inserted: insertedList.elements,
             // A parent is given transient values too.
-            updated: updatedList.elements.filter { $0.hasChangesToSave || (parent != nil && $0.hasTransientChanges) },
+            updated: changedObjects(),
             deleted: deletedList.elements, locked: lockedObjects.isEmpty ? [] : objectsToLock)
         guard !changes.isEmpty else { return changes }
         // A refresh may have dropped what an undo needs, and after the save no store can be asked any more.
-        for object in changes.deleted where object.rarities?.remains != nil { object.loadEverything() }
-        var new = changes.inserted
-        if new.contains(where: \.hasPermanentID) { new.removeAll(where: \.hasPermanentID) }
+        changes.deleted.forEachUncounted { if $0.rarities?.remains != nil { $0.loadEverything() } }
+        let new = changes.inserted.keeping { !$0.hasPermanentID }
         let ids = try source.permanentIDs(for: new, in: self)
         // An optional reference looks like the reference itself: the array needs no conversion.
         let temporary = registry.exchangeIDs(of: new, for: unsafeBitCast(ids, to: [NSManagedObjectID?].self))
@@ -112,7 +122,10 @@ extension NSManagedObjectContext {
             _ = registry.exchangeIDs(of: new, for: temporary)
             throw error
         }
-        for (old, id) in zip(temporary, ids) where !id.isTemporary { old?.promote(to: id) }
+        for index in temporary.indices {
+            guard let old = temporary[index], !ids[index].isTemporary else { continue }
+            old.promote(to: ids[index])
+        }
         announce(ids)
         return changes
     }
@@ -133,25 +146,25 @@ extension NSManagedObjectContext {
             // The parent may have saved them already.
             ancestorSavesSeen = -1
         }
-        saved.forEachUncounted { $0.didBecomeSaved() }
-        for object in deleted { object.flags.subtract([.noted, .insertedInEvent]) }
+        saved.forEachWithRow { $0.didBecomeSaved() }
+        deleted.forEachUncounted { $0.flags.subtract([.noted, .insertedInEvent]) }
         if retainsRegisteredObjects {
             retain(changes.inserted)
             release(deleted)
         }
         saved.forEachUncounted { $0.didSave() }
-        for object in deleted { object.didSave() }
+        deleted.forEachUncounted { $0.didSave() }
         if !sets.isEmpty {
             post(Self.didSaveObjectsNotification, sets)
             postSavedIDs(changes)
             announceSave(changes)
         }
-        for object in deleted {
+        registry.unregister(deleted)
+        deleted.forEachUncounted { object in
             object.leaveRemains()
-            registry.unregister(object)
             object.flags.remove(.deleted)
             object.registry = nil
-            object.relationships = []
+            if !object.relationships.isEmpty { object.relationships = [] }
         }
         reportGone()
     }
@@ -166,9 +179,14 @@ extension NSManagedObject {
     /// - Throws: the error of a failing fault; code 133000 for a relationship to an object that is in no context.
     func rowForSaving(keepsLists: Bool, keepsTransients: Bool = false) throws -> Row {
         if slots == nil { try fulfillFault() }
-        _ = prepareRowForWriting()
+        if !flags.contains(.ownsRow) { _ = prepareRowForWriting() }
         let row = self.row.unsafelyUnwrapped
-        for relationship in owningEntity.frozen!.relationships {
+        row.version = (snapshotSlots?.rowPrefix.pointee.version ?? 0) &+ 1
+        // A row that knows its number makes its ID when somebody asks for it.
+        if origin == nil || row.block.origin !== origin, identifier == nil || row.objectID !== identifier { row.objectID = objectID }
+        let frozen = owningEntity.frozen!
+        if frozen.isPlain { return row }
+        for relationship in frozen.relationships {
             let slot = slot(of: relationship)
             if relationship.isToMany {
                 guard keepsLists else {
@@ -185,10 +203,7 @@ extension NSManagedObject {
             }
         }
         try registry?.context?.throwPendingFaultError()
-        // A row that knows its number makes its ID when somebody asks for it.
-        if origin == nil || row.block.origin !== origin { row.objectID = objectID }
-        row.version = (snapshot?.version ?? 0) &+ 1
-        return owningEntity.frozen!.hasTransients && !keepsTransients ? withoutTransients(row) : row
+        return frozen.hasTransients && !keepsTransients ? withoutTransients(row) : row
     }
 
     /// A row for a store: without the values that never leave the context.
@@ -213,8 +228,9 @@ extension NSManagedObject {
         if eventRow != nil { eventRow = nil }
         flags.subtract([.inserted, .updated, .noted, .insertedInEvent, .ownsRow])
         changed.removeAll()
-        refusedValues = nil
+        if rarities != nil { refusedValues = nil }
         snapshot = row
+        if relationships.isEmpty { return }
         for (index, state) in relationships.enumerated() {
             // What was added before the list was known is in the store's list from now on.
             guard case .toMany(let storage) = state else { continue }

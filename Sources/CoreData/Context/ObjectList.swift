@@ -37,7 +37,7 @@ struct ObjectList {
     /// Empties the list and answers what it held.
     mutating func removeAll() -> [NSManagedObject] {
         let all = elements
-        for object in all { object.listIndex = -1 }
+        all.forEachUncounted { $0.listIndex = -1 }
         self = ObjectList()
         return all
     }
@@ -46,7 +46,7 @@ struct ObjectList {
     var set: Set<NSManagedObject> {
         mutating get {
             if let knownSet { return knownSet }
-            let set = elements.setUncounted { $0 }
+            let set = elements.objectSet
             knownSet = set
             return set
         }
@@ -55,7 +55,7 @@ struct ObjectList {
     /// Different objects as a set: the list's own, which is kept, where they are all that it holds.
     mutating func set(of objects: [NSManagedObject]) -> Set<NSManagedObject> {
         if objects.isEmpty { return [] }
-        return objects.count == count && objects.allSatisfy { contains($0) } ? set : objects.setUncounted { $0 }
+        return objects.count == count && objects.allSatisfyUncounted(contains) ? set : objects.objectSet
     }
 
     private func contains(_ object: NSManagedObject) -> Bool {

@@ -183,6 +183,18 @@ final class ObjectRegistry: @unchecked Sendable {
         lock.unlock()
     }
 
+    /// Takes objects out.
+    func unregister(_ objects: [NSManagedObject]) {
+        lock.lock()
+        objects.forEachUncounted { object in
+            guard object.flags.contains(.registered), let key = object.identityKey else { return }
+            object.flags.remove(.registered)
+            map.remove(Unmanaged.passUnretained(object).toOpaque(), for: key)
+            if remembersReleases, object.hasPermanentID, let id = object.identifier { gone.append(id) }
+        }
+        lock.unlock()
+    }
+
     /// Gives objects other IDs and files them anew. Answers those they had, nil for objects whose ID no one has asked for.
     func exchangeIDs(of objects: [NSManagedObject], for ids: [NSManagedObjectID?]) -> [NSManagedObjectID?] {
         lock.lock()

@@ -149,7 +149,6 @@ extension NSPersistentStoreCoordinator: ObjectSource {
     func permanentIDs(for objects: [NSManagedObject], in context: NSManagedObjectContext) throws -> [NSManagedObjectID] {
         guard !objects.isEmpty else { return [] }
         var ids: [ObjectIdentifier: NSManagedObjectID] = [:]
-        ids.reserveCapacity(objects.count)
         for (store, group) in try grouped(objects, { try store(forNew: $0, in: context) }) {
             try refuseIfReadOnly(store)
             let given = try store.requestLock.withLock { try store.permanentIDs(for: group) }

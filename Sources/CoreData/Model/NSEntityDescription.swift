@@ -161,6 +161,14 @@ final class FrozenEntity: @unchecked Sendable {
     var uniqueness: [UniquenessConstraint] = []
     /// The relationships that a save must check.
     let restricted: [NSRelationshipDescription]
+    /// Whether there are no relationships, and nothing that stores do not keep.
+    let isPlain: Bool
+    /// Whether a save has anything to check of an object, besides values that were refused.
+    let isChecked: Bool
+    /// The attributes that stores keep, of the first 64 properties; a bit for each.
+    let storedAttributes: UInt64
+    /// Whether relationships may deny a deletion.
+    let deniesDeletion: Bool
     let layout: RowLayout
     /// The entity at the top of the inheritance. The model keeps it alive.
     unowned(unsafe) let root: NSEntityDescription
@@ -194,6 +202,12 @@ final class FrozenEntity: @unchecked Sendable {
         }
         ruled = properties.compactMap(RuledProperty.init)
         overridesValidateValue = ValidationOverride.exists(in: objectClass)
+        isPlain = relationships.isEmpty && !hasTransients
+        isChecked = overridesValidateValue || !mandatory.isEmpty || !bounded.isEmpty || !ruled.isEmpty || !restricted.isEmpty
+        storedAttributes = properties.prefix(64).reduce(0) { bits, property in
+            property is NSAttributeDescription && !property.isTransient ? bits | 1 << UInt64(property.slotIndex) : bits
+        }
+        deniesDeletion = relationships.contains { $0.deleteRule == .denyDeleteRule }
         self.layout = layout
         self.root = root
         self.objectClass = objectClass

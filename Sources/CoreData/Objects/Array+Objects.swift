@@ -1,3 +1,4 @@
+internal import CoreDataRuntime
 internal import Foundation
 
 extension Array {
@@ -9,12 +10,33 @@ extension Array where Element: AnyObject {
     /// Calls `body` with each element, which the array keeps alive: for long lists, where counting references costs more than the work.
     @inline(__always) func forEachUncounted(_ body: (Element) throws -> Void) rethrows {
         for index in indices {
-            // Read as bits, so that no reference is made on the way.
-            let element = withUnsafeBytes {
-                $0.load(fromByteOffset: index * MemoryLayout<Element>.stride, as: Unmanaged<Element>.self)
-            }
-            try element._withUnsafeGuaranteedRef(body)
+            // Long lists are of objects that lie all over the memory: those to come are on their way while this one is worked on. The last one
+            // is asked for again where there is none to come.
+            let next = uncounted(Swift.min(index &+ 12, count &- 1)).toOpaque()
+            coredata_prefetch(next)
+            coredata_prefetch(next + 64)
+            try uncounted(index)._withUnsafeGuaranteedRef(body)
         }
+    }
+
+    /// An element that the array keeps alive, read as bits, so that no reference is made on the way.
+    @inline(__always) func uncounted(_ index: Int) -> Unmanaged<Element> {
+        withUnsafeBytes { $0.load(fromByteOffset: index * MemoryLayout<Element>.stride, as: Unmanaged<Element>.self) }
+    }
+
+    /// How many of the elements from an index on have something in common with the one there; at least that one.
+    @inline(__always) func run(from start: Int, while isAlike: (Element, Element) -> Bool) -> Range<Int> {
+        var end = start + 1
+        uncounted(start)._withUnsafeGuaranteedRef { first in
+            while end < count, uncounted(end)._withUnsafeGuaranteedRef({ isAlike(first, $0) }) { end += 1 }
+        }
+        return start..<end
+    }
+
+    /// Whether `predicate` holds for each element, as ``forEachUncounted(_:)``.
+    @inline(__always) func allSatisfyUncounted(_ predicate: (Element) -> Bool) -> Bool {
+        for index in indices where !uncounted(index)._withUnsafeGuaranteedRef(predicate) { return false }
+        return true
     }
 
     /// The results of `body` for each element, as ``forEachUncounted(_:)``.
@@ -25,12 +47,20 @@ extension Array where Element: AnyObject {
         return results
     }
 
-    /// The results of `body` for each element as a set, as ``forEachUncounted(_:)``.
-    @inline(__always) func setUncounted<Result: Hashable>(_ body: (Element) throws -> Result) rethrows -> Set<Result> {
-        var results = Set<Result>(minimumCapacity: count)
-        // `insert` answers with the member, which counts it once more and back again; an update of nothing answers with nothing.
-        try forEachUncounted { results.update(with: try body($0)) }
-        return results
+    /// The elements for which `predicate` holds: the array itself where it holds for all.
+    @inline(__always) func keeping(_ predicate: (Element) throws -> Bool) rethrows -> [Element] {
+        var kept: [Element]?
+        var index = 0
+        try forEachUncounted { element in
+            let isKept = try predicate(element)
+            if kept != nil {
+                if isKept { kept?.append(element) }
+            } else if !isKept {
+                kept = Array(self[..<index])
+            }
+            index += 1
+        }
+        return kept ?? self
     }
 
     /// The elements in another order.
@@ -51,6 +81,28 @@ extension Array where Element: AnyObject {
                 for (place, index) in indices.enumerated() { places[place] = references[index] }
             }
             initialized = count
+        }
+    }
+}
+
+extension Array where Element: NSManagedObject {
+    /// As ``forEachUncounted(_:)``, for work on the objects' rows: these are asked for in time, too.
+    @inline(__always) func forEachWithRow(_ body: (Element) throws -> Void) rethrows {
+        for index in indices {
+            let far = uncounted(Swift.min(index &+ 24, count &- 1)).toOpaque()
+            coredata_prefetch(far)
+            coredata_prefetch(far + 64)
+            uncounted(Swift.min(index &+ 12, count &- 1))._withUnsafeGuaranteedRef { next in
+                guard let slots = next.slots else { return }
+                coredata_prefetch(slots - RowPrefix.size)
+                coredata_prefetch(slots + 32)
+                coredata_prefetch(slots + 96)
+                if let snapshot = next.snapshotSlots, snapshot != slots {
+                    coredata_prefetch(snapshot - RowPrefix.size)
+                    coredata_prefetch(snapshot + 32)
+                }
+            }
+            try uncounted(index)._withUnsafeGuaranteedRef(body)
         }
     }
 }

@@ -110,9 +110,25 @@ extension NSManagedObject {
 
     /// See ``hasPersistentChangedValues``.
     final var hasChangesToSave: Bool {
-        let properties = owningEntity.frozen!.properties
+        let frozen = owningEntity.frozen!
+        // Attributes first: a look at the rows, without one at the model.
+        var attributes = changed.low & frozen.storedAttributes
+        if attributes != 0 {
+            // Both rows stay while they are compared: they are not counted.
+            guard let snapshotSlots else { return true }
+            if let slots {
+                while attributes != 0 {
+                    let slot = frozen.layout.slots[attributes.trailingZeroBitCount]
+                    let isEqual = slots.withRow { row in snapshotSlots.withRow { row.hasEqualValue(as: $0, at: slot) } }
+                    if !isEqual { return true }
+                    attributes &= attributes - 1
+                }
+            }
+        }
+        if changed.low & ~frozen.storedAttributes == 0, changed.high.isEmpty { return false }
+        let properties = frozen.properties
         func isToBeSaved(_ index: Int) -> Bool { !properties[index].isTransient && differsFromSnapshot(properties[index]) }
-        var bits = changed.low
+        var bits = changed.low & ~frozen.storedAttributes
         while bits != 0 {
             if isToBeSaved(bits.trailingZeroBitCount) { return true }
             bits &= bits - 1

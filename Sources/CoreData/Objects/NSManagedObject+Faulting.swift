@@ -104,6 +104,7 @@ extension NSManagedObject {
         if flags.contains(.ownsRow) { return true }
         if slots == nil { _ = slotsAfterFault() }
         guard let shared = row else { return false }
+        if eventRow == nil, flags.contains(.noted), flags.contains(.deleted), !flags.contains(.insertedInEvent) { eventRow = shared }
         let own = shared.copy()
         row = own
         // See `refuse`: while a value is refused, every write takes the long way.

@@ -379,6 +379,9 @@ extension NSManagedObject {
 
     var isEmpty: Bool { low == 0 && high.allSatisfy { $0 == 0 } }
 
+    /// Whether the two hold the same numbers, and neither more room than the other.
+    func isEqual(to other: PropertySet) -> Bool { low == other.low && high == other.high }
+
     @inlinable @inline(__always) func contains(_ index: Int) -> Bool {
         index < 64 ? low & (1 << UInt64(truncatingIfNeeded: index)) != 0 : containsHigh(index)
     }

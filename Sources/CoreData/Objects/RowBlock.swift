@@ -143,6 +143,11 @@ extension UnsafeMutableRawPointer {
     /// What lies before the slots of a row.
     @inline(__always) var rowPrefix: UnsafeMutablePointer<RowPrefix> { (self - RowPrefix.size).assumingMemoryBound(to: RowPrefix.self) }
 
+    /// Calls `body` with the row whose slots these are, and whose block somebody holds.
+    @inline(__always) func withRow<Result>(_ body: (Row) throws -> Result) rethrows -> Result {
+        try rowBlock._withUnsafeGuaranteedRef { try body(Row(block: $0, slots: self)) }
+    }
+
     /// The block in which a row's slots lie.
     @inline(__always) var rowBlock: Unmanaged<RowBlock> {
         Unmanaged.fromOpaque(self - Int(truncatingIfNeeded: rowPrefix.pointee.offset))

@@ -3,6 +3,7 @@ internal import Foundation
 extension NSManagedObject {
     /// Checks what every saved object must obey: values of the right type, nothing missing, to-many counts.
     func validateProperties() throws {
+        if rarities == nil, !owningEntity.frozen!.isChecked { return }
         var errors = refusedValues.map { refused in refused.keys.sorted().map { refused[$0]! } } ?? []
         let frozen = owningEntity.frozen!
         let isAskedForEach = frozen.overridesValidateValue
@@ -94,6 +95,7 @@ extension NSManagedObject {
 
     /// Checks that the relationships with the deny rule lead to nothing that stays.
     func validateDenyRules() throws {
+        guard owningEntity.frozen!.deniesDeletion else { return }
         var errors: [NSError] = []
         for relationship in owningEntity.frozen!.relationships where relationship.deleteRule == .denyDeleteRule {
             let staying = related(relationship).filter { $0.registry != nil && !$0.isDeleted }

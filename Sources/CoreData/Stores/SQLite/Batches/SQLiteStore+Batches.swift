@@ -200,14 +200,14 @@ extension SQLiteStore {
         if rows.isEmpty { return [] }
         let last = try allocate(Int64(rows.count), entity.rootNumber, entity)
         var next = last - Int64(rows.count) + 1
-        var save = SQLSave(self, connection)
+        var save = SQLSave(self, connection, isCareful: true)
         func insert(_ rows: [BatchRow]) throws -> [NSManagedObjectID] {
             for row in rows {
                 row.row.objectID = values.id(next, of: description)
                 row.row.version = 1
                 next += 1
             }
-            try save.insert(rows.map(\.row))
+            try save.insert(SQLRows(new: rows.map(\.row), of: self))
             return rows.map { $0.row.objectID.unsafelyUnwrapped }
         }
         if !isUnique { return try insert(rows) }

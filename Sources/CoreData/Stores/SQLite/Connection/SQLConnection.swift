@@ -93,6 +93,21 @@ final class SQLConnection {
     /// How many rows the last statement has changed.
     var changes: Int { Int(sqlite3_changes64(handle)) }
 
+    // MARK: Memory
+
+    /// Does something that writes to pages in no order, as where indexes change, with room for so many kilobytes of them: SQLite's two megabytes
+    /// would make it write and read the same pages again and again. The room is given back.
+    func withCache<Result>(_ kilobytes: Int, _ body: () throws -> Result) throws -> Result {
+        let size = try with("PRAGMA cache_size") { try $0.step() ? $0.int64(0) : 0 }
+        // Pages are four kilobytes unless the file was made otherwise.
+        if size == 0 || max(-size, size * 4) >= Int64(kilobytes) { return try body() }
+        try execute("PRAGMA cache_size = -\(kilobytes)")
+        defer {
+            do { try execute("PRAGMA cache_size = \(size)") } catch { Log.store.error("The size of a cache could not be set: \(error)") }
+        }
+        return try body()
+    }
+
     // MARK: Transactions
 
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }

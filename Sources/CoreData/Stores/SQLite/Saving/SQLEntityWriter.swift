@@ -67,11 +67,13 @@ final class SQLEntityWriter {
     private var updates: [ChangeKey: Update] = [:]
     /// Statements for so many rows at once.
     private var inserts: [Int: String] = [:]
+    /// How many parameters a row has among those of ``insert(_:)``.
     let columnCount: Int
     /// The attributes whose values follow from others of the row.
     private let derived: [Derived]
     /// The to-one relationships that are written with the place of the row in an order.
     private let placed: [NSRelationshipDescription]
+    var derives: Bool { !derived.isEmpty }
 
     private struct Derived {
         let attribute: NSAttributeDescription
@@ -83,11 +85,44 @@ final class SQLEntityWriter {
         let low: UInt64
         let high: [UInt64]
     }
-    struct Update {
+    /// How some columns are written.
+    final class Update {
+        /// Writes one row: the last three parameters are the new version, the key and the version that was read.
         let sql: String
         let steps: Steps
         /// The columns among them whose values may lie in files.
         let externalColumns: [SQLIdentifier]
+        /// How many parameters a row has among those of ``many(_:)``.
+        let columnCount: Int
+        private let table: SQLIdentifier
+        private let columns: [SQLIdentifier]
+        private var known: [Int: String] = [:]
+
+        fileprivate init(_ table: SQLIdentifier, _ steps: Steps, externalColumns: [SQLIdentifier]) {
+            self.table = table
+            self.externalColumns = externalColumns
+            self.steps = steps
+            columns = steps.all.flatMap(\.columns)
+            columnCount = columns.count + 2
+            let assignments = (columns + [.version]).map { "\($0) = ?" }.joined(separator: ", ")
+            sql = "UPDATE \(table) SET \(assignments) WHERE Z_PK = ? AND \(SQLIdentifier.versionNumber) = ?"
+        }
+
+        /// The statement that writes so many rows: of each come the key, the version that was read, and the values.
+        ///
+        /// One that finds its rows by a list takes two thirds of the time of one for each row.
+        func many(_ count: Int) -> String {
+            if let sql = known[count] { return sql }
+            let names = columns.indices.map { "c\($0)" }
+            let row = "(" + Array(repeating: "?", count: columnCount).joined(separator: ", ") + ")"
+            let assignments = zip(columns, names).map { "\($0) = list.\($1)" } + ["\(SQLIdentifier.version) = list.version + 1"]
+            let sql =
+                "WITH list (key, version\(names.map { ", " + $0 }.joined())) AS (VALUES "
+                + Array(repeating: row, count: count).joined(separator: ", ") + ") UPDATE \(table) SET "
+                + assignments.joined(separator: ", ") + " FROM list WHERE Z_PK = list.key AND \(SQLIdentifier.versionNumber) = list.version"
+            known[count] = sql
+            return sql
+        }
     }
 
     init(_ entity: SQLEntity, schema: SQLSchema, token: StoreToken, rows: RowSchema, externalFiles: SQLExternalFiles?) throws {
@@ -133,7 +168,7 @@ final class SQLEntityWriter {
             guard case .toOne(_, _, _?) = step.kind else { return nil }
             return step.property as? NSRelationshipDescription
         }
-        columnCount = 3 + steps.reduce(0) { $0 + $1.columns.count }
+        columnCount = 2 + steps.reduce(0) { $0 + $1.columns.count }
     }
 
     /// The column with the place of the row among those of the object that a to-one relationship leads to.
@@ -150,7 +185,8 @@ final class SQLEntityWriter {
     func insert(_ count: Int) -> String {
         if let known = inserts[count] { return known }
         let columns = [SQLIdentifier.primaryKey, .entity, .version] + steps.flatMap(\.columns)
-        let row = "(" + Array(repeating: "?", count: columns.count).joined(separator: ", ") + ")"
+        // The entity is the same for all.
+        let row = "(?, \(entity.number), " + Array(repeating: "?", count: columns.count - 2).joined(separator: ", ") + ")"
         let sql =
             "INSERT INTO \(entity.table) (\(columns.map(\.sql).joined(separator: ", "))) VALUES "
             + Array(repeating: row, count: count).joined(separator: ", ")
@@ -158,7 +194,7 @@ final class SQLEntityWriter {
         return sql
     }
 
-    /// The statement that writes what has changed: its last three parameters are the new version, the key and the version that was read.
+    /// How what has changed is written.
     func update(_ changed: PropertySet) -> Update {
         let key = ChangeKey(low: changed.low, high: changed.high)
         if let known = updates[key] { return known }
@@ -171,10 +207,8 @@ final class SQLEntityWriter {
             case .none: return changed.contains(step.slotIndex)
             }
         }
-        let assignments = (steps.flatMap(\.columns) + [.version]).map { "\($0) = ?" }.joined(separator: ", ")
         let update = Update(
-            sql: "UPDATE \(entity.table) SET \(assignments) WHERE Z_PK = ? AND \(SQLIdentifier.versionNumber) = ?", steps: Steps(steps),
-            externalColumns: entity.externalColumns.filter { column in steps.contains { $0.columns == [column] } })
+            entity.table, Steps(steps), externalColumns: entity.externalColumns.filter { column in steps.contains { $0.columns == [column] } })
         updates[key] = update
         return update
     }

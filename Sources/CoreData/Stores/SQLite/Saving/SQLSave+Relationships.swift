@@ -5,6 +5,7 @@ extension SQLSave {
 
     /// Finds the places of the objects in ordered relationships that have changed, before anything is written.
     mutating func prepareOrders(_ changes: ChangeSet) throws {
+        guard schema.hasOrders else { return }
         for objects in [changes.inserted, changes.updated] {
             for object in objects {
                 for relationship in object.owningEntity.frozen!.relationships where relationship.isToMany && relationship.isOrdered {
@@ -58,6 +59,7 @@ extension SQLSave {
     // MARK: Pairs, and relationships that have no way back
 
     func writeRelationships(_ changes: ChangeSet) throws {
+        guard schema.hasPairs else { return }
         for objects in [changes.inserted, changes.updated] {
             for object in objects {
                 if object.relationships.isEmpty { continue }

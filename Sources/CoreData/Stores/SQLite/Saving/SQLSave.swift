@@ -1,25 +1,69 @@
 internal import CSQLite
 internal import Foundation
 
+/// The rows that a save writes, with their keys and, entity by entity, their places.
+struct SQLRows {
+    let objects: [NSManagedObject]
+    private(set) var rows: [Row] = []
+    private(set) var keys: [Int64] = []
+    /// Rows that follow each other and are of one entity, in order.
+    private(set) var runs: [(entity: SQLEntity, range: Range<Int>)] = []
+
+    /// Makes the rows of objects. That may read others.
+    init(_ objects: [NSManagedObject], of store: SQLiteStore) throws {
+        self.objects = objects
+        rows.reserveCapacity(objects.count)
+        keys.reserveCapacity(objects.count)
+        try objects.forEachWithRow { object in
+            rows.append(try object.rowForSaving(keepsLists: false))
+            keys.append(try store.key(of: object))
+        }
+        var start = 0
+        while start < objects.count {
+            let range = objects.run(from: start) { $0.owningEntity === $1.owningEntity }
+            runs.append((try store.sqlEntity(objects[start].owningEntity), range))
+            start = range.upperBound
+        }
+    }
+
+    /// Rows that belong to no objects, with their IDs.
+    init(new rows: [Row], of store: SQLiteStore) throws {
+        objects = []
+        self.rows = rows
+        for (index, row) in rows.enumerated() {
+            guard let place = row.objectID.flatMap(store.place) else { continue }
+            keys.append(place.key)
+            let start = runs.last.map { $0.entity === place.entity ? $0.range.lowerBound : index } ?? index
+            if start < index { runs.removeLast() }
+            runs.append((place.entity, start..<index + 1))
+        }
+    }
+}
+
 /// One save, within its transaction.
 struct SQLSave {
     private let store: SQLiteStore
     let connection: SQLConnection
+    /// Whether rows are updated one by one, so that those which others have changed are known.
+    private let isCareful: Bool
     private(set) var conflicts: [NSMergeConflict] = []
     /// Objects to delete of which others have changed or deleted some. Which they are shows once the save is undone.
     private(set) var mismatched: [NSManagedObject] = []
     /// Objects that no table has, and of which nothing was to be written.
     private(set) var lost: [NSManagedObjectID] = []
     var orders = SQLOrderKeys()
-    /// So many rows are inserted by one statement.
-    private static let rowsPerInsert = 20
+    /// So many rows are written by one statement.
+    private static let rowsPerStatement = 100
 
     /// There are conflicts: all that there are, for the merge policy must settle them together.
     struct Mismatch: Error {}
+    /// Others have changed or deleted some of many rows that were updated together: a careful save finds out which.
+    struct UpdateMismatch: Error {}
 
-    init(_ store: SQLiteStore, _ connection: SQLConnection) {
+    init(_ store: SQLiteStore, _ connection: SQLConnection, isCareful: Bool) {
         self.store = store
         self.connection = connection
+        self.isCareful = isCareful
     }
 
     var schema: SQLSchema { store.schema }
@@ -32,34 +76,73 @@ struct SQLSave {
     // MARK: Deleting
 
     mutating func delete(_ objects: [NSManagedObject]) throws {
-        if objects.isEmpty { return }
-        /// The objects of one entity that were read with one version.
-        struct Group: Hashable {
-            let entity: ObjectIdentifier
+        /// The objects of one entity that were read with one version, -1 where they were not read.
+        struct Group {
+            let entity: NSEntityDescription
             let version: Int64
+            var keys: [Int64] = []
         }
-        var groups: [Group: [NSManagedObject]] = [:]
-        for object in objects {
-            groups[Group(entity: ObjectIdentifier(object.owningEntity), version: object.snapshot?.version ?? -1), default: []].append(
-                object)
-        }
-        for (group, objects) in groups {
-            let entity = try store.sqlEntity(objects[0].owningEntity)
-            let keys = objects.compactMap { store.place(of: $0.objectID)?.key }.sorted()
-            try store.dropFiles(of: keys, entity)
-            // Versions are compared where the object was read.
-            let condition = group.version >= 0 ? "\(SQLIdentifier.versionNumber) = ?1 AND " : ""
-            var deleted = 0
-            try connection.forEachChunk(
-                of: keys, after: group.version >= 0 ? 1 : 0, { "DELETE FROM \(entity.table) WHERE \(condition)Z_PK IN \($0)" },
-                bind: { if group.version >= 0 { $0.bind(group.version, at: 1) } }
-            ) { statement in
-                try statement.run()
-                deleted += connection.changes
+        var groups: [Group] = []
+        var places: [ObjectIdentifier: [Int64: Int]] = [:]
+        var current = -1
+        try objects.forEachUncounted { object in
+            let version = object.snapshot?.version ?? -1
+            if current < 0 || groups[current].version != version || groups[current].entity !== object.owningEntity {
+                let entity = ObjectIdentifier(object.owningEntity)
+                current = places[entity]?[version] ?? groups.count
+                places[entity, default: [:]][version] = current
+                if current == groups.count { groups.append(Group(entity: object.owningEntity, version: version)) }
+                // Mostly they are all alike.
+                if groups.count == 1, groups[0].keys.isEmpty { groups[0].keys.reserveCapacity(objects.count) }
             }
-            if group.version >= 0, deleted < keys.count { mismatched += objects }
+            groups[current].keys.append(try store.key(of: object))
+        }
+        for group in groups {
+            let entity = try store.sqlEntity(group.entity)
+            let keys = group.keys.sorted()
+            try store.dropFiles(of: keys, entity)
+            let deleted = try delete(keys, group.version, from: entity.table)
+            // Which they are shows once the save is undone.
+            if group.version >= 0, deleted < keys.count {
+                mismatched += objects.filter { $0.owningEntity === group.entity && $0.snapshot?.version ?? -1 == group.version }
+            }
             try forget(keys, of: entity)
         }
+    }
+
+    /// Deletes the rows of keys that rise, and answers how many there were. Versions are compared where the objects were read.
+    private func delete(_ keys: [Int64], _ version: Int64, from table: SQLIdentifier) throws -> Int {
+        let condition = version >= 0 ? "\(SQLIdentifier.versionNumber) = ?1 AND " : ""
+        let first = version >= 0 ? 1 : 0
+        var deleted = 0
+        var others: [Int64] = []
+        var start = 0
+        while start < keys.count {
+            var end = start + 1
+            while end < keys.count, end - start < 1000, keys[end] == keys[start] + Int64(end - start) { end += 1 }
+            if end - start < 20 {
+                others.append(contentsOf: keys[start..<end])
+            } else {
+                // Keys without a gap are the quickest to find.
+                let range = "Z_PK BETWEEN ?\(first + 1) AND ?\(first + 2)"
+                try connection.with("DELETE FROM \(table) WHERE \(condition)\(range)") { statement in
+                    if version >= 0 { statement.bind(version, at: 1) }
+                    statement.bind(keys[start], at: first + 1)
+                    statement.bind(keys[end - 1], at: first + 2)
+                    try statement.run()
+                }
+                deleted += connection.changes
+            }
+            start = end
+        }
+        try connection.forEachChunk(
+            of: others, after: first, { "DELETE FROM \(table) WHERE \(condition)Z_PK IN \($0)" },
+            bind: { if version >= 0 { $0.bind(version, at: 1) } }
+        ) { statement in
+            try statement.run()
+            deleted += connection.changes
+        }
+        return deleted
     }
 
     /// Takes deleted rows out of the tables of pairs, and out of columns that no relationship leads back from.
@@ -107,42 +190,93 @@ struct SQLSave {
         }
     }
 
-    mutating func update(_ objects: [NSManagedObject], _ rows: [Row]) throws {
-        var statement: SQLStatement?
-        var current: (entity: NSEntityDescription, low: UInt64, high: [UInt64])?
-        var writer: SQLEntityWriter?
-        var plan: SQLEntityWriter.Update?
-        defer { statement?.finish() }
-        for (object, row) in zip(objects, rows) {
-            if writer?.entity.entity !== object.owningEntity { writer = try store.writer(object.owningEntity) }
-            let changed = writer.unsafelyUnwrapped.changes(of: object)
-            if current == nil || current!.entity !== object.owningEntity || current!.low != changed.low || current!.high != changed.high {
-                statement?.finish()
-                plan = writer!.update(changed)
-                statement = try connection.statement(plan!.sql)
-                statement!.begin()
-                current = (object.owningEntity, changed.low, changed.high)
-            }
-            guard let place = store.place(of: row.objectID.unsafelyUnwrapped), let statement, let writer, let plan else { continue }
-            if !plan.externalColumns.isEmpty {
-                try store.dropFiles(of: plan.externalColumns, place.entity, "Z_PK = ?") { $0.bind(place.key, at: 1) }
-            }
-            store.scratch.reset()
-            try writer.derive(row)
-            let index = try writer.bind(
-                plan.steps, of: row, to: statement, from: 1, scratch: store.scratch, orders: &orders, key: place.key)
-            store.scratch.bind(to: statement)
-            statement.bind(row.version, at: index)
-            statement.bind(place.key, at: index + 1)
-            statement.bind(row.version &- 1, at: index + 2)
-            try statement.run()
-            if connection.changes == 0 {
-                let stored = try store.freshRow(place.entity, place.key)
-                if stored == nil, neverWas(object) {
-                    lost.append(object.objectID)
-                } else {
-                    conflicts.append(NSMergeConflict(object, stored: stored))
+    mutating func update(_ changed: SQLRows) throws {
+        for (entity, run) in changed.runs {
+            let writer = try store.writer(entity)
+            var start = run.lowerBound
+            while start < run.upperBound {
+                let properties = writer.changes(of: changed.objects[start])
+                var end = start + 1
+                while end < run.upperBound,
+                    changed.objects.uncounted(end)._withUnsafeGuaranteedRef({ writer.changes(of: $0).isEqual(to: properties) })
+                {
+                    end += 1
                 }
+                try update(changed, start..<end, writer, writer.update(properties))
+                start = end
+            }
+        }
+    }
+
+    /// Updates rows of one entity in which the same properties have changed.
+    private mutating func update(_ changed: SQLRows, _ range: Range<Int>, _ writer: SQLEntityWriter, _ update: SQLEntityWriter.Update)
+        throws
+    {
+        var index = range.lowerBound
+        // UPDATE has had FROM since SQLite 3.33.
+        let together = isCareful || !update.externalColumns.isEmpty || sqlite3_libversion_number() < 3_033_000 ? 1 : rowsPerStatement(update.columnCount)
+        if together > 1, range.count >= together {
+            try connection.with(update.many(together)) { statement in
+                while index + together <= range.upperBound {
+                    try self.update(changed, index..<index + together, writer, update, statement)
+                    index += together
+                }
+            }
+        }
+        if index == range.upperBound { return }
+        try connection.with(update.sql) { statement in
+            while index < range.upperBound {
+                try updateOne(changed, index, writer, update, statement)
+                index += 1
+            }
+        }
+    }
+
+    private mutating func update(
+        _ changed: SQLRows, _ range: Range<Int>, _ writer: SQLEntityWriter, _ update: SQLEntityWriter.Update, _ statement: SQLStatement
+    ) throws {
+        store.scratch.reset()
+        var parameter = 1
+        for index in range {
+            let key = changed.keys[index]
+            parameter = try changed.rows.withUncounted(index) { row in
+                if writer.derives { try writer.derive(row) }
+                statement.bind(key, at: parameter)
+                // The statement counts up from it.
+                if row.version == .min { throw UpdateMismatch() }
+                statement.bind(row.version &- 1, at: parameter + 1)
+                return try writer.bind(
+                    update.steps, of: row, to: statement, from: parameter + 2, scratch: store.scratch, orders: &orders, key: key)
+            }
+        }
+        store.scratch.bind(to: statement)
+        try statement.run()
+        if connection.changes != range.count { throw UpdateMismatch() }
+    }
+
+    private mutating func updateOne(
+        _ changed: SQLRows, _ index: Int, _ writer: SQLEntityWriter, _ update: SQLEntityWriter.Update, _ statement: SQLStatement
+    ) throws {
+        let (row, key) = (changed.rows[index], changed.keys[index])
+        if !update.externalColumns.isEmpty {
+            try store.dropFiles(of: update.externalColumns, writer.entity, "Z_PK = ?") { $0.bind(key, at: 1) }
+        }
+        store.scratch.reset()
+        try writer.derive(row)
+        let parameter = try writer.bind(
+            update.steps, of: row, to: statement, from: 1, scratch: store.scratch, orders: &orders, key: key)
+        store.scratch.bind(to: statement)
+        statement.bind(row.version, at: parameter)
+        statement.bind(key, at: parameter + 1)
+        statement.bind(row.version &- 1, at: parameter + 2)
+        try statement.run()
+        if connection.changes == 0 {
+            let object = changed.objects[index]
+            let stored = try store.freshRow(writer.entity, key)
+            if stored == nil, neverWas(object) {
+                lost.append(object.objectID)
+            } else {
+                conflicts.append(NSMergeConflict(object, stored: stored))
             }
         }
     }
@@ -158,51 +292,42 @@ struct SQLSave {
         }
     }
 
-    // MARK: Inserting
-
-    mutating func insert(_ rows: [Row]) throws {
-        var start = 0
-        while start < rows.count {
-            let entity = rows[start].objectID.unsafelyUnwrapped.owningEntity
-            var end = start + 1
-            while end < rows.count, rows[end].objectID.unsafelyUnwrapped.owningEntity === entity { end += 1 }
-            try insert(rows[start..<end], store.writer(entity))
-            start = end
-        }
+    /// How many rows of so many parameters one statement takes.
+    private func rowsPerStatement(_ parameters: Int) -> Int {
+        let limit = Int(sqlite3_limit(connection.handle, SQLITE_LIMIT_VARIABLE_NUMBER, -1))
+        return max(1, min(Self.rowsPerStatement, limit / parameters))
     }
 
-    private mutating func insert(_ rows: ArraySlice<Row>, _ writer: SQLEntityWriter) throws {
-        let limit = Int(sqlite3_limit(connection.handle, SQLITE_LIMIT_VARIABLE_NUMBER, -1))
-        let together = max(1, min(Self.rowsPerInsert, limit / writer.columnCount))
-        var index = rows.startIndex
-        if rows.count >= together, together > 1 {
-            try connection.with(writer.insert(together)) { statement in
-                while index + together <= rows.endIndex {
-                    try insert(rows[index..<index + together], writer, statement)
-                    index += together
+    // MARK: Inserting
+
+    mutating func insert(_ inserted: SQLRows) throws {
+        for (entity, range) in inserted.runs {
+            let writer = try store.writer(entity)
+            let together = rowsPerStatement(writer.columnCount)
+            var index = range.lowerBound
+            for count in [together, 10, 1] where range.upperBound - index >= count && count <= together {
+                try connection.with(writer.insert(count)) { statement in
+                    while index + count <= range.upperBound {
+                        try insert(inserted, index..<index + count, writer, statement)
+                        index += count
+                    }
                 }
             }
         }
-        if index == rows.endIndex { return }
-        try connection.with(writer.insert(1)) { statement in
-            while index < rows.endIndex {
-                try insert(rows[index..<index + 1], writer, statement)
-                index += 1
-            }
-        }
     }
 
-    private mutating func insert(_ rows: ArraySlice<Row>, _ writer: SQLEntityWriter, _ statement: SQLStatement) throws {
+    private mutating func insert(_ inserted: SQLRows, _ range: Range<Int>, _ writer: SQLEntityWriter, _ statement: SQLStatement) throws {
         store.scratch.reset()
-        var index = 1
-        for row in rows {
-            guard case .integer(let key) = row.objectID.unsafelyUnwrapped.reference else { continue }
-            try writer.derive(row)
-            statement.bind(key, at: index)
-            statement.bind(writer.entity.number, at: index + 1)
-            statement.bind(row.version, at: index + 2)
-            index = try writer.bind(
-                writer.allSteps, of: row, to: statement, from: index + 3, scratch: store.scratch, orders: &orders, key: key)
+        var parameter = 1
+        for index in range {
+            let key = inserted.keys[index]
+            parameter = try inserted.rows.withUncounted(index) { row in
+                if writer.derives { try writer.derive(row) }
+                statement.bind(key, at: parameter)
+                statement.bind(row.version, at: parameter + 1)
+                return try writer.bind(
+                    writer.allSteps, of: row, to: statement, from: parameter + 2, scratch: store.scratch, orders: &orders, key: key)
+            }
         }
         store.scratch.bind(to: statement)
         try statement.run()

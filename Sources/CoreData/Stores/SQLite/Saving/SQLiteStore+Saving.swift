@@ -1,24 +1,59 @@
 internal import CSQLite
+internal import CoreDataRuntime
 internal import Foundation
 
 extension SQLiteStore {
     func write(_ changes: ChangeSet, in context: NSManagedObjectContext) throws {
         // Every row is made before the first is written: making one may read others.
-        let insertedRows = try changes.inserted.mapUncounted { try $0.rowForSaving(keepsLists: false) }
-        let changed = changes.updated.followed(by: changes.locked)
-        let changedRows = try changed.mapUncounted { try $0.rowForSaving(keepsLists: false) }
-        // Not before: what fires faults may begin to read.
-        let connection = try database()
-        var save = SQLSave(self, connection)
+        let inserted = try SQLRows(changes.inserted, of: self)
+        let changed = try SQLRows(changes.updated.followed(by: changes.locked), of: self)
+        func write(isCareful: Bool) throws -> [NSManagedObjectID] {
+            // Not before: what fires faults may begin to read.
+            let connection = try database()
+            return try connection.withCache(cacheSize(changes, connection)) {
+                try self.write(changes, inserted, changed, isCareful, connection, in: context)
+            }
+        }
+        let lost: [NSManagedObjectID]
+        do { lost = try write(isCareful: false) } catch is SQLSave.UpdateMismatch { lost = try write(isCareful: true) }
+        cache.noteTime()
+        forgetRelated()
+        let derived = schema.derivedRoots
+        for saved in [inserted, changed] {
+            for (entity, range) in saved.runs where !derived.contains(entity.rootNumber) {
+                for index in range {
+                    coredata_prefetch(saved.rows.uncountedSlots(min(index + 12, saved.rows.count - 1)) - RowPrefix.size)
+                    cache.set(saved.rows.uncountedSlots(index), entity.rootNumber, saved.keys[index])
+                }
+            }
+        }
+        // SQLite has computed values there, also of rows that were not saved.
+        for root in derived { cache.removeAll(of: root) }
+        changes.deleted.forEachUncounted { object in
+            if let entity = place(of: object.owningEntity), let key = number(of: object) { cache.remove(entity.rootNumber, key) }
+        }
+        for id in lost { forgetRow(of: id) }
+        cache.sweep()
+    }
+
+    /// Writes what was made ready.
+    ///
+    /// - Parameter isCareful: whether each row is updated by itself. Otherwise an ``SQLSave/UpdateMismatch`` may say that it must be done so.
+    /// - Returns: changed objects that no table has, and of which nothing was to be written.
+    private func write(
+        _ changes: ChangeSet, _ inserted: SQLRows, _ changed: SQLRows, _ isCareful: Bool, _ connection: SQLConnection,
+        in context: NSManagedObjectContext
+    ) throws -> [NSManagedObjectID] {
+        var save = SQLSave(self, connection, isCareful: isCareful)
         historyNotes?.forget()
         do {
             try writing(connection) {
                 try save.prepareOrders(changes)
                 try save.delete(changes.deleted)
                 try save.clearUniqueValues(of: changes.updated)
-                try save.update(changed, changedRows)
+                try save.update(changed)
                 if !save.conflicts.isEmpty || !save.mismatched.isEmpty { throw SQLSave.Mismatch() }
-                try save.insert(insertedRows)
+                try save.insert(inserted)
                 try save.writeRelationships(changes)
                 try save.writeOrders()
                 try saveMetadata(connection)
@@ -35,15 +70,47 @@ extension SQLiteStore {
             for conflict in save.conflicts { keep(conflict) }
             throw NSMergeConflict.error(save.conflicts + deletions)
         }
-        cache.noteTime()
-        forgetRelated()
-        let derived = schema.derivedRoots
-        for rows in [insertedRows, changedRows] { rows.forEachUncounted { keep($0, unlessIn: derived) } }
-        // SQLite has computed values there, also of rows that were not saved.
-        for root in derived { cache.removeAll(of: root) }
-        for object in changes.deleted { forgetRow(of: object.objectID) }
-        for id in save.lost { forgetRow(of: id) }
-        cache.sweep()
+        return save.lost
+    }
+
+    /// How many kilobytes of pages a save may keep: those of SQLite, and as many for each index that many rows come into or go from. 0 where
+    /// the program has said how many.
+    private func cacheSize(_ changes: ChangeSet, _ connection: SQLConnection) throws -> Int {
+        if changes.inserted.count + changes.deleted.count < 2000 { return 0 }
+        if try SQLiteOptions(options).pragmas.contains(where: { $0.name == "cache_size" }) { return 0 }
+        var tables: Set<SQLIdentifier> = []
+        for objects in [changes.inserted, changes.deleted] {
+            var start = 0
+            while start < objects.count {
+                tables.insert(try sqlEntity(objects[start].owningEntity).table)
+                start = objects.run(from: start) { $0.owningEntity === $1.owningEntity }.upperBound
+            }
+        }
+        var indexes = 0
+        for table in tables {
+            indexes += try connection.with("SELECT count(*) FROM sqlite_master WHERE type = 'index' AND tbl_name = ?") { statement in
+                statement.bind(table.name, at: 1)
+                return try statement.step() ? Int(statement.int64(0)) : 0
+            }
+        }
+        return 2000 * min(1 + indexes, 8)
+    }
+
+    /// The number of an object's row, where it is one of this store.
+    @inline(__always) func number(of object: NSManagedObject) -> Int64? {
+        if let origin = object.origin { return origin.store.token === token ? object.number : nil }
+        if let id = object.identifier, case .integer(let key) = id.reference, id.token === token { return key }
+        return nil
+    }
+
+    /// The key of an object that is to be saved here.
+    ///
+    /// - Throws: code 133000 for one of another store.
+    @inline(__always) func key(of object: NSManagedObject) throws -> Int64 {
+        if let key = number(of: object) { return key }
+        throw CoreDataError.make(
+            NSManagedObjectReferentialIntegrityError, "\(object.objectID) cannot be saved.",
+            reason: "It does not belong to the store at \(url?.path ?? "no place").", info: [NSAffectedObjectsErrorKey: [object]])
     }
 
     private func keep(_ conflict: NSMergeConflict) {
@@ -55,19 +122,15 @@ extension SQLiteStore {
         }
     }
 
-    private func keep(_ row: Row, unlessIn derived: Set<Int64>) {
-        guard let id = row.objectID, let place = place(of: id), !derived.contains(place.entity.rootNumber) else { return }
-        cache.set(row.slots, place.entity.rootNumber, place.key)
-    }
-
     private func saveMetadata(_ connection: SQLConnection) throws {
         guard let metadata, !NSDictionary(dictionary: metadata).isEqual(NSDictionary(dictionary: savedMetadata)) else { return }
         try SQLiteMetadata.write(metadata, to: connection)
         savedMetadata = metadata
     }
 
-    func writer(_ entity: NSEntityDescription) throws -> SQLEntityWriter {
-        let entity = try sqlEntity(entity)
+    func writer(_ entity: NSEntityDescription) throws -> SQLEntityWriter { try writer(sqlEntity(entity)) }
+
+    func writer(_ entity: SQLEntity) throws -> SQLEntityWriter {
         if let known = writers[ObjectIdentifier(entity)] { return known }
         let writer = try SQLEntityWriter(
             entity, schema: schema, token: token, rows: self.schema(of: entity.entity), externalFiles: externalFiles)

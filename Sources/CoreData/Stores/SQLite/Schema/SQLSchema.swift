@@ -16,6 +16,10 @@ final class SQLSchema: @unchecked Sendable {
     let unmadeIndexes: [String]
     /// The numbers of the inheritances that have derived attributes.
     let derivedRoots: Set<Int64>
+    /// Whether rows hold their places in ordered relationships.
+    let hasOrders: Bool
+    /// Whether relationships are written that lie in no row of either end: tables of pairs, and keys that no relationship leads back from.
+    let hasPairs: Bool
     private let byEntity: [ObjectIdentifier: SQLEntity]
     private let byNumber: [Int64: SQLEntity]
 
@@ -35,6 +39,19 @@ final class SQLSchema: @unchecked Sendable {
         joins = layout.joinTables
         derivedRoots = Set(
             self.entities.filter { $0.entity.frozen!.properties.contains { $0 is NSDerivedAttributeDescription } }.map(\.rootNumber))
+        var (hasOrders, hasPairs) = (false, false)
+        for entity in self.entities {
+            for (index, property) in entity.properties.enumerated() {
+                guard case .toMany(let place) = property else { continue }
+                switch place {
+                case .join: hasPairs = true
+                case .foreignKey(let key):
+                    if key.orderColumn != nil { hasOrders = true }
+                    if (entity.entity.frozen!.properties[index] as? NSRelationshipDescription)?.keptInverse == nil { hasPairs = true }
+                }
+            }
+        }
+        (self.hasOrders, self.hasPairs) = (hasOrders, hasPairs)
         byEntity = Dictionary(uniqueKeysWithValues: self.entities.map { (ObjectIdentifier($0.entity), $0) })
         byNumber = Dictionary(uniqueKeysWithValues: self.entities.map { ($0.number, $0) })
         let indexes = SQLIndexes(entities: self.entities, joins: layout.joinTables)

@@ -175,11 +175,12 @@ extension SQLConnection {
     ) throws {
         let limit = min(1000, max(1, Int(sqlite3_limit(handle, SQLITE_LIMIT_VARIABLE_NUMBER, -1)) - first))
         var start = 0
+        var known: (size: Int, sql: String) = (0, "")
         while start < keys.count {
             let count = min(keys.count - start, limit)
             let size = min(limit, Self.chunkSizes.first { $0 >= count } ?? limit)
-            let list = "(" + Array(repeating: "?", count: size).joined(separator: ", ") + ")"
-            try with(sql(list)) { statement in
+            if size != known.size { known = (size, sql("(" + Array(repeating: "?", count: size).joined(separator: ", ") + ")")) }
+            try with(known.sql) { statement in
                 bind(statement)
                 // What is left of the list repeats the last key.
                 for index in 0..<size { statement.bind(keys[start + min(index, count - 1)], at: first + index + 1) }
