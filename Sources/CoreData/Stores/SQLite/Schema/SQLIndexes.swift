@@ -47,17 +47,9 @@ struct SQLIndexes {
     private mutating func addIndexes(_ entity: SQLEntity) {
         let description = entity.entity
         let name = description.name ?? ""
-        let single = description.indexes.filter { $0.elements.count == 1 }
-        let alone = Set(single.compactMap { $0.elements[0].propertyName })
-        // Core Data makes an index over one attribute twice, under the names of both. A second one answers nothing that the first does not,
-        // and every row that is written pays for it.
-        let named = Set(
-            single.filter { $0.partialIndexPredicate == nil && $0.elements[0].collationType == .binary }
-                .compactMap { $0.elements[0].property?.name })
+        let alone = Set(description.indexes.filter { $0.elements.count == 1 }.compactMap { $0.elements[0].propertyName })
         for case let attribute as NSAttributeDescription in description.declaredProperties {
-            guard attribute.isIndexed || alone.contains(attribute.name), !named.contains(attribute.name),
-                let column = column(of: attribute, in: entity)
-            else { continue }
+            guard attribute.isIndexed || alone.contains(attribute.name), let column = column(of: attribute, in: entity) else { continue }
             add("Z_\(name)_\(attribute.name)", on: entity, ["\(column) COLLATE BINARY ASC"])
         }
         for index in description.indexes {
