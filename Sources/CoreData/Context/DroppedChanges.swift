@@ -146,11 +146,13 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Brings an object up to the row that is at hand, so that what is taken out of its relationships is there to be taken. False when there
+    /// Brings an object up to the row that the store has, so that what is taken out of its relationships is there to be taken. False when there
     /// is none.
     @discardableResult
     func catchUp(_ object: NSManagedObject) -> Bool {
         if object.isFault, !object.hasChanges { object.relationships = [] }
+        // Another process may have saved it, of which no one has told.
+        source.forgetRow(of: object.objectID)
         do {
             guard let row = try source.row(for: object.objectID, in: self) else { return false }
             if let known = object.snapshot, isNews(row, to: object, known) { object.rebase(onto: row) }

@@ -134,6 +134,9 @@ extension NSManagedObjectContext {
 
     private func finishSave(_ changes: ChangeSet) {
         let sets = ObjectChanges(inserted: insertedList.set, updated: updatedList.set(of: changes.updated), deleted: deletedList.set)
+        if updatedList.count != changes.updated.count {
+            for object in updatedList.elements where !object.hasChangesToSave { object.forgetRowForSaving() }
+        }
         let saved = insertedList.removeAll().followed(by: updatedList.removeAll()).followed(by: changes.locked)
         lockedObjects = []
         let deleted = deletedList.removeAll()
@@ -221,6 +224,20 @@ extension NSManagedObject {
             NSManagedObjectReferentialIntegrityError, "\(owner.objectID) cannot be saved.",
             reason: "Its “\(relationship)” leads to an object that is in no context.",
             next: "Insert that object, or take it out of the relationship.", info: [NSAffectedObjectsErrorKey: [owner]])
+    }
+
+    /// The object was to be saved at first, and has nothing to save now that a conflict is settled: its row is as it was read.
+    fileprivate func forgetRowForSaving() {
+        guard let snapshot, row !== snapshot, prepareRowForWriting(), let row else { return }
+        row.version = snapshot.version
+        for relationship in owningEntity.frozen!.relationships {
+            let slot = slot(of: relationship)
+            if relationship.isToMany {
+                row.setObjectIDs(snapshot.objectIDs(at: slot), at: slot)
+            } else {
+                row.setObjectID(snapshot.objectID(at: slot), at: slot)
+            }
+        }
     }
 
     /// The store has the object's values now: they are what the next change starts from.

@@ -50,6 +50,39 @@ import Testing
         contexts.second.performAndWait { #expect(contexts.second.object(with: known).value(forKey: "number") as? Int == 5) }
     }
 
+    @Test("An object that another process has deleted and that is inserted again has its relationships back at both ends")
+    func insertedAgain() throws {
+        let contexts = try TwoContexts(.sqliteFile) { context in
+            let parent = context.insert("Node", ["label": 0])
+            _ = context.insert("Node", ["label": 1, "parent": parent])
+        }
+        contexts.second.mergePolicy = NSMergePolicy.overwrite
+        try contexts.perform(contexts.second) { objects in
+            try contexts.save { contexts.first.delete($0[0]!) }
+            objects[0]!.setValue(5, forKey: "number")
+            try contexts.second.save()
+        }
+        #expect(try contexts.stored(0, "children") == [1])
+        #expect(try contexts.stored(1, "parent") == [0])
+    }
+
+    @Test("An object that has nothing to save once a conflict is settled is in no conflict afterwards")
+    func settled() throws {
+        let contexts = try TwoContexts(.sqlite) { context in for label in 0...1 { _ = context.insert("Node", ["label": label]) } }
+        contexts.second.mergePolicy = NSMergePolicy.rollback
+        try contexts.perform(contexts.second) { objects in
+            objects[0]!.setValue(NSOrderedSet(object: objects[1]!), forKey: "queue")
+            try contexts.save { $0[0]!.setValue(5, forKey: "number") }
+            try contexts.second.save()
+            #expect(objects[1]!.value(forKey: "queueOf") == nil)
+            #expect(objects[1]!.committedValues(forKeys: ["queueOf"])["queueOf"] is NSNull)
+            contexts.second.mergePolicy = NSMergePolicy.error
+            objects[1]!.setValue(7, forKey: "number")
+            try contexts.second.save()
+        }
+        #expect(try contexts.stored(0, "queue") == [])
+    }
+
     @Test("What a child has put into an order and taken out again is none of its changes")
     func child() throws {
         let contexts = try TwoContexts(.sqlite) { context in for label in 0...1 { _ = context.insert("Node", ["label": label]) } }

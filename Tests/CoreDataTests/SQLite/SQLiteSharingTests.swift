@@ -25,6 +25,26 @@ import Testing
         }
     }
 
+    @Test func aRefreshShowsWhatAnotherCoordinatorHasSavedAlsoWhileManyFaultsFire() throws {
+        let pad = try Scratchpad()
+        let first = try pad.context(Music.model())
+        let second = try pad.context(Music.model())
+        let bands = try first.performAndWait { try (0..<30).map { try first.saveBand("\($0)") } }
+        try second.performAndWait {
+            let request = NSFetchRequest<NSManagedObjectID>(entityName: "Band")
+            request.resultType = .managedObjectIDResultType
+            // One at a time: together they would be read at once.
+            let shown = try second.fetch(request).map { second.object(with: $0) }
+            for band in shown { _ = band.value(forKey: "name") }
+            try first.performAndWait {
+                for band in bands { band.name += "!" }
+                try first.save()
+            }
+            second.refresh(shown[0], mergeChanges: false)
+            #expect((shown[0].value(forKey: "name") as? String)?.last == "!")
+        }
+    }
+
     @Test func aRowThatAnotherCoordinatorHasChangedIsAConflictWithBothSnapshots() throws {
         let pad = try Scratchpad()
         let first = try pad.context(Music.model())

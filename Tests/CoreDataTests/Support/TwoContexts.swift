@@ -59,6 +59,7 @@ final class TwoContexts {
     /// What a relationship leads to in the store.
     func stored(_ label: Int, _ relationship: String) throws -> [Int] {
         let context = Music.context(first.persistentStoreCoordinator!)
+        context.stalenessInterval = 0
         return try context.performAndWait { try ProgramSide.read(context).0.nodes[label]?.links[relationship] ?? [] }
     }
 }

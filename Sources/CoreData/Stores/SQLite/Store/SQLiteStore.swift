@@ -283,6 +283,8 @@ final class SQLiteStore: NSPersistentStore, RowTable {
     override func forgetRow(of id: NSManagedObjectID) {
         requestLock.withLock {
             guard let place = place(of: id) else { return }
+            // What is read next is to be new.
+            if storm.isOn { endStorm() }
             cache.remove(place.entity.rootNumber, place.key)
             related.removeAll(of: id)
         }
