@@ -20,8 +20,13 @@ extension SQLiteStore {
         return try database().with(question.one) { statement in
             statement.bind(key, at: 1)
             var ids: [NSManagedObjectID] = []
+            var last: Int64?
             while try statement.step() {
-                if let id = relatedID(statement.int64(0), statement.int64(1), question.destination) { ids.append(id) }
+                // Tables of pairs that others have made may have a pair twice.
+                let key = statement.int64(0)
+                if key == last { continue }
+                last = key
+                if let id = relatedID(key, statement.int64(1), question.destination) { ids.append(id) }
             }
             return ids
         }
@@ -55,6 +60,7 @@ extension SQLiteStore {
             let handle = statement.handle
             // The rows of one owner come together.
             var owner: Int64 = 0
+            var last: Int64 = 0
             var list: [NSManagedObjectID] = []
             while try statement.step() {
                 if plan.reader(sqlite3_column_int64(handle, 1)) == nil { continue }
@@ -65,6 +71,10 @@ extension SQLiteStore {
                     list.removeAll()
                     owner = key
                 }
+                // The keys of one owner stand together, a pair that is there twice included.
+                let related = sqlite3_column_int64(handle, 0)
+                if !list.isEmpty, related == last { continue }
+                last = related
                 list.append(row.objectID.unsafelyUnwrapped)
             }
             if !list.isEmpty { lists[owner] = list }
