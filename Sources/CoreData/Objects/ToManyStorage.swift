@@ -124,7 +124,8 @@ final class ToManyStorage {
     func index(of object: NSManagedObject) -> Int? {
         if objects.count <= 8 { return objects.firstIndex { $0 === object } }
         if positions == nil {
-            positions = Dictionary(uniqueKeysWithValues: objects.enumerated().map { (ObjectIdentifier($1), $0) })
+            // A damaged file may name one twice.
+            positions = Dictionary(objects.enumerated().map { (ObjectIdentifier($1), $0) }, uniquingKeysWith: { first, _ in first })
         }
         return positions![ObjectIdentifier(object)]
     }

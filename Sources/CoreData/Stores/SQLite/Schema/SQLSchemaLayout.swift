@@ -157,7 +157,11 @@ struct SQLSchemaLayout {
             if let columns = fileTables[table.name]?.filter({ !$0.hasPrefix("Z_FOK_") }), columns.count == 2,
                 Set(columns) != [own.name, other.name]
             {
-                (own, other) = (SQLIdentifier(columns[0]), SQLIdentifier(columns[1]))
+                let found = columns.map(SQLIdentifier.init)
+                let isCrossed =
+                    Self.likeness(found[1], own) + Self.likeness(found[0], other)
+                    > Self.likeness(found[0], own) + Self.likeness(found[1], other)
+                (own, other) = isCrossed ? (found[1], found[0]) : (found[0], found[1])
             }
             let order = relationship.isOrdered ? Self.orderColumn(of: isReflexive ? own : other) : nil
             let inverseOrder = inverse.isOrdered ? Self.orderColumn(of: own) : nil
@@ -176,6 +180,12 @@ struct SQLSchemaLayout {
             let orderColumns = isReflexive ? [order].compactMap { $0 } : [inverseOrder, order].compactMap { $0 }
             joinTables.append(SQLJoinTable(name: table, columns: [own, other], orderColumns: orderColumns))
         }
+    }
+
+    /// How much a column of a file looks like the one that is looked for: a migration may have left it another number.
+    private static func likeness(_ found: SQLIdentifier, _ wanted: SQLIdentifier) -> Int {
+        func word(_ name: String) -> String { name.replacing(/^Z_[0-9]*|[0-9]+$/, with: "") }
+        return found == wanted ? 2 : word(found.name) == word(wanted.name) ? 1 : 0
     }
 
     private static func orderColumn(of column: SQLIdentifier) -> SQLIdentifier {

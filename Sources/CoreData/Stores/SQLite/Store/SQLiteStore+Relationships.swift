@@ -20,8 +20,13 @@ extension SQLiteStore {
         return try database().with(question.one) { statement in
             statement.bind(key, at: 1)
             var ids: [NSManagedObjectID] = []
+            var last: Int64?
             while try statement.step() {
-                if let id = relatedID(statement.int64(0), statement.int64(1), question.destination) { ids.append(id) }
+                // Tables of pairs that others have made may have a pair twice.
+                let key = statement.int64(0)
+                if key == last { continue }
+                last = key
+                if let id = relatedID(key, statement.int64(1), question.destination) { ids.append(id) }
             }
             return ids
         }
@@ -91,8 +96,14 @@ extension SQLiteStore {
                 _ = try readRow(handle, plan)
                 // The rows of one owner come together.
                 let owner = sqlite3_column_int64(handle, ownerColumn)
-                if owners.last?.number != owner { owners.append((owner, found.count)) }
-                found.append(sqlite3_column_int64(handle, 0))
+                let number = sqlite3_column_int64(handle, 0)
+                if owners.last?.number != owner {
+                    owners.append((owner, found.count))
+                } else if found.last == number {
+                    // A pair may stand there twice.
+                    continue
+                }
+                found.append(number)
                 origins.append(Unmanaged.passUnretained(reader.origin))
             }
             guard let origin = origins.first else { return }
