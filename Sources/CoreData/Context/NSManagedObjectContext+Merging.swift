@@ -61,7 +61,11 @@ extension NSManagedObjectContext {
         changes.refreshed.subtract(changes.updated)
         if !changes.isEmpty { post(Self.didChangeObjectsNotification, changes) }
         postMergedIDs(merged)
-        mergeListeners.tell(saved, isRemote: false, except: nil)
+        // What is back was not deleted for those below either.
+        var told = saved
+        told.deleted.removeAll(where: back.contains)
+        told.updated += back
+        mergeListeners.tell(told, isRemote: false, except: nil)
     }
 
     /// Whether an object that others have deleted was inserted again here after that, and is there.

@@ -226,6 +226,32 @@ extension NSManagedObjectContext {
         #expect(undone == [[], [], []])
     }
 
+    @Test("Late news of a deletion that was overruled leave a child's changes of the object alone")
+    func overruledForChild() throws {
+        let contexts = try TwoContexts { _ = $0.insert("Node", ["label": 0]) }
+        let parent = contexts.second
+        parent.mergePolicy = NSMergePolicy.overwrite
+        let child = NSManagedObjectContext(.privateQueue)
+        child.parent = parent
+        child.automaticallyMergesChangesFromParent = true
+        let id = try child.performAndWait {
+            let node = try #require(try child.all("Node").first)
+            node.setValue(4, forKey: "number")
+            return node.objectID
+        }
+        try contexts.perform(parent) { objects in
+            try contexts.save { contexts.first.delete($0[0]!) }
+            objects[0]!.setValue("n5", forKey: "name")
+            try parent.save()
+        }
+        contexts.merge()
+        child.performAndWait {
+            let object = child.registeredObject(for: id)
+            #expect(object?.value(forKey: "number") as? Int == 4)
+            #expect(object?.value(forKey: "name") as? String == "n5")
+        }
+    }
+
     @Test("A deletion that wins may take an object with it that was never saved")
     func deletedWithNew() throws {
         let contexts = try TwoContexts { _ = $0.insert("Node", ["label": 0]) }
