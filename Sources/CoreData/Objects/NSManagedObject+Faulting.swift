@@ -34,9 +34,7 @@ extension NSManagedObject {
 
     /// No store has values of a new object that was made a fault: they are the defaults.
     private func takeDefaults() {
-        let row = owningEntity.frozen!.layout.defaultRow!.copy()
-        self.row = row
-        slots = row.slots
+        row = owningEntity.frozen!.layout.defaultRow!.copy()
         flags.insert(.ownsRow)
     }
 

@@ -42,7 +42,11 @@ private struct ResultsProgram {
             case 7: album.title = title()
             case 8: album.rating = Bool.random(using: &random) ? nil : Double(Int.random(in: 0..<6, using: &random))
             case 9: album.setValue(album.value(forKey: "rating"), forKey: "rating")
-            case 10: context.refresh(album, mergeChanges: Bool.random(using: &random))
+            case 10:
+                let merges = Bool.random(using: &random)
+                context.refresh(album, mergeChanges: merges)
+                // A new one has the values that all are made with, and results with equal titles have no one order.
+                if !merges, album.isInserted { album.title = title() }
             default:
                 // A whole year moves.
                 for other in albums where other.year == 2002 { other.year = Int16.random(in: 1998..<2008, using: &random) }

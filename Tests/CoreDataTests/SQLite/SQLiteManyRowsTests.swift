@@ -192,16 +192,4 @@ import Testing
         let fresh = try SQLiteFiles.connectForReading(pad.store, timeout: 5).texts("PRAGMA cache_size")
         #expect(try store.requestLock.withLock { try store.database().texts("PRAGMA cache_size") } == fresh)
     }
-
-    @Test func anIndexOverOneAttributeIsMadeOnce() throws {
-        let pad = try Scratchpad()
-        let name = NSAttributeDescription(name: "name", type: .string)
-        name.isIndexed = true
-        let thing = NSEntityDescription(name: "Thing", properties: [name])
-        thing.indexes = [
-            NSFetchIndexDescription(name: "byName", elements: [NSFetchIndexElementDescription(property: name, collationType: .binary)])
-        ]
-        _ = try pad.coordinator(NSManagedObjectModel(entities: [thing]))
-        #expect(try pad.texts("SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = 'ZTHING'") == [["Z_Thing_byName"]])
-    }
 }

@@ -42,6 +42,7 @@ struct SQLRequestValues {
             return .text(all[min(index, all.count - 1)])
         case .prefix: return .text(text(constant) { TextSpellings.prefix(of: $0) ?? "" })
         case .afterPrefix: return .text(text(constant) { TextSpellings.after(TextSpellings.prefix(of: $0) ?? "") })
+        case .withMark: return .text(text(constant) { $0 + "\u{300}" })
         case .patternPrefix: return .text(text(constant) { TextSpellings.prefix(ofPattern: $0) ?? "" })
         case .afterPatternPrefix: return .text(text(constant) { TextSpellings.after(TextSpellings.prefix(ofPattern: $0) ?? "") })
         case .folded(let options): return .text(text(constant) { TextPattern.folded($0, options) })

@@ -37,6 +37,8 @@ enum SQLConstantForm: Sendable {
     case prefix
     /// The least text after all that begin with ``prefix``.
     case afterPrefix
+    /// The text with the least mark after it, which would belong to its last character.
+    case withMark
     /// The beginning of every text that a pattern finds.
     case patternPrefix
     /// The least text after all that begin with ``patternPrefix``.

@@ -169,7 +169,11 @@ extension SQLTranslator {
             }
         if !options.folds, text.isColumn, let constant = part.constant, constant.shape.hasPrefix {
             switch operation {
-            case .beginsWith: return "(\(range(text, constant)) AND \(call))"
+            case .beginsWith:
+                if constant.shape.spellings != 1 { return "(\(range(text, constant)) AND \(call))" }
+                // ASCII is what it looks like, unless a mark follows. All marks come after U+0300: few texts need a closer look.
+                let mark = SQLBinding.constant(constant.number, .withMark)
+                return "(\(range(text, constant)) AND (\(text.sql) < \(mark) OR \(call)))"
             case .like: return "(\(range(text, constant, .patternPrefix, .afterPatternPrefix)) AND \(call))"
             case .endsWith, .contains, .matches: break
             }
