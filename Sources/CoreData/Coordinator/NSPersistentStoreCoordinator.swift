@@ -54,7 +54,6 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         return stores.first { $0.token === token }
     }
 
-
     /// The store at `url`; nil if there is none.
     open func persistentStore(for url: URL) -> NSPersistentStore? { persistentStores.first { $0.url == url } }
 

@@ -28,7 +28,9 @@ struct SlotTest {
             let value = location.load(subject, Double.self)
             return (low <= value && value <= high) == expected
         case .prefix(let word, let count):
-            if let bytes = location.packedBytes(subject), let answer = SlotTest.quickPrefix(bytes, word, count) { return answer == expected }
+            if let bytes = location.packedBytes(subject), let answer = SlotTest.quickPrefix(bytes, word, count) {
+                return answer == expected
+            }
             return SlotTest.hasPrefix(location.text(subject), word, count) == expected
         }
     }

@@ -179,7 +179,8 @@ final class SQLRowReader {
         for key in keys {
             let target = sqlite3_column_int64(statement, key.column)
             if target == 0, sqlite3_column_type(statement, key.column) == SQLITE_NULL { continue }
-            let entity = key.entityColumn < 0 ? key.number : values.number(sqlite3_column_int64(statement, key.entityColumn), key.destination)
+            let entity =
+                key.entityColumn < 0 ? key.number : values.number(sqlite3_column_int64(statement, key.entityColumn), key.destination)
             if let word = RowOriginStore.packed(target, ofEntity: entity) {
                 (slots + key.slot.location.offset).storeBytes(of: word, as: UInt64.self)
                 setPacked(key.slot.location, slots)
@@ -207,7 +208,8 @@ final class SQLRowReader {
         _ bytes: UnsafeRawPointer, _ count: Int, at location: SlotLocation, in slots: UnsafeMutableRawPointer, _ size: inout Int
     ) {
         (slots + size).copyMemory(from: bytes, byteCount: count)
-        (slots + location.offset).storeBytes(of: UInt64(truncatingIfNeeded: size) | UInt64(truncatingIfNeeded: count) &<< 32, as: UInt64.self)
+        (slots + location.offset).storeBytes(
+            of: UInt64(truncatingIfNeeded: size) | UInt64(truncatingIfNeeded: count) &<< 32, as: UInt64.self)
         setPacked(location, slots)
         size &+= count
     }

@@ -21,7 +21,8 @@ final class SQLValues {
         self.token = token
         self.path = path
         self.externalFiles = externalFiles
-        originStore = RowOriginStore(schema.entities.map { ($0.number, $0.entity) }, token: token, rows: store.cache, lock: store.requestLock)
+        originStore = RowOriginStore(
+            schema.entities.map { ($0.number, $0.entity) }, token: token, rows: store.cache, lock: store.requestLock)
     }
 
     // MARK: IDs

@@ -208,7 +208,8 @@ final class SQLEntityWriter {
             }
         }
         let update = Update(
-            entity.table, Steps(steps), externalColumns: entity.externalColumns.filter { column in steps.contains { $0.columns == [column] } })
+            entity.table, Steps(steps),
+            externalColumns: entity.externalColumns.filter { column in steps.contains { $0.columns == [column] } })
         updates[key] = update
         return update
     }

@@ -214,7 +214,9 @@ struct SQLSave {
     {
         var index = range.lowerBound
         // UPDATE has had FROM since SQLite 3.33.
-        let together = isCareful || !update.externalColumns.isEmpty || sqlite3_libversion_number() < 3_033_000 ? 1 : rowsPerStatement(update.columnCount)
+        let together =
+            isCareful || !update.externalColumns.isEmpty || sqlite3_libversion_number() < 3_033_000
+            ? 1 : rowsPerStatement(update.columnCount)
         if together > 1, range.count >= together {
             try connection.with(update.many(together)) { statement in
                 while index + together <= range.upperBound {

@@ -57,7 +57,9 @@ extension SQLiteStore {
         guard age != 0, relationship.isToMany, let owner = place(of: origin.entity) else { return nil }
         let unknown = numbers.filter { related.related(of: relationship, for: origin.key($0), notOlderThan: age) == nil }
         let parts = try readRelated(relationship, owner, unknown, family: origin.family)
-        if unknown.count == numbers.count, parts.count == 1 { return RelatedNumbers(numbers: parts[0].numbers[...], origin: parts[0].origin) }
+        if unknown.count == numbers.count, parts.count == 1 {
+            return RelatedNumbers(numbers: parts[0].numbers[...], origin: parts[0].origin)
+        }
         // Some were known before.
         var all: [Int64] = []
         var shared: RowOrigin?
