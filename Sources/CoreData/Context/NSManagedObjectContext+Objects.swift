@@ -94,24 +94,40 @@ extension NSManagedObjectContext {
         adoptPermanentIDs()
         var objects: [NSManagedObject] = []
         objects.reserveCapacity(rows.count)
+        // In an empty context nothing need be looked up. Rows that come twice are found when they are filed.
+        let isEmpty = registry.isEmpty
         registry.reserve(rows.count)
         // Part by part: what is done to an object and its row is done while they are in the processor's cache.
         var start = 0
         while start < rows.count {
             let part = start..<min(rows.count, start + 256)
-            let (known, missing) = registry.objects(of: rows, part)
-            let found = completed(known, missing, count: part.count) { fault(of: rows.slots(part.lowerBound + $0)) }
+            let (known, missing) = isEmpty ? ([], part.count) : registry.objects(of: rows, part)
+            if missing == part.count {
+                for index in part { objects.append(fault(of: rows.slots(index))) }
+                file(&objects, from: start)
+            } else {
+                objects += completed(known, missing, count: part.count) { fault(of: rows.slots(part.lowerBound + $0)) }
+            }
             if fulfills {
-                var index = start
-                found.forEachUncounted { object in
-                    if object.slots == nil { object.fulfillFault(with: Row(rows.slots(index))) }
-                    index += 1
+                for index in part {
+                    objects.uncounted(index)._withUnsafeGuaranteedRef { object in
+                        if object.slots == nil { object.fulfillFault(with: Row(rows.slots(index))) }
+                    }
                 }
             }
-            objects += found
             start = part.upperBound
         }
         return objects
+    }
+
+    /// Files the objects at the end of a list, which are new. What is filed already takes the place of those that would be it once more.
+    private func file(_ objects: inout [NSManagedObject], from start: Int) {
+        let repeated = registry.registerNew(objects, from: start)
+        if repeated.isEmpty, !retainsRegisteredObjects, !source.wantsRegistrations { return }
+        let new = objects[start...].filter { repeated[ObjectIdentifier($0)] == nil }
+        for index in start..<objects.count { if let first = repeated[ObjectIdentifier(objects[index])] { objects[index] = first } }
+        if retainsRegisteredObjects { retain(new) }
+        announce(new.map(\.objectID))
     }
 
     private func makeFault(_ id: NSManagedObjectID) -> NSManagedObject {

@@ -132,6 +132,13 @@ final class ObjectRegistry: @unchecked Sendable {
         lock.unlock()
     }
 
+    /// Whether no object lives in the context.
+    var isEmpty: Bool {
+        lock.lock()
+        defer { lock.unlock() }
+        return map.count == 0
+    }
+
     /// Makes room for so many objects. Of those that are there already as many may come again.
     func reserve(_ count: Int) {
         lock.lock()
@@ -141,25 +148,28 @@ final class ObjectRegistry: @unchecked Sendable {
 
     /// Files objects of which none is in the table, though some may have the same identity.
     ///
+    /// - Parameter start: where in the list they begin.
     /// - Returns: those that were not filed, and the object that has their identity.
-    func registerNew(_ objects: [NSManagedObject]) -> [ObjectIdentifier: NSManagedObject] {
+    func registerNew(_ objects: [NSManagedObject], from start: Int = 0) -> [ObjectIdentifier: NSManagedObject] {
         lock.lock()
         defer { lock.unlock() }
-        map.reserve(objects.count)
-        let expected = map.count + objects.count
-        objects.forEachUncounted { object in
-            guard let key = object.identityKey else { return }
-            object.flags.insert(.registered)
-            map.insert(Unmanaged.passUnretained(object).toOpaque(), for: key) { other in
-                Unmanaged<NSManagedObject>.fromOpaque(other)._withUnsafeGuaranteedRef { other in
-                    if let origin = object.origin { return other.isIdentified(by: object.number, of: origin) }
-                    return other.isIdentified(by: object.madeID.unsafelyUnwrapped)
+        map.reserve(objects.count - start)
+        let expected = map.count + objects.count - start
+        for index in start..<objects.count {
+            objects.uncounted(index)._withUnsafeGuaranteedRef { object in
+                guard let key = object.identityKey else { return }
+                object.flags.insert(.registered)
+                map.insert(Unmanaged.passUnretained(object).toOpaque(), for: key) { other in
+                    Unmanaged<NSManagedObject>.fromOpaque(other)._withUnsafeGuaranteedRef { other in
+                        if let origin = object.origin { return other.isIdentified(by: object.number, of: origin) }
+                        return other.isIdentified(by: object.madeID.unsafelyUnwrapped)
+                    }
                 }
             }
         }
         if map.count == expected { return [:] }
         var repeated: [ObjectIdentifier: NSManagedObject] = [:]
-        for object in objects {
+        for object in objects[start...] {
             guard let id = object.identifier, let filed = find(id), filed !== object else { continue }
             object.flags.remove(.registered)
             repeated[ObjectIdentifier(object)] = filed

@@ -335,6 +335,9 @@ final class SQLRowPlan {
         ([.primaryKey, .entity, .version] + columns).map { "\(table).\($0.sql)" }.joined(separator: ", ")
     }
 
+    /// The reader of all rows of the table; nil where rows of several entities lie in it.
+    var onlyReader: SQLRowReader? { entity.isAlone ? only : nil }
+
     /// The reader of rows that are of a number; nil for a number that the entity and those below it do not have.
     @inline(__always) func reader(_ number: Int64) -> SQLRowReader? {
         if let only { return number == entity.number || entity.isAlone ? only : nil }

@@ -60,7 +60,24 @@ extension SQLiteStore {
         _ statement: SQLStatement, _ plan: SQLRowPlan, _ body: (UnsafeMutableRawPointer) throws -> Void
     ) throws {
         let handle = statement.handle
-        while try statement.step() { try body(try readRow(handle, plan)) }
+        // Held here: what is reached through others would be counted for each row.
+        let cache = cache
+        let only = plan.onlyReader
+        let root = plan.entity.rootNumber
+        while try statement.step() {
+            let key = sqlite3_column_int64(handle, 0)
+            let version = sqlite3_column_int64(handle, 2)
+            if let known = cache.slots(root, key), known.rowPrefix.pointee.version == version {
+                cache.touch(root, key)
+                try body(known)
+            } else if let only {
+                let slots = try only.read(handle, number: key, version: version)
+                cache.set(slots, root, key)
+                try body(slots)
+            } else {
+                try body(try readRow(handle, plan))
+            }
+        }
     }
 
     /// The slots of the row that a statement stands at, which the cache holds.
