@@ -1,4 +1,5 @@
 import CoreData
+import Foundation
 import Testing
 
 @Suite("An asynchronous fetch") struct AsynchronousFetchTests {
@@ -56,7 +57,7 @@ import Testing
         let (store, coordinator) = try DictionaryStore.make()
         store.put("Album", 1, ["title": "A", "year": 2018])
         let context = Music.context(coordinator)
-        var given: [NSManagedObjectContext] = []
+        let given = GivenContexts()
         store.fetchAnswer = { request, context in
             given.append(context)
             return [NSManagedObject]()
@@ -148,4 +149,16 @@ import Testing
         let albums = try await child.fetch(request())
         #expect(await child.perform { albums.map(\.title) } == ["A", "B", "C", "D"])
     }
+}
+
+/// The contexts that a store was given, on whichever queue.
+// `lock` guards `contexts`.
+private final class GivenContexts: @unchecked Sendable {
+    private let lock = NSLock()
+    private var contexts: [NSManagedObjectContext] = []
+
+    func append(_ context: NSManagedObjectContext) { lock.withLock { contexts.append(context) } }
+    var count: Int { lock.withLock { contexts.count } }
+    var first: NSManagedObjectContext? { lock.withLock { contexts.first } }
+    var last: NSManagedObjectContext? { lock.withLock { contexts.last } }
 }
