@@ -117,7 +117,7 @@ extension NSManagedObjectContext {
         guard !unknown.isEmpty else { return ids }
         let isPrepared = try source.prepareRelated(of: relationship, for: unknown, in: self)
         for id in unknown {
-            if let known = id.persistentStore?.knownRelatedIDs(of: relationship, for: id) {
+            if let known = id.persistentStore?.rowAccess.knownRelatedIDs(of: relationship, for: id) {
                 ids += known
             } else if eagerly, !isPrepared {
                 ids += try source.relatedIDs(of: relationship, for: id, in: self)
@@ -131,13 +131,13 @@ extension NSManagedObjectContext {
     /// Objects that a fetch has found are one batch from now on; what the request says about faults is done.
     ///
     /// - Throws: the store's error.
-    func settleFaults(_ objects: [NSManagedObject], of request: NSFetchRequest<any NSFetchRequestResult>) throws {
-        if request.shouldRefreshRefetchedObjects { refreshRefetched(objects) }
+    func settleFaults(_ objects: [NSManagedObject], of query: StoreQuery) throws {
+        if query.shouldRefreshRefetchedObjects { refreshRefetched(objects) }
         noteArrivalFromParent(of: objects, replacing: true)
         guard source.batchesFaults else { return }
-        let size = request.fetchBatchSize > 0 ? request.fetchBatchSize : FaultBatch.standardPartSize
+        let size = query.fetchBatchSize > 0 ? query.fetchBatchSize : FaultBatch.standardPartSize
         faultBatches.add(objects, partSize: size, replacing: true, in: registry)
-        if !request.returnsObjectsAsFaults, request.includesPropertyValues, request.fetchBatchSize <= 0 {
+        if !query.returnsObjectsAsFaults, query.includesPropertyValues, query.fetchBatchSize <= 0 {
             try objects.forEachUncounted { if $0.slots == nil { try $0.fulfillFault() } }
         }
     }
@@ -170,10 +170,9 @@ extension NSManagedObjectContext {
     /// Fetches what key paths lead to from the objects of a fetch, a relationship at a time for all of them.
     ///
     /// - Throws: code 134060 for a path that is none of relationships; the store's error.
-    func prefetch(_ request: NSFetchRequest<any NSFetchRequestResult>, for objects: [NSManagedObject]) throws {
-        guard let paths = request.relationshipKeyPathsForPrefetching, !paths.isEmpty, let entity = request.entity else { return }
-        for path in paths {
-            let names = try Self.relationshipNames(in: path, from: entity)
+    func prefetch(_ query: StoreQuery, for objects: [NSManagedObject]) throws {
+        for path in query.relationshipKeyPathsForPrefetching {
+            let names = try Self.relationshipNames(in: path, from: query.entity)
             // Stores that have their rows in memory need no asking.
             guard source.batchesFaults else { continue }
             var numbers = Set(objects.map(\.batchNumber))
@@ -214,10 +213,10 @@ extension NSManagedObject {
         let id = objectID
         guard let original = id.persistentStore else { return nil }
         // What is read of a former state is not known from the present one.
-        let store = managedObjectContext?.generation.current?.view(of: original) ?? original
+        let access: any RowAccess = (managedObjectContext?.generation.current?.view(of: original) ?? original).rowAccess
         var stored = snapshot
         // A fault's row may lie in the store's cache.
-        if isFault, store.batchesFaults, case .row(let row) = store.latestRow(for: id) { stored = row }
+        if isFault, access.batchesFaults, let row = access.knownRow(for: id) { stored = row }
         let slot = slot(of: relationship)
         if relationship.isToMany {
             if let list = stored?.objectIDs(at: slot) { return list.ids }
@@ -228,6 +227,6 @@ extension NSManagedObject {
             // The row will tell; asking for the relationship alone may be a question too many.
             return []
         }
-        return store.knownRelatedIDs(of: relationship, for: id)
+        return access.knownRelatedIDs(of: relationship, for: id)
     }
 }

@@ -10,18 +10,25 @@ extension NSManagedObjectContext {
     public func fetch<ResultType>(_ request: NSFetchRequest<ResultType>) throws -> [ResultType] {
         checkQueue("fetch(_:) is called")
         try throwPendingFaultError()
-        try resolve(request)
-        let erased = try settled(request.erased())
-        switch request.resultType {
+        let query = try query(for: request)
+        switch query.resultType {
         case .managedObjectResultType:
-            return try cast(fetchObjects(erased), for: request.entity.unsafelyUnwrapped)
+            return try cast(fetchObjects(query), for: query.entity)
         case .managedObjectIDResultType:
-            return try cast(fetchIDs(erased))
+            return try cast(fetchIDs(query))
         case .countResultType:
-            return try cast([NSNumber(value: countObjects(erased))])
+            return try cast([NSNumber(value: countObjects(query))])
         default:
-            return try cast(fetchDictionaries(erased))
+            return try cast(fetchDictionaries(query).elements)
         }
+    }
+
+    /// A request as it is put to stores: checked, with its entity found and nothing in it that only a context knows.
+    func query<ResultType>(for request: NSFetchRequest<ResultType>) throws -> StoreQuery {
+        try resolve(request)
+        try checkGroups(request)
+        let erased = request.erased()
+        return try settled(StoreQuery(erased, of: request.entity.unsafelyUnwrapped))
     }
 
     /// Counts the objects that `request` asks for, what is unsaved in this context included. Call it on the context's queue.
@@ -30,36 +37,30 @@ extension NSManagedObjectContext {
     public func count<ResultType>(for request: NSFetchRequest<ResultType>) throws -> Int {
         checkQueue("count(for:) is called")
         try throwPendingFaultError()
-        var erased = request.erased().copy() as! NSFetchRequest<any NSFetchRequestResult>
-        erased.entity = try resolveEntity(request.entity, named: request.entityName)
-        erased = try settled(erased)
+        let entity = try resolveEntity(request.entity, named: request.entityName)
+        try checkGroups(request)
+        let query = try settled(StoreQuery(request.erased(), of: entity))
         // Groups and distinct values are counted as such.
-        if request.resultType == .dictionaryResultType { return try fetchDictionaries(erased).count }
-        return try countObjects(erased)
+        if query.resultType == .dictionaryResultType { return try fetchDictionaries(query).elements.count }
+        return try countObjects(query)
     }
 
-    /// A request as stores are to see it: what it asks for goes together, and its predicate has nothing in it that only a context knows.
-    func settled(_ request: NSFetchRequest<any NSFetchRequestResult>) throws -> NSFetchRequest<any NSFetchRequestResult> {
-        try checkGrouping(request)
-        let predicate = try settled(request.predicate)
-        if predicate === request.predicate { return request }
-        let settled = request.copy() as! NSFetchRequest<any NSFetchRequestResult>
-        settled.predicate = predicate
-        return settled
-    }
-
-    private func checkGrouping(_ request: NSFetchRequest<any NSFetchRequestResult>) throws {
-        let isGrouped = !(request.propertiesToGroupBy ?? []).isEmpty
-        if isGrouped, request.resultType != .dictionaryResultType {
-            throw CoreDataError.make(
-                NSCoreDataError, "The fetch cannot be executed: it groups, but asks for no dictionaries.",
-                next: "Set its resultType to .dictionaryResultType.")
-        }
-        if request.havingPredicate != nil, !isGrouped {
+    /// A query as stores are to see it: its predicate has nothing in it that only a context knows.
+    func settled(_ query: StoreQuery) throws -> StoreQuery {
+        if query.havingPredicate != nil, query.groupedBy.isEmpty {
             throw CoreDataError.make(
                 NSCoreDataError, "The fetch cannot be executed: it has a havingPredicate and no groups.",
                 next: "Set propertiesToGroupBy, or use predicate.")
         }
+        let predicate = try settled(query.predicate)
+        return predicate === query.predicate ? query : query.with(predicate: predicate)
+    }
+
+    private func checkGroups<ResultType>(_ request: NSFetchRequest<ResultType>) throws {
+        guard request.resultType != .dictionaryResultType, !(request.propertiesToGroupBy ?? []).isEmpty else { return }
+        throw CoreDataError.make(
+            NSCoreDataError, "The fetch cannot be executed: it groups, but asks for no dictionaries.",
+            next: "Set its resultType to .dictionaryResultType.")
     }
 
     /// Gives a request its entity: by its name, or by the class of its results.
@@ -93,79 +94,71 @@ extension NSManagedObjectContext {
 
     // MARK: The four kinds of result
 
-    func fetchObjects(_ request: NSFetchRequest<any NSFetchRequestResult>) throws -> [NSManagedObject] {
+    func fetchObjects(_ query: StoreQuery) throws -> [NSManagedObject] {
         processPendingChanges()
-        let pending = try PendingChanges(in: self, for: request)
-        let answer = try source.fetch(pending?.widened(request) ?? request, for: self)
-        var objects = try managedObjects(in: answer, for: request)
-        if let pending { objects = try pending.apply(to: objects, of: request) }
-        if request.relationshipKeyPathsForPrefetching != nil { try prefetch(request, for: objects) }
+        let pending = try PendingChanges(in: self, for: query)
+        let answer = try source.fetch(pending?.widened(query) ?? query, for: self)
+        var objects = try managedObjects(in: answer, for: query)
+        if let pending { objects = try pending.apply(to: objects, of: query) }
+        if !query.relationshipKeyPathsForPrefetching.isEmpty { try prefetch(query, for: objects) }
         return objects
     }
 
-    private func fetchIDs(_ request: NSFetchRequest<any NSFetchRequestResult>) throws -> [NSManagedObjectID] {
+    private func fetchIDs(_ query: StoreQuery) throws -> [NSManagedObjectID] {
         processPendingChanges()
-        if try PendingChanges(in: self, for: request) != nil {
-            let objects = request.copy() as! NSFetchRequest<any NSFetchRequestResult>
-            objects.resultType = .managedObjectResultType
-            return try fetchObjects(objects).map(\.objectID)
+        if try PendingChanges(in: self, for: query) != nil {
+            return try fetchObjects(query.with(resultType: .managedObjectResultType)).map(\.objectID)
         }
-        switch try source.fetch(request, for: self) {
+        switch try source.fetch(query, for: self) {
         case .ids(let ids): return ids
         case .rows(let rows): return rows.map { $0.objectID.unsafelyUnwrapped }
-        case .objects(let objects): return objects.map(\.objectID)
-        case .dictionaries, .count: throw unexpectedAnswer(request, wanted: "object IDs")
+        case .objects(let objects): return objects.elements.map(\.objectID)
+        case .dictionaries, .count: throw unexpectedAnswer(query, wanted: "object IDs")
         }
     }
 
-    private func countObjects(_ request: NSFetchRequest<any NSFetchRequestResult>) throws -> Int {
+    func countObjects(_ query: StoreQuery) throws -> Int {
         processPendingChanges()
-        let counting = request.copy() as! NSFetchRequest<any NSFetchRequestResult>
-        if try PendingChanges(in: self, for: request) != nil {
-            counting.resultType = .managedObjectResultType
-            counting.sortDescriptors = nil
-            return try fetchObjects(counting).count
+        if try PendingChanges(in: self, for: query) != nil {
+            return try fetchObjects(query.with(resultType: .managedObjectResultType).sorted(by: [])).count
         }
-        counting.resultType = .countResultType
-        switch try source.fetch(counting, for: self) {
+        switch try source.fetch(query.with(resultType: .countResultType), for: self) {
         case .count(let count): return count
         case .ids(let ids): return ids.count
         case .rows(let rows): return rows.count
-        case .objects(let objects): return objects.count
-        case .dictionaries: throw unexpectedAnswer(request, wanted: "a count")
+        case .objects(let objects): return objects.elements.count
+        case .dictionaries: throw unexpectedAnswer(query, wanted: "a count")
         }
     }
 
-    private func fetchDictionaries(_ request: NSFetchRequest<any NSFetchRequestResult>) throws -> [NSDictionary] {
+    func fetchDictionaries(_ query: StoreQuery) throws -> StoreDictionaries {
         processPendingChanges()
-        guard case .dictionaries(let dictionaries) = try source.fetch(request, for: self) else {
-            throw unexpectedAnswer(request, wanted: "dictionaries")
+        guard case .dictionaries(let dictionaries) = try source.fetch(query, for: self) else {
+            throw unexpectedAnswer(query, wanted: "dictionaries")
         }
         return dictionaries
     }
 
-    func managedObjects(
-        in answer: FetchAnswer, for request: NSFetchRequest<any NSFetchRequestResult>
-    ) throws -> [NSManagedObject] {
+    func managedObjects(in answer: StoreAnswer, for query: StoreQuery) throws -> [NSManagedObject] {
         switch answer {
         case .objects(let objects):
-            try settleFaults(objects, of: request)
-            return objects
+            try settleFaults(objects.elements, of: query)
+            return objects.elements
         case .ids(let ids):
             let objects = objects(with: ids)
-            try settleFaults(objects, of: request)
+            try settleFaults(objects, of: query)
             return objects
         case .rows(let rows):
-            let objects = materialize(rows, fulfills: !request.returnsObjectsAsFaults)
-            if request.shouldRefreshRefetchedObjects || source.batchesFaults { try settleFaults(objects, of: request) }
+            let objects = materialize(rows, fulfills: !query.returnsObjectsAsFaults)
+            if query.shouldRefreshRefetchedObjects || source.batchesFaults { try settleFaults(objects, of: query) }
             return objects
-        case .dictionaries, .count: throw unexpectedAnswer(request, wanted: "managed objects")
+        case .dictionaries, .count: throw unexpectedAnswer(query, wanted: "managed objects")
         }
     }
 
-    private func unexpectedAnswer(_ request: NSFetchRequest<any NSFetchRequestResult>, wanted: String) -> NSError {
+    private func unexpectedAnswer(_ query: StoreQuery, wanted: String) -> NSError {
         CoreDataError.make(
-            NSPersistentStoreOperationError, "The store did not answer a fetch of “\(request.entityName ?? "?")” with \(wanted).",
+            NSPersistentStoreOperationError, "The store did not answer a fetch of “\(query.entity)” with \(wanted).",
             next: "Make the store serve every resultType, or throw for those it does not.")
     }
 

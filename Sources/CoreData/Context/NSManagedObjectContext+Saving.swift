@@ -12,9 +12,19 @@ extension NSManagedObjectContext {
         post(Self.willSaveObjectsNotification)
         try announceSave()
         try validate()
-        let changes = try writeSettlingConflicts()
+        let (changes, rows, error) = try writeSettlingConflicts()
         generation.advance()
-        finishSave(changes)
+        finishSave(changes, isWhole: error == nil)
+        adopt(rows)
+        if let error { throw error }
+    }
+
+    /// Takes the values that stores have given to objects while they saved them.
+    private func adopt(_ rows: [Row]) {
+        for row in rows {
+            guard let object = row.objectID.flatMap(registry.object(with:)), !object.isFault else { continue }
+            if object.hasChanges { object.rebase(onto: row) } else { object.adopt(row) }
+        }
     }
 
     // MARK: Before
@@ -71,7 +81,8 @@ extension NSManagedObjectContext {
 
     // MARK: The save itself
 
-    private func writeSettlingConflicts() throws -> ChangeSet {
+    /// - Returns: what was saved, rows that stores have changed, and the error where that is not everything.
+    private func writeSettlingConflicts() throws -> (ChangeSet, [Row], NSError?) {
         for _ in 0..<10 {
             do {
                 return try write()
@@ -102,14 +113,14 @@ extension NSManagedObjectContext {
         return areAllChanged ? pending : pending.keeping(isChanged)
     }
 
-    private func write() throws -> ChangeSet {
+    private func write() throws -> (ChangeSet, [Row], NSError?) {
         processPendingChanges()
         let changes = ChangeSet(
             inserted: insertedList.elements,
             // A parent is given transient values too.
             updated: changedObjects(),
             deleted: deletedList.elements, locked: lockedObjects.isEmpty ? [] : objectsToLock)
-        guard !changes.isEmpty else { return changes }
+        guard !changes.isEmpty else { return (changes, [], nil) }
         // A refresh may have dropped what an undo needs, and after the save no store can be asked any more.
         changes.deleted.forEachUncounted { if $0.rarities?.remains != nil { $0.loadEverything() } }
         let new = changes.inserted.keeping { !$0.hasPermanentID }
@@ -117,32 +128,41 @@ extension NSManagedObjectContext {
         // An optional reference looks like the reference itself: the array needs no conversion.
         let temporary = registry.exchangeIDs(of: new, for: unsafeBitCast(ids, to: [NSManagedObjectID?].self))
         do {
-            try source.save(changes, in: self)
+            let rows = try source.save(changes, in: self)
+            settle(ids, after: temporary)
+            return (changes, rows, nil)
+        } catch let partial as PartialSave {
+            // New objects that were not saved keep their IDs too: what was saved may lead to them.
+            settle(ids, after: temporary)
+            changes.keepRows()
+            return (changes.filter { partial.accepted.contains($0.objectID) }, partial.rows, partial.error)
         } catch {
             _ = registry.exchangeIDs(of: new, for: temporary)
+            changes.keepRows()
             throw error
         }
+    }
+
+    /// New objects have their IDs for good.
+    private func settle(_ ids: [NSManagedObjectID], after temporary: [NSManagedObjectID?]) {
         for index in temporary.indices {
             guard let old = temporary[index], !ids[index].isTemporary else { continue }
             old.promote(to: ids[index])
         }
         announce(ids)
-        return changes
     }
 
     // MARK: After
 
-    private func finishSave(_ changes: ChangeSet) {
-        let sets = ObjectChanges(inserted: insertedList.set, updated: updatedList.set(of: changes.updated), deleted: deletedList.set)
-        if updatedList.count != changes.updated.count {
-            for object in updatedList.elements where !object.hasChangesToSave { object.forgetRowForSaving() }
-        }
-        let saved = insertedList.removeAll().followed(by: updatedList.removeAll()).followed(by: changes.locked)
-        lockedObjects = []
-        let deleted = deletedList.removeAll()
-        eventObjects = []
-        eventLog = EventLog()
-        assignedStores = [:]
+    /// What was saved is clean.
+    ///
+    /// - Parameter isWhole: whether nothing is left to be saved.
+    private func finishSave(_ changes: ChangeSet, isWhole: Bool) {
+        let sets =
+            isWhole
+            ? ObjectChanges(inserted: insertedList.set, updated: updatedList.set(of: changes.updated), deleted: deletedList.set)
+            : ObjectChanges(inserted: changes.inserted.objectSet, updated: changes.updated.objectSet, deleted: changes.deleted.objectSet)
+        let (saved, deleted) = isWhole ? takeEverything(changes) : takePart(changes)
         saveCount.add(1, ordering: .releasing)
         if parent != nil {
             awaitingPermanentIDs += changes.inserted.map { AwaitingPermanentID(object: $0) }
@@ -170,6 +190,40 @@ extension NSManagedObjectContext {
             if !object.relationships.isEmpty { object.relationships = [] }
         }
         reportGone()
+    }
+}
+
+extension NSManagedObjectContext {
+    /// Takes everything out of the lists of what is to be saved.
+    private func takeEverything(_ changes: ChangeSet) -> (saved: [NSManagedObject], deleted: [NSManagedObject]) {
+        if updatedList.count != changes.updated.count {
+            for object in updatedList.elements where !object.hasChangesToSave { object.forgetRowForSaving() }
+        }
+        lockedObjects = []
+        eventObjects = []
+        eventLog = EventLog()
+        assignedStores = [:]
+        let saved = insertedList.removeAll().followed(by: updatedList.removeAll()).followed(by: changes.locked)
+        return (saved, deletedList.removeAll())
+    }
+
+    /// Takes what was saved out of the lists of what is to be saved.
+    private func takePart(_ changes: ChangeSet) -> (saved: [NSManagedObject], deleted: [NSManagedObject]) {
+        for object in changes.inserted {
+            insertedList.remove(object)
+            assignedStores[ObjectIdentifier(object)] = nil
+        }
+        for object in changes.updated { updatedList.remove(object) }
+        for object in changes.deleted { deletedList.remove(object) }
+        lockedObjects.removeAll { object in changes.locked.contains { $0 === object } }
+        return (changes.inserted + changes.updated + changes.locked, changes.deleted)
+    }
+}
+
+extension ChangeSet {
+    /// A store that has failed may have kept the rows that it was given: whoever changes an object from here on copies its row first.
+    fileprivate func keepRows() {
+        for objects in [inserted, updated, locked] { objects.forEachUncounted { $0.flags.remove(.ownsRow) } }
     }
 }
 

@@ -51,9 +51,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     private(set) final var parentSource: ParentSource?
 
     /// Settles what others saved since this context read the same objects. ``NSErrorMergePolicy`` unless set.
-    open var mergePolicy: Any = NSMergePolicy.error
+    open var mergePolicy: Any = NSMergePolicy.error { didSet { knownCaller = nil } }
     /// A name for logs.
-    open var name: String?
+    open var name: String? { didSet { knownCaller = nil } }
     /// Free information about the context.
     open var userInfo: NSMutableDictionary = [:]
     /// Whether an object whose row is gone reads as deleted, with nil values. True unless set; false makes it an error.
@@ -78,7 +78,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     ///
     /// It bears on stores over something that others change, whose rows are kept while a context has the objects. With 0 each fault asks the
     /// store, one at a time. Values that an object has already are not touched; see ``refresh(_:mergeChanges:)``. A child has its parent's rows.
-    open var stalenessInterval: TimeInterval = -1
+    open var stalenessInterval: TimeInterval = -1 { didSet { knownCaller = nil } }
     /// Whether the context keeps its objects alive until it is reset. False unless set: then objects live for as long as someone refers to
     /// them, or they have changes.
     open var retainsRegisteredObjects = false { didSet { updateRetained() } }
@@ -96,7 +96,17 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         set { useUndoManager(newValue) }
     }
     /// Names who writes, for stores that keep a history.
-    open var transactionAuthor: String?
+    open var transactionAuthor: String? { didSet { knownCaller = nil } }
+
+    /// The context as stores see it.
+    final var caller: StoreCaller {
+        if let knownCaller { return knownCaller }
+        let made = StoreCaller(self)
+        // A subclass may compute what stores look at.
+        if type(of: self) == NSManagedObjectContext.self { knownCaller = made }
+        return made
+    }
+    private final var knownCaller: StoreCaller?
 
     /// The state of the stores that the context holds on to.
     final let generation = QueryGeneration()

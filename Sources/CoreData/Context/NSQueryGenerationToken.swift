@@ -71,7 +71,7 @@ extension NSManagedObjectContext {
     ///
     /// Before the first read it is ``NSQueryGenerationToken/current``.
     public var queryGenerationToken: NSQueryGenerationToken? {
-        guard parent == nil, persistentStoreCoordinator?.persistentStores.contains(where: \.keepsGenerations) ?? false else { return nil }
+        guard parent == nil, persistentStoreCoordinator?.persistentStores.contains(where: { ($0.interface as? any GenerationStore)?.keepsGenerations ?? false }) ?? false else { return nil }
         return generation.current
     }
 
@@ -110,7 +110,10 @@ extension NSPersistentStoreCoordinator {
         let token = try generation.settled {
             NSQueryGenerationToken(
                 try persistentStores.compactMap { store in
-                    try store.requestLock.withLock { try store.makeView() }.map { (store.token, $0) }
+                    try (store.interface as? any GenerationStore)?.makeView().map { view in
+                        try view.settleInterface()
+                        return (store.token, view)
+                    }
                 })
         }
         return token?.view(of: store) ?? store

@@ -7,7 +7,7 @@ protocol ObjectSource: AnyObject {
     /// The model of the objects; nil while there is none.
     var sourceModel: NSManagedObjectModel? { get }
     /// Answers a fetch, without what is pending in `context`.
-    func fetch(_ request: NSFetchRequest<any NSFetchRequestResult>, for context: NSManagedObjectContext) throws -> FetchAnswer
+    func fetch(_ query: StoreQuery, for context: NSManagedObjectContext) throws -> StoreAnswer
     /// The row of an object; nil when there is none.
     func row(for id: NSManagedObjectID, in context: NSManagedObjectContext) throws -> Row?
     /// Sees to it that the rows of many objects are at hand, by one question where the store takes such. False where it takes none.
@@ -31,8 +31,10 @@ protocol ObjectSource: AnyObject {
         -> [NSManagedObjectID]
     /// Gives permanent IDs to objects that have temporary ones.
     func permanentIDs(for objects: [NSManagedObject], in context: NSManagedObjectContext) throws -> [NSManagedObjectID]
-    /// Saves. Answers with the row of each inserted and updated object as it is from now on.
-    func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws
+    /// Saves.
+    ///
+    /// - Returns: rows that stores have changed while they saved.
+    func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws -> [Row]
     /// Whether it is to be told which objects come and go.
     var wantsRegistrations: Bool { get }
     /// Whether objects that come together are to be asked for together.
@@ -45,16 +47,7 @@ protocol ObjectSource: AnyObject {
     func didUnregister(_ ids: [NSManagedObjectID])
 }
 
-/// What a source answers to a fetch.
-enum FetchAnswer {
-    case rows(RowList)
-    case ids([NSManagedObjectID])
-    case objects([NSManagedObject])
-    case dictionaries([NSDictionary])
-    case count(Int)
-}
-
-/// What a save has to do.
+/// What a save has to do, object by object, on its way to the stores.
 struct ChangeSet {
     var inserted: [NSManagedObject]
     var updated: [NSManagedObject]
@@ -62,6 +55,14 @@ struct ChangeSet {
     var locked: [NSManagedObject] = []
 
     var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && locked.isEmpty }
+    var count: Int { inserted.count + updated.count + deleted.count + locked.count }
+
+    /// The part of it that concerns some objects.
+    func filter(_ isIncluded: (NSManagedObject) -> Bool) -> ChangeSet {
+        ChangeSet(
+            inserted: inserted.filter(isIncluded), updated: updated.filter(isIncluded), deleted: deleted.filter(isIncluded),
+            locked: locked.filter(isIncluded))
+    }
 }
 
 extension ObjectSource {

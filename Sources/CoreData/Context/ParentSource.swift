@@ -18,15 +18,14 @@ final class ParentSource: ObjectSource {
 
     var sourceModel: NSManagedObjectModel? { parent.model }
 
-    func fetch(_ request: NSFetchRequest<any NSFetchRequestResult>, for context: NSManagedObjectContext) throws -> FetchAnswer {
+    func fetch(_ query: StoreQuery, for context: NSManagedObjectContext) throws -> StoreAnswer {
         try parent.performAndWait {
-            let request = request.copy() as! NSFetchRequest<any NSFetchRequestResult>
-            switch request.resultType {
-            case .countResultType: return .count(try parent.count(for: request))
-            case .dictionaryResultType: return .dictionaries(try parent.fetch(request).compactMap { $0 as? NSDictionary })
+            try parent.throwPendingFaultError()
+            switch query.resultType {
+            case .countResultType: return .count(try parent.countObjects(query))
+            case .dictionaryResultType: return .dictionaries(try parent.fetchDictionaries(query))
             default:
-                request.resultType = .managedObjectResultType
-                let objects = try parent.fetchObjects(request)
+                let objects = try parent.fetchObjects(query.with(resultType: .managedObjectResultType))
                 fetched = objects.contains { $0.batchNumber != 0 } ? objects : []
                 return .ids(objects.map(\.objectID))
             }
@@ -73,7 +72,7 @@ final class ParentSource: ObjectSource {
         objects.map(\.objectID)
     }
 
-    func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws {
+    func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws -> [Row] {
         let written = try (changes.inserted + changes.updated).map { object in
             Push(
                 entity: object.owningEntity, id: object.objectID,
@@ -90,6 +89,7 @@ final class ParentSource: ObjectSource {
                 deleted: deleted)
             parent.mergeListeners.tell(saved, isRemote: false, except: context.registry)
         }
+        return []
     }
 
     var wantsRegistrations: Bool { false }
@@ -239,13 +239,6 @@ extension NSManagedObjectContext {
     }
 }
 
-extension Row {
-    /// The IDs at `slot`, that of `relationship`: none or one for a to-one.
-    fileprivate func relatedIDs(_ relationship: NSRelationshipDescription, at slot: RowLayout.Slot) -> [NSManagedObjectID] {
-        relationship.isToMany ? objectIDs(at: slot)?.ids ?? [] : objectID(at: slot).map { [$0] } ?? []
-    }
-}
-
 /// Stands in for the source of a context that has neither a coordinator nor a parent.
 final class NoSource: ObjectSource, Sendable {
     static let shared = NoSource()
@@ -257,7 +250,7 @@ final class NoSource: ObjectSource, Sendable {
     }
 
     var sourceModel: NSManagedObjectModel? { nil }
-    func fetch(_ request: NSFetchRequest<any NSFetchRequestResult>, for context: NSManagedObjectContext) throws -> FetchAnswer {
+    func fetch(_ query: StoreQuery, for context: NSManagedObjectContext) throws -> StoreAnswer {
         throw error
     }
     func row(for id: NSManagedObjectID, in context: NSManagedObjectContext) throws -> Row? { throw error }
@@ -265,7 +258,7 @@ final class NoSource: ObjectSource, Sendable {
         of relationship: NSRelationshipDescription, for id: NSManagedObjectID, in context: NSManagedObjectContext
     ) throws -> [NSManagedObjectID] { throw error }
     func permanentIDs(for objects: [NSManagedObject], in context: NSManagedObjectContext) throws -> [NSManagedObjectID] { throw error }
-    func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws { throw error }
+    func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws -> [Row] { throw error }
     var wantsRegistrations: Bool { false }
     var batchesFaults: Bool { false }
     func forgetRow(of id: NSManagedObjectID) {}

@@ -10,30 +10,29 @@ struct PendingChanges {
     private let sort: CompiledSort?
 
     /// Nil where nothing pending bears on the request.
-    init?(in context: NSManagedObjectContext, for request: NSFetchRequest<any NSFetchRequestResult>) throws {
-        guard request.includesPendingChanges, context.hasChanges, let entity = request.entity else { return nil }
+    init?(in context: NSManagedObjectContext, for query: StoreQuery) throws {
+        guard query.includesPendingChanges, context.hasChanges else { return nil }
+        let entity = query.entity
         func concerns(_ object: NSManagedObject) -> Bool {
-            request.includesSubentities ? object.owningEntity.isKindOf(entity: entity) : object.owningEntity === entity
+            query.includesSubentities ? object.owningEntity.isKindOf(entity: entity) : object.owningEntity === entity
         }
         changed = (context.insertedList.elements + context.updatedList.elements).filter(concerns)
         deleted = context.deletedList.elements.filter(concerns)
         if changed.isEmpty, deleted.isEmpty { return nil }
         self.context = context
-        predicate = try request.predicate?.compiled(for: entity.frozen!.schema)
-        sort = try request.sortDescriptors.flatMap { $0.isEmpty ? nil : try CompiledSort($0, for: entity.frozen!.schema) }
+        predicate = try query.predicate?.compiled(for: entity.frozen!.schema)
+        sort = query.sortDescriptors.isEmpty ? nil : try CompiledSort(query.sortDescriptors, for: entity.frozen!.schema)
     }
 
-    /// The request to ask the stores with: a limit must leave room for what falls out, and an offset is counted afterwards.
-    func widened(_ request: NSFetchRequest<any NSFetchRequestResult>) -> NSFetchRequest<any NSFetchRequestResult> {
-        guard request.fetchLimit > 0 || request.fetchOffset > 0 else { return request }
-        let wide = request.copy() as! NSFetchRequest<any NSFetchRequestResult>
-        wide.fetchOffset = 0
-        if request.fetchLimit > 0 { wide.fetchLimit = request.fetchOffset + request.fetchLimit + changed.count + deleted.count }
-        return wide
+    /// The query to ask the stores with: a limit must leave room for what falls out, and an offset is counted afterwards.
+    func widened(_ query: StoreQuery) -> StoreQuery {
+        guard query.fetchLimit > 0 || query.fetchOffset > 0 else { return query }
+        let limit = query.fetchLimit > 0 ? query.fetchOffset + query.fetchLimit + changed.count + deleted.count : 0
+        return query.with(fetchOffset: 0, fetchLimit: limit)
     }
 
     /// The stores' answer with what is pending: without what was deleted or no longer matches, with what matches now, in order.
-    func apply(to fetched: [NSManagedObject], of request: NSFetchRequest<any NSFetchRequestResult>) throws -> [NSManagedObject] {
+    func apply(to fetched: [NSManagedObject], of query: StoreQuery) throws -> [NSManagedObject] {
         var matching: [NSManagedObject] = []
         var touched = Set(deleted.map(ObjectIdentifier.init))
         for object in changed {
@@ -52,8 +51,8 @@ struct PendingChanges {
             objects += matching
             if let sort, !matching.isEmpty { objects = try sort.sorted(objects) }
         }
-        if request.fetchOffset > 0 { objects.removeFirst(min(request.fetchOffset, objects.count)) }
-        if request.fetchLimit > 0, objects.count > request.fetchLimit { objects.removeLast(objects.count - request.fetchLimit) }
+        if query.fetchOffset > 0 { objects.removeFirst(min(query.fetchOffset, objects.count)) }
+        if query.fetchLimit > 0, objects.count > query.fetchLimit { objects.removeLast(objects.count - query.fetchLimit) }
         return objects
     }
 }

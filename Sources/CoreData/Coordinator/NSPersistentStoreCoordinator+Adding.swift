@@ -89,10 +89,9 @@ extension NSPersistentStoreCoordinator {
         }
         let store = storeClass.init(
             persistentStoreCoordinator: self, configurationName: configuration, at: storeURL ?? NSPersistentStore.noURL, options: options)
-        store.requestLock.lock()
-        defer { store.requestLock.unlock() }
         try store.loadMetadata()
         try check(store, type: storeType)
+        try store.settleInterface()
         try store.open()
         append(store)
         store.didAdd(to: self)

@@ -2,18 +2,18 @@ internal import Foundation
 
 extension NSPersistentStoreCoordinator {
     func prepareRows(for ids: [NSManagedObjectID], in context: NSManagedObjectContext) throws -> Bool {
-        try prepare(ids, in: context) { try $0.prepareRows(for: $1, in: context) }
+        try prepare(ids, in: context) { try $0.prepareRows(for: $1, for: context.caller) }
     }
 
     func prepareRelated(
         of relationship: NSRelationshipDescription, for ids: [NSManagedObjectID], in context: NSManagedObjectContext
     ) throws -> Bool {
-        try prepare(ids, in: context) { try $0.prepareRelated(of: relationship, for: $1, in: context) }
+        try prepare(ids, in: context) { try $0.prepareRelated(of: relationship, for: $1, for: context.caller) }
     }
 
     /// Asks each store for its own. True if all of them take questions about many objects.
     private func prepare(
-        _ ids: [NSManagedObjectID], in context: NSManagedObjectContext, _ ask: (NSPersistentStore, [NSManagedObjectID]) throws -> Bool
+        _ ids: [NSManagedObjectID], in context: NSManagedObjectContext, _ ask: (any RowAccess, [NSManagedObjectID]) throws -> Bool
     ) throws -> Bool {
         var groups: [(store: NSPersistentStore, ids: [NSManagedObjectID])] = []
         for id in ids {
@@ -29,7 +29,7 @@ extension NSPersistentStoreCoordinator {
         var isPrepared = true
         for (original, ids) in groups {
             let store = try reader(original, for: context)
-            isPrepared = try store.requestLock.withLock { try ask(store, ids) } && isPrepared
+            isPrepared = try ask(store.rowAccess, ids) && isPrepared
         }
         return isPrepared
     }

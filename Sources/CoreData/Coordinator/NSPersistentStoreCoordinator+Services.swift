@@ -21,7 +21,7 @@ extension NSPersistentStoreCoordinator {
     public func migratePersistentStore(
         _ store: NSPersistentStore, to storeURL: URL, options: [AnyHashable: Any]? = nil, withType storeType: String
     ) throws -> NSPersistentStore {
-        guard persistentStores.contains(where: { $0 === store }), let source = store as? any RowTable else {
+        guard persistentStores.contains(where: { $0 === store }), let source = store as? any CopyableStore else {
             throw CoreDataError.make(
                 NSPersistentStoreOperationError, "The store \(store.identifier ?? "?") cannot be migrated.",
                 reason: persistentStores.contains { $0 === store }
@@ -29,8 +29,12 @@ extension NSPersistentStoreCoordinator {
                 next: "Give a SQLite or in-memory store of this coordinator.", info: [NSAffectedStoresErrorKey: [store]])
         }
         // Nothing is written to it until the copy has taken its place.
-        store.requestLock.lock()
-        defer { store.requestLock.unlock() }
+        return try source.holdingWrites { try exchange(store, source, storeURL, options, storeType) }
+    }
+
+    private func exchange(
+        _ store: NSPersistentStore, _ source: any CopyableStore, _ storeURL: URL, _ options: [AnyHashable: Any]?, _ storeType: String
+    ) throws -> NSPersistentStore {
         let isWhole = store.configurationName == NSPersistentStore.defaultConfiguration
         let configuration = isWhole ? nil : store.configurationName
         let entities = managedObjectModel.entities(forConfigurationName: configuration) ?? []

@@ -2,10 +2,10 @@ public import Foundation
 
 /// Connects contexts with the stores that hold their objects.
 ///
-/// Contexts of any queue may use one coordinator at once; each store is asked for one thing at a time.
+/// Contexts of any queue may use one coordinator at once; stores guard what is theirs.
 ///
 /// Source: [NSPersistentStoreCoordinator](https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator).
-// `lock` guards `stores`; each store is used under its own `requestLock`.
+// `lock` guards `stores` and `label`, and nothing else: stores have locks of their own.
 open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// The model of the objects. It cannot be changed any more.
     public let managedObjectModel: NSManagedObjectModel
@@ -67,7 +67,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         guard persistentStores.contains(where: { $0 === store }), persistentStore(for: url).map({ $0 === store }) ?? true else {
             return false
         }
-        store.requestLock.withLock { store.url = url }
+        store.url = url
         return true
     }
 
@@ -112,13 +112,13 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// - Throws: the store's error.
     open func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext) throws -> Any {
         if let save = request as? NSSaveChangesRequest {
-            try self.save(
+            _ = try self.save(
                 ChangeSet(
                     inserted: Array(save.insertedObjects ?? []), updated: Array(save.updatedObjects ?? []),
                     deleted: Array(save.deletedObjects ?? []), locked: Array(save.lockedObjects ?? [])), in: context)
             return [Any]()
         }
-        if let batch = request as? any BatchRequest { return try executeBatch(batch, in: context) }
+        if let batch = request as? any ExecutableBatchRequest { return try executeBatch(batch, in: context) }
         if let history = request as? NSPersistentHistoryChangeRequest { return try executeHistory(history, in: context) }
         guard let fetch = request as? NSFetchRequest<any NSFetchRequestResult> else {
             throw CoreDataError.make(
@@ -126,11 +126,15 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
                 next: "Use context.execute(_:) or context.fetch(_:).")
         }
         fetch.entity = fetch.entity ?? fetch.entityName.flatMap { managedObjectModel.entitiesByName[$0] }
-        switch try self.fetch(fetch, for: context) {
+        guard let entity = fetch.entity else {
+            throw CoreDataError.make(
+                NSCoreDataError, "The fetch request names no entity.", next: "Make it with entityName: or set its entity.")
+        }
+        switch try self.fetch(StoreQuery(fetch, of: entity), for: context) {
         case .rows(let rows): return context.materialize(rows)
         case .ids(let ids): return ids
-        case .objects(let objects): return objects
-        case .dictionaries(let dictionaries): return dictionaries
+        case .objects(let objects): return objects.elements
+        case .dictionaries(let dictionaries): return dictionaries.elements
         case .count(let count): return [NSNumber(value: count)]
         }
     }

@@ -57,7 +57,7 @@ final class FetchedResultsTracker: @unchecked Sendable {
 
     private func find(_ request: NSFetchRequest<any NSFetchRequestResult>) throws -> [NSManagedObject] {
         try context.throwPendingFaultError()
-        return try context.fetchObjects(context.settled(request))
+        return try context.fetchObjects(context.query(for: request))
     }
 
     /// The objects in their order.

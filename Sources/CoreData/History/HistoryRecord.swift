@@ -132,6 +132,6 @@ final class HistorySchema: PredicateSchema, Sendable {
             let sort = try CompiledSort(descriptors, for: self)
             chosen = try sort.sortedIndices(count: chosen.count) { subject(chosen[$0]) }.map { chosen[$0] }
         }
-        return request.page(chosen)
+        return chosen.page(offset: request.fetchOffset, limit: request.fetchLimit)
     }
 }

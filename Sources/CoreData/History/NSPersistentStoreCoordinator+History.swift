@@ -11,7 +11,7 @@ extension NSPersistentStoreCoordinator {
         var numbers: [String: Int64] = [:]
         for store in wanted where store.persistentStoreCoordinator === self {
             do {
-                if let number = try store.requestLock.withLock({ try store.lastHistoryNumber() }), let id = store.identifier {
+                if let number = try (store.interface as? any HistoryStore)?.lastHistoryNumber(), let id = store.identifier {
                     numbers[id] = number
                 }
             } catch {
@@ -29,23 +29,24 @@ extension NSPersistentStoreCoordinator {
         _ request: NSPersistentHistoryChangeRequest, in context: NSManagedObjectContext
     ) throws -> NSPersistentHistoryResult {
         let affected = request.affectedStores
-        let stores = persistentStores.filter { store in
-            store.keepsHistory && affected?.contains { $0 === store } ?? true
+        let asked = persistentStores.filter { store in
+            (store.interface as? any HistoryStore)?.keepsHistory ?? false && affected?.contains { $0 === store } ?? true
         }
+        let stores = asked.compactMap { $0.interface as? any HistoryStore }
         guard !stores.isEmpty else {
             throw CoreDataError.make(
                 NSPersistentStoreUnsupportedRequestTypeError, "The NSPersistentHistoryChangeRequest cannot be executed.",
                 reason: "None of the stores keeps a history.", next: "Open a SQLite store with NSPersistentHistoryTrackingKey.")
         }
         if request.isDeletion {
-            for store in stores { try refuseIfReadOnly(store) }
+            for store in asked { try refuseIfReadOnly(store) }
             var count = 0
-            for store in stores { count += try store.requestLock.withLock { try store.deleteHistory(request) } }
+            for store in stores { count += try store.deleteHistory(request) }
             let answer = request.resultType == .count ? NSNumber(value: count) : NSNumber(value: true)
             return NSPersistentHistoryResult(answer, request.resultType == .count ? .count : .statusOnly)
         }
         var records: [HistoryRecord] = []
-        for store in stores { records += try store.requestLock.withLock { try store.history(request) } }
+        for store in stores { records += try store.history(request) }
         if stores.count > 1 { records.sort { $0.timestamp < $1.timestamp } }
         return NSPersistentHistoryResult(try answer(request, records), request.resultType)
     }

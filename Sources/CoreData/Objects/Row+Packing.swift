@@ -17,6 +17,10 @@ extension SlotLocation {
         (slots + (nullOffset + 8)).assumingMemoryBound(to: UInt64.self).pointee &= ~nullMask
     }
 
+    @inline(__always) func markPacked(_ slots: UnsafeMutableRawPointer) {
+        (slots + (nullOffset + 8)).assumingMemoryBound(to: UInt64.self).pointee |= nullMask
+    }
+
     @inline(__always) func text(_ slots: UnsafeMutableRawPointer) -> String {
         isPacked(slots) ? PackedBytes.text(slots, offset) : (slots + offset).assumingMemoryBound(to: String.self).pointee
     }

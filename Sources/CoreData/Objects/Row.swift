@@ -20,7 +20,8 @@ final class ObjectIDList: Sendable {
 ///
 /// A row is written while one object owns it. Once it is shared (a store's row, an object's snapshot) it never changes: whoever wants
 /// another value copies it first. Texts, bytes and to-one references of rows that a store has read are *packed*: see `Row+Packing.swift`.
-struct Row {
+// Unchecked: a row that more than one has is never written, and its ID is an atomic.
+@_spi(Stores) public struct Row: @unchecked Sendable {
     let block: RowBlock
     let slots: UnsafeMutableRawPointer
 
@@ -56,8 +57,11 @@ struct Row {
 
     var layout: RowLayout { block.layout }
 
+    /// The entity of the object, of a row that has an object.
+    var entity: NSEntityDescription { block.origin?.entity ?? (objectID?.owningEntity).unsafelyUnwrapped }
+
     /// The number a store counts up at each save of the row.
-    var version: Int64 {
+    public internal(set) var version: Int64 {
         get { slots.rowPrefix.pointee.version }
         nonmutating set { slots.rowPrefix.pointee.version = newValue }
     }
@@ -73,7 +77,7 @@ struct Row {
     }
 
     /// The length of the slots and of what is packed behind them.
-    var size: Int { Int(slots.rowPrefix.pointee.size & ~RowPrefix.referenceBit) }
+    var size: Int { Int(slots.rowPrefix.pointee.size & RowPrefix.sizeMask) }
 
     var subject: PredicateSubject { PredicateSubject(slots: slots, object: block) }
 
@@ -82,7 +86,7 @@ struct Row {
     private var idPlace: UnsafeMutablePointer<Atomic<UInt>> { (slots - MemoryLayout<UInt>.size).assumingMemoryBound(to: Atomic<UInt>.self) }
 
     /// The object's ID. That of a row with a number is made when it is first asked for.
-    var objectID: NSManagedObjectID? {
+    public internal(set) var objectID: NSManagedObjectID? {
         get {
             if let known = knownID { return known }
             guard let origin = block.origin else { return nil }
@@ -131,6 +135,7 @@ struct Row {
                 layout, origin: block.origin, size: size, number: prefix.pointee.number, version: prefix.pointee.version)
             if let id = knownID { row.objectID = id }
             row.holdsReferences = true
+            row.slots.rowPrefix.pointee.size |= prefix.pointee.size & RowPrefix.unknownBit
             let source = slots
             row.slots.copyMemory(from: source, byteCount: size)
             // What is packed lies as it is behind the slots of the one as of the other.

@@ -5,7 +5,8 @@ internal import Synchronization
 struct RowPrefix {
     /// The distance of the slots from the beginning of their block's object, in bytes.
     var offset: UInt32
-    /// The length of the slots and of what is packed behind them, in bytes; the highest bit says that some slot holds a reference.
+    /// The length of the slots and of what is packed behind them, in bytes; the two highest bits say that some slot holds a reference, and
+    /// that some attribute may be unknown.
     var size: UInt32
     /// The key of the row in its table, where the block has an origin.
     var number: Int64
@@ -16,6 +17,9 @@ struct RowPrefix {
 
     static let size = MemoryLayout<RowPrefix>.size
     static let referenceBit: UInt32 = 1 << 31
+    /// Some attribute may be unknown.
+    static let unknownBit: UInt32 = 1 << 30
+    static let sizeMask = ~(referenceBit | unknownBit)
 }
 
 struct RowBlockHeader {
@@ -116,7 +120,7 @@ final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
             let slots = place + RowPrefix.size
             let prefix = place.assumingMemoryBound(to: RowPrefix.self)
             if prefix.pointee.size & RowPrefix.referenceBit != 0 { releaseReferences(slots) }
-            let size = Int(prefix.pointee.size & ~RowPrefix.referenceBit)
+            let size = Int(prefix.pointee.size & RowPrefix.sizeMask)
             // After the references: where there is no origin, the ID keeps the layout alive.
             if let id = UnsafeRawPointer(bitPattern: prefix.pointee.id) { Unmanaged<NSManagedObjectID>.fromOpaque(id).release() }
             place = slots + size

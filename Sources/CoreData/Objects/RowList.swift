@@ -1,21 +1,28 @@
 /// Rows that are handed on together: each as one word, and each block held once for all of its rows that come in a row.
-struct RowList: RandomAccessCollection {
+// Unchecked: the rows are shared, and never written.
+@_spi(Stores) public struct RowList: RandomAccessCollection, @unchecked Sendable {
     private var places: [UnsafeMutableRawPointer] = []
     private var blocks: [RowBlock] = []
     private var lastBlock: UnsafeMutableRawPointer?
 
-    init() {}
+    /// An empty list.
+    public init() {}
 
-    init(_ rows: some Sequence<Row>) { for row in rows { append(row) } }
+    /// A list of rows.
+    public init(_ rows: some Sequence<Row>) { for row in rows { append(row) } }
 
-    var startIndex: Int { 0 }
-    var endIndex: Int { places.count }
-    subscript(index: Int) -> Row { Row(places[index]) }
+    /// The first index.
+    public var startIndex: Int { 0 }
+    /// The index after the last row.
+    public var endIndex: Int { places.count }
+    /// A row.
+    public subscript(index: Int) -> Row { Row(places[index]) }
 
     /// The slots of a row, which live as long as the list does.
     @inline(__always) func slots(_ index: Int) -> UnsafeMutableRawPointer { places[index] }
 
-    mutating func append(_ row: Row) { append(row.slots) }
+    /// Adds a row.
+    public mutating func append(_ row: Row) { append(row.slots) }
 
     /// Adds a row whose block somebody holds until now.
     @inline(__always) mutating func append(_ slots: UnsafeMutableRawPointer) {

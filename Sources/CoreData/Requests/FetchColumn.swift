@@ -1,14 +1,14 @@
 internal import Foundation
-internal import Predicates
+public import Predicates
 
 /// One of the values that a dictionary fetch asks for, or groups by.
-struct FetchColumn {
+@_spi(Stores) public struct FetchColumn: Sendable {
     /// The key in the dictionaries.
-    let name: String
+    public let name: String
     /// What it is.
-    let expression: ExpressionTree
+    public let expression: ExpressionTree
     /// The type that the value is to have; nil to leave it as it is.
-    let type: NSAttributeType?
+    public let type: NSAttributeType?
 
     /// Reads an element of `propertiesToFetch` or `propertiesToGroupBy`.
     ///
@@ -79,10 +79,9 @@ struct FetchColumn {
     }
 
     /// The columns that a request asks for: those it names, or every attribute that stores keep.
-    static func columns(of request: NSFetchRequest<any NSFetchRequestResult>) throws -> [FetchColumn] {
-        let entity = request.entity.unsafelyUnwrapped
+    static func columns(_ named: [Any]?, of entity: NSEntityDescription) throws -> [FetchColumn] {
         let all: () -> [Any] = { entity.properties.filter { $0 is NSAttributeDescription && !$0.isTransient } }
-        return try (request.propertiesToFetch ?? all()).map { try FetchColumn($0, of: entity, in: "propertiesToFetch") }
+        return try (named ?? all()).map { try FetchColumn($0, of: entity, in: "propertiesToFetch") }
     }
 
     /// The value as it stands in a dictionary.

@@ -121,7 +121,7 @@ extension NSManagedObjectContext {
     public func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
         checkQueue("execute(_:) is called")
         if let request = request as? any StartableRequest { return try request.start(in: self) }
-        if let request = request as? any BatchRequest { return try executeBatch(request) }
+        if let request = request as? any ExecutableBatchRequest { return try executeBatch(request) }
         if let request = request as? NSPersistentHistoryChangeRequest, let coordinator = persistentStoreCoordinator {
             return try coordinator.executeHistory(request, in: self)
         }
@@ -212,11 +212,10 @@ private enum TransferredAnswer {
 extension NSManagedObjectContext {
     /// The request as it is put to the stores, widened for what is pending here.
     fileprivate func prepared<ResultType>(_ request: NSFetchRequest<ResultType>) throws -> PreparedFetch {
-        try resolve(request)
         processPendingChanges()
-        let erased = try settled(request.erased())
-        let pending = try PendingChanges(in: self, for: erased)
-        return PreparedFetch(request: erased, sent: pending?.widened(erased) ?? erased, pending: pending)
+        let query = try query(for: request)
+        let pending = try PendingChanges(in: self, for: query)
+        return PreparedFetch(query: query, sent: pending?.widened(query) ?? query, pending: pending)
     }
 
     /// Asks the stores. On this (private) context's queue.
@@ -225,7 +224,7 @@ extension NSManagedObjectContext {
         switch try source.fetch(prepared.sent, for: self) {
         case .rows(let rows): return .rows(rows)
         case .ids(let ids): return .ids(ids)
-        case .objects(let objects): return .ids(objects.map(\.objectID))
+        case .objects(let objects): return .ids(objects.elements.map(\.objectID))
         case .dictionaries, .count: return .ids([])
         }
     }
@@ -237,17 +236,17 @@ extension NSManagedObjectContext {
         if progress?.isCancelled ?? false { throw CancellationError() }
         var objects: [NSManagedObject]
         switch answer {
-        case .rows(let rows): objects = try managedObjects(in: .rows(rows), for: prepared.request)
+        case .rows(let rows): objects = try managedObjects(in: .rows(rows), for: prepared.query)
         case .ids(let ids): objects = self.objects(with: ids)
         }
-        if let pending = prepared.pending { objects = try pending.apply(to: objects, of: prepared.request) }
-        return try cast(objects, for: prepared.request.entity.unsafelyUnwrapped)
+        if let pending = prepared.pending { objects = try pending.apply(to: objects, of: prepared.query) }
+        return try cast(objects, for: prepared.query.entity)
     }
 }
 
 /// A fetch that has been checked and is ready for the stores.
 private struct PreparedFetch {
-    let request: NSFetchRequest<any NSFetchRequestResult>
-    let sent: NSFetchRequest<any NSFetchRequestResult>
+    let query: StoreQuery
+    let sent: StoreQuery
     let pending: PendingChanges?
 }

@@ -146,6 +146,16 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
         set { settings.allowsEvaluationInMemory = newValue }
     }
 
+    /// What the request says to stores of particular kinds, such as how old a cached answer may be. Each kind documents its own. Not in Apple's API.
+    final public var storeOptions: StoreRequestOptions {
+        get { settings.options }
+        set { settings.options = newValue }
+    }
+
+    /// The request as the application made it, of its own class and result type, where a store is handed another that says the same: generic
+    /// classes of Swift do not convert. Itself otherwise. For incremental stores that know subclasses of requests. Not in Apple's API.
+    final public var callersRequest: NSPersistentStoreRequest { settings.original ?? self }
+
     /// A request like this one.
     open override func copy(with zone: NSZone? = nil) -> Any {
         let copy = super.copy(with: zone) as! NSFetchRequest<ResultType>
@@ -173,6 +183,7 @@ extension NSFetchRequest {
         let erased = NSFetchRequest<any NSFetchRequestResult>()
         erased.affectedStores = affectedStores
         erased.settings = settings
+        erased.settings.original = settings.original ?? self
         return erased
     }
 }
@@ -198,4 +209,7 @@ struct FetchSettings {
     var propertiesToGroupBy: [Any]?
     var havingPredicate: NSPredicate?
     var allowsEvaluationInMemory = false
+    var options = StoreRequestOptions()
+    /// The request of another result type that this one stands for.
+    var original: NSPersistentStoreRequest?
 }

@@ -5,25 +5,24 @@ internal import Predicates
 ///
 /// The order is SQL's: group, having, columns, sort, distinct, offset and limit.
 struct DictionaryFetch {
-    private let request: NSFetchRequest<any NSFetchRequestResult>
+    private let query: StoreQuery
     private let schema: RowSchema
     private let columns: [FetchColumn]
     private let groupedBy: [FetchColumn]
 
-    init(_ request: NSFetchRequest<any NSFetchRequestResult>, _ schema: RowSchema) throws {
-        self.request = request
+    init(_ query: StoreQuery, _ schema: RowSchema) {
+        self.query = query
         self.schema = schema
-        columns = try FetchColumn.columns(of: request)
-        let entity = request.entity.unsafelyUnwrapped
-        groupedBy = try (request.propertiesToGroupBy ?? []).map { try FetchColumn($0, of: entity, in: "propertiesToGroupBy") }
+        columns = query.columns
+        groupedBy = query.groupedBy
     }
 
     /// Whether several rows become one dictionary.
-    var isGrouped: Bool { !groupedBy.isEmpty || columns.contains { $0.expression.isOverRows } }
+    var isGrouped: Bool { query.isGrouped }
 
     /// The dictionaries of rows, which are in order already where the request does not group.
     func results(_ rows: [Row]) throws -> [NSDictionary] {
-        request.distinctPage(isGrouped ? try ofGroups(rows) : try ofEach(rows))
+        query.distinctPage(isGrouped ? try ofGroups(rows) : try ofEach(rows))
     }
 
     private func ofEach(_ rows: [Row]) throws -> [NSDictionary] {
@@ -43,12 +42,12 @@ struct DictionaryFetch {
         var groups = try groups(rows)
         let groupSchema = GroupSchema(rows: schema, groupedBy: groupedBy.map(\.expression))
         for column in columns { try groupSchema.add(column) }
-        if let having = request.havingPredicate {
+        if let having = query.havingPredicate {
             let condition = try groupSchema.rewritten(having.tree()).compiled(for: groupSchema)
             groups = try groups.filter { try condition.matches($0.subject) }
         }
-        if let descriptors = request.sortDescriptors, !descriptors.isEmpty {
-            let keyed = try descriptors.map { descriptor in
+        if !query.sortDescriptors.isEmpty {
+            let keyed = try query.sortDescriptors.map { descriptor in
                 try descriptor.key.map { descriptor.keyed(try groupSchema.sortKey($0)) } ?? descriptor
             }
             let sort = try CompiledSort(keyed, for: groupSchema)

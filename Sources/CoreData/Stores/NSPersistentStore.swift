@@ -12,7 +12,7 @@ public let NSReadOnlyPersistentStoreOption = "NSReadOnlyPersistentStoreOption"
 
 /// Where objects are kept: the base of ``NSAtomicStore`` and ``NSIncrementalStore``, which stores of your own inherit from.
 ///
-/// A coordinator makes the instances. It calls a store for one request at a time, on the queue of the context that asks.
+/// A coordinator makes the instances.
 ///
 /// Source: [NSPersistentStore](https://developer.apple.com/documentation/coredata/nspersistentstore).
 open class NSPersistentStore: NSObject {
@@ -51,8 +51,6 @@ open class NSPersistentStore: NSObject {
 
     /// What ties IDs to the store. A view of a store as it was has the one of the store.
     final var token = StoreToken(identifier: "")
-    /// One request at a time; recursive, for a store may use the context that asks it.
-    let requestLock = NSRecursiveLock()
 
     /// The place given to stores that are added without one; ``url`` is nil then.
     static let noURL = URL(string: "coredata:no-url")!
@@ -100,80 +98,46 @@ open class NSPersistentStore: NSObject {
             reason: "The class does not override setMetadata(_:forPersistentStoreAt:).", next: "Add the store and set its metadata.")
     }
 
-    // MARK: What the coordinator asks; each kind of store answers in its own way
+    // MARK: What the coordinator asks
 
     /// Called once the metadata have been checked, before the store is asked anything.
     func open() throws {}
-    func performFetch(_ request: NSFetchRequest<any NSFetchRequestResult>, for context: NSManagedObjectContext) throws -> FetchAnswer {
-        throw unsupported(request)
+
+    /// What the coordinator asks and tells the store; nil before the store is added.
+    ///
+    /// Set once, before the store is known to others. It is the store itself, which is not to keep itself alive.
+    final unowned(unsafe) private(set) var interface: (any StoreInterface)!
+    /// How the coordinator gets at the store's rows. Set once, as ``interface``.
+    final unowned(unsafe) private(set) var rowAccess: (any RowAccess)!
+    /// Keep ``interface`` and ``rowAccess`` alive where they are not the store itself.
+    private var owned: [AnyObject] = []
+
+    /// What the coordinator is to ask: the store itself, unless its kind has something that answers for it. Nil for a plain store.
+    func makeInterface() -> (any StoreInterface)? { self as? any StoreInterface }
+
+    /// Finds out what the store can do, before it is known to others.
+    ///
+    /// - Throws: code 134070 for a class that conforms to no interface.
+    final func settleInterface() throws {
+        guard let interface = makeInterface() else {
+            throw CoreDataError.contract(
+                self, "init(persistentStoreCoordinator:configurationName:at:options:)", "It is a plain NSPersistentStore, which keeps nothing.",
+                next: "Inherit from NSIncrementalStore or NSAtomicStore, or conform to StoreInterface.")
+        }
+        let access = interface as? any RowAccess ?? (interface.holdsRows ? DirectAccess(interface) : CachedAccess(interface))
+        owned = [interface, access].filter { $0 !== self }
+        self.interface = interface
+        rowAccess = access
     }
-    /// The row of an object; nil when the store has none.
-    func row(for id: NSManagedObjectID, in context: NSManagedObjectContext) throws -> Row? { nil }
-    func relatedIDs(
-        of relationship: NSRelationshipDescription, for id: NSManagedObjectID, in context: NSManagedObjectContext
-    ) throws -> [NSManagedObjectID] { [] }
-    /// What is known of a to-many relationship of a row; nil where it must be read, or has no numbers of one table.
-    func relatedNumbers(
-        of relationship: NSRelationshipDescription, for number: Int64, of origin: RowOrigin, in context: NSManagedObjectContext
-    ) -> RelatedNumbers? { nil }
-    /// Reads a to-many relationship of many rows, as far as it is not known, and answers with all that is at the other ends.
-    func prepareRelatedNumbers(
-        of relationship: NSRelationshipDescription, for numbers: [Int64], of origin: RowOrigin, in context: NSManagedObjectContext
-    ) throws -> RelatedNumbers? { nil }
-    /// Reads the rows of many objects into the row cache by one question. False where the store takes none such.
-    func prepareRows(for ids: [NSManagedObjectID], in context: NSManagedObjectContext) throws -> Bool { false }
-    /// Reads a relationship of many objects into the row cache by one question. False where the store takes none such.
-    func prepareRelated(
-        of relationship: NSRelationshipDescription, for ids: [NSManagedObjectID], in context: NSManagedObjectContext
-    ) throws -> Bool { false }
-    /// The objects of a relationship that the row cache knows; nil where the store must be asked.
-    func knownRelatedIDs(of relationship: NSRelationshipDescription, for id: NSManagedObjectID) -> [NSManagedObjectID]? { nil }
-    func permanentIDs(for objects: [NSManagedObject]) throws -> [NSManagedObjectID] { [] }
-    /// Whether a save itself finds what others have saved meanwhile, so that ``latestRow(for:)`` need not be asked before.
-    var findsConflicts: Bool { false }
-    /// The row that the store knows of an object without going out of its way, to notice what others have saved. `.unknown` is no conflict.
-    func latestRow(for id: NSManagedObjectID) -> LatestRow { .unknown }
-    func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws {}
-    /// Whether a save must not break the uniqueness constraints of the model; for stores that can tell who holds values.
-    var enforcesUniqueness: Bool { false }
-    /// The objects that hold the values of a uniqueness constraint.
-    func holders(of constraint: UniquenessConstraint, _ key: [PropertyValue]) throws -> [NSManagedObjectID] { [] }
-    /// Executes a batch request whole or not at all, taking ``requestLock`` itself.
-    func executeBatch(_ request: any BatchRequest, in context: NSManagedObjectContext) throws -> BatchOutcome { throw unsupported(request) }
-    /// Whether contexts can hold on to states of the store.
-    var keepsGenerations: Bool { false }
-    /// The store as it is now, for reading; nil where it keeps no states.
-    func makeView() throws -> NSPersistentStore? { nil }
-    /// Whether the store keeps a history of what is written to it.
-    var keepsHistory: Bool { false }
-    /// The number of the last transaction of the history; nil where the store keeps none.
-    func lastHistoryNumber() throws -> Int64? { nil }
-    /// The part of the history that a request means; its fetch request and kind of result are looked after by the coordinator.
-    func history(_ request: NSPersistentHistoryChangeRequest) throws -> [HistoryRecord] { throw unsupported(request) }
-    /// Deletes the part of the history that a request means, and answers how many transactions that were.
-    func deleteHistory(_ request: NSPersistentHistoryChangeRequest) throws -> Int { throw unsupported(request) }
-    /// Whether rows hold the IDs of to-many relationships.
-    var keepsLists: Bool { true }
-    /// What the store holds now; nil where it cannot tell whether others have changed it.
-    var contentsState: ContentsState? { nil }
-    /// Whether the store is to be told which objects come to live in contexts, and go.
-    var wantsRegistrations: Bool { false }
-    /// Whether objects that come together are to be asked for together: for stores whose rows are not in memory.
-    var batchesFaults: Bool { wantsRegistrations }
-    func forgetRow(of id: NSManagedObjectID) {}
-    func didRegister(_ ids: [NSManagedObjectID]) {}
-    func didUnregister(_ ids: [NSManagedObjectID]) {}
+
+    /// The ID of an object of the store by its key: text, a whole number or a UUID. Anything else stops the program with a message.
+    @_spi(Stores) public final func objectID(for entity: NSEntityDescription, _ reference: Any) -> NSManagedObjectID {
+        NSManagedObjectID(entity: entity, token: token, referenceObject: reference)
+    }
 
     func unsupported(_ request: NSPersistentStoreRequest) -> NSError {
         CoreDataError.make(
             NSPersistentStoreUnsupportedRequestTypeError, "\(Swift.type(of: self)) does not serve \(Swift.type(of: request)).",
             next: "Send the request to a store that does.", info: [NSAffectedStoresErrorKey: [self]])
     }
-}
-
-/// What a store knows about an object's row as it is now.
-enum LatestRow {
-    case unknown
-    case deleted
-    case row(Row)
 }

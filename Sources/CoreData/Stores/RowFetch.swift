@@ -23,28 +23,28 @@ extension RowTable {
 /// Answers a fetch from rows in memory: predicate, order, offset, limit, and every result type.
 struct RowFetch {
     let table: any RowTable
-    let request: NSFetchRequest<any NSFetchRequestResult>
+    let query: StoreQuery
 
-    func answer() throws -> FetchAnswer {
-        let entity = request.entity.unsafelyUnwrapped
+    func answer() throws -> StoreAnswer {
+        let entity = query.entity
         let schema = table.schema(of: entity)
-        let predicate = try request.predicate?.compiled(for: schema)
+        let predicate = try query.predicate?.compiled(for: schema)
         defer { withExtendedLifetime(predicate) {} }
         var rows: [Row] = []
-        try table.forEachRow(of: entity, includingSubentities: request.includesSubentities) { row in
+        try table.forEachRow(of: entity, includingSubentities: query.includesSubentities) { row in
             if try predicate?.matchesWhileHeld(row.subject) ?? true { rows.append(row) }
         }
-        if request.resultType == .countResultType {
-            return .count(request.page(rows).count)
+        if query.resultType == .countResultType {
+            return .count(query.page(count: rows.count))
         }
-        let dictionaries = request.resultType == .dictionaryResultType ? try DictionaryFetch(request, schema) : nil
-        if let descriptors = request.sortDescriptors, !descriptors.isEmpty, !(dictionaries?.isGrouped ?? false) {
-            let sort = try CompiledSort(descriptors, for: schema)
+        let dictionaries = query.resultType == .dictionaryResultType ? DictionaryFetch(query, schema) : nil
+        if !query.sortDescriptors.isEmpty, !(dictionaries?.isGrouped ?? false) {
+            let sort = try CompiledSort(query.sortDescriptors, for: schema)
             rows = rows.permuted(by: try sort.sortedIndices(count: rows.count) { rows[$0].subject })
         }
-        if let dictionaries { return .dictionaries(try dictionaries.results(rows)) }
-        rows = request.page(rows)
-        if request.resultType == .managedObjectIDResultType { return .ids(rows.map { $0.objectID.unsafelyUnwrapped }) }
+        if let dictionaries { return .dictionaries(StoreDictionaries(try dictionaries.results(rows))) }
+        rows = query.page(rows)
+        if query.resultType == .managedObjectIDResultType { return .ids(rows.map { $0.objectID.unsafelyUnwrapped }) }
         return .rows(RowList(rows))
     }
 }

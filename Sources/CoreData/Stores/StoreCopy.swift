@@ -1,5 +1,11 @@
 internal import Foundation
 
+/// A store whose rows can be copied while nobody writes to it.
+protocol CopyableStore: RowTable {
+    /// Runs `body` while nobody writes to the store.
+    func holdingWrites<Result>(_ body: () throws -> Result) rethrows -> Result
+}
+
 /// Copies everything that one store holds into another, row by row: no object is made awake, and nothing of the program's own runs.
 struct StoreCopy {
     let source: any RowTable

@@ -1,9 +1,13 @@
 internal import Foundation
 
 /// A request that changes the rows of stores without objects.
-protocol BatchRequest: NSPersistentStoreRequest {
+@_spi(Stores) public protocol BatchRequest: NSPersistentStoreRequest {
     /// What stores are to report.
     var wanted: BatchOutcome.Kind { get }
+}
+
+/// A batch request as contexts and coordinators execute it.
+protocol ExecutableBatchRequest: BatchRequest {
     /// The request with everything that only a context knows put in, and the stores that are to execute it.
     func plan(in context: NSManagedObjectContext, _ coordinator: NSPersistentStoreCoordinator) throws -> BatchPlan
     /// The result as the caller gets it.
@@ -17,18 +21,26 @@ struct BatchPlan {
 }
 
 /// What a store reports of a batch request.
-enum BatchOutcome {
+@_spi(Stores) public enum BatchOutcome: Sendable {
     /// What is reported.
-    enum Kind {
-        case status, ids, count
+    public enum Kind: Sendable {
+        /// Whether it was done.
+        case status
+        /// The IDs of the rows.
+        case ids
+        /// How many rows.
+        case count
     }
 
+    /// Whether it was done.
     case status(Bool)
+    /// The IDs of the rows that were changed.
     case ids([NSManagedObjectID])
+    /// How many rows were changed.
     case count(Int)
 
     /// What a store reports that knows which rows it changed.
-    init(_ ids: [NSManagedObjectID], as kind: Kind) {
+    public init(_ ids: [NSManagedObjectID], as kind: Kind) {
         switch kind {
         case .status: self = .status(true)
         case .ids: self = .ids(ids)
@@ -58,7 +70,7 @@ enum BatchOutcome {
 
 extension NSManagedObjectContext {
     /// Executes a batch request by the coordinator at the root of the contexts. On this context's queue.
-    func executeBatch(_ request: any BatchRequest) throws -> NSPersistentStoreResult {
+    func executeBatch(_ request: any ExecutableBatchRequest) throws -> NSPersistentStoreResult {
         try throwPendingFaultError()
         guard let coordinator = persistentStoreCoordinator else {
             throw CoreDataError.make(
@@ -71,13 +83,14 @@ extension NSManagedObjectContext {
 
 extension NSPersistentStoreCoordinator {
     /// Executes a batch request in each store that it concerns.
-    func executeBatch(_ request: any BatchRequest, in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
+    func executeBatch(_ request: any ExecutableBatchRequest, in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
         let plan = try request.plan(in: context, self)
         for store in plan.stores { try refuseIfReadOnly(store) }
         var outcomes: [BatchOutcome] = []
         for store in plan.stores {
             do {
-                outcomes.append(try store.executeBatch(plan.request, in: context))
+                guard let batches = store.interface as? any BatchStore else { throw store.unsupported(request) }
+                outcomes.append(try batches.executeBatch(plan.request, for: context.caller))
             } catch  where !outcomes.isEmpty {
                 throw CoreDataError.make(
                     NSPersistentStoreIncompleteSaveError, "Some stores executed the \(Swift.type(of: request)) and others did not.",
@@ -90,7 +103,7 @@ extension NSPersistentStoreCoordinator {
     }
 
     /// The entity of a batch request, in the coordinator's model.
-    func entity(_ entity: NSEntityDescription?, named name: String, for request: any BatchRequest) throws -> NSEntityDescription {
+    func entity(_ entity: NSEntityDescription?, named name: String, for request: any ExecutableBatchRequest) throws -> NSEntityDescription {
         if let found = managedObjectModel.entitiesByName[entity?.name ?? name] { return found }
         throw CoreDataError.make(
             NSCoreDataError, "The \(Swift.type(of: request)) cannot be executed.",

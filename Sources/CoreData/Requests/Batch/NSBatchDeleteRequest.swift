@@ -20,7 +20,7 @@ public enum NSBatchDeleteRequestResultType: UInt, Sendable {
 /// The SQLite and in-memory stores serve the request; an ``NSIncrementalStore`` is handed it and may; other stores throw. All rows are deleted or none.
 ///
 /// Source: [NSBatchDeleteRequest](https://developer.apple.com/documentation/coredata/nsbatchdeleterequest).
-open class NSBatchDeleteRequest: NSPersistentStoreRequest, BatchRequest {
+open class NSBatchDeleteRequest: NSPersistentStoreRequest, ExecutableBatchRequest {
     /// What is deleted. Its predicate, order, offset and limit count; its result type does not.
     open private(set) var fetchRequest: NSFetchRequest<any NSFetchRequestResult>
     /// What the result is to say.
@@ -76,7 +76,7 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest, BatchRequest {
 
     var entity: NSEntityDescription? { fetchRequest.entity }
 
-    var wanted: BatchOutcome.Kind {
+    @_spi(Stores) public var wanted: BatchOutcome.Kind {
         switch resultType {
         case .resultTypeStatusOnly: .status
         case .resultTypeObjectIDs: .ids

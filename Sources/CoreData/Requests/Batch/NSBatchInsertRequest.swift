@@ -19,7 +19,7 @@ public enum NSBatchInsertRequestResultType: UInt, Sendable {
 /// The SQLite and in-memory stores serve the request; an ``NSIncrementalStore`` is handed it and may; other stores throw. All rows are inserted or none.
 ///
 /// Source: [NSBatchInsertRequest](https://developer.apple.com/documentation/coredata/nsbatchinsertrequest).
-open class NSBatchInsertRequest: NSPersistentStoreRequest, BatchRequest {
+open class NSBatchInsertRequest: NSPersistentStoreRequest, ExecutableBatchRequest {
     /// The name of the entity.
     open var entityName: String { entity?.name ?? givenName ?? "" }
     /// The entity; nil until the request is executed when only its name was given.
@@ -96,7 +96,7 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest, BatchRequest {
 
     // MARK: Execution
 
-    var wanted: BatchOutcome.Kind {
+    @_spi(Stores) public var wanted: BatchOutcome.Kind {
         switch resultType {
         case .statusOnly: .status
         case .objectIDs: .ids

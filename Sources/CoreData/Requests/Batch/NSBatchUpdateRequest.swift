@@ -19,7 +19,7 @@ public enum NSBatchUpdateRequestResultType: UInt, Sendable {
 /// The SQLite and in-memory stores serve the request; an ``NSIncrementalStore`` is handed it and may; other stores throw. All rows are updated or none.
 ///
 /// Source: [NSBatchUpdateRequest](https://developer.apple.com/documentation/coredata/nsbatchupdaterequest).
-open class NSBatchUpdateRequest: NSPersistentStoreRequest, BatchRequest {
+open class NSBatchUpdateRequest: NSPersistentStoreRequest, ExecutableBatchRequest {
     /// The name of the entity.
     open var entityName: String { entity?.name ?? givenName ?? "" }
     /// The entity; nil until the request is executed when only its name was given.
@@ -66,7 +66,7 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest, BatchRequest {
 
     // MARK: Execution
 
-    var wanted: BatchOutcome.Kind {
+    @_spi(Stores) public var wanted: BatchOutcome.Kind {
         switch resultType {
         case .statusOnlyResultType: .status
         case .updatedObjectIDsResultType: .ids

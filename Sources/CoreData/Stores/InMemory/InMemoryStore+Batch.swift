@@ -3,7 +3,7 @@ internal import Predicates
 
 /// Batch requests straight on the rows. Every row is made before the first is put in place: a failure leaves the tables as they were.
 extension InMemoryStore {
-    func rowsChanged(by request: any BatchRequest, _ policy: Any) throws -> [NSManagedObjectID] {
+    func rowsChanged(by request: any BatchRequest, _ policy: StoreCaller.MergePolicyKind) throws -> [NSManagedObjectID] {
         switch request {
         case let insert as NSBatchInsertRequest:
             // The handlers run without the lock: they may do anything.
@@ -16,7 +16,7 @@ extension InMemoryStore {
     }
 
     /// Puts new rows in place. Where one would share the values of a uniqueness constraint, the context's merge policy decides.
-    private func add(_ rows: [BatchRow], of entity: NSEntityDescription, _ policy: Any) throws -> [NSManagedObjectID] {
+    private func add(_ rows: [BatchRow], of entity: NSEntityDescription, _ policy: StoreCaller.MergePolicyKind) throws -> [NSManagedObjectID] {
         try replacing { put in
             try rows.compactMap { new in
                 guard let holder = try holder(of: new.row, entity) else {
@@ -38,20 +38,20 @@ extension InMemoryStore {
         let frozen = entity.frozen.unsafelyUnwrapped
         for constraint in frozen.uniqueness {
             guard let key = constraint.key(of: row, frozen) else { continue }
-            if let holder = try holders(of: constraint, key).first(where: { $0 != id }) { return holder }
+            if let holder = try holderIDs(of: constraint, key).first(where: { $0 != id }) { return holder }
         }
         return nil
     }
 
     /// The row of an object that a new row meets, as it is to be; nil where it stays and the new one goes.
     private func settled(
-        _ new: BatchRow, over holder: NSManagedObjectID, _ entity: NSEntityDescription, _ policy: Any
+        _ new: BatchRow, over holder: NSManagedObjectID, _ entity: NSEntityDescription, _ policy: StoreCaller.MergePolicyKind
     ) throws -> Row? {
         let isWhole: Bool
-        switch (policy as? NSMergePolicy)?.mergeType {
-        case .mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType: return nil
-        case .mergeByPropertyObjectTrumpMergePolicyType: isWhole = false
-        case .overwriteMergePolicyType: isWhole = true
+        switch policy {
+        case .storeTrump, .rollback: return nil
+        case .objectTrump: isWhole = false
+        case .overwrite: isWhole = true
         default: throw Self.notUnique(entity, holder)
         }
         guard let old = row(with: holder) else { return nil }
@@ -111,7 +111,7 @@ extension InMemoryStore {
     }
 
     private func delete(_ request: NSBatchDeleteRequest) throws -> [NSManagedObjectID] {
-        guard case .ids(let ids) = try RowFetch(table: self, request: request.fetchRequest).answer() else { return [] }
+        guard case .ids(let ids) = try RowFetch(table: self, query: StoreQuery(request.fetchRequest, of: request.fetchRequest.entity.unsafelyUnwrapped)).answer() else { return [] }
         var nullification = BatchNullification(table: self, deleted: Set(ids))
         for id in ids { try nullification.add(id) }
         for (id, row) in nullification.changed { put(row, at: id) }

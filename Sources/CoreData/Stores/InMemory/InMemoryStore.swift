@@ -5,8 +5,9 @@ internal import Predicates
 ///
 /// A saved object's row goes into the store as it is, and contexts that read the object take a reference to the same row: nothing is
 /// copied until someone changes a value.
-// Used under `requestLock`, which the coordinator holds.
-final class InMemoryStore: NSPersistentStore, RowTable {
+// `requestLock` guards everything; it is recursive, for a predicate may use the context that asks.
+final class InMemoryStore: NSPersistentStore, CopyableStore, BatchStore, ConflictFinding, ContentsTelling, RowAccess, @unchecked Sendable {
+    let requestLock = NSRecursiveLock()
     /// The rows, by the entity at the top of the inheritance.
     private var tables: [ObjectIdentifier: Table] = [:]
     private var lastTable: (entity: NSEntityDescription, table: Table)?
@@ -22,23 +23,41 @@ final class InMemoryStore: NSPersistentStore, RowTable {
 
     // MARK: Reading
 
-    override func performFetch(
-        _ request: NSFetchRequest<any NSFetchRequestResult>, for context: NSManagedObjectContext
-    ) throws -> FetchAnswer {
-        try RowFetch(table: self, request: request).answer()
+    var holdsRows: Bool { true }
+    var keepsLists: Bool { true }
+
+    func answer(_ query: StoreQuery, for caller: StoreCaller) throws -> StoreAnswer {
+        try requestLock.withLock { try RowFetch(table: self, query: query).answer() }
     }
 
-    override func row(for id: NSManagedObjectID, in context: NSManagedObjectContext) throws -> Row? { row(with: id) }
+    func row(for id: NSManagedObjectID, for caller: StoreCaller) throws -> Row? { knownRow(for: id) }
 
-    override func latestRow(for id: NSManagedObjectID) -> LatestRow { row(with: id).map { .row($0) } ?? .deleted }
-
-    override func relatedIDs(
-        of relationship: NSRelationshipDescription, for id: NSManagedObjectID, in context: NSManagedObjectContext
-    ) throws -> [NSManagedObjectID] {
-        guard let row = row(with: id) else { return [] }
-        let slot = row.layout.slots[relationship.slotIndex]
-        return relationship.isToMany ? row.objectIDs(at: slot)?.ids ?? [] : row.objectID(at: slot).map { [$0] } ?? []
+    func rows(for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> [Row] {
+        requestLock.withLock { ids.compactMap { row(with: $0) } }
     }
+
+    func knownRow(for id: NSManagedObjectID) -> Row? {
+        requestLock.lock()
+        defer { requestLock.unlock() }
+        return row(with: id)
+    }
+
+    func latestRow(for id: NSManagedObjectID) -> LatestRow { row(with: id).map { .row($0) } ?? .deleted }
+
+    func related(
+        by relationship: NSRelationshipDescription, from ids: [NSManagedObjectID], for caller: StoreCaller
+    ) throws -> [NSManagedObjectID: [NSManagedObjectID]] {
+        Dictionary(ids.map { ($0, relatedIDs(of: relationship, for: $0, for: caller)) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    func relatedIDs(
+        of relationship: NSRelationshipDescription, for id: NSManagedObjectID, for caller: StoreCaller
+    ) -> [NSManagedObjectID] { knownRow(for: id)?.relatedIDs(relationship) ?? [] }
+
+    func prepareRows(for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> Bool { false }
+    func prepareRelated(
+        of relationship: NSRelationshipDescription, for ids: [NSManagedObjectID], for caller: StoreCaller
+    ) throws -> Bool { false }
 
     func row(with id: NSManagedObjectID) -> Row? {
         guard case .integer(let number) = id.reference else { return nil }
@@ -63,10 +82,9 @@ final class InMemoryStore: NSPersistentStore, RowTable {
 
     // MARK: Writing
 
-    override func permanentIDs(for objects: [NSManagedObject]) throws -> [NSManagedObjectID] {
-        objects.mapUncounted { object in
-            NSManagedObjectID(
-                entity: object.owningEntity, token: token, reference: .integer(table(of: object.owningEntity).pages.nextNumber()))
+    func permanentIDs(for new: NewObjects, for caller: StoreCaller) throws -> [NSManagedObjectID] {
+        requestLock.withLock {
+            new.mapEntities { NSManagedObjectID(entity: $0, token: token, reference: .integer(table(of: $0).pages.nextNumber())) }
         }
     }
 
@@ -75,23 +93,33 @@ final class InMemoryStore: NSPersistentStore, RowTable {
         NSManagedObjectID(entity: entity, token: token, reference: .integer(table(of: entity).pages.nextNumber()))
     }
 
-    override func executeBatch(_ request: any BatchRequest, in context: NSManagedObjectContext) throws -> BatchOutcome {
-        BatchOutcome(try rowsChanged(by: request, context.mergePolicy), as: request.wanted)
+    func executeBatch(_ request: any BatchRequest, for caller: StoreCaller) throws -> BatchOutcome {
+        BatchOutcome(try rowsChanged(by: request, caller.mergePolicy), as: request.wanted)
     }
 
-    override func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws {
-        // Every row is made before the first is put in place: a failure leaves the tables as they were.
-        let written = changes.inserted.followed(by: changes.updated).followed(by: changes.locked)
-        let rows = try written.mapUncounted { try $0.rowForSaving(keepsLists: true) }
-        rows.forEachUncounted { put($0, at: $0.objectID.unsafelyUnwrapped) }
-        for object in changes.deleted { put(nil, at: object.objectID) }
+    func holdingWrites<Result>(_ body: () throws -> Result) rethrows -> Result { try requestLock.withLock(body) }
+
+    func save(_ changes: StoreChangeSet, for caller: StoreCaller) throws -> SaveOutcome {
+        try requestLock.withLock {
+            try refuseOldVersions(changes)
+            try refuseSharedValues(changes)
+            for part in [changes.inserted, changes.updated, changes.locked] {
+                part.forEachRow { row, _ in put(row, at: row.objectID.unsafelyUnwrapped) }
+            }
+            for change in changes.deleted { put(nil, at: change.objectID) }
+            return SaveOutcome()
+        }
     }
 
-    override var contentsState: ContentsState? { ContentsState(current: "\(identifier ?? "") \(changeCount)") }
+    var contentsState: ContentsState? {
+        ContentsState(current: "\(identifier ?? "") \(requestLock.withLock { changeCount })")
+    }
 
-    override var enforcesUniqueness: Bool { true }
+    func holders(of constraint: UniquenessConstraint, _ key: [PropertyValue]) throws -> [Row] {
+        try holderIDs(of: constraint, key).compactMap { row(with: $0) }
+    }
 
-    override func holders(of constraint: UniquenessConstraint, _ key: [PropertyValue]) throws -> [NSManagedObjectID] {
+    func holderIDs(of constraint: UniquenessConstraint, _ key: [PropertyValue]) throws -> [NSManagedObjectID] {
         guard let model = persistentStoreCoordinator?.managedObjectModel else { return [] }
         let index = try uniqueness ?? UniquenessIndex(self, model: model)
         uniqueness = index

@@ -13,9 +13,9 @@ struct IncrementalContract {
 
     // MARK: Fetches
 
-    func fetchAnswer(
+    func storeAnswer(
         _ answer: Any, to request: NSFetchRequest<any NSFetchRequestResult>, in context: NSManagedObjectContext
-    ) throws -> FetchAnswer {
+    ) throws -> StoreAnswer {
         let method = "execute(_:with:)"
         let wanted = "a fetch of “\(request.entityName ?? "?")”"
         guard let answer = AttributeCheck.unwrapped(answer) else {
@@ -29,13 +29,13 @@ struct IncrementalContract {
                     method, "\(stranger.objectID) does not live in the context that was given.",
                     next: "Get objects by context.object(with:) from the context of the call.")
             }
-            return request.resultType == .managedObjectIDResultType ? .ids(answer.map(\.objectID)) : .objects(answer)
+            return request.resultType == .managedObjectIDResultType ? .ids(answer.map(\.objectID)) : .objects(LiveObjects(elements: answer))
         }
         if let answer = answer as? [NSManagedObjectID] {
             try check(answer, for: request, method)
             return .ids(answer)
         }
-        if let answer = answer as? [NSDictionary], request.resultType == .dictionaryResultType { return .dictionaries(answer) }
+        if let answer = answer as? [NSDictionary], request.resultType == .dictionaryResultType { return .dictionaries(StoreDictionaries(answer)) }
         throw broken(
             method, "It answered \(wanted) with \(Swift.type(of: answer)).",
             next: "Return an array of what the request's resultType says: managed objects, IDs, dictionaries, or one number for a count.")

@@ -4,7 +4,7 @@ public import Foundation
 ///
 /// Override ``loadMetadata()``, ``execute(_:with:)``, ``newValuesForObject(with:with:)``,
 /// ``newValue(forRelationship:forObjectWith:with:)`` and, to save new objects, ``obtainPermanentIDs(for:)``. The framework calls them on
-/// the queue of the context that asks, one request at a time. What a store answers is checked; an answer that breaks the contract is an
+/// the queue of the context that asks, one request at a time unless it ``acceptsConcurrentRequests``. What a store answers is checked; an answer that breaks the contract is an
 /// error (code 134070) that names the method and the mistake.
 ///
 /// The framework keeps the nodes of objects that live in a context: a second context is answered without asking the store again.
@@ -13,7 +13,8 @@ public import Foundation
 /// Source: [NSIncrementalStore](https://developer.apple.com/documentation/coredata/nsincrementalstore) and the
 /// Incremental Store Programming Guide.
 open class NSIncrementalStore: NSPersistentStore {
-    private let cache = RowCache()
+    let cache = RowCache()
+    private let requestLock = NSRecursiveLock()
 
     /// Executes a request.
     ///
@@ -113,125 +114,20 @@ open class NSIncrementalStore: NSPersistentStore {
         object.snapshot.map { UInt64(clamping: $0.version) }
     }
 
-    // MARK: What the coordinator asks
+    override func makeInterface() -> (any StoreInterface)? { IncrementalInterface(self) }
 
-    override var keepsLists: Bool { false }
+    // MARK: One request at a time
 
-    override func performFetch(
-        _ request: NSFetchRequest<any NSFetchRequestResult>, for context: NSManagedObjectContext
-    ) throws -> FetchAnswer {
-        try IncrementalContract(self).fetchAnswer(try execute(request, with: context), to: request, in: context)
-    }
+    /// Whether the store may be asked several things at once, by contexts of different queues. False unless overridden: one request waits for the
+    /// other. Not in Apple's API.
+    open var acceptsConcurrentRequests: Bool { false }
 
-    override func row(for id: NSManagedObjectID, in context: NSManagedObjectContext) throws -> Row? {
-        let contract = IncrementalContract(self)
-        if let node = cache.node(for: id, notOlderThan: context.stalenessInterval) { return try contract.row(of: node, for: id) }
-        let node: NSIncrementalStoreNode
-        do {
-            node = try newValuesForObject(with: id, with: context)
-        } catch let error as NSError where error.domain == NSCocoaErrorDomain && error.code == NSManagedObjectReferentialIntegrityError {
-            return nil
-        }
-        let row = try contract.row(of: node, for: id)
-        cache.setNode(node)
-        return row
-    }
-
-    override func relatedIDs(
-        of relationship: NSRelationshipDescription, for id: NSManagedObjectID, in context: NSManagedObjectContext
-    ) throws -> [NSManagedObjectID] {
-        if let known = cache.related(relationship.name, of: id, notOlderThan: context.stalenessInterval) { return known }
-        let answer: Any
-        do {
-            answer = try newValue(forRelationship: relationship, forObjectWith: id, with: context)
-        } catch let error as NSError where error.domain == NSCocoaErrorDomain && error.code == NSManagedObjectReferentialIntegrityError {
-            // What is gone leads nowhere, in every kind of store; that it is gone shows when it is read or saved.
-            return []
-        }
-        let ids = try IncrementalContract(self).relatedIDs(answer, of: relationship, for: id)
-        cache.setRelated(ids, relationship.name, of: id)
-        return ids
-    }
-
-    override func prepareRows(for ids: [NSManagedObjectID], in context: NSManagedObjectContext) throws -> Bool {
-        // Rows that serve no later reader are read one at a time.
-        if context.stalenessInterval == 0 { return false }
-        let missing = cache.withoutNode(ids, notOlderThan: context.stalenessInterval)
-        if missing.isEmpty { return true }
-        guard let nodes = try newValuesForObjects(with: missing, with: context) else { return false }
-        let contract = IncrementalContract(self)
-        try contract.check(nodes, among: missing)
-        for node in nodes { cache.setNode(node) }
-        return true
-    }
-
-    override func prepareRelated(
-        of relationship: NSRelationshipDescription, for ids: [NSManagedObjectID], in context: NSManagedObjectContext
-    ) throws -> Bool {
-        if context.stalenessInterval == 0 { return false }
-        guard let answers = try newValues(forRelationship: relationship, forObjectsWith: ids, with: context) else { return false }
-        let contract = IncrementalContract(self)
-        for id in ids {
-            guard let answer = answers[id] else { continue }
-            cache.setRelated(try contract.relatedIDs(answer, of: relationship, for: id), relationship.name, of: id)
-        }
-        return true
-    }
-
-    override func knownRelatedIDs(of relationship: NSRelationshipDescription, for id: NSManagedObjectID) -> [NSManagedObjectID]? {
-        cache.related(relationship.name, of: id)
-    }
-
-    override func permanentIDs(for objects: [NSManagedObject]) throws -> [NSManagedObjectID] {
-        try IncrementalContract(self).permanentIDs(try obtainPermanentIDs(for: objects), for: objects)
-    }
-
-    override func latestRow(for id: NSManagedObjectID) -> LatestRow {
-        if let row = try? cache.node(for: id)?.makeRow() { return .row(row) }
-        return cache.isDeleted(id) ? .deleted : .unknown
-    }
-
-    override func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws {
-        let written = changes.inserted + changes.updated + changes.locked
-        let rows = try written.map { try $0.rowForSaving(keepsLists: false) }
-        func set(_ objects: [NSManagedObject]) -> Set<NSManagedObject>? { objects.isEmpty ? nil : Set(objects) }
-        let request = NSSaveChangesRequest(
-            inserted: set(changes.inserted), updated: set(changes.updated), deleted: set(changes.deleted), locked: set(changes.locked))
-        do {
-            try IncrementalContract(self).saveAnswer(try execute(request, with: context))
-        } catch let error as NSError where error.domain == NSCocoaErrorDomain && error.code == NSManagedObjectMergeError {
-            // The store knows newer rows than the cache; a policy settles with those, and the cache must not dispute it afterwards.
-            let conflicts = error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict] ?? []
-            for conflict in conflicts { cache.forget(conflict.sourceObject.objectID) }
-            throw error
-        }
-        for (object, row) in zip(written, rows) {
-            let related = object.changes.compactMap { ($0 as? NSRelationshipDescription)?.name }
-            cache.didSave(row, of: object.objectID, changed: object.isInserted ? [] : related)
-        }
-        for object in changes.deleted { cache.didDelete(object.objectID) }
-    }
-
-    override func executeBatch(_ request: any BatchRequest, in context: NSManagedObjectContext) throws -> BatchOutcome {
-        try requestLock.withLock {
-            // What is kept of the store's rows may be out of date afterwards, also when the store fails half way.
-            defer { cache.forgetAll() }
-            return try IncrementalContract(self).batchOutcome(try execute(request, with: context), of: request)
-        }
-    }
-
-    override var wantsRegistrations: Bool { true }
-
-    override func forgetRow(of id: NSManagedObjectID) { cache.forget(id) }
-
-    override func didRegister(_ ids: [NSManagedObjectID]) {
-        cache.retain(ids)
-        managedObjectContextDidRegisterObjects(with: ids)
-    }
-
-    override func didUnregister(_ ids: [NSManagedObjectID]) {
-        cache.release(ids)
-        managedObjectContextDidUnregisterObjects(with: ids)
+    /// Runs `body` when nothing else is asked of the store, unless it takes several requests at once. The store may use the context that asks it.
+    final func serially<Result>(_ body: () throws -> Result) rethrows -> Result {
+        if acceptsConcurrentRequests { return try body() }
+        requestLock.lock()
+        defer { requestLock.unlock() }
+        return try body()
     }
 }
 

@@ -2,7 +2,7 @@ import PredicateCases
 import Predicates
 import Testing
 
-@testable import CoreData
+@_spi(Stores) @testable import CoreData
 
 /// The statements that fetches become: one for each shape of request, and such that indexes serve them.
 @Suite("Statements of queries") struct QueryShapeTests {
@@ -35,7 +35,7 @@ import Testing
             request.predicate = NSPredicate(
                 tree: try NSPredicate(format: format, argumentArray: arguments.map { $0 ?? NSNull() }).tree())
             change(request)
-            return try store.queries().plans.query(request, store.sqlEntity(request.entity!))
+            return try store.queries().plans.query(StoreQuery(request, of: request.entity!), store.sqlEntity(request.entity!))
         }
 
         /// How SQLite finds the rows.

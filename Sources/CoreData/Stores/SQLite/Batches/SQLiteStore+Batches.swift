@@ -5,25 +5,25 @@ internal import Predicates
 /// Batch requests straight in SQL, each in one transaction: whole or not at all.
 extension SQLiteStore {
     /// - Throws: for values that attributes cannot hold, what has no SQL, broken uniqueness, and SQLite's errors; nothing is changed then.
-    func changed(by request: any BatchRequest, in context: NSManagedObjectContext) throws -> BatchOutcome {
-        let policy = context.mergePolicy
+    func changed(by request: any BatchRequest, for caller: StoreCaller) throws -> BatchOutcome {
+        let policy = caller.mergePolicy
         switch request {
         case let insert as NSBatchInsertRequest:
             // The handlers run without the lock: they may do anything.
             let rows = try BatchRows(insert).made()
             return try requestLock.withLock {
-                try inBatch(context) {
+                try inBatch(caller) {
                     BatchOutcome(try add(rows, of: insert.entity.unsafelyUnwrapped, policy), as: insert.wanted)
                 }
             }
-        case let update as NSBatchUpdateRequest: return try requestLock.withLock { try inBatch(context) { try self.update(update) } }
-        case let delete as NSBatchDeleteRequest: return try requestLock.withLock { try inBatch(context) { try self.delete(delete) } }
+        case let update as NSBatchUpdateRequest: return try requestLock.withLock { try inBatch(caller) { try self.update(update) } }
+        case let delete as NSBatchDeleteRequest: return try requestLock.withLock { try inBatch(caller) { try self.delete(delete) } }
         default: throw unsupported(request)
         }
     }
 
     /// Runs a batch; what is kept of the file is out of date afterwards.
-    private func inBatch(_ context: NSManagedObjectContext, _ body: () throws -> BatchOutcome) throws -> BatchOutcome {
+    private func inBatch(_ caller: StoreCaller, _ body: () throws -> BatchOutcome) throws -> BatchOutcome {
         try noticeOthers()
         let queries = try queries()
         do {
@@ -31,7 +31,7 @@ extension SQLiteStore {
             let connection = try database()
             let outcome = try writing(connection) {
                 let outcome = try body()
-                try writeHistory(connection, in: context)
+                try writeHistory(connection, for: caller)
                 return outcome
             }
             forgetRows()
@@ -53,15 +53,10 @@ extension SQLiteStore {
     )
         throws
     {
-        let request = NSFetchRequest<any NSFetchRequestResult>()
-        request.entity = entity.entity
-        request.predicate = predicate
-        request.includesSubentities = includingSubentities
-        request.resultType = .managedObjectIDResultType
+        var request = StoreQuery(entity.entity, includesSubentities: includingSubentities)
+            .with(predicate: predicate).with(resultType: .managedObjectIDResultType)
         if let page {
-            request.sortDescriptors = page.sortDescriptors
-            request.fetchLimit = page.fetchLimit
-            request.fetchOffset = page.fetchOffset
+            request = request.sorted(by: page.sortDescriptors ?? []).with(fetchOffset: page.fetchOffset, fetchLimit: page.fetchLimit)
         }
         let query = try queries().plans.query(request, entity)
         let connection = try database()
@@ -193,7 +188,7 @@ extension SQLiteStore {
     // MARK: Inserting
 
     /// Inserts rows. Where one would share the values of a uniqueness constraint, the context's merge policy decides.
-    private func add(_ rows: [BatchRow], of description: NSEntityDescription, _ policy: Any) throws -> [NSManagedObjectID] {
+    private func add(_ rows: [BatchRow], of description: NSEntityDescription, _ policy: StoreCaller.MergePolicyKind) throws -> [NSManagedObjectID] {
         let entity = try sqlEntity(description)
         let connection = try database()
         let isUnique = !description.frozen.unsafelyUnwrapped.uniqueness.isEmpty
@@ -230,12 +225,12 @@ extension SQLiteStore {
     }
 
     /// Does with a row that meets another what the policy says. False where the new one goes.
-    private func settle(_ new: BatchRow, over holder: NSManagedObjectID, _ entity: NSEntityDescription, _ policy: Any) throws -> Bool {
+    private func settle(_ new: BatchRow, over holder: NSManagedObjectID, _ entity: NSEntityDescription, _ policy: StoreCaller.MergePolicyKind) throws -> Bool {
         let isWhole: Bool
-        switch (policy as? NSMergePolicy)?.mergeType {
-        case .mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType: return false
-        case .mergeByPropertyObjectTrumpMergePolicyType: isWhole = false
-        case .overwriteMergePolicyType: isWhole = true
+        switch policy {
+        case .storeTrump, .rollback: return false
+        case .objectTrump: isWhole = false
+        case .overwrite: isWhole = true
         default: throw InMemoryStore.notUnique(entity, holder)
         }
         guard let place = place(of: holder) else { return false }

@@ -231,13 +231,13 @@ final class SQLHistory {
     }
 
     /// The relationships that a save has changed in rows that it has updated: they lie elsewhere.
-    func noteRelationships(_ objects: [NSManagedObject], in store: SQLiteStore) {
-        for object in objects {
-            guard let place = store.place(of: object.objectID) else { continue }
+    func noteRelationships(_ changes: [StoreChange], in store: SQLiteStore) {
+        for change in changes {
+            guard let place = store.place(of: change.objectID) else { continue }
             let key = Key(root: place.entity.rootNumber, key: place.key)
             guard notes[key]?.type == .update else { continue }
-            for relationship in object.owningEntity.frozen.unsafelyUnwrapped.relationships
-            where relationship.isToMany && object.changed.contains(relationship.slotIndex) {
+            for relationship in change.entity.frozen.unsafelyUnwrapped.relationships
+            where relationship.isToMany && change.changed.contains(relationship.slotIndex) {
                 notes[key]?.updated.insert(relationship.slotIndex)
             }
         }

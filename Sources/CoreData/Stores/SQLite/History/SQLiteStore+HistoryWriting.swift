@@ -26,13 +26,13 @@ extension SQLiteStore {
     }
 
     /// Writes what has been noted since the transaction began. Within it.
-    func writeHistory(_ connection: SQLConnection, in context: NSManagedObjectContext) throws {
+    func writeHistory(_ connection: SQLConnection, for caller: StoreCaller) throws {
         guard let history = historyNotes, !history.order.isEmpty else { return }
         defer { history.forget() }
         let changes = history.order.compactMap { key in history.notes[key].map { (key.key, $0) } }
         let transaction = try nextHistoryKey(SQLHistory.transactionNumber, "TRANSACTION", "ATRANSACTION", 1, connection)
         let last = try nextHistoryKey(SQLHistory.changeNumber, "CHANGE", "ACHANGE", Int64(changes.count), connection)
-        try writeTransaction(transaction, history, connection, in: context)
+        try writeTransaction(transaction, history, connection, for: caller)
         var places = ""
         var parameters = ""
         for place in 0..<history.tombstoneCount {
@@ -59,14 +59,14 @@ extension SQLiteStore {
     }
 
     private func writeTransaction(
-        _ number: Int64, _ history: SQLHistory, _ connection: SQLConnection, in context: NSManagedObjectContext
+        _ number: Int64, _ history: SQLHistory, _ connection: SQLConnection, for caller: StoreCaller
     ) throws {
         let bundle = Bundle.main.bundleIdentifier ?? Bundle.main.executableURL?.lastPathComponent
         let process = history.hasProcess ? "ZPROCESSIDTS, " : ""
         let sql =
             "INSERT INTO ATRANSACTION (Z_PK, Z_ENT, ZAUTHORTS, ZBUNDLEIDTS, ZCONTEXTNAMETS, \(process)ZTIMESTAMP) "
             + "VALUES (?, \(SQLHistory.transactionNumber), ?, ?, ?, \(history.hasProcess ? "?, " : "")?)"
-        var texts = [context.transactionAuthor, bundle, context.name]
+        var texts = [caller.author, bundle, caller.name]
         if history.hasProcess { texts.append(ProcessInfo.processInfo.processName) }
         let keys = try texts.map { try historyText($0, connection) }
         try connection.with(sql) { statement in

@@ -67,9 +67,9 @@ struct SQLFetchShape {
     var classes: [SQLConstantClass] { zip(constants, details).map { SQLConstantClass($0, $1) } }
 
     /// - Throws: the error of a predicate that did not parse, and of a key path that has no name.
-    init(_ request: NSFetchRequest<any NSFetchRequestResult>, _ parts: SQLFetchParts) throws {
+    init(_ request: StoreQuery, _ parts: SQLFetchParts) throws {
         var shape = PredicateShape(classify: SQLConstantClass.write)
-        withUnsafeBytes(of: ObjectIdentifier(request.entity.unsafelyUnwrapped)) { bytes in for byte in bytes { shape.append(byte) } }
+        withUnsafeBytes(of: ObjectIdentifier(request.entity)) { bytes in for byte in bytes { shape.append(byte) } }
         shape.append(UInt8(truncatingIfNeeded: request.resultType.rawValue))
         shape.append(
             (request.includesSubentities ? 1 : 0) | (request.fetchLimit > 0 || request.fetchOffset > 0 ? 2 : 0)
@@ -126,11 +126,11 @@ struct SQLFetchParts {
     var having: PredicateTree?
 
     /// - Throws: the error of a predicate that did not parse; code 134060 for columns that name nothing; that there is no SQL for a comparator.
-    init(_ request: NSFetchRequest<any NSFetchRequestResult>) throws {
+    init(_ request: StoreQuery) throws {
         predicate = try request.predicate?.tree()
         // Nobody sees the order of what is only counted, unless a part of it is left out.
         if request.resultType != .countResultType {
-            for descriptor in request.sortDescriptors ?? [] {
+            for descriptor in request.sortDescriptors {
                 guard let order = try descriptor.storeOrder() else {
                     throw SQLQueryError.untranslatable("sorted by \(descriptor)", "A comparator of the program's own runs in memory only.")
                 }
@@ -138,9 +138,8 @@ struct SQLFetchParts {
             }
         }
         guard request.resultType == .dictionaryResultType else { return }
-        let entity = request.entity.unsafelyUnwrapped
-        columns = try FetchColumn.columns(of: request)
-        groupedBy = try (request.propertiesToGroupBy ?? []).map { try FetchColumn($0, of: entity, in: "propertiesToGroupBy") }
+        columns = request.columns
+        groupedBy = request.groupedBy
         having = try request.havingPredicate?.tree()
     }
 

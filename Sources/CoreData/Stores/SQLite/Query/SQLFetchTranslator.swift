@@ -3,7 +3,7 @@ internal import Predicates
 
 /// Writes a whole fetch request as one SELECT.
 struct SQLFetchTranslator {
-    private let request: NSFetchRequest<any NSFetchRequestResult>
+    private let request: StoreQuery
     private let entity: SQLEntity
     private let rowColumns: [SQLIdentifier]
     private let parts: SQLFetchParts
@@ -14,7 +14,7 @@ struct SQLFetchTranslator {
 
     /// - Parameter rowColumns: the columns of whole rows, after key, entity and version.
     init(
-        _ request: NSFetchRequest<any NSFetchRequestResult>, _ parts: SQLFetchParts, constants: [SQLConstantClass], schema: SQLSchema,
+        _ request: StoreQuery, _ parts: SQLFetchParts, constants: [SQLConstantClass], schema: SQLSchema,
         entity: SQLEntity, rowColumns: [SQLIdentifier]
     ) {
         self.request = request
@@ -166,7 +166,7 @@ struct SQLFetchTranslator {
 
     /// Whether a column is one of those that a request gets without asking, and no store keeps it.
     private func isUnstored(_ column: FetchColumn) -> Bool {
-        guard request.propertiesToFetch == nil, let property = entity.entity.frozen?.byName[column.name] else { return false }
+        guard !request.namesColumns, let property = entity.entity.frozen?.byName[column.name] else { return false }
         if case .unstored = entity[property] { return true }
         return false
     }

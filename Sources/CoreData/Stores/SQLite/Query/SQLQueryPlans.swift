@@ -23,7 +23,7 @@ final class SQLQueryPlans {
     /// The SQL of a request.
     ///
     /// - Throws: ``InvalidPredicateError`` for what no store can answer, ``SQLQueryError`` for what SQL cannot.
-    func query(_ request: NSFetchRequest<any NSFetchRequestResult>, _ entity: SQLEntity) throws -> SQLiteQuery {
+    func query(_ request: StoreQuery, _ entity: SQLEntity) throws -> SQLiteQuery {
         let parts = try SQLFetchParts(request)
         let shape = try SQLFetchShape(request, parts)
         let plan: SQLFetchPlan

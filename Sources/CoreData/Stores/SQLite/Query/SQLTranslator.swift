@@ -185,7 +185,7 @@ enum SQLQueryError {
     }
 
     /// Says that a request is beyond SQLite's limits.
-    static func tooComplex(_ request: NSFetchRequest<any NSFetchRequestResult>, _ cause: any Error) -> NSError {
+    static func tooComplex(_ request: StoreQuery, _ cause: any Error) -> NSError {
         CoreDataError.make(
             NSPersistentStoreUnsupportedRequestTypeError,
             "The SQLite store cannot answer the fetch: its predicate is too large for SQLite.",

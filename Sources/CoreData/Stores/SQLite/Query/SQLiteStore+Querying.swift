@@ -19,7 +19,7 @@ extension SQLiteStore {
     /// Answers a fetch by SQL, and in memory what SQL cannot answer where the request allows it.
     ///
     /// - Throws: ``InvalidPredicateError`` for a mistake in the predicate, code 134091 naming a clause that has no SQL, and SQLite's errors.
-    func queried(_ request: NSFetchRequest<any NSFetchRequestResult>, _ entity: SQLEntity) throws -> FetchAnswer {
+    func queried(_ request: StoreQuery, _ entity: SQLEntity) throws -> StoreAnswer {
         let queries = try queries()
         let query: SQLiteQuery
         do {
@@ -30,7 +30,7 @@ extension SQLiteStore {
         do {
             return try execute(query)
         } catch  where SQLQueryError.isTooComplex(error) {
-            if request.allowsEvaluationInMemory { return try RowFetch(table: self, request: request).answer() }
+            if request.allowsEvaluationInMemory { return try RowFetch(table: self, query: request).answer() }
             throw SQLQueryError.tooComplex(request, error)
         } catch {
             // A function of ours that fails says more than SQLite does.
@@ -38,7 +38,7 @@ extension SQLiteStore {
         }
     }
 
-    private func execute(_ query: SQLiteQuery) throws -> FetchAnswer {
+    private func execute(_ query: SQLiteQuery) throws -> StoreAnswer {
         let queries = try queries()
         let connection = try database()
         let run = queries.log.begin(query, connection)
@@ -64,7 +64,7 @@ extension SQLiteStore {
                 var dictionaries: [NSDictionary] = []
                 while try statement.step() { dictionaries.append(try reader.dictionary(statement.handle)) }
                 queries.log.end(run, rows: dictionaries.count)
-                return .dictionaries(dictionaries)
+                return .dictionaries(StoreDictionaries(dictionaries))
             }
         }
     }
@@ -89,13 +89,11 @@ extension SQLiteStore {
     // MARK: In memory
 
     /// Answers a fetch of which SQL can say a part: the rows that this leaves are filtered, sorted and cut in memory.
-    private func finishedInMemory(_ request: NSFetchRequest<any NSFetchRequestResult>, _ entity: SQLEntity) throws -> FetchAnswer {
-        let narrowed = NSFetchRequest<any NSFetchRequestResult>()
-        narrowed.entity = request.entity
-        narrowed.includesSubentities = request.includesSubentities
-        narrowed.predicate = try request.predicate.flatMap { try translatable($0.tree(), entity) }.map { NSPredicate(tree: $0) }
+    private func finishedInMemory(_ request: StoreQuery, _ entity: SQLEntity) throws -> StoreAnswer {
+        let predicate = try request.predicate.flatMap { try translatable($0.tree(), entity) }.map { NSPredicate(tree: $0) }
+        let narrowed = StoreQuery(request.entity, includesSubentities: request.includesSubentities).with(predicate: predicate)
         guard case .rows(let rows) = try queried(narrowed, entity) else { return .rows(RowList()) }
-        return try RowFetch(table: FoundRows(rows, store: self), request: request).answer()
+        return try RowFetch(table: FoundRows(rows, store: self), query: request).answer()
     }
 
     /// Those parts of a predicate that SQL can answer and that all must match; nil for none.
@@ -104,9 +102,7 @@ extension SQLiteStore {
             let left = try parts.compactMap { try translatable($0, entity) }
             return left.isEmpty ? nil : .and(left)
         }
-        let request = NSFetchRequest<any NSFetchRequestResult>()
-        request.entity = entity.entity
-        request.predicate = NSPredicate(tree: tree)
+        let request = StoreQuery(entity.entity).with(predicate: NSPredicate(tree: tree))
         do {
             _ = try queries().plans.query(request, entity)
             return tree

@@ -214,16 +214,21 @@ final class SQLEntityWriter {
         return update
     }
 
-    /// The properties of an object that an update writes. A relationship that leads where it did before is left out where the row has a place in
+    /// The properties that an update writes. A relationship that leads where it did before is left out where the row has a place in
     /// the order at its other end: the object there may have nothing to save, and so no place to give.
-    @inline(__always) func changes(of object: NSManagedObject) -> PropertySet {
-        placed.isEmpty ? object.changed : changesApartFromPlaces(of: object)
+    @inline(__always) func properties(of change: StoreChange) -> PropertySet {
+        placed.isEmpty ? change.changed : propertiesApartFromPlaces(of: change)
     }
 
-    private func changesApartFromPlaces(of object: NSManagedObject) -> PropertySet {
-        var changed = object.changed
-        for relationship in placed where changed.contains(relationship.slotIndex) && !object.differsFromSnapshot(relationship) {
-            changed.remove(relationship.slotIndex)
+    private func propertiesApartFromPlaces(of change: StoreChange) -> PropertySet {
+        var changed = change.changed
+        guard let row = change.row, let base = change.base else { return changed }
+        for relationship in placed where changed.contains(relationship.slotIndex) {
+            let slot = row.layout.slots[relationship.slotIndex]
+            let (new, old) = (row.objectID(at: slot), base.objectID(at: slot))
+            if new == nil && old == nil || new.map({ id in old?.namesSameObject(as: id) ?? false }) ?? false {
+                changed.remove(relationship.slotIndex)
+            }
         }
         return changed
     }

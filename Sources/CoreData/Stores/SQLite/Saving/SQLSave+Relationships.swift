@@ -4,20 +4,21 @@ extension SQLSave {
     // MARK: Places
 
     /// Finds the places of the objects in ordered relationships that have changed, before anything is written.
-    mutating func prepareOrders(_ changes: ChangeSet) throws {
+    mutating func prepareOrders(_ changes: StoreChangeSet) throws {
         guard schema.hasOrders else { return }
-        for objects in [changes.inserted, changes.updated] {
-            for object in objects {
-                for relationship in object.owningEntity.frozen!.relationships where relationship.isToMany && relationship.isOrdered {
-                    guard writes(relationship, of: object), case .toMany = object.state(of: relationship),
-                        let entity = schema.entity(object.owningEntity), case .toMany(.foreignKey(let place)) = entity[relationship],
-                        let column = place.orderColumn
+        for (part, areNew) in [(changes.inserted, true), (changes.updated, false)] {
+            for change in part {
+                for difference in change.lists {
+                    guard let ids = difference.members, let entity = schema.entity(change.entity),
+                        case .toMany(.foreignKey(let place)) = entity.properties[difference.slotIndex], let column = place.orderColumn
                     else { continue }
-                    let members = try members(of: object, relationship)
+                    let relationship = relationship(difference, of: change)
+                    let members = try ids.map { try key(of: $0, for: relationship) }
                     let known =
-                        object.isInserted
+                        areNew
                         ? [:]
-                        : try knownPlaces("SELECT Z_PK, \(column) FROM \(place.table) WHERE \(place.column) = ?", of: object, relationship)
+                        : try knownPlaces(
+                            "SELECT Z_PK, \(column) FROM \(place.table) WHERE \(place.column) = ?", key(of: change, for: relationship))
                     for (key, order) in zip(members, SQLOrderKeys.places(members.map { known[$0] })) {
                         orders.set(order, known: known[key], column, key, in: place.table)
                     }
@@ -26,16 +27,16 @@ extension SQLSave {
         }
     }
 
-    private func members(of object: NSManagedObject, _ relationship: NSRelationshipDescription) throws -> [Int64] {
-        let objects = object.toMany(relationship).objects
-        try object.managedObjectContext?.throwPendingFaultError()
-        return try objects.map { try key(of: $0.objectID, for: relationship) }
+    private func relationship(_ difference: ListDifference, of change: StoreChange) -> NSRelationshipDescription {
+        change.entity.frozen.unsafelyUnwrapped.properties[difference.slotIndex] as! NSRelationshipDescription
     }
 
-    private func knownPlaces(_ sql: String, of object: NSManagedObject, _ relationship: NSRelationshipDescription) throws -> [Int64: Int64]
-    {
-        let owner = try key(of: object.objectID, for: relationship)
-        return try connection.with(sql) { statement in
+    private func key(of change: StoreChange, for relationship: NSRelationshipDescription) throws -> Int64 {
+        try key(of: change.objectID, for: relationship)
+    }
+
+    private func knownPlaces(_ sql: String, _ owner: Int64) throws -> [Int64: Int64] {
+        try connection.with(sql) { statement in
             statement.bind(owner, at: 1)
             var places: [Int64: Int64] = [:]
             while try statement.step() { if !statement.isNull(1) { places[statement.int64(0)] = statement.int64(1) } }
@@ -58,54 +59,48 @@ extension SQLSave {
 
     // MARK: Pairs, and relationships that have no way back
 
-    func writeRelationships(_ changes: ChangeSet) throws {
+    func writeRelationships(_ changes: StoreChangeSet) throws {
         guard schema.hasPairs else { return }
-        for objects in [changes.inserted, changes.updated] {
-            for object in objects {
-                if object.relationships.isEmpty { continue }
-                let entity = schema.entity(object.owningEntity)
-                for relationship in object.owningEntity.frozen!.relationships where relationship.isToMany {
-                    guard writes(relationship, of: object), case .toMany(let storage) = object.state(of: relationship),
-                        let entity, case .toMany(let place) = entity[relationship]
-                    else { continue }
+        // Made when it is first needed: which relationships of which objects the save writes, nil for all.
+        lazy var written = WrittenRelationships(changes)
+        for part in [changes.inserted, changes.updated] {
+            for change in part where !change.lists.isEmpty {
+                guard let entity = schema.entity(change.entity) else { continue }
+                for difference in change.lists {
+                    guard case .toMany(let place) = entity.properties[difference.slotIndex] else { continue }
+                    let relationship = relationship(difference, of: change)
+                    let owner = try key(of: change, for: relationship)
                     switch place {
-                    case .join(let join): try writePairs(object, relationship, storage, join)
+                    case .join(let join): try writePairs(owner, difference, relationship, join) { written.contains($1, of: $0) }
                     case .foreignKey(let key):
-                        if relationship.keptInverse == nil { try writeKeys(object, relationship, storage, key, entity) }
+                        if relationship.keptInverse == nil { try writeKeys(owner, difference, relationship, key, entity) }
                     }
                 }
             }
         }
     }
 
-    /// Whether a to-many relationship of an object is to be written: one of a new object with all that is in it, also where the object was
-    /// deleted before and an undo has brought it back as it was.
-    private func writes(_ relationship: NSRelationshipDescription, of object: NSManagedObject) -> Bool {
-        object.isInserted || object.isUpdated && object.changed.contains(relationship.slotIndex)
-    }
-
-    private func differences(
-        of object: NSManagedObject, _ storage: ToManyStorage
-    ) -> (added: [NSManagedObject], removed: [NSManagedObject]) { object.isInserted ? (storage.objects, []) : storage.differences }
-
     /// Whether the other end of a pair writes it.
-    private func isWritten(by other: NSManagedObject, _ relationship: NSRelationshipDescription, _ join: SQLJoin) -> Bool {
+    private func isWritten(
+        by other: NSManagedObjectID, _ relationship: NSRelationshipDescription, _ join: SQLJoin,
+        _ writes: (NSManagedObjectID, NSRelationshipDescription) -> Bool
+    ) -> Bool {
         guard !join.isReflexive, let inverse = relationship.keptInverse, join.own != leadingColumn(of: join) else { return false }
-        return writes(inverse, of: other)
+        return writes(other, inverse)
     }
 
     private func leadingColumn(of join: SQLJoin) -> SQLIdentifier? { schema.joins.first { $0.name == join.table }?.columns.first }
 
     private func writePairs(
-        _ object: NSManagedObject, _ relationship: NSRelationshipDescription, _ storage: ToManyStorage, _ join: SQLJoin
+        _ owner: Int64, _ difference: ListDifference, _ relationship: NSRelationshipDescription, _ join: SQLJoin,
+        _ writes: (NSManagedObjectID, NSRelationshipDescription) -> Bool
     ) throws {
-        let owner = try key(of: object.objectID, for: relationship)
-        let (added, removed) = differences(of: object, storage)
-        let gone = removed.filter { !isWritten(by: $0, relationship, join) }
+        let gone = difference.removed.filter { !isWritten(by: $0, relationship, join, writes) }
         if !gone.isEmpty {
             try connection.with("DELETE FROM \(join.table) WHERE \(join.own) = ? AND \(join.other) = ?") { statement in
                 for other in gone {
-                    guard let key = try? key(of: other.objectID, for: relationship) else { continue }
+                    // What was never saved stands in no pair.
+                    guard let key = try? key(of: other, for: relationship) else { continue }
                     for pair in join.isReflexive ? [(owner, key), (key, owner)] : [(owner, key)] {
                         statement.bind(pair.0, at: 1)
                         statement.bind(pair.1, at: 2)
@@ -114,31 +109,24 @@ extension SQLSave {
                 }
             }
         }
-        let new = added.filter { !isWritten(by: $0, relationship, join) }
+        let new = difference.added.filter { !isWritten(by: $0, relationship, join, writes) }
         if !new.isEmpty {
             try connection.with("INSERT OR IGNORE INTO \(join.table) (\(join.own), \(join.other)) VALUES (?, ?)") { statement in
                 for other in new {
                     statement.bind(owner, at: 1)
-                    statement.bind(try key(of: other.objectID, for: relationship), at: 2)
+                    statement.bind(try key(of: other, for: relationship), at: 2)
                     try statement.run()
                 }
             }
         }
-        if let column = join.orderColumn { try writePlaces(object, relationship, join, column, owner) }
+        if let column = join.orderColumn { try writePlaces(owner, difference, relationship, join, column) }
     }
 
     private func writePlaces(
-        _ object: NSManagedObject, _ relationship: NSRelationshipDescription, _ join: SQLJoin, _ column: SQLIdentifier, _ owner: Int64
+        _ owner: Int64, _ difference: ListDifference, _ relationship: NSRelationshipDescription, _ join: SQLJoin, _ column: SQLIdentifier
     ) throws {
-        let objects = object.toMany(relationship).objects
-        let members = try objects.map { try key(of: $0.objectID, for: relationship) }
-        let known: [Int64: Int64] = try connection.with("SELECT \(join.other), \(column) FROM \(join.table) WHERE \(join.own) = ?") {
-            statement in
-            statement.bind(owner, at: 1)
-            var places: [Int64: Int64] = [:]
-            while try statement.step() { if !statement.isNull(1) { places[statement.int64(0)] = statement.int64(1) } }
-            return places
-        }
+        let members = try (difference.members ?? []).map { try key(of: $0, for: relationship) }
+        let known = try knownPlaces("SELECT \(join.other), \(column) FROM \(join.table) WHERE \(join.own) = ?", owner)
         let sql =
             "INSERT INTO \(join.table) (\(join.own), \(join.other), \(column)) VALUES (?1, ?2, ?3) "
             + "ON CONFLICT (\(join.own), \(join.other)) DO UPDATE SET \(column) = ?3"
@@ -153,28 +141,40 @@ extension SQLSave {
     }
 
     private func writeKeys(
-        _ object: NSManagedObject, _ relationship: NSRelationshipDescription, _ storage: ToManyStorage, _ place: SQLForeignKey,
-        _ entity: SQLEntity
+        _ owner: Int64, _ difference: ListDifference, _ relationship: NSRelationshipDescription, _ place: SQLForeignKey, _ entity: SQLEntity
     ) throws {
-        let owner = try key(of: object.objectID, for: relationship)
-        let (added, removed) = differences(of: object, storage)
         let columns = [place.column, place.entityColumn].compactMap { $0 }
         let nothing = (columns + [place.orderColumn].compactMap { $0 }).map { "\($0) = NULL" }.joined(separator: ", ")
         try connection.with("UPDATE \(place.table) SET \(nothing) WHERE Z_PK = ? AND \(place.column) = ?") { statement in
-            for other in removed {
-                statement.bind(try key(of: other.objectID, for: relationship), at: 1)
+            for other in difference.removed {
+                statement.bind(try key(of: other, for: relationship), at: 1)
                 statement.bind(owner, at: 2)
                 try statement.run()
             }
         }
         let assignments = columns.map { "\($0) = ?" }.joined(separator: ", ")
         try connection.with("UPDATE \(place.table) SET \(assignments) WHERE Z_PK = ?") { statement in
-            for other in added {
+            for other in difference.added {
                 statement.bind(owner, at: 1)
                 if columns.count > 1 { statement.bind(entity.number, at: 2) }
-                statement.bind(try key(of: other.objectID, for: relationship), at: columns.count + 1)
+                statement.bind(try key(of: other, for: relationship), at: columns.count + 1)
                 try statement.run()
             }
         }
+    }
+}
+
+/// Which relationships of which objects a save writes.
+private struct WrittenRelationships {
+    private var all: Set<NSManagedObjectID> = []
+    private var some: [NSManagedObjectID: PropertySet] = [:]
+
+    init(_ changes: StoreChangeSet) {
+        all = Set(changes.inserted.map(\.objectID))
+        for change in changes.updated { some[change.objectID] = change.changed }
+    }
+
+    func contains(_ relationship: NSRelationshipDescription, of id: NSManagedObjectID) -> Bool {
+        all.contains(id) || some[id]?.contains(relationship.slotIndex) ?? false
     }
 }

@@ -3,32 +3,37 @@ internal import Foundation
 
 /// The rows that a save writes, with their keys and, entity by entity, their places.
 struct SQLRows {
-    let objects: [NSManagedObject]
+    /// What is done to the rows; none of rows of a batch, which belong to no objects.
+    let changes: [StoreChange]
     private(set) var rows: [Row] = []
     private(set) var keys: [Int64] = []
     /// Rows that follow each other and are of one entity, in order.
     private(set) var runs: [(entity: SQLEntity, range: Range<Int>)] = []
 
-    /// Makes the rows of objects. That may read others.
-    init(_ objects: [NSManagedObject], of store: SQLiteStore) throws {
-        self.objects = objects
-        rows.reserveCapacity(objects.count)
-        keys.reserveCapacity(objects.count)
-        try objects.forEachWithRow { object in
-            rows.append(try object.rowForSaving(keepsLists: false))
-            keys.append(try store.key(of: object))
+    /// The rows of changes.
+    ///
+    /// - Throws: code 133000 for a row of another store, 134070 for one of an entity that is not kept.
+    init(_ changes: [StoreChange], of store: SQLiteStore) throws {
+        self.changes = changes
+        rows.reserveCapacity(changes.count)
+        keys.reserveCapacity(changes.count)
+        try changes.forEachRow { row, _ in
+            rows.append(row)
+            keys.append(try store.key(of: row))
         }
         var start = 0
-        while start < objects.count {
-            let range = objects.run(from: start) { $0.owningEntity === $1.owningEntity }
-            runs.append((try store.sqlEntity(objects[start].owningEntity), range))
-            start = range.upperBound
+        while start < rows.count {
+            let layout = rows[start].layout
+            var end = start + 1
+            while end < rows.count, rows.withUncounted(end, { $0.layout === layout }) { end += 1 }
+            runs.append((try store.sqlEntity(rows[start].entity), start..<end))
+            start = end
         }
     }
 
     /// Rows that belong to no objects, with their IDs.
     init(new rows: [Row], of store: SQLiteStore) throws {
-        objects = []
+        changes = []
         self.rows = rows
         for (index, row) in rows.enumerated() {
             guard let place = row.objectID.flatMap(store.place) else { continue }
@@ -46,9 +51,9 @@ struct SQLSave {
     let connection: SQLConnection
     /// Whether rows are updated one by one, so that those which others have changed are known.
     private let isCareful: Bool
-    private(set) var conflicts: [NSMergeConflict] = []
+    private(set) var conflicts: [StoreConflicts.Version] = []
     /// Objects to delete of which others have changed or deleted some. Which they are shows once the save is undone.
-    private(set) var mismatched: [NSManagedObject] = []
+    private(set) var mismatched: [StoreChange] = []
     /// Objects that no table has, and of which nothing was to be written.
     private(set) var lost: [NSManagedObjectID] = []
     var orders = SQLOrderKeys()
@@ -75,7 +80,7 @@ struct SQLSave {
 
     // MARK: Deleting
 
-    mutating func delete(_ objects: [NSManagedObject]) throws {
+    mutating func delete(_ changes: [StoreChange]) throws {
         /// The objects of one entity that were read with one version, -1 where they were not read.
         struct Group {
             let entity: NSEntityDescription
@@ -85,17 +90,18 @@ struct SQLSave {
         var groups: [Group] = []
         var places: [ObjectIdentifier: [Int64: Int]] = [:]
         var current = -1
-        try objects.forEachUncounted { object in
-            let version = object.snapshot?.version ?? -1
-            if current < 0 || groups[current].version != version || groups[current].entity !== object.owningEntity {
-                let entity = ObjectIdentifier(object.owningEntity)
+        for change in changes {
+            let version = change.baseVersion ?? -1
+            let description = change.entity
+            if current < 0 || groups[current].version != version || groups[current].entity !== description {
+                let entity = ObjectIdentifier(description)
                 current = places[entity]?[version] ?? groups.count
                 places[entity, default: [:]][version] = current
-                if current == groups.count { groups.append(Group(entity: object.owningEntity, version: version)) }
+                if current == groups.count { groups.append(Group(entity: description, version: version)) }
                 // Mostly they are all alike.
-                if groups.count == 1, groups[0].keys.isEmpty { groups[0].keys.reserveCapacity(objects.count) }
+                if groups.count == 1, groups[0].keys.isEmpty { groups[0].keys.reserveCapacity(changes.count) }
             }
-            groups[current].keys.append(try store.key(of: object))
+            groups[current].keys.append(try change.base.map(store.key(of:)) ?? store.key(of: change.objectID))
         }
         for group in groups {
             let entity = try store.sqlEntity(group.entity)
@@ -104,7 +110,7 @@ struct SQLSave {
             let deleted = try delete(keys, group.version, from: entity.table)
             // Which they are shows once the save is undone.
             if group.version >= 0, deleted < keys.count {
-                mismatched += objects.filter { $0.owningEntity === group.entity && $0.snapshot?.version ?? -1 == group.version }
+                mismatched += changes.filter { $0.entity === group.entity && $0.baseVersion ?? -1 == group.version }
             }
             try forget(keys, of: entity)
         }
@@ -168,14 +174,14 @@ struct SQLSave {
     // MARK: Updating
 
     /// Frees the unique values of rows that are about to get others: two rows may exchange theirs.
-    func clearUniqueValues(of objects: [NSManagedObject]) throws {
+    func clearUniqueValues(of changes: [StoreChange]) throws {
         guard store.persistentStoreCoordinator?.managedObjectModel.hasUniquenessConstraints ?? false else { return }
-        for object in objects {
-            let uniqueness = object.owningEntity.frozen!.uniqueness
-            guard uniqueness.contains(where: { $0.slotIndexes.contains(where: object.changed.contains) }),
-                let place = store.place(of: object.objectID), let version = object.snapshot?.version
+        for change in changes {
+            let uniqueness = change.entity.frozen!.uniqueness
+            guard uniqueness.contains(where: { $0.slotIndexes.contains(where: change.changed.contains) }),
+                let place = store.place(of: change.objectID), let version = change.baseVersion
             else { continue }
-            let columns = Set(uniqueness.flatMap(\.slotIndexes)).filter(object.changed.contains).sorted()
+            let columns = Set(uniqueness.flatMap(\.slotIndexes)).filter(change.changed.contains).sorted()
                 .compactMap { index -> SQLIdentifier? in
                     if case .attribute(let attribute) = place.entity.properties[index] { attribute.column } else { nil }
                 }
@@ -195,13 +201,9 @@ struct SQLSave {
             let writer = try store.writer(entity)
             var start = run.lowerBound
             while start < run.upperBound {
-                let properties = writer.changes(of: changed.objects[start])
+                let properties = writer.properties(of: changed.changes[start])
                 var end = start + 1
-                while end < run.upperBound,
-                    changed.objects.uncounted(end)._withUnsafeGuaranteedRef({ writer.changes(of: $0).isEqual(to: properties) })
-                {
-                    end += 1
-                }
+                while end < run.upperBound, writer.properties(of: changed.changes[end]).isEqual(to: properties) { end += 1 }
                 try update(changed, start..<end, writer, writer.update(properties))
                 start = end
             }
@@ -273,24 +275,22 @@ struct SQLSave {
         statement.bind(row.version &- 1, at: parameter + 2)
         try statement.run()
         if connection.changes == 0 {
-            let object = changed.objects[index]
+            let change = changed.changes[index]
             let stored = try store.freshRow(writer.entity, key)
-            if stored == nil, neverWas(object) {
-                lost.append(object.objectID)
+            if stored == nil, neverWas(change) {
+                lost.append(change.objectID)
             } else {
-                conflicts.append(NSMergeConflict(object, stored: stored))
+                conflicts.append(StoreConflicts.Version(change.objectID, stored: stored))
             }
         }
     }
 
     /// Whether an object is one that rows name and no table has, and that has only lost what led to it: nothing is to be written there.
-    private func neverWas(_ object: NSManagedObject) -> Bool {
-        guard object.flags.contains(.inaccessible) else { return false }
-        return object.owningEntity.frozen!.properties.allSatisfy { property in
-            guard object.changed.contains(property.slotIndex) else { return true }
+    private func neverWas(_ change: StoreChange) -> Bool {
+        guard change.wasMissing else { return false }
+        return change.changedProperties.allSatisfy { property in
             guard let relationship = property as? NSRelationshipDescription, relationship.isToMany else { return false }
-            guard case .toMany(let storage) = object.state(of: relationship) else { return true }
-            return storage.differences.added.isEmpty
+            return change.list(of: relationship)?.added.isEmpty ?? true
         }
     }
 

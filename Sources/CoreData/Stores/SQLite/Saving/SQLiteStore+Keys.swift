@@ -1,16 +1,15 @@
 internal import Foundation
 
 extension SQLiteStore {
-    func makePermanentIDs(for objects: [NSManagedObject]) throws -> [NSManagedObjectID] {
+    func makePermanentIDs(for new: NewObjects) throws -> [NSManagedObjectID] {
         let connection = try database()
         // New objects mostly come entity by entity: what is looked up serves a run of them.
         var runs: [(entity: SQLEntity, count: Int)] = []
         var counts: [Int64: (entity: SQLEntity, count: Int64)] = [:]
         var start = 0
-        while start < objects.count {
-            let description = objects[start].owningEntity
-            var end = start + 1
-            while end < objects.count, objects[end].owningEntity === description { end += 1 }
+        while start < new.count {
+            let description = new.objects[start].owningEntity
+            let end = new.objects.run(from: start) { $0.owningEntity === $1.owningEntity }.upperBound
             let entity = try sqlEntity(description)
             runs.append((entity, end - start))
             counts[entity.rootNumber, default: (entity, 0)].count += Int64(end - start)
@@ -25,7 +24,7 @@ extension SQLiteStore {
             }
         }
         var ids: [NSManagedObjectID] = []
-        ids.reserveCapacity(objects.count)
+        ids.reserveCapacity(new.count)
         for (entity, count) in runs {
             let first = next[entity.rootNumber].unsafelyUnwrapped
             let family = NSManagedObjectID.family(of: entity.entity)

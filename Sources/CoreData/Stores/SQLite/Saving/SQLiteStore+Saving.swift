@@ -3,15 +3,13 @@ internal import CoreDataRuntime
 internal import Foundation
 
 extension SQLiteStore {
-    func write(_ changes: ChangeSet, in context: NSManagedObjectContext) throws {
-        // Every row is made before the first is written: making one may read others.
+    func write(_ changes: StoreChangeSet, for caller: StoreCaller) throws {
         let inserted = try SQLRows(changes.inserted, of: self)
-        let changed = try SQLRows(changes.updated.followed(by: changes.locked), of: self)
+        let changed = try SQLRows(changes.updated + changes.locked, of: self)
         func write(isCareful: Bool) throws -> [NSManagedObjectID] {
-            // Not before: what fires faults may begin to read.
             let connection = try database()
             return try connection.withCache(cacheSize(changes, connection)) {
-                try self.write(changes, inserted, changed, isCareful, connection, in: context)
+                try self.write(changes, inserted, changed, isCareful, connection, for: caller)
             }
         }
         let lost: [NSManagedObjectID]
@@ -29,8 +27,9 @@ extension SQLiteStore {
         }
         // SQLite has computed values there, also of rows that were not saved.
         for root in derived { cache.removeAll(of: root) }
-        changes.deleted.forEachUncounted { object in
-            if let entity = place(of: object.owningEntity), let key = number(of: object) { cache.remove(entity.rootNumber, key) }
+        for change in changes.deleted {
+            guard let entity = place(of: change.entity) else { continue }
+            if let key = try? change.base.map(key(of:)) ?? key(of: change.objectID) { cache.remove(entity.rootNumber, key) }
         }
         for id in lost { forgetRow(of: id) }
         cache.sweep()
@@ -41,8 +40,8 @@ extension SQLiteStore {
     /// - Parameter isCareful: whether each row is updated by itself. Otherwise an ``SQLSave/UpdateMismatch`` may say that it must be done so.
     /// - Returns: changed objects that no table has, and of which nothing was to be written.
     private func write(
-        _ changes: ChangeSet, _ inserted: SQLRows, _ changed: SQLRows, _ isCareful: Bool, _ connection: SQLConnection,
-        in context: NSManagedObjectContext
+        _ changes: StoreChangeSet, _ inserted: SQLRows, _ changed: SQLRows, _ isCareful: Bool, _ connection: SQLConnection,
+        for caller: StoreCaller
     ) throws -> [NSManagedObjectID] {
         var save = SQLSave(self, connection, isCareful: isCareful)
         historyNotes?.forget()
@@ -58,32 +57,35 @@ extension SQLiteStore {
                 try save.writeOrders()
                 try saveMetadata(connection)
                 historyNotes?.noteRelationships(changes.updated, in: self)
-                try writeHistory(connection, in: context)
+                try writeHistory(connection, for: caller)
             }
         } catch is SQLSave.Mismatch {
-            let deletions = try save.mismatched.compactMap { object -> NSMergeConflict? in
-                guard let place = place(of: object.objectID) else { return nil }
+            let deletions = try save.mismatched.compactMap { change -> StoreConflicts.Version? in
+                let id = change.objectID
+                guard let place = place(of: id) else { return nil }
                 let row = try freshRow(place.entity, place.key)
-                return row?.version == object.snapshot?.version ? nil : NSMergeConflict(object, stored: row)
+                return row?.version == change.baseVersion ? nil : StoreConflicts.Version(id, stored: row)
             }
             // The policy settles with what the file has, and the cache must not dispute it afterwards.
             for conflict in save.conflicts { keep(conflict) }
-            throw NSMergeConflict.error(save.conflicts + deletions)
+            throw StoreConflicts(save.conflicts + deletions)
         }
         return save.lost
     }
 
     /// How many kilobytes of pages a save may keep: those of SQLite, and as many for each index that many rows come into or go from. 0 where
     /// the program has said how many.
-    private func cacheSize(_ changes: ChangeSet, _ connection: SQLConnection) throws -> Int {
+    private func cacheSize(_ changes: StoreChangeSet, _ connection: SQLConnection) throws -> Int {
         if changes.inserted.count + changes.deleted.count < 2000 { return 0 }
         if try SQLiteOptions(options).pragmas.contains(where: { $0.name == "cache_size" }) { return 0 }
         var tables: Set<SQLIdentifier> = []
-        for objects in [changes.inserted, changes.deleted] {
-            var start = 0
-            while start < objects.count {
-                tables.insert(try sqlEntity(objects[start].owningEntity).table)
-                start = objects.run(from: start) { $0.owningEntity === $1.owningEntity }.upperBound
+        for part in [changes.inserted, changes.deleted] {
+            var last: NSEntityDescription?
+            for change in part {
+                let entity = change.entity
+                if entity === last { continue }
+                last = entity
+                tables.insert(try sqlEntity(entity).table)
             }
         }
         var indexes = 0
@@ -96,26 +98,31 @@ extension SQLiteStore {
         return 2000 * min(1 + indexes, 8)
     }
 
-    /// The number of an object's row, where it is one of this store.
-    @inline(__always) func number(of object: NSManagedObject) -> Int64? {
-        if let origin = object.origin { return origin.store.token === token ? object.number : nil }
-        if let id = object.identifier, case .integer(let key) = id.reference, id.token === token { return key }
-        return nil
+    /// The key of a row that is to be saved here.
+    ///
+    /// - Throws: code 133000 for one of another store.
+    @inline(__always) func key(of row: Row) throws -> Int64 {
+        let key: Int64? = row.block.withOrigin { origin in
+            guard let origin else { return nil }
+            return origin.store.token === token ? row.slots.rowPrefix.pointee.number : nil
+        }
+        if let key { return key }
+        return try self.key(of: row.objectID.unsafelyUnwrapped)
     }
 
     /// The key of an object that is to be saved here.
     ///
     /// - Throws: code 133000 for one of another store.
-    @inline(__always) func key(of object: NSManagedObject) throws -> Int64 {
-        if let key = number(of: object) { return key }
+    func key(of id: NSManagedObjectID) throws -> Int64 {
+        if case .integer(let key) = id.reference, id.token === token { return key }
         throw CoreDataError.make(
-            NSManagedObjectReferentialIntegrityError, "\(object.objectID) cannot be saved.",
-            reason: "It does not belong to the store at \(url?.path ?? "no place").", info: [NSAffectedObjectsErrorKey: [object]])
+            NSManagedObjectReferentialIntegrityError, "\(id) cannot be saved.",
+            reason: "It does not belong to the store at \(url?.path ?? "no place").", info: [NSAffectedObjectsErrorKey: [id]])
     }
 
-    private func keep(_ conflict: NSMergeConflict) {
-        guard let place = place(of: conflict.sourceObject.objectID) else { return }
-        if let row = conflict.storedRow {
+    private func keep(_ conflict: StoreConflicts.Version) {
+        guard let place = place(of: conflict.objectID) else { return }
+        if let row = conflict.stored {
             cache.set(row.slots, place.entity.rootNumber, place.key)
         } else {
             cache.remove(place.entity.rootNumber, place.key)

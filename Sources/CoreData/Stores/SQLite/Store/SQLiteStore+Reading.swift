@@ -5,18 +5,16 @@ internal import Predicates
 extension SQLiteStore {
     // MARK: Fetching
 
-    func answer(
-        _ request: NSFetchRequest<any NSFetchRequestResult>, for context: NSManagedObjectContext
-    ) throws -> FetchAnswer {
+    func answered(_ request: StoreQuery) throws -> StoreAnswer {
         try noticeOthers()
         let answer = try found(request)
         if case .rows(let rows) = answer { cache.sweep(held: rows.count) } else { cache.sweep() }
         return answer
     }
 
-    private func found(_ request: NSFetchRequest<any NSFetchRequestResult>) throws -> FetchAnswer {
-        let entity = try sqlEntity(request.entity.unsafelyUnwrapped)
-        if request.predicate == nil, request.sortDescriptors?.isEmpty ?? true {
+    private func found(_ request: StoreQuery) throws -> StoreAnswer {
+        let entity = try sqlEntity(request.entity)
+        if request.predicate == nil, request.sortDescriptors.isEmpty {
             switch request.resultType {
             case .countResultType: return .count(try count(request, entity))
             case .managedObjectResultType: return .rows(try rows(request, entity))
@@ -26,14 +24,14 @@ extension SQLiteStore {
         return try queried(request, entity)
     }
 
-    private func count(_ request: NSFetchRequest<any NSFetchRequestResult>, _ entity: SQLEntity) throws -> Int {
+    private func count(_ request: StoreQuery, _ entity: SQLEntity) throws -> Int {
         let condition = entity.condition(includingSubentities: request.includesSubentities).map { " WHERE \($0)" } ?? ""
         let count = try database().with("SELECT COUNT(*) FROM \(entity.table)\(condition)") { try $0.step() ? Int($0.int64(0)) : 0 }
         let rest = max(0, count - request.fetchOffset)
         return request.fetchLimit > 0 ? min(rest, request.fetchLimit) : rest
     }
 
-    private func rows(_ request: NSFetchRequest<any NSFetchRequestResult>, _ entity: SQLEntity) throws -> RowList {
+    private func rows(_ request: StoreQuery, _ entity: SQLEntity) throws -> RowList {
         let plan = plan(entity)
         var sql = "SELECT \(plan.list) FROM \(entity.table)"
         if let condition = entity.condition(includingSubentities: request.includesSubentities) { sql += " WHERE \(condition)" }
@@ -105,9 +103,9 @@ extension SQLiteStore {
 
     // MARK: One row
 
-    func knownRow(for id: NSManagedObjectID, in context: NSManagedObjectContext) throws -> Row? {
+    func knownRow(for id: NSManagedObjectID, for caller: StoreCaller) throws -> Row? {
         guard let place = place(of: id) else { return nil }
-        if let row = cache.row(place.entity.rootNumber, place.key, notOlderThan: context.stalenessInterval) { return row }
+        if let row = cache.row(place.entity.rootNumber, place.key, notOlderThan: caller.stalenessInterval) { return row }
         cache.noteTime()
         return try readRow(place.entity, place.key)
     }
@@ -131,14 +129,14 @@ extension SQLiteStore {
 
     // MARK: Many rows
 
-    func readRows(for ids: [NSManagedObjectID], in context: NSManagedObjectContext) throws -> Bool {
+    func readRows(for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> Bool {
         // Rows that serve no later reader are read one at a time.
-        if context.stalenessInterval == 0 { return false }
+        if caller.stalenessInterval == 0 { return false }
         cache.noteTime()
         var missing: [ObjectIdentifier: (entity: SQLEntity, keys: [Int64])] = [:]
         for id in ids {
             guard let place = place(of: id) else { continue }
-            if cache.row(place.entity.rootNumber, place.key, notOlderThan: context.stalenessInterval) != nil { continue }
+            if cache.row(place.entity.rootNumber, place.key, notOlderThan: caller.stalenessInterval) != nil { continue }
             missing[ObjectIdentifier(place.entity), default: (place.entity, [])].keys.append(place.key)
         }
         for (entity, keys) in missing.values {

@@ -3,14 +3,14 @@ internal import Foundation
 
 extension SQLiteStore {
     func knownOrReadRelatedIDs(
-        of relationship: NSRelationshipDescription, for id: NSManagedObjectID, in context: NSManagedObjectContext
+        of relationship: NSRelationshipDescription, for id: NSManagedObjectID, for caller: StoreCaller
     ) throws -> [NSManagedObjectID] {
         guard let place = place(of: id) else { return [] }
         if !relationship.isToMany {
-            guard let row = try knownRow(for: id, in: context) else { return [] }
+            guard let row = try knownRow(for: id, for: caller) else { return [] }
             return row.objectID(at: row.layout.slots[relationship.slotIndex]).map { [$0] } ?? []
         }
-        if let known = related.related(of: relationship, for: id.key, notOlderThan: context.stalenessInterval) { return known.ids }
+        if let known = related.related(of: relationship, for: id.key, notOlderThan: caller.stalenessInterval) { return known.ids }
         return try readRelated(relationship, place.entity, place.key)
     }
 
@@ -41,9 +41,9 @@ extension SQLiteStore {
     }
 
     func readRelated(
-        of relationship: NSRelationshipDescription, for ids: [NSManagedObjectID], in context: NSManagedObjectContext
+        of relationship: NSRelationshipDescription, for ids: [NSManagedObjectID], for caller: StoreCaller
     ) throws -> Bool {
-        if context.stalenessInterval == 0 { return false }
+        if caller.stalenessInterval == 0 { return false }
         guard relationship.isToMany, let first = ids.first, let place = place(of: first) else { return false }
         let numbers = ids.compactMap { id -> Int64? in if case .integer(let number) = id.reference { number } else { nil } }
         try readRelated(relationship, place.entity, numbers, family: NSManagedObjectID.family(of: first.owningEntity))
@@ -51,9 +51,9 @@ extension SQLiteStore {
     }
 
     func readRelatedNumbers(
-        of relationship: NSRelationshipDescription, for numbers: [Int64], of origin: RowOrigin, in context: NSManagedObjectContext
+        of relationship: NSRelationshipDescription, for numbers: [Int64], of origin: RowOrigin, for caller: StoreCaller
     ) throws -> RelatedNumbers? {
-        let age = context.stalenessInterval
+        let age = caller.stalenessInterval
         guard age != 0, relationship.isToMany, let owner = place(of: origin.entity) else { return nil }
         let unknown = numbers.filter { related.related(of: relationship, for: origin.key($0), notOlderThan: age) == nil }
         let parts = try readRelated(relationship, owner, unknown, family: origin.family)

@@ -7,7 +7,9 @@ internal import Predicates
 ///
 /// It has one connection. Everything is done under `requestLock`, which the coordinator holds for most calls and this class takes for the
 /// others.
-final class SQLiteStore: NSPersistentStore, RowTable {
+// Unchecked: `requestLock` guards everything.
+final class SQLiteStore: NSPersistentStore, CopyableStore, @unchecked Sendable {
+    let requestLock = NSRecursiveLock()
     /// The connection; nil before the store is opened and after it has been removed.
     private var connection: SQLConnection?
     private(set) var schema: SQLSchema!
@@ -28,7 +30,7 @@ final class SQLiteStore: NSPersistentStore, RowTable {
     @exclusivity(unchecked) private var lastPlace: SQLEntity?
     /// Made at the first fetch.
     private var madeQueries: SQLQueries?
-    private var storm = SQLReadStorm()
+    var storm = SQLReadStorm()
     /// What notes the rows that a transaction writes; nil where no history is kept, or the store is only read.
     var historyNotes: SQLHistory?
     /// How the history of the file is read; nil where it has none.
@@ -114,7 +116,7 @@ final class SQLiteStore: NSPersistentStore, RowTable {
         requestLock.withLock { if storm.isOn { endStorm() } }
     }
 
-    private func endStorm() {
+    func endStorm() {
         storm.stop()
         do { try connection?.with("COMMIT") { try $0.run(.reading) } } catch {
             Log.store.error("A read transaction could not be ended: \(error)")
@@ -171,48 +173,6 @@ final class SQLiteStore: NSPersistentStore, RowTable {
         return schema
     }
 
-    // MARK: What the coordinator asks; the answers are in the extensions
-
-    override func performFetch(
-        _ request: NSFetchRequest<any NSFetchRequestResult>, for context: NSManagedObjectContext
-    ) throws -> FetchAnswer { try answer(request, for: context) }
-
-    override func row(for id: NSManagedObjectID, in context: NSManagedObjectContext) throws -> Row? { try knownRow(for: id, in: context) }
-
-    override func relatedNumbers(
-        of relationship: NSRelationshipDescription, for number: Int64, of origin: RowOrigin, in context: NSManagedObjectContext
-    ) -> RelatedNumbers? {
-        related.related(of: relationship, for: origin.key(number), notOlderThan: context.stalenessInterval)?.numbers
-    }
-
-    override func prepareRelatedNumbers(
-        of relationship: NSRelationshipDescription, for numbers: [Int64], of origin: RowOrigin, in context: NSManagedObjectContext
-    ) throws -> RelatedNumbers? { try readRelatedNumbers(of: relationship, for: numbers, of: origin, in: context) }
-
-    override func relatedIDs(
-        of relationship: NSRelationshipDescription, for id: NSManagedObjectID, in context: NSManagedObjectContext
-    ) throws -> [NSManagedObjectID] { try knownOrReadRelatedIDs(of: relationship, for: id, in: context) }
-
-    override func prepareRows(for ids: [NSManagedObjectID], in context: NSManagedObjectContext) throws -> Bool {
-        try readRows(for: ids, in: context)
-    }
-
-    override func prepareRelated(
-        of relationship: NSRelationshipDescription, for ids: [NSManagedObjectID], in context: NSManagedObjectContext
-    ) throws -> Bool { try readRelated(of: relationship, for: ids, in: context) }
-
-    override func permanentIDs(for objects: [NSManagedObject]) throws -> [NSManagedObjectID] { try makePermanentIDs(for: objects) }
-
-    override func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws { try write(changes, in: context) }
-
-    override func executeBatch(_ request: any BatchRequest, in context: NSManagedObjectContext) throws -> BatchOutcome {
-        try changed(by: request, in: context)
-    }
-
-    override func holders(of constraint: UniquenessConstraint, _ key: [PropertyValue]) throws -> [NSManagedObjectID] {
-        try readHolders(of: constraint, key)
-    }
-
     // MARK: What is kept in memory
 
     /// Notices that another connection has changed the file: what is kept of it may be out of date.
@@ -231,17 +191,6 @@ final class SQLiteStore: NSPersistentStore, RowTable {
         return true
     }
 
-    override var keepsGenerations: Bool {
-        requestLock.withLock {
-            do { return try isLogged() } catch {
-                // It is read by nobody then, in whatever state.
-                Log.store.error("The mode of the store's file cannot be read: \(error)")
-                return false
-            }
-        }
-    }
-    override func makeView() throws -> NSPersistentStore? { try openView() }
-
     /// Shows what another store has in the state of a connection.
     func become(_ original: SQLiteStore, as connection: SQLConnection) {
         token = original.token
@@ -254,17 +203,7 @@ final class SQLiteStore: NSPersistentStore, RowTable {
         self.connection = connection
     }
 
-    override var keepsHistory: Bool { historyReader != nil }
-    override func lastHistoryNumber() throws -> Int64? { try readLastHistoryNumber() }
-    override func history(_ request: NSPersistentHistoryChangeRequest) throws -> [HistoryRecord] { try readHistory(request) }
-    override func deleteHistory(_ request: NSPersistentHistoryChangeRequest) throws -> Int { try removeHistory(request) }
     override func didAdd(to coordinator: NSPersistentStoreCoordinator) { watchFile() }
-
-    override var wantsRegistrations: Bool { false }
-    override var batchesFaults: Bool { true }
-    override var keepsLists: Bool { false }
-    override var findsConflicts: Bool { true }
-    override var enforcesUniqueness: Bool { true }
 
     /// The key and the entity's place of an ID of this store.
     func place(of id: NSManagedObjectID) -> (entity: SQLEntity, key: Int64)? {
@@ -278,27 +217,6 @@ final class SQLiteStore: NSPersistentStore, RowTable {
         guard let entity = schema?.entity(description) else { return nil }
         lastPlace = entity
         return entity
-    }
-
-    override func forgetRow(of id: NSManagedObjectID) {
-        requestLock.withLock {
-            guard let place = place(of: id) else { return }
-            // What is read next is to be new.
-            if storm.isOn { endStorm() }
-            cache.remove(place.entity.rootNumber, place.key)
-            related.removeAll(of: id)
-        }
-    }
-
-    override func latestRow(for id: NSManagedObjectID) -> LatestRow {
-        requestLock.withLock {
-            guard let place = place(of: id), let row = cache.row(place.entity.rootNumber, place.key) else { return .unknown }
-            return .row(row)
-        }
-    }
-
-    override func knownRelatedIDs(of relationship: NSRelationshipDescription, for id: NSManagedObjectID) -> [NSManagedObjectID]? {
-        requestLock.withLock { related.related(of: relationship, for: id.key, notOlderThan: -1)?.ids }
     }
 
     func forgetRelated() { related.removeAll() }

@@ -1,0 +1,60 @@
+internal import Foundation
+
+extension StoreChangeSet {
+    /// What a save has to do in one store, as values. Making them may read from stores, so nobody may hold a store's lock.
+    ///
+    /// - Parameter keepsLists: whether rows are to hold the IDs of to-many relationships.
+    /// - Throws: the error of a failing fault; code 133000 for a relationship to an object that is in no context.
+    init(_ objects: ChangeSet, keepsLists: Bool) throws {
+        inserted = try objects.inserted.changes { object in
+            StoreChange(
+                row: try object.rowForSaving(keepsLists: keepsLists), base: nil, changed: object.changed,
+                lists: object.relationships.isEmpty ? [] : try object.listDifferences())
+        }
+        updated = try objects.updated.changes { try StoreChange(changed: $0, keepsLists) }
+        locked = try objects.locked.changes { try StoreChange(changed: $0, keepsLists) }
+        deleted = objects.deleted.changes { object in
+            let base = object.snapshot
+            return StoreChange(
+                row: nil, base: base, wasMissing: object.flags.contains(.inaccessible), identity: base == nil ? object.objectID : nil)
+        }
+    }
+}
+
+extension [NSManagedObject] {
+    /// A change for each object, as ``Swift/Array/forEachUncounted(_:)``.
+    @inline(__always) fileprivate func changes(_ make: (NSManagedObject) throws -> StoreChange) rethrows -> [StoreChange] {
+        var changes: [StoreChange] = []
+        changes.reserveCapacity(count)
+        try forEachWithRow { changes.append(try make($0)) }
+        return changes
+    }
+}
+
+extension StoreChange {
+    fileprivate init(changed object: NSManagedObject, _ keepsLists: Bool) throws {
+        let row = try object.rowForSaving(keepsLists: keepsLists)
+        self.init(
+            row: row, base: object.snapshot, changed: object.changed,
+            lists: object.relationships.isEmpty ? [] : try object.listDifferences(), wasMissing: object.flags.contains(.inaccessible))
+    }
+}
+
+extension NSManagedObject {
+    /// What was done to the to-many relationships that a save writes: those that were changed, of a new object all.
+    fileprivate func listDifferences() throws -> [ListDifference] {
+        var differences: [ListDifference] = []
+        let isNew = flags.contains(.inserted)
+        for relationship in owningEntity.frozen!.relationships where relationship.isToMany && !relationship.isTransient {
+            guard isNew || changed.contains(relationship.slotIndex), case .toMany(let storage) = state(of: relationship) else { continue }
+            let members = relationship.isOrdered ? toMany(relationship).objects : []
+            let (added, removed) = isNew ? (storage.objects, []) : storage.differences
+            differences.append(
+                ListDifference(
+                    slotIndex: relationship.slotIndex, name: relationship.name, added: added.map(\.objectID),
+                    removed: removed.map(\.objectID), members: relationship.isOrdered ? members.map(\.objectID) : nil))
+        }
+        try registry?.context?.throwPendingFaultError()
+        return differences
+    }
+}

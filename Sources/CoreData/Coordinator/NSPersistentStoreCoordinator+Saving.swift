@@ -1,0 +1,92 @@
+internal import Foundation
+internal import Predicates
+
+extension NSPersistentStoreCoordinator {
+    private func store(forNew object: NSManagedObject, in context: NSManagedObjectContext) throws -> NSPersistentStore {
+        if let assigned = context.assignedStores[ObjectIdentifier(object)] { return assigned }
+        guard let store = stores(for: object.owningEntity).first(where: { !$0.isReadOnly }) ?? stores(for: object.owningEntity).first else {
+            throw noStore(object.owningEntity)
+        }
+        return store
+    }
+
+    func permanentIDs(for objects: [NSManagedObject], in context: NSManagedObjectContext) throws -> [NSManagedObjectID] {
+        guard !objects.isEmpty else { return [] }
+        var ids: [ObjectIdentifier: NSManagedObjectID] = [:]
+        for (store, group) in try grouped(objects, { try store(forNew: $0, in: context) }) {
+            try refuseIfReadOnly(store)
+            let given = try store.interface.permanentIDs(for: NewObjects(objects: group), for: context.caller)
+            try check(given, for: group, of: store)
+            if group.count == objects.count { return given }
+            for (object, id) in zip(group, given) { ids[ObjectIdentifier(object)] = id }
+        }
+        return objects.map { ids[ObjectIdentifier($0)].unsafelyUnwrapped }
+    }
+
+    private func check(_ ids: [NSManagedObjectID], for objects: [NSManagedObject], of store: NSPersistentStore) throws {
+        if ids.count == objects.count { return }
+        throw CoreDataError.contract(
+            store, "permanentIDs(for:for:)", "It gave \(ids.count) IDs for \(objects.count) objects.",
+            next: "Return one ID for each object, in order.")
+    }
+
+    func refuseIfReadOnly(_ store: NSPersistentStore) throws {
+        guard store.isReadOnly else { return }
+        throw CoreDataError.make(
+            NSPersistentStoreSaveError, "The store at \(url(for: store)) cannot be saved to.", reason: "It was opened for reading only.",
+            next: "Open it without NSReadOnlyPersistentStoreOption.", info: [NSAffectedStoresErrorKey: [store]])
+    }
+
+    /// The objects of each store, in the order in which they came.
+    private func grouped(
+        _ objects: [NSManagedObject], _ store: (NSManagedObject) throws -> NSPersistentStore
+    ) rethrows -> [(NSPersistentStore, [NSManagedObject])] {
+        if persistentStores.count == 1, let first = objects.first { return [(try store(first), objects)] }
+        var groups: [(NSPersistentStore, [NSManagedObject])] = []
+        for object in objects {
+            let store = try store(object)
+            if let index = groups.firstIndex(where: { $0.0 === store }) {
+                groups[index].1.append(object)
+            } else {
+                groups.append((store, [object]))
+            }
+        }
+        return groups
+    }
+
+    /// What a save has to do in each store.
+    func parts(of changes: ChangeSet) throws -> [(store: NSPersistentStore, changes: ChangeSet)] {
+        var parts: [(store: NSPersistentStore, changes: ChangeSet)] = []
+        func collect(_ objects: [NSManagedObject], _ part: WritableKeyPath<ChangeSet, [NSManagedObject]>) throws {
+            for (store, group) in try grouped(objects, { try store(of: $0.objectID) }) {
+                let index = parts.firstIndex { $0.store === store } ?? parts.endIndex
+                if index == parts.endIndex { parts.append((store, ChangeSet(inserted: [], updated: [], deleted: []))) }
+                parts[index].changes[keyPath: part] = group
+            }
+        }
+        try collect(changes.inserted, \.inserted)
+        try collect(changes.updated, \.updated)
+        try collect(changes.deleted, \.deleted)
+        try collect(changes.locked, \.locked)
+        for (store, _) in parts { try refuseIfReadOnly(store) }
+        return parts
+    }
+
+    /// Saves.
+    ///
+    /// - Returns: rows that stores have changed while they saved.
+    /// - Throws: ``PartialSave`` where only a part could be saved.
+    func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws -> [Row] {
+        // Every row is made before the first store is told anything: making one may read others.
+        let parts = try parts(of: changes).map { ($0.store, try StoreChangeSet($0.changes, keepsLists: $0.store.interface.keepsLists)) }
+        var report = SaveReport(changeCount: changes.count, storeCount: parts.count)
+        for (store, part) in parts {
+            do {
+                report.note(try store.interface.save(part, for: context.caller), of: part, in: store)
+            } catch {
+                try report.note(error, of: part, in: store, context)
+            }
+        }
+        return report.rows
+    }
+}

@@ -1,0 +1,76 @@
+internal import Foundation
+
+/// Keeps what a store answers for as long as a context has the objects, and asks the store for what is not there.
+// `cache` has a lock of its own.
+final class CachedAccess: RowAccess {
+    private unowned let store: any StoreInterface
+    let cache = RowCache()
+
+    init(_ store: any StoreInterface) { self.store = store }
+
+    func row(for id: NSManagedObjectID, for caller: StoreCaller) throws -> Row? {
+        if let known = cache.row(for: id, notOlderThan: caller.stalenessInterval) { return known }
+        guard let row = try store.row(for: id, for: caller) else { return nil }
+        return cache.setRow(row, of: id)
+    }
+
+    func relatedIDs(
+        of relationship: NSRelationshipDescription, for id: NSManagedObjectID, for caller: StoreCaller
+    ) throws -> [NSManagedObjectID] {
+        if let known = cache.related(relationship.name, of: id, notOlderThan: caller.stalenessInterval) { return known }
+        let ids = try store.related(by: relationship, from: [id], for: caller)[id] ?? []
+        cache.setRelated(ids, relationship.name, of: id)
+        return ids
+    }
+
+    func prepareRows(for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> Bool {
+        // Rows that serve no later reader are read one at a time.
+        if caller.stalenessInterval == 0 { return false }
+        let missing = cache.withoutRow(ids, notOlderThan: caller.stalenessInterval)
+        if !missing.isEmpty { keep(try store.rows(for: missing, for: caller)) }
+        return true
+    }
+
+    func prepareRelated(
+        of relationship: NSRelationshipDescription, for ids: [NSManagedObjectID], for caller: StoreCaller
+    ) throws -> Bool {
+        if caller.stalenessInterval == 0 { return false }
+        keep(try store.related(by: relationship, from: ids, for: caller), of: relationship, for: ids)
+        return true
+    }
+
+    /// Keeps rows that have come.
+    func keep(_ rows: some Sequence<Row>) {
+        for row in rows { if let id = row.objectID { _ = cache.setRow(row, of: id) } }
+    }
+
+    /// Keeps a relationship of many objects; who is not named leads nowhere.
+    func keep(
+        _ related: [NSManagedObjectID: [NSManagedObjectID]], of relationship: NSRelationshipDescription, for ids: [NSManagedObjectID]
+    ) { for id in ids { cache.setRelated(related[id] ?? [], relationship.name, of: id) } }
+
+    func knownRelatedIDs(of relationship: NSRelationshipDescription, for id: NSManagedObjectID) -> [NSManagedObjectID]? {
+        cache.related(relationship.name, of: id)
+    }
+
+    func knownRow(for id: NSManagedObjectID) -> Row? { cache.row(for: id, notOlderThan: -1) }
+
+    func forgetRow(of id: NSManagedObjectID) { cache.forget(id) }
+
+    var wantsRegistrations: Bool { true }
+    func didRegister(_ ids: [NSManagedObjectID]) { cache.retain(ids) }
+    func didUnregister(_ ids: [NSManagedObjectID]) { cache.release(ids) }
+
+    /// Takes over what a save has written.
+    func didSave(_ changes: StoreChangeSet, except isLeftOut: (NSManagedObjectID) -> Bool = { _ in false }) {
+        for change in changes.inserted where !isLeftOut(change.objectID) {
+            if let row = change.row { cache.didSave(row, of: change.objectID, changed: []) }
+        }
+        for part in [changes.updated, changes.locked] {
+            for change in part where !isLeftOut(change.objectID) {
+                if let row = change.row { cache.didSave(row, of: change.objectID, changed: change.lists.map(\.name)) }
+            }
+        }
+        for change in changes.deleted where !isLeftOut(change.objectID) { cache.didDelete(change.objectID) }
+    }
+}

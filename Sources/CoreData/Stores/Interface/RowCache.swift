@@ -1,0 +1,166 @@
+internal import Foundation
+
+/// The rows of a store's objects and the lists of their relationships, for as long as a context has the objects.
+///
+/// It answers a second context without the store, and tells what other contexts have saved.
+// `lock` guards `entries`.
+final class RowCache: @unchecked Sendable {
+    /// What makes a row: the row itself, or the node of an incremental store, which the store may update.
+    private enum Content {
+        case row(Row)
+        case node(NSIncrementalStoreNode)
+    }
+    private struct Entry {
+        var content: Content?
+        /// When the content came, in nanoseconds of the system's uptime.
+        var time: UInt64 = 0
+        /// The IDs of relationships that the store was asked for, and when.
+        var related: [String: (ids: [NSManagedObjectID], time: UInt64)] = [:]
+        /// How many contexts have the object.
+        var holders = 0
+        /// A context has deleted the object; others have it still.
+        var isDeleted = false
+    }
+
+    private let lock = NSLock()
+    private var entries: [NSManagedObjectID: Entry] = [:]
+
+    private static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
+
+    private static func isFresh(_ time: UInt64, _ age: TimeInterval) -> Bool {
+        age < 0 || Double(now &- time) < age * 1e9
+    }
+
+    // MARK: Rows
+
+    private func content(for id: NSManagedObjectID, notOlderThan age: TimeInterval) -> Content? {
+        lock.withLock {
+            guard let entry = entries[id], let content = entry.content, Self.isFresh(entry.time, age) else { return nil }
+            return content
+        }
+    }
+
+    /// The row unless it is older than so many seconds; any age will do for a negative number.
+    func row(for id: NSManagedObjectID, notOlderThan age: TimeInterval) -> Row? {
+        if case .row(let row)? = content(for: id, notOlderThan: age) { row } else { nil }
+    }
+
+    /// The node unless it is older than so many seconds; any age will do for a negative number.
+    func node(for id: NSManagedObjectID, notOlderThan age: TimeInterval = -1) -> NSIncrementalStoreNode? {
+        if case .node(let node)? = content(for: id, notOlderThan: age) { node } else { nil }
+    }
+
+    /// Those of many objects that have no row that young.
+    func withoutRow(_ ids: [NSManagedObjectID], notOlderThan age: TimeInterval) -> [NSManagedObjectID] {
+        lock.withLock {
+            ids.filter { id in
+                guard let entry = entries[id], entry.content != nil else { return true }
+                return !Self.isFresh(entry.time, age)
+            }
+        }
+    }
+
+    /// Keeps a row.
+    ///
+    /// - Returns: the row that is kept: what is unknown in the new one is taken from one of the same version that was there.
+    func setRow(_ row: Row, of id: NSManagedObjectID) -> Row {
+        lock.withLock {
+            var entry = entries[id] ?? Entry()
+            var row = row
+            if row.mayHaveUnknown, case .row(let known)? = entry.content { row = row.completed(from: known) }
+            entry.content = .row(row)
+            entry.time = Self.now
+            entry.isDeleted = false
+            entries[id] = entry
+            return row
+        }
+    }
+
+    func setNode(_ node: NSIncrementalStoreNode) {
+        lock.withLock {
+            var entry = entries[node.objectID] ?? Entry()
+            entry.content = .node(node)
+            entry.time = Self.now
+            entry.isDeleted = false
+            entries[node.objectID] = entry
+        }
+    }
+
+    /// Whether a context has deleted the object.
+    func isDeleted(_ id: NSManagedObjectID) -> Bool { lock.withLock { entries[id]?.isDeleted ?? false } }
+
+    // MARK: Relationships
+
+    func related(_ name: String, of id: NSManagedObjectID, notOlderThan age: TimeInterval = -1) -> [NSManagedObjectID]? {
+        lock.withLock {
+            guard let known = entries[id]?.related[name], Self.isFresh(known.time, age) else { return nil }
+            return known.ids
+        }
+    }
+
+    func setRelated(_ ids: [NSManagedObjectID], _ name: String, of id: NSManagedObjectID) {
+        lock.withLock { entries[id, default: Entry()].related[name] = (ids, Self.now) }
+    }
+
+    // MARK: Saves
+
+    /// The object has been saved: its row is that of the save, its relationships are asked for again.
+    ///
+    /// - Parameter makesNode: whether a node is made where there was nothing.
+    func didSave(_ row: Row, of id: NSManagedObjectID, changed relationships: [String], makesNode: Bool = false) {
+        lock.withLock {
+            var entry = entries[id] ?? Entry()
+            entry.isDeleted = false
+            for name in relationships { entry.related[name] = nil }
+            entry.time = Self.now
+            switch entry.content {
+            case .node(let node): node.adopt(row)
+            case nil where makesNode:
+                let node = NSIncrementalStoreNode(objectID: id, withValues: [:], version: 0)
+                node.adopt(row)
+                entry.content = .node(node)
+            case .row, nil: entry.content = .row(row)
+            }
+            entries[id] = entry
+        }
+    }
+
+    /// The store is to be asked again.
+    func forget(_ id: NSManagedObjectID) {
+        lock.withLock {
+            entries[id]?.content = nil
+            entries[id]?.related = [:]
+        }
+    }
+
+    /// The store is to be asked again for everything.
+    func forgetAll() {
+        lock.withLock {
+            for id in entries.keys {
+                entries[id]?.content = nil
+                entries[id]?.related = [:]
+            }
+        }
+    }
+
+    /// The object has been deleted: contexts that still have it are to learn so when they save it.
+    func didDelete(_ id: NSManagedObjectID) {
+        lock.withLock { entries[id] = entries[id].map { Entry(holders: $0.holders, isDeleted: true) } }
+    }
+
+    // MARK: Who has the objects
+
+    func retain(_ ids: [NSManagedObjectID]) {
+        lock.withLock { for id in ids { entries[id, default: Entry()].holders += 1 } }
+    }
+
+    func release(_ ids: [NSManagedObjectID]) {
+        lock.withLock {
+            for id in ids {
+                guard var entry = entries[id] else { continue }
+                entry.holders -= 1
+                entries[id] = entry.holders > 0 ? entry : nil
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+internal import Foundation
+internal import Predicates
+
+/// Rows that a store has in memory.
+@_spi(Stores) public protocol RowSource: AnyObject {
+    /// Calls `body` with every row of an entity, always in the same order.
+    func forEachRow(of entity: NSEntityDescription, includingSubentities: Bool, _ body: (Row) throws -> Void) throws
+    /// The row of an ID; nil where there is none.
+    func row(with id: NSManagedObjectID) throws -> Row?
+    /// The objects of a to-many relationship of a row.
+    func relatedIDs(of relationship: NSRelationshipDescription, in row: Row) throws -> [NSManagedObjectID]
+}
+
+extension RowSource {
+    /// Those that the row lists.
+    public func relatedIDs(of relationship: NSRelationshipDescription, in row: Row) throws -> [NSManagedObjectID] {
+        row.relatedIDs(relationship)
+    }
+}
+
+/// Answers queries from rows in memory: predicate, order, offset, limit, and every form of answer.
+///
+/// A store keeps one for its rows. It is used by one thread at a time, under the lock that guards the rows.
+@_spi(Stores) public final class RowEvaluator {
+    private let table: SourceTable
+
+    /// Makes an evaluator of rows, which it does not keep alive.
+    public init(_ source: any RowSource) { table = SourceTable(source) }
+
+    /// Answers a query.
+    ///
+    /// - Throws: the error of a predicate that did not parse or names an unknown key, and what the rows throw.
+    public func answer(_ query: StoreQuery) throws -> StoreAnswer { try RowFetch(table: table, query: query).answer() }
+
+    private final class SourceTable: RowTable {
+        private unowned let source: any RowSource
+        private var schemas: [ObjectIdentifier: RowSchema] = [:]
+
+        init(_ source: any RowSource) { self.source = source }
+
+        func forEachRow(of entity: NSEntityDescription, includingSubentities: Bool, _ body: (Row) throws -> Void) throws {
+            try source.forEachRow(of: entity, includingSubentities: includingSubentities, body)
+        }
+        func row(with id: NSManagedObjectID) throws -> Row? { try source.row(with: id) }
+        func relatedIDs(of relationship: NSRelationshipDescription, in row: Row) throws -> [NSManagedObjectID] {
+            try source.relatedIDs(of: relationship, in: row)
+        }
+        func schema(of entity: NSEntityDescription) -> RowSchema {
+            if let known = schemas[ObjectIdentifier(entity)] { return known }
+            let schema = RowSchema(entity: entity, table: self)
+            schemas[ObjectIdentifier(entity)] = schema
+            return schema
+        }
+    }
+}

@@ -1,0 +1,118 @@
+internal import Foundation
+
+/// What a save does to one object, as a value: it may be kept on a disk and done later, by whoever has it.
+@_spi(Stores) public struct StoreChange: Sendable {
+    /// The values that the object is to have; nil for a deletion. To-one relationships are IDs. To-many relationships are lists of IDs where
+    /// the store ``StoreInterface/keepsLists``, and otherwise not part of the row.
+    public let row: Row?
+    /// The values that the object was read with; nil for a new object, and for one whose values were never read.
+    public let base: Row?
+    /// The properties that were set, by slot index.
+    let changed: PropertySet
+    /// What was done to the to-many relationships that were changed; of a new object all that is in them.
+    public let lists: [ListDifference]
+    /// Whether the store was found to have no row of the object before it was changed.
+    public let wasMissing: Bool
+    /// The ID, where no row has it.
+    private let identity: NSManagedObjectID?
+
+    init(
+        row: Row?, base: Row?, changed: PropertySet = PropertySet(), lists: [ListDifference] = [], wasMissing: Bool = false,
+        identity: NSManagedObjectID? = nil
+    ) {
+        self.row = row
+        self.base = base
+        self.changed = changed
+        self.lists = lists
+        self.wasMissing = wasMissing
+        self.identity = identity
+    }
+
+    /// The identity of the object. New objects have the one that the store has given them, unless it gives IDs when it saves.
+    public var objectID: NSManagedObjectID {
+        identity ?? row?.objectID ?? (base?.objectID).unsafelyUnwrapped
+    }
+
+    /// The entity of the object.
+    public var entity: NSEntityDescription { identity?.owningEntity ?? (row ?? base).unsafelyUnwrapped.entity }
+
+    /// The version that the object was read with; nil for a new object, and for one whose values were never read.
+    public var baseVersion: Int64? { base?.version }
+
+    /// The properties that were set.
+    public var changedProperties: [NSPropertyDescription] {
+        changed.isEmpty ? [] : entity.frozen.unsafelyUnwrapped.properties.filter { changed.contains($0.slotIndex) }
+    }
+
+    /// What was done to a to-many relationship; nil for nothing.
+    func list(of relationship: NSRelationshipDescription) -> ListDifference? {
+        lists.isEmpty ? nil : lists.first { $0.slotIndex == relationship.slotIndex }
+    }
+}
+
+/// What was done to one to-many relationship of an object.
+@_spi(Stores) public struct ListDifference: Sendable {
+    /// The relationship, by slot index.
+    let slotIndex: Int
+    /// The name of the relationship.
+    public let name: String
+    /// The objects that came.
+    public let added: [NSManagedObjectID]
+    /// The objects that went.
+    public let removed: [NSManagedObjectID]
+    /// All objects in their order, for an ordered relationship; nil for an unordered one.
+    public let members: [NSManagedObjectID]?
+}
+
+/// What a save does to the objects of one store, each part in the order in which the program did it.
+@_spi(Stores) public struct StoreChangeSet: Sendable {
+    /// New objects.
+    public var inserted: [StoreChange] = []
+    /// Objects that have other values.
+    public var updated: [StoreChange] = []
+    /// Objects that go.
+    public var deleted: [StoreChange] = []
+    /// Objects of which nothing has changed, but nobody else may have changed them either; their versions count up.
+    public var locked: [StoreChange] = []
+
+    /// An empty change set.
+    public init() {}
+
+    /// Whether there is nothing to do.
+    public var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && locked.isEmpty }
+    /// How many objects are concerned.
+    public var count: Int { inserted.count + updated.count + deleted.count + locked.count }
+}
+
+extension [StoreChange] {
+    /// Calls `body` with the row of each change and its place, without counting references.
+    @inline(__always) func forEachRow(_ body: (Row, Int) throws -> Void) rethrows {
+        for index in indices { if let row = self[index].row { try body(row, index) } }
+    }
+}
+
+/// New objects for which IDs are wanted, in order.
+@_spi(Stores) public struct NewObjects: RandomAccessCollection {
+    let objects: [NSManagedObject]
+
+    /// The first index.
+    public var startIndex: Int { 0 }
+    /// The index after the last.
+    public var endIndex: Int { objects.count }
+
+    /// One new object.
+    public subscript(index: Int) -> NewObject { NewObject(entity: objects[index].owningEntity, row: objects[index].row) }
+
+    /// Calls `body` with the entity of each object.
+    func mapEntities<Result>(_ body: (NSEntityDescription) throws -> Result) rethrows -> [Result] {
+        try objects.mapUncounted { try body($0.owningEntity) }
+    }
+}
+
+/// A new object for which an ID is wanted.
+@_spi(Stores) public struct NewObject {
+    /// The entity.
+    public let entity: NSEntityDescription
+    /// Its attributes as they are now; nil where nobody has touched them. Relationships are not in it.
+    public let row: Row?
+}
