@@ -47,6 +47,17 @@ final class ParentSource: ObjectSource {
         }
     }
 
+    func values(of properties: [NSPropertyDescription], for ids: [NSManagedObjectID], in context: NSManagedObjectContext) throws -> [Row] {
+        try parent.performAndWait {
+            try ids.compactMap { id in
+                let object = parent.object(with: id)
+                try object.fulfillFault()
+                for property in properties where object.isUnknown(at: property.slotIndex) { try parent.loadUnknown(property, of: object) }
+                return object.hasChanges ? try object.rowForChild() : object.row
+            }
+        }
+    }
+
     /// Lets the parent ask for a relationship of all that came with an object.
     func prepareRelationship(_ relationship: NSRelationshipDescription, of id: NSManagedObjectID) throws {
         try parent.performAndWait { try parent.prepareRelationship(relationship, of: parent.object(with: id)) }
@@ -254,6 +265,9 @@ final class NoSource: ObjectSource, Sendable {
         throw error
     }
     func row(for id: NSManagedObjectID, in context: NSManagedObjectContext) throws -> Row? { throw error }
+    func values(of properties: [NSPropertyDescription], for ids: [NSManagedObjectID], in context: NSManagedObjectContext) throws -> [Row] {
+        throw error
+    }
     func relatedIDs(
         of relationship: NSRelationshipDescription, for id: NSManagedObjectID, in context: NSManagedObjectContext
     ) throws -> [NSManagedObjectID] { throw error }

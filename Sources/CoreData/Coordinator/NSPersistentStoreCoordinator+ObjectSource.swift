@@ -42,9 +42,9 @@ extension NSPersistentStoreCoordinator: ObjectSource {
 
     func fetch(_ query: StoreQuery, for context: NSManagedObjectContext) throws -> StoreAnswer {
         let stores = try readers(for: query, in: context)
-        if stores.count == 1 { return try stores[0].interface.answer(query, for: context.caller) }
+        if stores.count == 1 { return stores[0].keep(try stores[0].interface.answer(query, for: context.caller), to: query) }
         let each = query.forEachOfSeveral
-        return try join(try stores.map { try $0.interface.answer(each, for: context.caller) }, to: query, in: context)
+        return try join(try stores.map { $0.keep(try $0.interface.answer(each, for: context.caller), to: each) }, to: query, in: context)
     }
 
     /// Joins what several stores have answered: order, offset and limit are finished here.

@@ -167,7 +167,9 @@ extension NSManagedObject {
         set { Value.set(newValue, in: self, at: property.placeForWriting(in: self)) }
     }
 
-    @inlinable @inline(__always) final var readableSlots: UnsafeMutableRawPointer { slots ?? slotsAfterFault() }
+    @inlinable @inline(__always) final func readableSlots(_ index: @autoclosure () -> Int) -> UnsafeMutableRawPointer {
+        slots ?? slotsAfterFault(reading: index())
+    }
 
     @inlinable @inline(__always) final func writableSlots(_ index: Int) -> UnsafeMutableRawPointer {
         if flags.isSuperset(of: .writable), index < 64, let slots {

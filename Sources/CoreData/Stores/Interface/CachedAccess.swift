@@ -39,6 +39,23 @@ final class CachedAccess: RowAccess {
         return true
     }
 
+    func loadValues(of properties: [NSPropertyDescription], for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> [Row] {
+        // Another context may have asked already.
+        var rows: [Row] = []
+        var missing: [NSManagedObjectID] = []
+        for id in ids {
+            if let known = cache.row(for: id, notOlderThan: caller.stalenessInterval), !properties.contains(where: known.isUnknown) {
+                rows.append(known)
+            } else {
+                missing.append(id)
+            }
+        }
+        if missing.isEmpty { return rows }
+        let loaded = try store.values(of: properties, for: missing, for: caller)
+        keep(loaded)
+        return rows + loaded
+    }
+
     /// Keeps rows that have come.
     func keep(_ rows: some Sequence<Row>) {
         for row in rows { if let id = row.objectID { _ = cache.setRow(row, of: id) } }
