@@ -78,7 +78,8 @@ struct SaveReport {
             case .accepted, nil: ("The store did not get to it.", nil)
             }
         return CoreDataError.make(
-            cause?.code ?? NSPersistentStoreSaveError, "\(id) was not saved.", reason: words, next: "See the underlying error, and save again.",
+            cause?.code ?? NSPersistentStoreSaveError, "\(id) was not saved.", reason: words,
+            next: "See the underlying error, and save again.",
             cause: cause, info: [NSAffectedObjectsErrorKey: [context.object(with: id)]])
     }
 }

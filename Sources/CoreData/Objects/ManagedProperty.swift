@@ -50,7 +50,10 @@ public import Synchronization
 
     @usableFromInline @inline(never) func resolveForWriting(in object: NSManagedObject, _ key: UInt, _ type: UInt) -> PropertyPlace {
         let place = knownPlace(in: object, key, type)
-        if object.noticesAccesses { object.noteWrite(at: place.index) }
+        if object.noticesAccesses {
+            object.noteWrite(at: place.index)
+            if object.flags.contains(.partial) { object.prepareUnknownForWriting(at: place.index) }
+        }
         return place
     }
 

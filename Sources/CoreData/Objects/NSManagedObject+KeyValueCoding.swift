@@ -75,7 +75,7 @@ extension NSManagedObject: KeyValueReadable {
     }
 
     private func committedValue(of property: NSPropertyDescription) -> Any? {
-        if flags.contains(.partial) { completeUnknown(at: property.slotIndex) }
+        completeUnknownSnapshot(at: property.slotIndex)
         guard let row = snapshot else { return nil }
         let slot = slot(of: property)
         guard let relationship = property as? NSRelationshipDescription else {

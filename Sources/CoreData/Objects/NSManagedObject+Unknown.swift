@@ -31,6 +31,20 @@ extension NSManagedObject {
         }
     }
 
+    /// What the store has of a property is about to be read, whatever is set here.
+    final func completeUnknownSnapshot(at index: Int) {
+        guard let snapshot, snapshot.mayHaveUnknown, snapshot.isUnknown(at: snapshot.layout.slots[index]), let context = registry?.context
+        else { return }
+        do { try context.loadUnknown(owningEntity.frozen.unsafelyUnwrapped.properties[index], of: self) } catch {
+            context.noteFaultError(error, of: self)
+        }
+    }
+
+    /// A property is about to be written without a look at what is there: it is the object's own from here on.
+    @inline(never) final func prepareUnknownForWriting(at index: Int) {
+        _ = prepareRowForChange(at: index)
+    }
+
     /// Everything is about to be looked at.
     ///
     /// - Throws: the store's error.
@@ -43,8 +57,8 @@ extension NSManagedObject {
 
     /// Takes what is unknown here from a row that has come.
     final func complete(from loaded: Row) {
-        guard flags.contains(.partial), let row else { return }
-        if let snapshot {
+        guard let row else { return }
+        if let snapshot, snapshot.mayHaveUnknown {
             let completed = snapshot.filled(from: loaded)
             self.snapshot = completed
             if row.slots == snapshot.slots {
@@ -52,6 +66,7 @@ extension NSManagedObject {
                 return
             }
         }
+        if !row.mayHaveUnknown { return }
         self.row = row.filled(from: loaded)
         // It is a copy of this object's own, where anything was unknown.
         if self.row.map({ $0.slots != row.slots }) ?? false { flags.insert(.ownsRow) }

@@ -16,7 +16,9 @@ extension InMemoryStore {
     }
 
     /// Puts new rows in place. Where one would share the values of a uniqueness constraint, the context's merge policy decides.
-    private func add(_ rows: [BatchRow], of entity: NSEntityDescription, _ policy: StoreCaller.MergePolicyKind) throws -> [NSManagedObjectID] {
+    private func add(_ rows: [BatchRow], of entity: NSEntityDescription, _ policy: StoreCaller.MergePolicyKind) throws
+        -> [NSManagedObjectID]
+    {
         try replacing { put in
             try rows.compactMap { new in
                 guard let holder = try holder(of: new.row, entity) else {
@@ -111,7 +113,11 @@ extension InMemoryStore {
     }
 
     private func delete(_ request: NSBatchDeleteRequest) throws -> [NSManagedObjectID] {
-        guard case .ids(let ids) = try RowFetch(table: self, query: StoreQuery(request.fetchRequest, of: request.fetchRequest.entity.unsafelyUnwrapped)).answer() else { return [] }
+        guard
+            case .ids(let ids) = try RowFetch(
+                table: self, query: StoreQuery(request.fetchRequest, of: request.fetchRequest.entity.unsafelyUnwrapped)
+            ).answer()
+        else { return [] }
         var nullification = BatchNullification(table: self, deleted: Set(ids))
         for id in ids { try nullification.add(id) }
         for (id, row) in nullification.changed { put(row, at: id) }
