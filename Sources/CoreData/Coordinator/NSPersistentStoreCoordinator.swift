@@ -18,7 +18,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     private let lock = NSRecursiveLock()
     private var label: String?
     private var stores: [NSPersistentStore] = []
-    let workQueue = CoordinatorQueue()
+    let workQueue = ContextQueue.makePrivate("NSPersistentStoreCoordinator")
     /// The contexts that merge by themselves what others save.
     let mergeListeners = MergeListeners()
 
