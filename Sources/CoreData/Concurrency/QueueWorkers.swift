@@ -13,6 +13,8 @@ final class QueueWorkers: @unchecked Sendable {
     let usualCount = max(4, ProcessInfo.processInfo.activeProcessorCount)
     private let lock = Mutex()
     private var ready = Fifo<ContextQueue>()
+    /// Queues with something to do that can be deferred, and when they came.
+    private var deferred = Fifo<(queue: ContextQueue, time: UInt64)>()
     private var workers: [Worker] = []
     private var idle: [Worker] = []
     /// How many workers stood still when they were last looked at.
@@ -20,10 +22,16 @@ final class QueueWorkers: @unchecked Sendable {
     private var isWatched = false
 
     /// Has the jobs of a queue done.
-    func add(_ queue: ContextQueue) {
+    ///
+    /// - Parameter isDeferred: whether others go first, for up to some milliseconds.
+    func add(_ queue: ContextQueue, isDeferred: Bool) {
         lock.lock()
         defer { lock.unlock() }
-        ready.append(queue)
+        if isDeferred {
+            deferred.append((queue, DispatchTime.now().uptimeNanoseconds))
+        } else {
+            ready.append(queue)
+        }
         if let worker = idle.popLast() {
             worker.wakeUp.signal()
         } else if workers.count < usualCount + stalledCount {
@@ -59,9 +67,9 @@ final class QueueWorkers: @unchecked Sendable {
         lock.lock()
         defer { lock.unlock() }
         while true {
-            if !ready.isEmpty {
+            if let queue = takeReady() {
                 worker.turns += 1
-                return ready.removeFirst()
+                return queue
             }
             guard workers.count <= usualCount else { break }
             idle.append(worker)
@@ -78,6 +86,18 @@ final class QueueWorkers: @unchecked Sendable {
         return nil
     }
 
+    private var readyCount: Int { ready.count + deferred.count }
+
+    private func takeReady() -> ContextQueue? {
+        if let (queue, time) = deferred.first {
+            if ready.isEmpty || DispatchTime.now().uptimeNanoseconds - time > 10_000_000 {
+                deferred.removeFirst()
+                return queue
+            }
+        }
+        return ready.isEmpty ? nil : ready.removeFirst()
+    }
+
     // MARK: Threads that stand still
 
     /// Replaces workers that stand still, as long as there is something to do.
@@ -86,19 +106,19 @@ final class QueueWorkers: @unchecked Sendable {
         while quiet < 100 {
             Thread.sleep(forTimeInterval: 0.01)
             lock.lock()
-            quiet = ready.isEmpty ? quiet + 1 : 0
+            quiet = readyCount == 0 ? quiet + 1 : 0
             // Where others get on, what holds a worker up is likely to pass.
             let hasAny = workers.reduce(into: false) { $0 = $1.look() || $0 }
             stalledCount = workers.count { $0.stalledLooks >= (hasAny ? 10 : 1) }
             let missing = usualCount + stalledCount - workers.count
-            for _ in 0..<max(0, min(missing, ready.count)) { startWorker() }
+            for _ in 0..<max(0, min(missing, readyCount)) { startWorker() }
             lock.unlock()
         }
         lock.lock()
         stalledCount = 0
         isWatched = false
         // What came meanwhile did not start another watch.
-        let isNeeded = !ready.isEmpty
+        let isNeeded = readyCount > 0
         if isNeeded { isWatched = true }
         lock.unlock()
         if isNeeded { watch() }

@@ -83,7 +83,7 @@ final class MergeListener: @unchecked Sendable {
 
     /// Merges all that has been told by then, when the context's queue gets to it.
     fileprivate func enqueueMerge() {
-        queue.async {
+        queue.async(canBeDeferred: true) {
             let news = self.takeNews()
             guard let context = self.registry.livingContext else { return }
             context.runEvent {

@@ -5,12 +5,12 @@ internal import Synchronization
 ///
 /// Any number of queues shares the few threads of ``QueueWorkers``. A caller that finds the queue free runs its block itself, where it stands;
 /// one that has to wait may meanwhile be asked to serve those it waits for, see ``Standstill``.
-// `lock` guards `waiting`, `waitingWorkers` and `isReady`; `holder` is written under it, and read by anyone. `registry` is set once, before the queue
+// `lock` guards what waits, and how; `holder` is written under it, and read by anyone. `registry` is set once, before the queue
 // has anything to do.
 final class ContextQueue: @unchecked Sendable {
     /// What waits for its turn.
     private enum Entry {
-        case job(@Sendable () -> Void)
+        case job(@Sendable () -> Void, canBeDeferred: Bool)
         case request(QueueRequest)
     }
 
@@ -26,8 +26,12 @@ final class ContextQueue: @unchecked Sendable {
     private var waiting = Fifo<Entry>()
     /// How many of those who wait stand on a thread of ``QueueWorkers``.
     private var waitingWorkers = 0
+    /// How many wait that cannot be deferred.
+    private var pressing = 0
     /// Whether nobody holds the queue although a job is waiting: a worker is on its way.
     private var isReady = false
+    /// Whether the worker comes when it has nothing else to do, for what waits can be deferred.
+    private var isDeferred = false
     // The activity that holds the queue, which lives at least as long as it does so.
     private let holderAddress = Atomic<UInt>(0)
 
@@ -79,14 +83,23 @@ final class ContextQueue: @unchecked Sendable {
     // MARK: Jobs
 
     /// Runs `job` when those before it are done, and returns at once.
-    func async(execute job: @escaping @Sendable () -> Void) {
+    ///
+    /// - Parameter canBeDeferred: whether other queues go first, as long as nothing waits behind the job.
+    func async(canBeDeferred: Bool = false, execute job: @escaping @Sendable () -> Void) {
         if isMain { return DispatchQueue.main.async(execute: job) }
         lock.lock()
-        waiting.append(.job(job))
-        let becomesReady = !isReady && holderAddress.load(ordering: .relaxed) == 0
-        if becomesReady { isReady = true }
+        waiting.append(.job(job, canBeDeferred: canBeDeferred))
+        if !canBeDeferred { pressing += 1 }
+        callWorker()
         lock.unlock()
-        if becomesReady { QueueWorkers.shared.add(self) }
+    }
+
+    /// Sees to it that a worker comes if nobody holds the queue. Under the lock.
+    private func callWorker() {
+        guard holderAddress.load(ordering: .relaxed) == 0, !isReady || (isDeferred && pressing > 0) else { return }
+        isReady = true
+        isDeferred = pressing == 0
+        QueueWorkers.shared.add(self, isDeferred: isDeferred)
     }
 
     /// Runs the jobs that are waiting, unless someone else has come first. A queue with many gives others a turn.
@@ -98,19 +111,20 @@ final class ContextQueue: @unchecked Sendable {
         isReady = false
         holder = activity
         lock.unlock()
-        var turns = 32
-        while turns > 0, let job = takeJob() {
+        var turn = 0
+        while turn < 32, let job = takeJob(turn) {
             run(activity, on: thread, job)
-            turns -= 1
+            turn += 1
         }
         release()
     }
 
-    private func takeJob() -> (@Sendable () -> Void)? {
+    private func takeJob(_ turn: Int) -> (@Sendable () -> Void)? {
         lock.lock()
         defer { lock.unlock() }
-        guard case .job(let job)? = waiting.first else { return nil }
+        guard case .job(let job, let canBeDeferred)? = waiting.first, turn == 0 || !canBeDeferred || pressing > 0 else { return nil }
         waiting.removeFirst()
+        if !canBeDeferred { pressing -= 1 }
         return job
     }
 
@@ -147,17 +161,18 @@ final class ContextQueue: @unchecked Sendable {
         case nil: holder = nil
         case .request(let request):
             waiting.removeFirst()
+            pressing -= 1
             if request.activity.thread.isWorker { waitingWorkers -= 1 }
             holder = request.activity
             request.grant()
         case .job:
             holder = nil
-            isReady = true
             // A worker that waits for this queue can as well do what comes before its own request: else all of them might wait for one that is missing.
             if waitingWorkers > 0, let worker = waiting.lazy.compactMap(Self.worker).first {
+                (isReady, isDeferred) = (true, false)
                 worker.give { self.drain() }
             } else {
-                QueueWorkers.shared.add(self)
+                callWorker()
             }
         }
     }
@@ -235,9 +250,11 @@ final class ContextQueue: @unchecked Sendable {
         } else {
             lock.lock()
             waiting.append(.request(request))
+            pressing += 1
             if thread.isWorker { waitingWorkers += 1 }
             if !isReady, holder == nil { handOver() }
             drains = isReady && thread.isWorker
+            if !drains, !request.isGranted { callWorker() }
             lock.unlock()
         }
         if !request.isGranted {
@@ -257,6 +274,7 @@ final class ContextQueue: @unchecked Sendable {
         if !isMain {
             lock.lock()
             waiting.removeFirst { if case .request(let other) = $0 { other === request } else { false } }
+            pressing -= 1
             if request.activity.thread.isWorker { waitingWorkers -= 1 }
             lock.unlock()
         }
