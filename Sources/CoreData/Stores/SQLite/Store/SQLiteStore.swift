@@ -258,7 +258,7 @@ final class SQLiteStore: NSPersistentStore, RowTable {
     override func lastHistoryNumber() throws -> Int64? { try readLastHistoryNumber() }
     override func history(_ request: NSPersistentHistoryChangeRequest) throws -> [HistoryRecord] { try readHistory(request) }
     override func deleteHistory(_ request: NSPersistentHistoryChangeRequest) throws -> Int { try removeHistory(request) }
-    override func didAdd(to coordinator: NSPersistentStoreCoordinator) { watchFile() }
+    override func didAdd(to coordinator: NSPersistentStoreCoordinator) { requestLock.withLock { watchFile() } }
 
     override var wantsRegistrations: Bool { false }
     override var batchesFaults: Bool { true }
