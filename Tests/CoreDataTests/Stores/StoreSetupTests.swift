@@ -40,7 +40,7 @@ private final class UnwritableStore: NSIncrementalStore {
             #expect(store.type == type)
             let entity = try #require(coordinator.managedObjectModel.entitiesByName["Band"])
             let uri = (store as? SilentStore)?.newObjectID(for: entity, referenceObject: "low").uriRepresentation()
-            #expect(uri?.absoluteString == "x-coredata://\(store.identifier!)/Band/tlow")
+            #expect(uri?.absoluteString == "x-coredata://\(store.identifier!)/Band/plow")
             return store.identifier
         }
         let first = try uuid("SilentStore", "https://music.example/bands")
