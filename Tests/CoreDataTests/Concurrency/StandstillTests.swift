@@ -193,21 +193,31 @@ private enum Scenes {
         let context = Music.context(coordinator)
         let done = DispatchGroup()
         let count = Guarded(0)
+        let (coordinatorIsBusy, contextIsBusy) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         for isCoordinatorFirst in [true, false] {
             done.enter()
             Thread.detachNewThread {
-                for _ in 0..<500 {
+                for _ in 0..<200 {
+                    // Each has its first queue before it asks for the other's.
                     if isCoordinatorFirst {
-                        coordinator.performAndWait { context.performAndWait { count.withValue { $0 += 1 } } }
+                        coordinator.performAndWait {
+                            coordinatorIsBusy.signal()
+                            contextIsBusy.wait()
+                            context.performAndWait { count.withValue { $0 += 1 } }
+                        }
                     } else {
-                        context.performAndWait { coordinator.performAndWait { count.withValue { $0 += 1 } } }
+                        context.performAndWait {
+                            contextIsBusy.signal()
+                            coordinatorIsBusy.wait()
+                            coordinator.performAndWait { count.withValue { $0 += 1 } }
+                        }
                     }
                 }
                 done.leave()
             }
         }
         done.wait()
-        #expect(count.withValue { $0 } == 1_000)
+        #expect(count.withValue { $0 } == 400)
     }
 
     static func semaphores() {
