@@ -19,7 +19,7 @@ final class ParentSource: ObjectSource {
     var sourceModel: NSManagedObjectModel? { parent.model }
 
     func fetch(_ query: StoreQuery, for context: NSManagedObjectContext) throws -> StoreAnswer {
-        try parent.performAndWait {
+        try parent.performForChild {
             try parent.throwPendingFaultError()
             switch query.resultType {
             case .countResultType: return .count(try parent.countObjects(query))
@@ -33,7 +33,7 @@ final class ParentSource: ObjectSource {
     }
 
     func row(for id: NSManagedObjectID, in context: NSManagedObjectContext) throws -> Row? {
-        try parent.performAndWait {
+        try parent.performForChild {
             let object = parent.object(with: id)
             if object.isFault, object.isInserted { try object.fulfillFault() }
             if object.isFault {
@@ -48,7 +48,7 @@ final class ParentSource: ObjectSource {
     }
 
     func values(of properties: [NSPropertyDescription], for ids: [NSManagedObjectID], in context: NSManagedObjectContext) throws -> [Row] {
-        try parent.performAndWait {
+        try parent.performForChild {
             try ids.compactMap { id in
                 let object = parent.object(with: id)
                 try object.fulfillFault()
@@ -60,13 +60,13 @@ final class ParentSource: ObjectSource {
 
     /// Lets the parent ask for a relationship of all that came with an object.
     func prepareRelationship(_ relationship: NSRelationshipDescription, of id: NSManagedObjectID) throws {
-        try parent.performAndWait { try parent.prepareRelationship(relationship, of: parent.object(with: id)) }
+        try parent.performForChild { try parent.prepareRelationship(relationship, of: parent.object(with: id)) }
     }
 
     func relatedIDs(
         of relationship: NSRelationshipDescription, for id: NSManagedObjectID, in context: NSManagedObjectContext
     ) throws -> [NSManagedObjectID] {
-        try parent.performAndWait {
+        try parent.performForChild {
             let ids = parent.object(with: id).objectIDs(forRelationshipNamed: relationship.name)
             try parent.throwPendingFaultError()
             if ids.count > 1, parent.persistentStoreCoordinator?.wantsRegistrations ?? false {
@@ -92,7 +92,7 @@ final class ParentSource: ObjectSource {
         }
         let deleted = changes.deleted.filter { !$0.flags.contains(.inserted) }.map(\.objectID)
         let locked = changes.locked.map(\.objectID)
-        try parent.performAndWait {
+        try parent.performForChild {
             try parent.receive(written, deleted: deleted)
             for id in locked { parent.detectConflicts(for: parent.object(with: id)) }
             let saved = SavedIDs(

@@ -39,10 +39,19 @@ open class NSPersistentStore: NSObject {
 
     /// What is known about the store: its UUID, its type, and what applications put there.
     ///
-    /// Set it in ``loadMetadata()``, with ``NSStoreUUIDKey`` and ``NSStoreTypeKey``.
+    /// Set it in ``loadMetadata()``, with ``NSStoreUUIDKey`` and ``NSStoreTypeKey``. May be read and set on any thread.
     open var metadata: [String: Any]! {
-        didSet { if let uuid = metadata?[NSStoreUUIDKey] as? String { token.identifier = uuid } }
+        get { metadataLock.withLock { knownMetadata } }
+        set {
+            metadataLock.withLock {
+                knownMetadata = newValue
+                if let uuid = newValue?[NSStoreUUIDKey] as? String { token.identifier = uuid }
+            }
+        }
     }
+    private let metadataLock = NSLock()
+    // Guarded by `metadataLock`.
+    private var knownMetadata: [String: Any]?
 
     /// The UUID of the store, once the metadata are loaded.
     open var identifier: String! { metadata?[NSStoreUUIDKey] as? String }
@@ -70,7 +79,11 @@ open class NSPersistentStore: NSObject {
         token.store = self
     }
 
-    /// Opens the store: checks its place and sets ``metadata``. Called once, when the store is added.
+    /// Opens the store: checks its place and sets ``metadata``. Called once, when the store is added, on the thread that adds it.
+    ///
+    /// A store may leave setting them to the coordinator where it has a URL and no metadata yet: it gets basic ones then, its type and a UUID that
+    /// follows from type and URL, so that the URIs of its objects hold whenever that place is opened. Metadata that are set must have
+    /// ``NSStoreUUIDKey`` and ``NSStoreTypeKey``, and a store without a URL must set them.
     ///
     /// - Throws: why the store cannot be opened.
     open func loadMetadata() throws {

@@ -203,7 +203,7 @@ final class SQLiteStore: NSPersistentStore, CopyableStore, @unchecked Sendable {
         self.connection = connection
     }
 
-    override func didAdd(to coordinator: NSPersistentStoreCoordinator) { watchFile() }
+    override func didAdd(to coordinator: NSPersistentStoreCoordinator) { requestLock.withLock { watchFile() } }
 
     /// The key and the entity's place of an ID of this store.
     func place(of id: NSManagedObjectID) -> (entity: SQLEntity, key: Int64)? {
