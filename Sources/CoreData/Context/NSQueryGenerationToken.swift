@@ -110,7 +110,7 @@ extension NSPersistentStoreCoordinator {
         let token = try generation.settled {
             NSQueryGenerationToken(
                 try persistentStores.compactMap { store in
-                    try store.requestLock.withLock { try store.makeView() }.map { (store.token, $0) }
+                    try store.exclusively { try store.makeView() }.map { (store.token, $0) }
                 })
         }
         return token?.view(of: store) ?? store

@@ -29,7 +29,7 @@ extension NSPersistentStoreCoordinator {
         var isPrepared = true
         for (original, ids) in groups {
             let store = try reader(original, for: context)
-            isPrepared = try store.requestLock.withLock { try ask(store, ids) } && isPrepared
+            isPrepared = try store.exclusively { try ask(store, ids) } && isPrepared
         }
         return isPrepared
     }

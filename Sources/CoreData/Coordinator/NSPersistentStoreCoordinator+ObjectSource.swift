@@ -38,7 +38,7 @@ extension NSPersistentStoreCoordinator: ObjectSource {
         let stores = try stores(for: entity, among: request.affectedStores).map { try reader($0, for: context) }
         guard !stores.isEmpty else { throw noStore(entity) }
         if stores.count == 1 {
-            return try stores[0].requestLock.withLock { try stores[0].performFetch(request, for: context) }
+            return try stores[0].exclusively { try stores[0].performFetch(request, for: context) }
         }
         return try merge(request, stores, for: context)
     }
@@ -54,7 +54,7 @@ extension NSPersistentStoreCoordinator: ObjectSource {
         var dictionaries: [NSDictionary] = []
         var count = 0
         for store in stores {
-            switch try store.requestLock.withLock({ try store.performFetch(each, for: context) }) {
+            switch try store.exclusively({ try store.performFetch(each, for: context) }) {
             case .rows(let rows): objects += context.materialize(rows)
             case .ids(let ids): objects += context.objects(with: ids)
             case .objects(let found): objects += found
@@ -87,7 +87,7 @@ extension NSPersistentStoreCoordinator: ObjectSource {
 
     func row(for id: NSManagedObjectID, in context: NSManagedObjectContext) throws -> Row? {
         let store = try reader(store(of: id), for: context)
-        return try store.requestLock.withLock { try store.row(for: id, in: context) }
+        return try store.exclusively { try store.row(for: id, in: context) }
     }
 
     /// The store of rows, where a context reads from it as it is now: a former state has rows of its own.
@@ -99,21 +99,21 @@ extension NSPersistentStoreCoordinator: ObjectSource {
         of relationship: NSRelationshipDescription, for number: Int64, of origin: RowOrigin, in context: NSManagedObjectContext
     ) -> RelatedNumbers? {
         guard let store = presentStore(of: origin, for: context) else { return nil }
-        return store.requestLock.withLock { store.relatedNumbers(of: relationship, for: number, of: origin, in: context) }
+        return store.exclusively { store.relatedNumbers(of: relationship, for: number, of: origin, in: context) }
     }
 
     func prepareRelatedNumbers(
         of relationship: NSRelationshipDescription, for numbers: [Int64], of origin: RowOrigin, in context: NSManagedObjectContext
     ) throws -> RelatedNumbers? {
         guard let store = presentStore(of: origin, for: context) else { return nil }
-        return try store.requestLock.withLock { try store.prepareRelatedNumbers(of: relationship, for: numbers, of: origin, in: context) }
+        return try store.exclusively { try store.prepareRelatedNumbers(of: relationship, for: numbers, of: origin, in: context) }
     }
 
     func relatedIDs(
         of relationship: NSRelationshipDescription, for id: NSManagedObjectID, in context: NSManagedObjectContext
     ) throws -> [NSManagedObjectID] {
         let store = try reader(store(of: id), for: context)
-        return try store.requestLock.withLock { try store.relatedIDs(of: relationship, for: id, in: context) }
+        return try store.exclusively { try store.relatedIDs(of: relationship, for: id, in: context) }
     }
 
     var wantsRegistrations: Bool { persistentStores.contains(where: \.wantsRegistrations) }
@@ -151,7 +151,7 @@ extension NSPersistentStoreCoordinator: ObjectSource {
         var ids: [ObjectIdentifier: NSManagedObjectID] = [:]
         for (store, group) in try grouped(objects, { try store(forNew: $0, in: context) }) {
             try refuseIfReadOnly(store)
-            let given = try store.requestLock.withLock { try store.permanentIDs(for: group) }
+            let given = try store.exclusively { try store.permanentIDs(for: group) }
             if group.count == objects.count { return given }
             for (object, id) in zip(group, given) { ids[ObjectIdentifier(object)] = id }
         }
@@ -199,10 +199,16 @@ extension NSPersistentStoreCoordinator: ObjectSource {
         var saved: [NSPersistentStore] = []
         for (store, part) in perStore {
             do {
-                try store.requestLock.withLock {
+                try store.exclusively {
                     try findConflicts(part, in: store)
                     try findConstraintConflicts(part, in: store, for: context)
-                    try store.save(part, in: context)
+                    do { try store.save(part, in: context) } catch let error as NSError
+                        where error.code == NSManagedObjectConstraintMergeError && error.domain == NSCocoaErrorDomain
+                    {
+                        // Others have saved the same values since they were looked for.
+                        try findConstraintConflicts(part, in: store, for: context)
+                        throw error
+                    }
                 }
                 saved.append(store)
             } catch  where !saved.isEmpty {

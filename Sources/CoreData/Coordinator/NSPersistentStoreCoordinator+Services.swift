@@ -29,8 +29,8 @@ extension NSPersistentStoreCoordinator {
                 next: "Give a SQLite or in-memory store of this coordinator.", info: [NSAffectedStoresErrorKey: [store]])
         }
         // Nothing is written to it until the copy has taken its place.
-        store.requestLock.lock()
-        defer { store.requestLock.unlock() }
+        store.stopWrites()
+        defer { store.resumeWrites() }
         let isWhole = store.configurationName == NSPersistentStore.defaultConfiguration
         let configuration = isWhole ? nil : store.configurationName
         let entities = managedObjectModel.entities(forConfigurationName: configuration) ?? []

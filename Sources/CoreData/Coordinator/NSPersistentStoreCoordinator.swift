@@ -2,10 +2,10 @@ public import Foundation
 
 /// Connects contexts with the stores that hold their objects.
 ///
-/// Contexts of any queue may use one coordinator at once; each store is asked for one thing at a time.
+/// Contexts of any queue may use one coordinator at once; each store says how many of them it serves side by side.
 ///
 /// Source: [NSPersistentStoreCoordinator](https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator).
-// `lock` guards `stores`; each store is used under its own `requestLock`.
+// `lock` guards `stores`; the locks of a store are its own, see `exclusively`.
 open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// The model of the objects. It cannot be changed any more.
     public let managedObjectModel: NSManagedObjectModel

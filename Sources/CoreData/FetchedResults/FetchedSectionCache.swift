@@ -126,7 +126,7 @@ extension NSPersistentStoreCoordinator {
     var contentsState: ContentsState? {
         var state = (current: [String](), lasting: [String]?([]))
         for store in persistentStores {
-            guard let own = store.requestLock.withLock({ store.contentsState }) else { return nil }
+            guard let own = store.exclusively({ store.contentsState }) else { return nil }
             state.current.append(own.current)
             state.lasting = own.lasting.flatMap { lasting in state.lasting.map { $0 + [lasting] } }
         }

@@ -85,7 +85,7 @@ struct SectionNaming {
 extension NSManagedObject {
     fileprivate var isAsStored: Bool {
         guard let snapshot else { return isFault }
-        guard let store = objectID.persistentStore, case .row(let row) = store.requestLock.withLock({ store.latestRow(for: objectID) })
+        guard let store = objectID.persistentStore, case .row(let row) = store.exclusively({ store.latestRow(for: objectID) })
         else {
             return false
         }

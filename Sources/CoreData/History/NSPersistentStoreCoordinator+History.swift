@@ -11,7 +11,7 @@ extension NSPersistentStoreCoordinator {
         var numbers: [String: Int64] = [:]
         for store in wanted where store.persistentStoreCoordinator === self {
             do {
-                if let number = try store.requestLock.withLock({ try store.lastHistoryNumber() }), let id = store.identifier {
+                if let number = try store.exclusively({ try store.lastHistoryNumber() }), let id = store.identifier {
                     numbers[id] = number
                 }
             } catch {
@@ -40,12 +40,12 @@ extension NSPersistentStoreCoordinator {
         if request.isDeletion {
             for store in stores { try refuseIfReadOnly(store) }
             var count = 0
-            for store in stores { count += try store.requestLock.withLock { try store.deleteHistory(request) } }
+            for store in stores { count += try store.exclusively { try store.deleteHistory(request) } }
             let answer = request.resultType == .count ? NSNumber(value: count) : NSNumber(value: true)
             return NSPersistentHistoryResult(answer, request.resultType == .count ? .count : .statusOnly)
         }
         var records: [HistoryRecord] = []
-        for store in stores { records += try store.requestLock.withLock { try store.history(request) } }
+        for store in stores { records += try store.exclusively { try store.history(request) } }
         if stores.count > 1 { records.sort { $0.timestamp < $1.timestamp } }
         return NSPersistentHistoryResult(try answer(request, records), request.resultType)
     }

@@ -102,6 +102,11 @@ open class NSPersistentStore: NSObject {
 
     // MARK: What the coordinator asks; each kind of store answers in its own way
 
+    /// Asks the store something, one caller at a time unless the store looks after that itself.
+    func exclusively<Result>(_ body: () throws -> Result) rethrows -> Result { try requestLock.withLock(body) }
+    /// Keeps everybody else from writing to the store until ``resumeWrites()``.
+    func stopWrites() { requestLock.lock() }
+    func resumeWrites() { requestLock.unlock() }
     /// Called once the metadata have been checked, before the store is asked anything.
     func open() throws {}
     func performFetch(_ request: NSFetchRequest<any NSFetchRequestResult>, for context: NSManagedObjectContext) throws -> FetchAnswer {

@@ -274,7 +274,7 @@ struct SQLSave {
         try statement.run()
         if connection.changes == 0 {
             let object = changed.objects[index]
-            let stored = try store.freshRow(writer.entity, key)
+            let stored = try store.requireWriter().readRow(writer.entity, key, isFresh: true)
             if stored == nil, neverWas(object) {
                 lost.append(object.objectID)
             } else {

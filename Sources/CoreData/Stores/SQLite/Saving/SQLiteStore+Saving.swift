@@ -7,33 +7,47 @@ extension SQLiteStore {
         // Every row is made before the first is written: making one may read others.
         let inserted = try SQLRows(changes.inserted, of: self)
         let changed = try SQLRows(changes.updated.followed(by: changes.locked), of: self)
+        try writeLock.withLock { try requireWriter().use { try write(changes, inserted, changed, by: $0, in: context) } }
+        cache.sweepIfLarge()
+    }
+
+    private func write(
+        _ changes: ChangeSet, _ inserted: SQLRows, _ changed: SQLRows, by reader: SQLReader, in context: NSManagedObjectContext
+    ) throws {
         func write(isCareful: Bool) throws -> [NSManagedObjectID] {
             // Not before: what fires faults may begin to read.
-            let connection = try database()
+            let connection = reader.database()
             return try connection.withCache(cacheSize(changes, connection)) {
                 try self.write(changes, inserted, changed, isCareful, connection, in: context)
             }
         }
         let lost: [NSManagedObjectID]
         do { lost = try write(isCareful: false) } catch is SQLSave.UpdateMismatch { lost = try write(isCareful: true) }
-        cache.noteTime()
-        forgetRelated()
+        // First: what others have read until now must not come over what is filed here.
+        cache.advance()
+        related.removeAll()
         let derived = schema.derivedRoots
         for saved in [inserted, changed] {
             for (entity, range) in saved.runs where !derived.contains(entity.rootNumber) {
-                for index in range {
+                cache.put(entity.rootNumber, range) { index in
                     coredata_prefetch(saved.rows.uncountedSlots(min(index + 12, saved.rows.count - 1)) - RowPrefix.size)
-                    cache.set(saved.rows.uncountedSlots(index), entity.rootNumber, saved.keys[index])
+                    return (saved.rows.uncountedSlots(index), saved.keys[index])
                 }
             }
         }
         // SQLite has computed values there, also of rows that were not saved.
         for root in derived { cache.removeAll(of: root) }
-        changes.deleted.forEachUncounted { object in
-            if let entity = place(of: object.owningEntity), let key = number(of: object) { cache.remove(entity.rootNumber, key) }
+        var start = 0
+        while start < changes.deleted.count {
+            let range = changes.deleted.run(from: start) { $0.owningEntity === $1.owningEntity }
+            if let entity = place(of: changes.deleted[start].owningEntity) {
+                cache.remove(entity.rootNumber, range) { index in
+                    changes.deleted.uncounted(index)._withUnsafeGuaranteedRef { number(of: $0) }
+                }
+            }
+            start = range.upperBound
         }
         for id in lost { forgetRow(of: id) }
-        cache.sweep()
     }
 
     /// Writes what was made ready.
@@ -63,10 +77,11 @@ extension SQLiteStore {
         } catch is SQLSave.Mismatch {
             let deletions = try save.mismatched.compactMap { object -> NSMergeConflict? in
                 guard let place = place(of: object.objectID) else { return nil }
-                let row = try freshRow(place.entity, place.key)
+                let row = try requireWriter().readRow(place.entity, place.key, isFresh: true)
                 return row?.version == object.snapshot?.version ? nil : NSMergeConflict(object, stored: row)
             }
             // The policy settles with what the file has, and the cache must not dispute it afterwards.
+            cache.advance()
             for conflict in save.conflicts { keep(conflict) }
             throw NSMergeConflict.error(save.conflicts + deletions)
         }
@@ -116,7 +131,7 @@ extension SQLiteStore {
     private func keep(_ conflict: NSMergeConflict) {
         guard let place = place(of: conflict.sourceObject.objectID) else { return }
         if let row = conflict.storedRow {
-            cache.set(row.slots, place.entity.rootNumber, place.key)
+            cache.put(place.entity.rootNumber, 0..<1) { _ in (row.slots, place.key) }
         } else {
             cache.remove(place.entity.rootNumber, place.key)
         }
@@ -133,33 +148,8 @@ extension SQLiteStore {
     func writer(_ entity: SQLEntity) throws -> SQLEntityWriter {
         if let known = writers[ObjectIdentifier(entity)] { return known }
         let writer = try SQLEntityWriter(
-            entity, schema: schema, token: token, rows: self.schema(of: entity.entity), externalFiles: externalFiles)
+            entity, schema: schema, token: token, rows: requireWriter().schema(of: entity.entity), externalFiles: externalFiles)
         writers[ObjectIdentifier(entity)] = writer
         return writer
-    }
-
-    // MARK: Uniqueness
-
-    func readHolders(of constraint: UniquenessConstraint, _ key: [PropertyValue]) throws -> [NSManagedObjectID] {
-        // The first one with the constraint declares it: entities come before those that inherit from them.
-        let owner = schema.entities.filter { $0.entity.frozen!.uniqueness.contains { $0 === constraint } }
-            .min { $0.entity.frozen!.uniqueness.count < $1.entity.frozen!.uniqueness.count || $0.numbers.count > $1.numbers.count }
-        guard let owner else { return [] }
-        var conditions: [String] = []
-        for index in constraint.slotIndexes {
-            guard case .attribute(let place) = owner.properties[index] else { return [] }
-            conditions.append("\(place.column) = ?")
-        }
-        if let kind = owner.condition(includingSubentities: true) { conditions.append(kind) }
-        let sql = "SELECT Z_PK, Z_ENT FROM \(owner.table) WHERE \(conditions.joined(separator: " AND "))"
-        return try database().with(sql) { statement in
-            for (offset, value) in key.enumerated() { try statement.bind(value, at: offset + 1) }
-            var ids: [NSManagedObjectID] = []
-            while try statement.step() {
-                guard let entity = schema.entity(numbered: statement.int64(1)) else { continue }
-                ids.append(values.id(statement.int64(0), of: entity.entity))
-            }
-            return ids
-        }
     }
 }
