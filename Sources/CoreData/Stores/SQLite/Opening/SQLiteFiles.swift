@@ -60,6 +60,14 @@ enum SQLiteFiles {
             && connection.texts("PRAGMA locking_mode", .opening).first?.first == "normal"
     }
 
+    /// What tells a file from another one at the same place; nil where there is none.
+    static func identity(of url: URL) -> [UInt64]? {
+        guard let attributes = try? FileManager.default.attributesOfItem(atPath: url.resolvingSymlinksInPath().path),
+            let system = attributes[.systemNumber] as? NSNumber, let file = attributes[.systemFileNumber] as? NSNumber
+        else { return nil }
+        return [system.uint64Value, file.uint64Value]
+    }
+
     /// A connection that only reads, beside the one of a store.
     static func connectBeside(_ url: URL, _ options: SQLiteOptions) throws -> SQLConnection {
         let connection = try SQLConnection(url.path, flags: SQLITE_OPEN_READONLY, path: url.path, timeout: options.timeout)

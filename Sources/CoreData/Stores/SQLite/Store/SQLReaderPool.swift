@@ -24,13 +24,16 @@ final class SQLReaderPool: @unchecked Sendable {
     private let waiting = Atomic<Int>(0)
     private var opened = 0
     private let isClosed = Atomic<Bool>(false)
-    private let open: () throws -> SQLReader
+    private let open: () throws -> SQLReader?
+
+    /// There is no reader, and none can be opened.
+    struct NoReader: Error {}
 
     /// How many readers there may be on this machine.
     static var standardSize: Int { max(2, min(8, ProcessInfo.processInfo.activeProcessorCount)) }
 
-    /// - Parameter open: opens a reader.
-    init(size: Int = standardSize, open: @escaping () throws -> SQLReader) {
+    /// - Parameter open: opens a reader; nil where none can be opened any more.
+    init(size: Int = standardSize, open: @escaping () throws -> SQLReader?) {
         self.open = open
         self.size = size
         places = .allocate(capacity: size)
@@ -53,7 +56,7 @@ final class SQLReaderPool: @unchecked Sendable {
 
     /// Lends a reader.
     ///
-    /// - Throws: what opening one meets, and `closed()` once the pool is closed.
+    /// - Throws: what opening one meets, ``NoReader``, and `closed()` once the pool is closed.
     func with<Result>(closed: () -> any Error, _ body: (SQLReader) throws -> Result) throws -> Result {
         let thread = coredata_thread()
         var known = -1
@@ -62,7 +65,7 @@ final class SQLReaderPool: @unchecked Sendable {
             // Statements that a caller further up steps through keep the state that they began with: what was saved since shows in another reader.
             // Nobody waits for one who has one, or two might wait for each other.
             guard reader.isOutdated, reader.connection.isReading else { return try reader.use(body) }
-            guard let other = free(thread) else { return try open().use(body) }
+            guard let other = free(thread) else { return try (open() ?? reader).use(body) }
             defer { give(other) }
             return try readers[other].unsafelyUnwrapped.use(body)
         }
@@ -103,9 +106,8 @@ final class SQLReaderPool: @unchecked Sendable {
         while true {
             if isClosed.load(ordering: .sequentiallyConsistent) { return nil }
             if let index = free(thread) { return index }
-            if opened < size {
+            if opened < size, let reader = try open() {
                 let index = opened
-                let reader = try open()
                 reader.place = index
                 readers[index] = reader
                 opened += 1
@@ -113,6 +115,7 @@ final class SQLReaderPool: @unchecked Sendable {
                 places[index].owner.store(thread, ordering: .sequentiallyConsistent)
                 return index
             }
+            if opened == 0 { throw NoReader() }
             condition.wait()
         }
     }

@@ -67,7 +67,12 @@ final class SQLiteStore: NSPersistentStore, RowTable {
         }
         try openHistory(connection)
         if let url, try SQLiteFiles.isReadSideBySide(url, connection) {
-            pool = SQLReaderPool { [unowned self] in SQLReader(self, try SQLiteFiles.connectBeside(url, options), origins) }
+            let file = SQLiteFiles.identity(of: url)
+            pool = SQLReaderPool { [unowned self] in
+                // Another file may lie there by now; the one that is open goes on.
+                guard SQLiteFiles.identity(of: url) == file else { return nil }
+                return SQLReader(self, try SQLiteFiles.connectBeside(url, options), origins)
+            }
         }
     }
 
@@ -113,9 +118,14 @@ final class SQLiteStore: NSPersistentStore, RowTable {
     /// - Throws: code 134070 once the store has been removed.
     func reading<Result>(_ body: (SQLReader) throws -> Result) throws -> Result {
         defer { cache.sweepIfLarge() }
-        if let pool, !writeLock.isOwn { return try pool.with(closed: closed, body) }
+        if let pool, !writeLock.isOwn {
+            do { return try pool.with(closed: closed, body) } catch is SQLReaderPool.NoReader {}
+        }
         return try writeLock.withLock { try requireWriter().use(body) }
     }
+
+    /// How many readers are open beside the connection that writes.
+    var readerCount: Int { pool?.count ?? 0 }
 
     /// What reads by the connection that writes. Under the lock of writing.
     ///
