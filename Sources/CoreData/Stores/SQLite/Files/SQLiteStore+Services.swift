@@ -66,7 +66,7 @@ extension SQLiteStore {
         let hadSupport = support.map { FileManager.default.fileExists(atPath: $0.path) } ?? true
         do {
             if let own = self.url, !SQLiteFiles.isInMemory(own) { try SQLiteFileCopy.copyExternalFiles(from: own, to: url) }
-            try SQLiteFileCopy.copy(database(), to: url, timeout: timeout)
+            try writeLock.withLock { try SQLiteFileCopy.copy(database(), to: url, timeout: timeout) }
         } catch {
             // Where nothing was, nothing stays.
             if !hadSupport, let support { try? FileManager.default.removeItem(at: support) }
