@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@testable import CoreData
+@_spi(Stores) @testable import CoreData
 
 /// The rows that a SQLite store keeps in memory.
 @Suite struct RowCacheTests {

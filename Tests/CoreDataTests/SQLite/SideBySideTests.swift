@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import CoreData
+@_spi(Stores) @testable import CoreData
 
 /// One file, read by several threads beside the one that writes.
 @Suite struct SideBySideTests {
