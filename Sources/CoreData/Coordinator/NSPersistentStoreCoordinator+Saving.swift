@@ -72,6 +72,11 @@ extension NSPersistentStoreCoordinator {
         return parts
     }
 
+    /// Saves; what could be done only in part is an error here.
+    func saveWhole(_ changes: ChangeSet, in context: NSManagedObjectContext) throws {
+        do { _ = try save(changes, in: context) } catch let partial as PartialSave { throw partial.error }
+    }
+
     /// Saves.
     ///
     /// - Returns: rows that stores have changed while they saved.

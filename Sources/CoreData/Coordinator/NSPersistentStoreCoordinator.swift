@@ -159,7 +159,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// - Throws: the store's error.
     open func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext) throws -> Any {
         if let save = request as? NSSaveChangesRequest {
-            _ = try self.save(
+            try saveWhole(
                 ChangeSet(
                     inserted: Array(save.insertedObjects ?? []), updated: Array(save.updatedObjects ?? []),
                     deleted: Array(save.deletedObjects ?? []), locked: Array(save.lockedObjects ?? [])), in: context)
