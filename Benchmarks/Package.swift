@@ -12,18 +12,20 @@ let package = Package(
     targets: [
         .target(name: "PlainItems"),
         .target(name: "CountAllocations"),
+        .target(name: "MachineSettings"),
         // A name of its own, for packages in one graph cannot have targets of the same name.
         .systemLibrary(name: "BenchmarkSQLite", providers: [.apt(["libsqlite3-dev"])]),
         .target(name: "CountStatements", dependencies: ["BenchmarkSQLite"]),
         .executableTarget(
             name: "coredata-benchmarks",
             dependencies: [
-                "PlainItems", "CountAllocations", "BenchmarkSQLite", "CountStatements", .product(name: "CoreData", package: "OpenCoreData"),
-                .product(name: "Predicates", package: "OpenCoreData"), .product(name: "GRDB", package: "GRDB.swift"),
+                "PlainItems", "CountAllocations", "MachineSettings", "BenchmarkSQLite", "CountStatements",
+                .product(name: "CoreData", package: "OpenCoreData"), .product(name: "Predicates", package: "OpenCoreData"),
+                .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: [
                 .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"),
                 .enableUpcomingFeature("MemberImportVisibility"),
-            ])
+            ]),
     ]
 )
