@@ -83,7 +83,7 @@ extension NSPersistentStoreCoordinator {
                 reason: "It has: \(managedObjectModel.configurations.joined(separator: ", ")).", next: "Check the name.")
         }
         // What lies nowhere may do so more than once.
-        if let storeURL, !SQLiteFiles.isInMemory(storeURL), persistentStore(for: storeURL) != nil {
+        if let storeURL, storeClass.isPlace(storeURL), persistentStore(for: storeURL) != nil {
             throw CoreDataError.make(
                 NSPersistentStoreOpenError, "The store at \(storeURL) cannot be added twice.", next: "Use the store that is there.")
         }

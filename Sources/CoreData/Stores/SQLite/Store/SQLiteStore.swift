@@ -8,7 +8,7 @@ internal import Predicates
 /// It has one connection. Everything is done under `requestLock`, which the coordinator holds for most calls and this class takes for the
 /// others.
 // Unchecked: `requestLock` guards everything.
-final class SQLiteStore: NSPersistentStore, CopyableStore, @unchecked Sendable {
+final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @unchecked Sendable {
     let requestLock = NSRecursiveLock()
     /// The connection; nil before the store is opened and after it has been removed.
     private var connection: SQLConnection?
@@ -41,6 +41,9 @@ final class SQLiteStore: NSPersistentStore, CopyableStore, @unchecked Sendable {
     var checkedRoots: Set<Int64> = []
 
     // MARK: Opening and closing
+
+    /// `/dev/null` stands for a store that is gone with its coordinator.
+    override class func isPlace(_ url: URL) -> Bool { !SQLiteFiles.isInMemory(url) }
 
     override func loadMetadata() throws {
         let opened = try SQLiteOpening(self).open()
