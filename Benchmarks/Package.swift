@@ -7,6 +7,7 @@ let package = Package(
     name: "Benchmarks",
     dependencies: [
         .package(name: "OpenCoreData", path: ".."),
+        .package(name: "LogStore", path: "../Examples/LogStore"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
     ],
     targets: [
@@ -20,7 +21,8 @@ let package = Package(
             name: "coredata-benchmarks",
             dependencies: [
                 "PlainItems", "CountAllocations", "MachineSettings", "BenchmarkSQLite", "CountStatements",
-                .product(name: "CoreData", package: "OpenCoreData"), .product(name: "Predicates", package: "OpenCoreData"),
+                .product(name: "CoreData", package: "OpenCoreData"),
+                .product(name: "LogStore", package: "LogStore"), .product(name: "Predicates", package: "OpenCoreData"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: [

@@ -45,18 +45,24 @@ if arguments.contains("--graph") {
     exit(0)
 }
 
-let runsAll = !["--sqlite", "--concurrency", "--in-memory", "--linear"].contains(where: arguments.contains)
+let runsAll = !["--sqlite", "--concurrency", "--in-memory", "--stores", "--linear"].contains(where: arguments.contains)
 var report = Report(count: count, rounds: harness.rounds)
 print("CPU time of each variant, and its ratio to the first of its group (median of interleaved rounds); several threads by the clock")
-/// Works on databases that are made before, and removed after.
-func withFiles(_ body: (SQLiteRows, Set<Benchmark.Side>) throws -> Void) throws {
+/// Works in a directory that is made before, and removed after.
+func withDirectory(_ body: (String) throws -> Void) throws {
     let directory = (parent ?? NSTemporaryDirectory()) + "/coredata-benchmarks-\(ProcessInfo.processInfo.processIdentifier)"
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: directory) }
-    let rows = SQLiteRows(count: count, directory: directory)
-    let sides = harness.sides ?? Set(Benchmark.Side.allCases)
-    try rows.makeFiles(for: sides)
-    try body(rows, sides)
+    try body(directory)
+}
+/// Works on databases that are made before, and removed after.
+func withFiles(_ body: (SQLiteRows, Set<Benchmark.Side>) throws -> Void) throws {
+    try withDirectory { directory in
+        let rows = SQLiteRows(count: count, directory: directory)
+        let sides = harness.sides ?? Set(Benchmark.Side.allCases)
+        try rows.makeFiles(for: sides)
+        try body(rows, sides)
+    }
 }
 if runsAll || arguments.contains("--sqlite") {
     try withFiles { rows, sides in
@@ -71,6 +77,9 @@ if runsAll || arguments.contains("--sqlite") {
 if runsAll || arguments.contains("--in-memory") {
     report.findings += try harness.run(try InMemory.benchmarks(count: count))
     report.findings += try harness.run(try Language.benchmarks(count: count))
+}
+if runsAll || arguments.contains("--stores") {
+    try withDirectory { report.findings += try harness.run(try StoreComparison(count: count, directory: $0).benchmarks()) }
 }
 if runsAll && harness.filter == nil || arguments.contains("--linear") { try InMemory.linearity() }
 // The last, for they change how the process takes memory.

@@ -83,7 +83,7 @@ extension NSPersistentStoreCoordinator {
                 reason: "It has: \(managedObjectModel.configurations.joined(separator: ", ")).", next: "Check the name.")
         }
         // What lies nowhere may do so more than once.
-        let place = storeURL.flatMap { SQLiteFiles.isInMemory($0) ? nil : $0 }
+        let place = storeURL.flatMap { storeClass.isPlace($0) ? $0 : nil }
         try reserve(place)
         defer { giveUpReservation(of: place) }
         let store = storeClass.init(

@@ -113,6 +113,9 @@ open class NSPersistentStore: NSObject {
 
     // MARK: What the coordinator asks
 
+    /// Whether a URL names a place where one store of this kind may lie, and no second one. What lives in memory says no.
+    @_spi(Stores) open class func isPlace(_ url: URL) -> Bool { true }
+
     /// Called once the metadata have been checked, before the store is asked anything.
     func open() throws {}
 
@@ -153,6 +156,11 @@ open class NSPersistentStore: NSObject {
     /// The ID of an object of the store by its key: text, a whole number or a UUID. Anything else stops the program with a message.
     @_spi(Stores) public final func objectID(for entity: NSEntityDescription, _ reference: Any) -> NSManagedObjectID {
         NSManagedObjectID(entity: entity, token: token, referenceObject: reference)
+    }
+
+    /// The ID of an object of the store by its number, quickly.
+    @_spi(Stores) public final func objectID(for entity: NSEntityDescription, number: Int64) -> NSManagedObjectID {
+        NSManagedObjectID(entity: entity, token: token, reference: .integer(number))
     }
 
     func unsupported(_ request: NSPersistentStoreRequest) -> NSError {

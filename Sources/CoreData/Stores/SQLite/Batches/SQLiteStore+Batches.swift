@@ -231,7 +231,7 @@ extension SQLiteStore {
         case .storeTrump, .rollback: return false
         case .objectTrump: isWhole = false
         case .overwrite: isWhole = true
-        default: throw InMemoryStore.notUnique(entity, holder)
+        default: throw StoredRows.notUnique(entity, holder)
         }
         guard let place = place(of: holder) else { return false }
         guard let old = try requireWriter().readRow(place.entity, place.key, isFresh: true) else { return false }
@@ -244,7 +244,7 @@ extension SQLiteStore {
         }
         row.version = old.version &+ 1
         // Another constraint may have another holder.
-        if let other = try self.holder(of: row, entity, besides: holder) { throw InMemoryStore.notUnique(entity, other) }
+        if let other = try self.holder(of: row, entity, besides: holder) { throw StoredRows.notUnique(entity, other) }
         let writer = try writer(holder.owningEntity)
         let update = writer.update(changed)
         try dropFiles(of: update.externalColumns, writer.entity, "Z_PK = ?") { $0.bind(place.key, at: 1) }

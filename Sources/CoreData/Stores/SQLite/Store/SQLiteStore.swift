@@ -9,7 +9,7 @@ internal import Synchronization
 /// its lock. Rows that are in memory are had without either.
 // `writeLock` guards `writer` and what is used in writing; `cache`, `related`, `pool` and `remoteChanges` look after themselves; the rest is set when the
 // store is opened.
-final class SQLiteStore: NSPersistentStore, CopyableStore, @unchecked Sendable {
+final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @unchecked Sendable {
     let writeLock = SQLWriteLock()
     /// The connection that writes; nil before the store is opened and after it has been removed.
     private var writer: SQLReader?
@@ -42,6 +42,9 @@ final class SQLiteStore: NSPersistentStore, CopyableStore, @unchecked Sendable {
     var checkedRoots: Set<Int64> = []
 
     // MARK: Opening and closing
+
+    /// `/dev/null` stands for a store that is gone with its coordinator.
+    override class func isPlace(_ url: URL) -> Bool { !SQLiteFiles.isInMemory(url) }
 
     override func loadMetadata() throws {
         let opened = try SQLiteOpening(self).open()
