@@ -7,22 +7,26 @@ extension SQLiteStore {
         // Every row is made before the first is written: making one may read others.
         let inserted = try SQLRows(changes.inserted, of: self)
         let changed = try SQLRows(changes.updated.followed(by: changes.locked), of: self)
-        try writeLock.withLock { try requireWriter().use { try write(changes, inserted, changed, by: $0, in: context) } }
+        try writeLock.withLock {
+            func write(isCareful: Bool) throws -> [NSManagedObjectID] {
+                try requireWriter().use { reader in
+                    // Not before: what fires faults may begin to read.
+                    let connection = reader.database()
+                    return try connection.withCache(cacheSize(changes, connection)) {
+                        try self.write(changes, inserted, changed, isCareful, connection, in: context)
+                    }
+                }
+            }
+            let lost: [NSManagedObjectID]
+            do { lost = try write(isCareful: false) } catch is SQLSave.UpdateMismatch { lost = try write(isCareful: true) }
+            file(changes, inserted, changed)
+            for id in lost { forgetRow(of: id) }
+        }
         cache.sweepIfLarge()
     }
 
-    private func write(
-        _ changes: ChangeSet, _ inserted: SQLRows, _ changed: SQLRows, by reader: SQLReader, in context: NSManagedObjectContext
-    ) throws {
-        func write(isCareful: Bool) throws -> [NSManagedObjectID] {
-            // Not before: what fires faults may begin to read.
-            let connection = reader.database()
-            return try connection.withCache(cacheSize(changes, connection)) {
-                try self.write(changes, inserted, changed, isCareful, connection, in: context)
-            }
-        }
-        let lost: [NSManagedObjectID]
-        do { lost = try write(isCareful: false) } catch is SQLSave.UpdateMismatch { lost = try write(isCareful: true) }
+    /// Files the rows that were saved in the cache. Under the lock of writing, so that those of the next save come later.
+    private func file(_ changes: ChangeSet, _ inserted: SQLRows, _ changed: SQLRows) {
         // First: what others have read until now must not come over what is filed here.
         cache.advance()
         related.removeAll()
@@ -47,7 +51,6 @@ extension SQLiteStore {
             }
             start = range.upperBound
         }
-        for id in lost { forgetRow(of: id) }
     }
 
     /// Writes what was made ready.

@@ -12,14 +12,18 @@ extension SQLiteStore {
             defer { writeLock.unlock() }
             try noticeOthers()
         }
-        return try reading { try $0.answer(request) }
+        let isPlain = try !request.allowsEvaluationInMemory && isPlain(sqlEntity(request.entity.unsafelyUnwrapped))
+        return try reading(isPlain: isPlain) { try $0.answer(request) }
     }
 
     func knownRow(for id: NSManagedObjectID, in context: NSManagedObjectContext) throws -> Row? {
         guard let place = place(of: id) else { return nil }
         if let row = cache.row(place.entity.rootNumber, place.key, notOlderThan: context.stalenessInterval) { return row }
-        return try reading { try $0.readRow(place.entity, place.key) }
+        return try reading(isPlain: isPlain(place.entity)) { try $0.readRow(place.entity, place.key) }
     }
+
+    /// Whether reading rows runs no transformer.
+    private func isPlain(_ entity: SQLEntity) -> Bool { !schema.transformedRoots.contains(entity.rootNumber) }
 
     func readRows(for ids: [NSManagedObjectID], in context: NSManagedObjectContext) throws -> Bool {
         let age = context.stalenessInterval

@@ -115,10 +115,17 @@ final class SQLiteStore: NSPersistentStore, RowTable {
 
     /// Reads what the store has now, with a reader that this thread alone has meanwhile: the connection that writes, where the thread is writing.
     ///
+    /// As long as nobody has had to wait for it, the connection that writes serves for reading too: many a program needs no other.
+    ///
+    /// - Parameter isPlain: whether no code of the program's own runs meanwhile, which might wait for somebody who writes.
     /// - Throws: code 134070 once the store has been removed.
-    func reading<Result>(_ body: (SQLReader) throws -> Result) throws -> Result {
+    func reading<Result>(isPlain: Bool = false, _ body: (SQLReader) throws -> Result) throws -> Result {
         defer { cache.sweepIfLarge() }
         if let pool, !writeLock.isOwn {
+            if isPlain, !pool.isOpened, !writeLock.wasContended, writeLock.tryLock() {
+                defer { writeLock.unlock() }
+                return try requireWriter().use(body)
+            }
             do { return try pool.with(closed: closed, body) } catch is SQLReaderPool.NoReader {}
         }
         return try writeLock.withLock { try requireWriter().use(body) }
