@@ -77,7 +77,6 @@ final class SQLiteStore: NSPersistentStore, RowTable {
     }
 
     override func willRemove(from coordinator: NSPersistentStoreCoordinator?) {
-        watcher = nil
         // The readers go first: the last connection to a file takes its log away, which one that only reads cannot.
         pool?.close()
         writeLock.withLock {
@@ -86,6 +85,7 @@ final class SQLiteStore: NSPersistentStore, RowTable {
             opening = nil
             writers = [:]
             historyNotes = nil
+            watcher = nil
         }
         cache.advance()
         cache.removeAll()
@@ -163,9 +163,15 @@ final class SQLiteStore: NSPersistentStore, RowTable {
     private static func endStormLater(_ token: StoreToken, _ place: Int?) {
         DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(50)) {
             guard let store = token.store as? SQLiteStore else { return }
-            guard let place else { return store.writeLock.withLock { store.writer?.endStorm() } }
-            // Somebody has it: it may be the last fault.
-            if store.pool?.withFree(place, { $0.endStorm() }) == false { endStormLater(token, place) }
+            // Where somebody has it, that may be the last fault.
+            if let place {
+                if store.pool?.withFree(place, { $0.endStorm() }) == false { endStormLater(token, place) }
+            } else if store.writeLock.tryLock() {
+                defer { store.writeLock.unlock() }
+                store.writer?.endStorm()
+            } else {
+                endStormLater(token, nil)
+            }
         }
     }
 
