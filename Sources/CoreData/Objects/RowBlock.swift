@@ -47,7 +47,10 @@ final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
             RowBlock.create(minimumCapacity: (byteCount + noteSize + 7) / 8) { _ in
                 RowBlockHeader(layout: layout, origin: origin.map(Unmanaged.passRetained), capacity: UInt32(byteCount))
             }, to: RowBlock.self)
-        block.withUnsafeMutablePointerToElements { $0.initialize(repeating: 0, count: noteSize / 8) }
+        block.withUnsafeMutablePointerToElements {
+            $0.initialize(to: 0)
+            ($0 + 1).initialize(to: 0)
+        }
         return block
     }
 

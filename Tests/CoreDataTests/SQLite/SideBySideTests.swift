@@ -281,11 +281,33 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: setting.pad.store.path + "-wal"))
     }
 
+    @Test func aProgramThatReadsAndSavesInTurnNeedsOneConnectionAndOneThatDoesBothAtOnceGetsMore() throws {
+        let setting = try Setting(3)
+        for id in setting.ids {
+            try setting.inContext { context in
+                #expect(try context.all(Band.self).count == 3)
+                (context.object(with: id) as? Band)?.name = "1"
+                try context.save()
+            }
+        }
+        #expect(setting.store.readerCount == 0)
+        nonisolated(unsafe) let shared = setting
+        setting.store.writeLock.lock()
+        try onThreads(2) { _ in
+            if shared.store.writeLock.isOwn { return }
+            let count = try shared.inContext { try $0.all(Band.self, "name == '1'").count }
+            #expect(count == 3)
+        }
+        setting.store.writeLock.unlock()
+        #expect(setting.store.readerCount <= SQLReaderPool.standardSize)
+    }
+
     @Test func aFileThatWasExchangedForAnotherIsReadAsItWasOpened() throws {
         let setting = try Setting(2)
         try FileManager.default.moveItem(atPath: setting.pad.store.path, toPath: setting.pad.store.path + "-old")
         try FileManager.default.copyItem(atPath: #filePath, toPath: setting.pad.store.path)
         #expect(try setting.inContext { try $0.all(Band.self).count } == 2)
+        #expect(try setting.store.reading { try $0.database().texts("SELECT count(*) FROM ZBAND") } == [["2"]])
         #expect(setting.store.readerCount == 0)
     }
 

@@ -98,7 +98,8 @@ extension SQLiteStore {
         // The token alone goes to the other thread; it keeps no store alive.
         let token = token
         do {
-            watcher = try SQLFileWatcher(url) { (token.store as? SQLiteStore)?.lookForOthers() }
+            let made = try SQLFileWatcher(url) { (token.store as? SQLiteStore)?.lookForOthers() }
+            writeLock.withLock { watcher = made }
         } catch {
             Log.store.error("Changes of others are seen when the store is next used: \(error)")
         }
@@ -107,8 +108,8 @@ extension SQLiteStore {
 
     /// Looks whether others have written.
     private func lookForOthers() {
-        guard persistentStoreCoordinator != nil, watcher != nil else { return }
         writeLock.withLock {
+            guard persistentStoreCoordinator != nil, watcher != nil else { return }
             do { try noticeOthers() } catch { Log.store.error("It cannot be seen whether others have written: \(error)") }
         }
     }

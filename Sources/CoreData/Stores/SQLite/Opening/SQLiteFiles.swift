@@ -61,11 +61,15 @@ enum SQLiteFiles {
     }
 
     /// What tells a file from another one at the same place; nil where there is none.
-    static func identity(of url: URL) -> [UInt64]? {
-        guard let attributes = try? FileManager.default.attributesOfItem(atPath: url.resolvingSymlinksInPath().path),
-            let system = attributes[.systemNumber] as? NSNumber, let file = attributes[.systemFileNumber] as? NSNumber
-        else { return nil }
-        return [system.uint64Value, file.uint64Value]
+    static func identity(of url: URL) -> FileIdentity? {
+        var status = stat()
+        guard stat(url.path, &status) == 0 else { return nil }
+        return FileIdentity(device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(truncatingIfNeeded: status.st_ino))
+    }
+
+    struct FileIdentity: Equatable {
+        let device: UInt64
+        let number: UInt64
     }
 
     /// A connection that only reads, beside the one of a store.

@@ -128,6 +128,8 @@ final class SQLRowCache: RowsAtHand, @unchecked Sendable {
             for index in start..<end { body(table, index, &page, &change) }
             table.lock.unlock()
             finish(change)
+            // While what is given up is still near.
+            collect()
             start = end
         }
     }
@@ -299,7 +301,7 @@ extension Unmanaged<RowBlock> {
     /// - Returns: how many bytes it has more.
     @inline(__always) func keep(rows: Int) -> Int {
         _withUnsafeGuaranteedRef { block in
-            guard block.cachedRows.pointee.add(rows, ordering: .sequentiallyConsistent).oldValue == 0 else { return 0 }
+            guard block.cachedRows.pointee.add(rows, ordering: .relaxed).oldValue == 0 else { return 0 }
             _ = Unmanaged.passRetained(block)
             return block.byteCount
         }

@@ -7,25 +7,25 @@ extension SQLiteStore {
         let inserted = try SQLRows(changes.inserted, of: self)
         let changed = try SQLRows(changes.updated + changes.locked, of: self)
         try writeLock.withLock {
-            try requireWriter().use { reader in
-                try refuseSharedValues(changes)
-                try write(changes, inserted, changed, by: reader, for: caller)
+            func write(isCareful: Bool) throws -> [NSManagedObjectID] {
+                try requireWriter().use { reader in
+                    let connection = reader.database()
+                    return try connection.withCache(cacheSize(changes, connection)) {
+                        try self.write(changes, inserted, changed, isCareful, connection, for: caller)
+                    }
+                }
             }
+            try refuseSharedValues(changes)
+            let lost: [NSManagedObjectID]
+            do { lost = try write(isCareful: false) } catch is SQLSave.UpdateMismatch { lost = try write(isCareful: true) }
+            file(changes, inserted, changed)
+            for id in lost { forgetRow(of: id) }
         }
         cache.sweepIfLarge()
     }
 
-    private func write(
-        _ changes: StoreChangeSet, _ inserted: SQLRows, _ changed: SQLRows, by reader: SQLReader, for caller: StoreCaller
-    ) throws {
-        func write(isCareful: Bool) throws -> [NSManagedObjectID] {
-            let connection = reader.database()
-            return try connection.withCache(cacheSize(changes, connection)) {
-                try self.write(changes, inserted, changed, isCareful, connection, for: caller)
-            }
-        }
-        let lost: [NSManagedObjectID]
-        do { lost = try write(isCareful: false) } catch is SQLSave.UpdateMismatch { lost = try write(isCareful: true) }
+    /// Files the rows that were saved in the cache. Under the lock of writing, so that those of the next save come later.
+    private func file(_ changes: StoreChangeSet, _ inserted: SQLRows, _ changed: SQLRows) {
         // First: what others have read until now must not come over what is filed here.
         cache.advance()
         related.removeAll()
@@ -53,7 +53,6 @@ extension SQLiteStore {
             }
             start = end
         }
-        for id in lost { forgetRow(of: id) }
     }
 
     /// Writes what was made ready.

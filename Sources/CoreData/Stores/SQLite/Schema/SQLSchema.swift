@@ -16,6 +16,8 @@ final class SQLSchema: @unchecked Sendable {
     let unmadeIndexes: [String]
     /// The numbers of the inheritances that have derived attributes.
     let derivedRoots: Set<Int64>
+    /// The numbers of the inheritances that have attributes which a transformer makes.
+    let transformedRoots: Set<Int64>
     /// Whether rows hold their places in ordered relationships.
     let hasOrders: Bool
     /// Whether relationships are written that lie in no row of either end: tables of pairs, and keys that no relationship leads back from.
@@ -39,6 +41,16 @@ final class SQLSchema: @unchecked Sendable {
         joins = layout.joinTables
         derivedRoots = Set(
             self.entities.filter { $0.entity.frozen!.properties.contains { $0 is NSDerivedAttributeDescription } }.map(\.rootNumber))
+        transformedRoots = Set(
+            self.entities.filter { entity in
+                entity.properties.contains {
+                    guard case .attribute(let place) = $0 else { return false }
+                    return switch place.storage {
+                    case .transformable, .composite: true
+                    default: false
+                    }
+                }
+            }.map(\.rootNumber))
         var (hasOrders, hasPairs) = (false, false)
         for entity in self.entities {
             for (index, property) in entity.properties.enumerated() {

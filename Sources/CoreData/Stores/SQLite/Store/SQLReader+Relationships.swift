@@ -40,7 +40,7 @@ extension SQLReader {
         found tell: ((Int64, SQLRelated) -> Void)? = nil
     ) throws -> [SQLRelatedPart] {
         cursor.noteTime()
-        let (related, generation, cache, epoch) = (store.related, generation, store.cache, cursor.epoch)
+        let (related, generation, cache, epoch) = (related, generation, cache, cursor.epoch)
         func file(_ list: SQLRelated, _ number: Int64) {
             related.set(list, of: relationship, for: number &+ family, time: cursor.now, generation: generation) {
                 cache.epoch.load(ordering: .sequentiallyConsistent) == epoch

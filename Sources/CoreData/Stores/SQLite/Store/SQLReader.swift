@@ -12,6 +12,9 @@ final class SQLReader: RowTable {
     let schema: SQLSchema
     let values: SQLValues
     let cursor: SQLRowCursor
+    // The store's, which is asked through no reference that would be counted.
+    let cache: SQLRowCache
+    let related: SQLRelatedCache
     private var plans: [ObjectIdentifier: SQLRowPlan] = [:]
     private var schemas: [ObjectIdentifier: RowSchema] = [:]
     /// Made at the first fetch.
@@ -29,6 +32,7 @@ final class SQLReader: RowTable {
         schema = origins.schema
         values = SQLValues(
             origins: origins, token: store.token, path: connection.path, externalFiles: SQLiteFiles.externalFiles(of: store.url))
+        (cache, related) = (store.cache, store.related)
         cursor = SQLRowCursor(store.cache)
         SQLFunctions.register(on: connection)
         SQLQueryLog.trace(connection)
@@ -39,9 +43,9 @@ final class SQLReader: RowTable {
     /// Reads what the store has now. Calls may be nested.
     func use<Result>(_ body: (SQLReader) throws -> Result) rethrows -> Result {
         // No newer than what the next statement sees: every save counts up after its commit.
-        let epoch = store.cache.epoch.load(ordering: .sequentiallyConsistent)
+        let epoch = cache.epoch.load(ordering: .sequentiallyConsistent)
         if storm.isOn, cursor.epoch != epoch { endStorm() }
-        if depth == 0, !storm.isOn { (cursor.epoch, generation) = (epoch, store.related.generation) }
+        if depth == 0, !storm.isOn { (cursor.epoch, generation) = (epoch, related.generation) }
         depth += 1
         cursor.begin()
         defer {
@@ -52,7 +56,7 @@ final class SQLReader: RowTable {
     }
 
     /// Whether a caller further up has begun to read before the last save.
-    var isOutdated: Bool { cursor.epoch != store.cache.epoch.load(ordering: .sequentiallyConsistent) }
+    var isOutdated: Bool { cursor.epoch != cache.epoch.load(ordering: .sequentiallyConsistent) }
 
     /// Does something during which rows are read that nobody else may see: a transaction that writes.
     func inTransaction<Result>(_ body: () throws -> Result) rethrows -> Result {

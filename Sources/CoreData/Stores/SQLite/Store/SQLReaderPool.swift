@@ -49,8 +49,11 @@ final class SQLReaderPool: @unchecked Sendable {
         places.deallocate()
     }
 
-    /// How many readers are open, for tests.
+    /// How many readers are open.
     var count: Int { condition.withLock { opened } }
+
+    /// Whether any was opened.
+    var isOpened: Bool { places[0].owner.load(ordering: .relaxed) != Self.unopened }
 
     // MARK: Lending
 

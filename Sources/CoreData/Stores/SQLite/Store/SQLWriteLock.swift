@@ -3,18 +3,25 @@ internal import Foundation
 internal import Synchronization
 
 /// Lets one thread at a time write to a store; it may come again, and can tell that it is the one.
-// The mutex guards `depth`; `owner` is atomic.
+// The mutex guards `depth`; the rest is atomic.
 final class SQLWriteLock: @unchecked Sendable {
     private let mutex = Mutex()
     private let owner = Atomic<UInt>(0)
     private var depth = 0
+    /// Whether somebody has had to wait for it.
+    private let contended = Atomic<Bool>(false)
+
+    var wasContended: Bool { contended.load(ordering: .relaxed) }
 
     /// Whether this thread has the lock.
     @inline(__always) var isOwn: Bool { owner.load(ordering: .relaxed) == coredata_thread() }
 
     func lock() {
         if !isOwn {
-            mutex.lock()
+            if !mutex.tryLock() {
+                contended.store(true, ordering: .relaxed)
+                mutex.lock()
+            }
             owner.store(coredata_thread(), ordering: .relaxed)
         }
         depth += 1

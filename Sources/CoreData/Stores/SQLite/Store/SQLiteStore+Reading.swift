@@ -10,14 +10,18 @@ extension SQLiteStore {
             defer { writeLock.unlock() }
             try noticeOthers()
         }
-        return try reading { try $0.answer(request) }
+        let isPlain = try !request.allowsEvaluationInMemory && isPlain(sqlEntity(request.entity))
+        return try reading(isPlain: isPlain) { try $0.answer(request) }
     }
 
     func knownRow(for id: NSManagedObjectID, for caller: StoreCaller) throws -> Row? {
         guard let place = place(of: id) else { return nil }
         if let row = cache.row(place.entity.rootNumber, place.key, notOlderThan: caller.stalenessInterval) { return row }
-        return try reading { try $0.readRow(place.entity, place.key) }
+        return try reading(isPlain: isPlain(place.entity)) { try $0.readRow(place.entity, place.key) }
     }
+
+    /// Whether reading rows runs no transformer.
+    private func isPlain(_ entity: SQLEntity) -> Bool { !schema.transformedRoots.contains(entity.rootNumber) }
 
     func readRows(for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> Bool {
         let age = caller.stalenessInterval

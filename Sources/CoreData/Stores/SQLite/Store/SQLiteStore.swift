@@ -80,7 +80,6 @@ final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @unchecked 
     }
 
     override func willRemove(from coordinator: NSPersistentStoreCoordinator?) {
-        watcher = nil
         // The readers go first: the last connection to a file takes its log away, which one that only reads cannot.
         pool?.close()
         writeLock.withLock {
@@ -89,6 +88,7 @@ final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @unchecked 
             opening = nil
             writers = [:]
             historyNotes = nil
+            watcher = nil
         }
         cache.advance()
         cache.removeAll()
@@ -118,10 +118,17 @@ final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @unchecked 
 
     /// Reads what the store has now, with a reader that this thread alone has meanwhile: the connection that writes, where the thread is writing.
     ///
+    /// As long as nobody has had to wait for it, the connection that writes serves for reading too: many a program needs no other.
+    ///
+    /// - Parameter isPlain: whether no code of the program's own runs meanwhile, which might wait for somebody who writes.
     /// - Throws: code 134070 once the store has been removed.
-    func reading<Result>(_ body: (SQLReader) throws -> Result) throws -> Result {
+    func reading<Result>(isPlain: Bool = false, _ body: (SQLReader) throws -> Result) throws -> Result {
         defer { cache.sweepIfLarge() }
         if let pool, !writeLock.isOwn {
+            if isPlain, !pool.isOpened, !writeLock.wasContended, writeLock.tryLock() {
+                defer { writeLock.unlock() }
+                return try requireWriter().use(body)
+            }
             do { return try pool.with(closed: closed, body) } catch is SQLReaderPool.NoReader {}
         }
         return try writeLock.withLock { try requireWriter().use(body) }
@@ -159,9 +166,15 @@ final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @unchecked 
     private static func endStormLater(_ token: StoreToken, _ place: Int?) {
         DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(50)) {
             guard let store = token.store as? SQLiteStore else { return }
-            guard let place else { return store.writeLock.withLock { store.writer?.endStorm() } }
-            // Somebody has it: it may be the last fault.
-            if store.pool?.withFree(place, { $0.endStorm() }) == false { endStormLater(token, place) }
+            // Where somebody has it, that may be the last fault.
+            if let place {
+                if store.pool?.withFree(place, { $0.endStorm() }) == false { endStormLater(token, place) }
+            } else if store.writeLock.tryLock() {
+                defer { store.writeLock.unlock() }
+                store.writer?.endStorm()
+            } else {
+                endStormLater(token, nil)
+            }
         }
     }
 
