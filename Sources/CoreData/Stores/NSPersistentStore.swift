@@ -124,7 +124,8 @@ open class NSPersistentStore: NSObject {
     final func settleInterface() throws {
         guard let interface = makeInterface() else {
             throw CoreDataError.contract(
-                self, "init(persistentStoreCoordinator:configurationName:at:options:)", "It is a plain NSPersistentStore, which keeps nothing.",
+                self, "init(persistentStoreCoordinator:configurationName:at:options:)",
+                "It is a plain NSPersistentStore, which keeps nothing.",
                 next: "Inherit from NSIncrementalStore or NSAtomicStore, or conform to StoreInterface.")
         }
         let access = interface as? any RowAccess ?? (interface.holdsRows ? DirectAccess(interface) : CachedAccess(interface))

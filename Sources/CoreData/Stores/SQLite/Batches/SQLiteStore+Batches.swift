@@ -188,7 +188,9 @@ extension SQLiteStore {
     // MARK: Inserting
 
     /// Inserts rows. Where one would share the values of a uniqueness constraint, the context's merge policy decides.
-    private func add(_ rows: [BatchRow], of description: NSEntityDescription, _ policy: StoreCaller.MergePolicyKind) throws -> [NSManagedObjectID] {
+    private func add(_ rows: [BatchRow], of description: NSEntityDescription, _ policy: StoreCaller.MergePolicyKind) throws
+        -> [NSManagedObjectID]
+    {
         let entity = try sqlEntity(description)
         let connection = try database()
         let isUnique = !description.frozen.unsafelyUnwrapped.uniqueness.isEmpty
@@ -225,7 +227,9 @@ extension SQLiteStore {
     }
 
     /// Does with a row that meets another what the policy says. False where the new one goes.
-    private func settle(_ new: BatchRow, over holder: NSManagedObjectID, _ entity: NSEntityDescription, _ policy: StoreCaller.MergePolicyKind) throws -> Bool {
+    private func settle(
+        _ new: BatchRow, over holder: NSManagedObjectID, _ entity: NSEntityDescription, _ policy: StoreCaller.MergePolicyKind
+    ) throws -> Bool {
         let isWhole: Bool
         switch policy {
         case .storeTrump, .rollback: return false
