@@ -37,7 +37,9 @@ struct StoreMigration {
         return try exchangeForFiles(files, isTwin: false)
     }
 
-    private func open(in coordinator: NSPersistentStoreCoordinator, at url: URL?, _ options: [AnyHashable: Any]?) throws -> NSPersistentStore {
+    private func open(in coordinator: NSPersistentStoreCoordinator, at url: URL?, _ options: [AnyHashable: Any]?) throws
+        -> NSPersistentStore
+    {
         try coordinator.addPersistentStore(ofType: type, configurationName: configuration, at: url, options: options)
     }
 

@@ -110,6 +110,12 @@ final class ObjectIDList: Sendable {
         }
     }
 
+    /// Calls `body` with the ID without counting a reference to it, where one is there: the row holds it.
+    @inline(__always) func withUncountedID<Result>(_ body: (NSManagedObjectID?) throws -> Result) rethrows -> Result {
+        guard let known = UnsafeRawPointer(bitPattern: idPlace.pointee.load(ordering: .acquiring)) else { return try body(objectID) }
+        return try Unmanaged<NSManagedObjectID>.fromOpaque(known)._withUnsafeGuaranteedRef { try body($0) }
+    }
+
     /// The row becomes that of another object, of another store perhaps: what only its origin can read is read now.
     private func leaveOrigin() {
         for slot in layout.slots where slot.kind == .objectID && slot.location.isPacked(slots) { setObjectID(objectID(at: slot), at: slot) }

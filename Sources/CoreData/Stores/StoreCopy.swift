@@ -40,7 +40,8 @@ struct StoreCopy {
         do { _ = try target.save(changes, for: caller) } catch let conflicts as StoreConflicts {
             throw CoreDataError.make(
                 NSManagedObjectConstraintMergeError, "The store cannot be copied.",
-                reason: "Objects share values of \(conflicts.constraints.map { $0.names.joined(separator: ", ") }), which are to be unique.",
+                reason:
+                    "Objects share values of \(conflicts.constraints.map { $0.names.joined(separator: ", ") }), which are to be unique.",
                 next: "Change or delete all but one of them.",
                 info: [NSAffectedObjectsErrorKey: conflicts.constraints.flatMap(\.claimants)])
         }

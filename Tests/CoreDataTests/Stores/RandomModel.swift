@@ -31,7 +31,9 @@ struct RandomModel {
                 attribute.isTransient = isTransient
                 return attribute
             }
-            if let superentity = entities.randomElement(using: &random), Bool.random(using: &random) { superentity.subentities.append(entity) }
+            if let superentity = entities.randomElement(using: &random), Bool.random(using: &random) {
+                superentity.subentities.append(entity)
+            }
             entities.append(entity)
         }
         for number in 0..<Int.random(in: 0...6, using: &random) {
@@ -75,7 +77,8 @@ struct RandomModel {
         case .boolean: return bits & 1 == 0
         case .double, .float: return Double.random(in: -1e6...1e6, using: &random)
         case .date: return Date(timeIntervalSinceReferenceDate: Double.random(in: -1e9...1e9, using: &random))
-        case .string: return ["", "ASCII", "naïve é 👩‍👩‍👧", "a\0b", String(repeating: "long ", count: Int(bits % 60))].randomElement(using: &random)!
+        case .string:
+            return ["", "ASCII", "naïve é 👩‍👩‍👧", "a\0b", String(repeating: "long ", count: Int(bits % 60))].randomElement(using: &random)!
         case .binaryData: return Data((0..<Int(bits % 50)).map { UInt8(truncatingIfNeeded: $0) })
         case .uuid:
             let next = random.next()

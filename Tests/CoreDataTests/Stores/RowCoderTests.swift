@@ -76,7 +76,7 @@ import Testing
         var random = SeededGenerator(seed: seed)
         for round in 0..<40 {
             let (store, saves) = try Self.saves(&random)
-            let coder = RowCoder(for: store)
+            let coder = try #require(store.coder)
             for save in saves {
                 let back = try coder.changes(in: coder.data(of: save))
                 for (part, other) in [
@@ -97,7 +97,7 @@ import Testing
         var random = SeededGenerator(seed: seed)
         for round in 0..<10 {
             let (store, saves) = try Self.saves(&random)
-            let coder = RowCoder(for: store)
+            let coder = try #require(store.coder)
             for save in saves {
                 let whole = try coder.data(of: save)
                 for _ in 0..<20 {
@@ -119,7 +119,7 @@ import Testing
         var errors = 0
         for _ in 0..<10 {
             let (store, saves) = try Self.saves(&random)
-            let coder = RowCoder(for: store)
+            let coder = try #require(store.coder)
             for save in saves {
                 var writer = ByteWriter()
                 try coder.encode(save, into: &writer)
@@ -144,10 +144,10 @@ import Testing
     @Test func bytesOfAnotherModelAreRefused() throws {
         var random = SeededGenerator(seed: 7)
         let (first, saves) = try Self.saves(&random)
-        let data = try RowCoder(for: first).data(of: try #require(saves.first))
+        let data = try first.coder.data(of: try #require(saves.first))
         let (second, _) = try Self.saves(&random)
-        #expect(RowCoder(for: first).fingerprint != RowCoder(for: second).fingerprint)
-        #expect(failure { _ = try RowCoder(for: second).changes(in: data) }?.code == NSPersistentStoreIncompatibleVersionHashError)
+        #expect(first.coder.fingerprint != second.coder.fingerprint)
+        #expect(failure { _ = try second.coder.changes(in: data) }?.code == NSPersistentStoreIncompatibleVersionHashError)
     }
 
     @Test func aRowKeepsWhatItDoesNotKnow() throws {
@@ -178,9 +178,11 @@ final class SaveRecorder: NSPersistentStore, StoreInterface, @unchecked Sendable
     // Used by one context, one call at a time.
     private(set) var saves: [StoreChangeSet] = []
     private var stored: StoredRows!
+    private(set) var coder: RowCoder!
 
     override func loadMetadata() throws {
         stored = StoredRows(for: self)
+        coder = RowCoder(for: self)
         metadata = [NSStoreUUIDKey: UUID().uuidString, NSStoreTypeKey: Self.storeType]
     }
 

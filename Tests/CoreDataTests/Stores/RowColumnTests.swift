@@ -7,7 +7,8 @@ import Testing
     @Test func columnsReadAndSetWhatPropertiesDo() throws {
         NSPersistentStoreCoordinator.registerStoreClass(SaveRecorder.self, forStoreType: SaveRecorder.storeType)
         let attributes: [(String, NSAttributeDescription.AttributeType)] = [
-            ("whole", .integer64), ("flag", .boolean), ("real", .double), ("day", .date), ("text", .string), ("bytes", .binaryData), ("uuid", .uuid),
+            ("whole", .integer64), ("flag", .boolean), ("real", .double), ("day", .date), ("text", .string), ("bytes", .binaryData),
+            ("uuid", .uuid),
         ]
         let parent = NSEntityDescription(name: "Parent", properties: attributes.map { NSAttributeDescription(name: $0, type: $1) })
         let next = NSRelationshipDescription(name: "next", destination: parent)

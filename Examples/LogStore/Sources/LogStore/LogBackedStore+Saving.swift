@@ -17,7 +17,8 @@ extension LogBackedStore {
             let file = try openFile()
             try file.append { write in
                 try writeMetadata(write)
-                try LogWriter(coder, write).write([changes.inserted, changes.updated, changes.locked], deleted: changes.deleted.map(\.objectID))
+                try LogWriter(coder, write).write(
+                    [changes.inserted, changes.updated, changes.locked], deleted: changes.deleted.map(\.objectID))
             }
             hasNewMetadata.store(false, ordering: .relaxed)
             lock.writing { rows.apply(changes) }
@@ -30,7 +31,8 @@ extension LogBackedStore {
     func openFile() throws -> LogFile {
         if let file { return file }
         throw LogStoreError.make(
-            NSPersistentStoreOperationError, "The store at \(url?.path ?? "?") cannot be written.", reason: "It was removed from its coordinator.",
+            NSPersistentStoreOperationError, "The store at \(url?.path ?? "?") cannot be written.",
+            reason: "It was removed from its coordinator.",
             next: "Add it again.")
     }
 

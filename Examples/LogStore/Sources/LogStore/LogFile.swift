@@ -4,7 +4,7 @@ internal import Foundation
 /// The file of a store that is open: one program at a time has it.
 // Used under the lock of its store that lets one write at a time.
 final class LogFile {
-    let path: String
+    private(set) var path: String
     private let descriptor: Int32
     /// Where the last whole save ends.
     private(set) var end: Int
@@ -122,6 +122,7 @@ final class LogFile {
             let file = try LogFile(temporary, isReadOnly: false, isSynchronized: isSynchronized)
             try file.append(body)
             guard rename(temporary, path) == 0 else { throw LogStoreError.system(path, "put in its place") }
+            file.path = path
             if isSynchronized { try synchronizeFolder(of: path) }
             return file
         } catch {

@@ -74,7 +74,8 @@ import Testing
         try Shelf.add(["Two"], to: "B", in: coordinator)
         for one in [coordinator, services] {
             #expect(
-                failure { try one.replacePersistentStore(at: shelf.file, withPersistentStoreFrom: backup, ofType: LogStore.storeType) } != nil)
+                failure { try one.replacePersistentStore(at: shelf.file, withPersistentStoreFrom: backup, ofType: LogStore.storeType) }
+                    != nil)
             #expect(failure { try one.destroyPersistentStore(at: shelf.file, ofType: LogStore.storeType) } != nil)
         }
         try #expect(Shelf.content(coordinator) == ["A: One 3", "B: Two 3"])
@@ -82,7 +83,8 @@ import Testing
         let junk = shelf.folder.appendingPathComponent("junk")
         try Data("junk, and nothing else".utf8).write(to: junk)
         #expect(
-            failure { try services.replacePersistentStore(at: shelf.file, withPersistentStoreFrom: junk, ofType: LogStore.storeType) } != nil)
+            failure { try services.replacePersistentStore(at: shelf.file, withPersistentStoreFrom: junk, ofType: LogStore.storeType) }
+                != nil)
         try services.replacePersistentStore(at: shelf.file, withPersistentStoreFrom: backup, ofType: LogStore.storeType)
         coordinator = try shelf.open()
         try #expect(Shelf.content(coordinator) == ["A: One 3"])

@@ -23,7 +23,8 @@ final class Shelf {
         books.inverse(to: place)
         shelf.properties = [NSAttributeDescription(name: "name", type: .string), books]
         book.properties = [
-            NSAttributeDescription(name: "title", type: .string), NSAttributeDescription(name: "pages", type: .integer32, defaultValue: 0), place,
+            NSAttributeDescription(name: "title", type: .string), NSAttributeDescription(name: "pages", type: .integer32, defaultValue: 0),
+            place,
         ]
         book.uniquenessConstraints = [["title"]]
         return NSManagedObjectModel(entities: [shelf, book])

@@ -49,7 +49,9 @@ extension StoreChange {
 }
 
 extension Row {
-    @inline(__always) private func slot(_ column: RowColumn) -> RowLayout.Slot { RowLayout.Slot(location: column.location, kind: column.kind) }
+    @inline(__always) private func slot(_ column: RowColumn) -> RowLayout.Slot {
+        RowLayout.Slot(location: column.location, kind: column.kind)
+    }
 
     @inline(__always) private func place(_ column: RowColumn) -> UnsafeMutableRawPointer { slots + column.location.offset }
 

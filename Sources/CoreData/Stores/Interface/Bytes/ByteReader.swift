@@ -63,7 +63,9 @@ internal import Foundation
     /// How many of something come next, each of which takes a byte at least.
     @inline(__always) public mutating func count() throws -> Int {
         let number = try short()
-        guard number <= UInt64(remaining) else { throw Self.damaged("\(number) of something are announced at \(position), more than there can be.") }
+        guard number <= UInt64(remaining) else {
+            throw Self.damaged("\(number) of something are announced at \(position), more than there can be.")
+        }
         return Int(number)
     }
 

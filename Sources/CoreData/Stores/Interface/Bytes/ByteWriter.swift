@@ -66,7 +66,9 @@ internal import Foundation
     }
 
     /// A number near zero is short, whatever its sign.
-    @inline(__always) mutating func put(signed number: Int64) { put(short: UInt64(bitPattern: number << 1) ^ UInt64(bitPattern: number >> 63)) }
+    @inline(__always) mutating func put(signed number: Int64) {
+        put(short: UInt64(bitPattern: number << 1) ^ UInt64(bitPattern: number >> 63))
+    }
 
     @inline(__always) mutating func put(_ bytes: UnsafeRawBufferPointer) {
         if let base = bytes.baseAddress { (start + count).copyMemory(from: base, byteCount: bytes.count) }

@@ -54,7 +54,9 @@ extension RowCoder {
         let base = try flags & Self.hasBase == 0 ? nil : decodeRow(from: &bytes)
         let identity = try flags & Self.hasIdentity == 0 ? nil : decodeID(from: &bytes)
         let entity = (identity ?? row?.objectID ?? base?.objectID).unsafelyUnwrapped.owningEntity
-        if let row, let base, row.layout !== base.layout { throw ByteReader.damaged("A change before \(bytes.position) is of two entities.") }
+        if let row, let base, row.layout !== base.layout {
+            throw ByteReader.damaged("A change before \(bytes.position) is of two entities.")
+        }
         let form = try form(of: entity.frozen.unsafelyUnwrapped.layout)
         var changed = PropertySet()
         for _ in 0..<(try bytes.count()) { changed.insert(try property(form, from: &bytes).slotIndex) }
@@ -137,7 +139,8 @@ extension RowCoder {
             guard try bytes.fixed() == fingerprint else {
                 throw CoreDataError.make(
                     NSPersistentStoreIncompatibleVersionHashError, "Changes cannot be read.",
-                    reason: "They were written with another version of the model.", next: "Read them with the model they were written with.")
+                    reason: "They were written with another version of the model.", next: "Read them with the model they were written with."
+                )
             }
             guard try bytes.fixed() == Checksum.of(UnsafeRawBufferPointer(rebasing: data[24...])) else {
                 throw ByteReader.damaged("They are not as they were written.")

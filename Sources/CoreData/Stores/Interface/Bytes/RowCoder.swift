@@ -119,10 +119,12 @@ internal import Foundation
         var (index, rowCount) = (start, 0)
         var last: RowForm?
         while index < changes.count, bytes.count < byteCount || rowCount == 0 {
-            if let row = changes[index].row {
-                let layout = row.layout
-                if last == nil || last.unsafelyUnwrapped.layout !== layout { last = try form(of: layout) }
-                try encode(row, as: last.unsafelyUnwrapped, into: &bytes)
+            if let slots = changes.uncountedRowSlots(index) {
+                try slots.withRow { row in
+                    let isSame = last.map { row.isOf($0.layout) } ?? false
+                    if !isSame { last = try form(of: row.layout) }
+                    try encode(row, as: last.unsafelyUnwrapped, into: &bytes)
+                }
                 rowCount += 1
             }
             index += 1
@@ -137,5 +139,25 @@ internal import Foundation
         let form = try form(&bytes)
         let id = try decodeID(of: form.entity, from: &bytes)
         return try decodeRow(of: id, as: form, from: &bytes)
+    }
+}
+
+extension Row {
+    /// Whether the row lies as a layout says, found without counting a reference to its own.
+    @inline(__always) fileprivate func isOf(_ layout: RowLayout) -> Bool {
+        block.withUnsafeMutablePointerToHeader { Unmanaged.passUnretained($0.pointee.layout).toOpaque() }
+            == Unmanaged.passUnretained(layout).toOpaque()
+    }
+}
+
+extension [StoreChange] {
+    /// The slots of the row of a change, which the array holds; nil for a change without one. Read as bits, so that no reference is made on the way.
+    @inline(__always) fileprivate func uncountedRowSlots(_ index: Int) -> UnsafeMutableRawPointer? {
+        withUnsafeBytes { bytes in
+            let place = index * MemoryLayout<StoreChange>.stride + MemoryLayout<StoreChange>.offset(of: \.row).unsafelyUnwrapped
+            // A missing row is one without a block.
+            guard bytes.load(fromByteOffset: place, as: UnsafeRawPointer?.self) != nil else { return nil }
+            return bytes.load(fromByteOffset: place + 8, as: UnsafeMutableRawPointer.self)
+        }
     }
 }

@@ -10,6 +10,12 @@ final class RowForm: Sendable {
         let number: Int
     }
 
+    /// A word of nil bits, and which of them are those of fields.
+    struct NilWord: Sendable {
+        let offset: Int
+        var mask: UInt64
+    }
+
     /// The number of the entity in its model.
     let number: Int
     let entity: NSEntityDescription
@@ -18,6 +24,10 @@ final class RowForm: Sendable {
     let properties: [NSPropertyDescription]
     /// Those that stores keep.
     let fields: [Field]
+    /// Where the nil bits of the fields lie, word by word.
+    let nilWords: [NilWord]
+    /// Whether values of some field may be unknown without the row's saying so.
+    let hasRelationships: Bool
     /// The bytes that nil bits take.
     let bitmapSize: Int
     /// The most bytes that a row takes besides texts, bytes and the IDs of others.
@@ -32,6 +42,17 @@ final class RowForm: Sendable {
         fields = properties.enumerated().compactMap { index, property in
             property.isTransient ? nil : Field(slot: frozen.layout.slots[property.slotIndex], number: index)
         }
+        var words: [NilWord] = []
+        for field in fields {
+            let location = field.slot.location
+            if let known = words.firstIndex(where: { $0.offset == location.nullOffset }) {
+                words[known].mask |= location.nullMask
+            } else {
+                words.append(NilWord(offset: location.nullOffset, mask: location.nullMask))
+            }
+        }
+        nilWords = words
+        hasRelationships = fields.contains { $0.slot.kind == .objectID || $0.slot.kind == .objectIDs }
         bitmapSize = (fields.count + 7) / 8
         fixedSize = 64 + 2 * bitmapSize + 16 * fields.count
     }
