@@ -2,8 +2,10 @@
 //
 //     store-writer save <file> <first number>    saves batches for ever; tells of each on standard output once it is saved
 //     store-writer count <file> <times>          counts one number up, together with others that do the same
+//     store-writer fetch <milliseconds> <times>  fetches from so many stores at once that answer after a while, with one thread for all tasks
 
 import CoreData
+import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -74,8 +76,23 @@ func count(_ context: NSManagedObjectContext, _ times: Int) throws {
 
 let arguments = CommandLine.arguments
 guard arguments.count == 4, let number = Int64(arguments[3]) else {
-    report("usage: store-writer save|count <file> <number>")
+    report("usage: store-writer save|count <file> <number>, fetch <milliseconds> <number>")
     exit(2)
+}
+if arguments[1] == "fetch" {
+    AwaitedStore.milliseconds.withLock { $0 = Int(arguments[2]) ?? 50 }
+    let done = DispatchSemaphore(value: 0)
+    Task.detached(executorPreference: OneThread()) {
+        do {
+            try await fetchAtOnce(1)
+            try await fetchAtOnce(Int(number))
+        } catch {
+            report("error: \(error)")
+        }
+        done.signal()
+    }
+    done.wait()
+    exit(0)
 }
 do {
     let context = try makeContext(arguments[2])

@@ -132,14 +132,20 @@ extension NSManagedObjectContext {
     ///
     /// - Throws: the store's error.
     func settleFaults(_ objects: [NSManagedObject], of query: StoreQuery) throws {
-        if query.shouldRefreshRefetchedObjects { refreshRefetched(objects) }
+        if query.shouldRefreshRefetchedObjects { refreshRefetched(objects, isRemote: true) }
+        noteArrivalAsBatch(of: objects, query)
+        guard source.batchesFaults else { return }
+        if !query.returnsObjectsAsFaults, query.includesPropertyValues, query.fetchBatchSize <= 0 {
+            try objects.forEachUncounted { if $0.slots == nil { try $0.fulfillFault() } }
+        }
+    }
+
+    /// Objects that a fetch has found are one batch from now on.
+    func noteArrivalAsBatch(of objects: [NSManagedObject], _ query: StoreQuery) {
         noteArrivalFromParent(of: objects, replacing: true)
         guard source.batchesFaults else { return }
         let size = query.fetchBatchSize > 0 ? query.fetchBatchSize : FaultBatch.standardPartSize
         faultBatches.add(objects, partSize: size, replacing: true, in: registry)
-        if !query.returnsObjectsAsFaults, query.includesPropertyValues, query.fetchBatchSize <= 0 {
-            try objects.forEachUncounted { if $0.slots == nil { try $0.fulfillFault() } }
-        }
     }
 
     /// Objects have come by a relationship: they are one batch, unless they came as part of a larger one.
@@ -161,9 +167,12 @@ extension NSManagedObjectContext {
         }
     }
 
-    private func refreshRefetched(_ objects: [NSManagedObject]) {
+    /// Objects that a fetch has found again take the values that the store has now.
+    ///
+    /// - Parameter isRemote: whether rows that are kept in memory are not to be used.
+    func refreshRefetched(_ objects: [NSManagedObject], isRemote: Bool) {
         var changes = ObjectChanges()
-        refreshMerged(objects.filter { !$0.isFault && !$0.isInserted }, isRemote: true, &changes)
+        refreshMerged(objects.filter { !$0.isFault && !$0.isInserted && !isBeingSaved($0) }, isRemote: isRemote, &changes)
         if !changes.isEmpty { post(Self.didChangeObjectsNotification, changes) }
     }
 
@@ -189,7 +198,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    private static func relationshipNames(in path: String, from entity: NSEntityDescription) throws -> [String] {
+    static func relationshipNames(in path: String, from entity: NSEntityDescription) throws -> [String] {
         let names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         var entity = entity
         for name in names {
@@ -209,7 +218,7 @@ extension NSManagedObjectContext {
 
 extension NSManagedObject {
     /// The stored IDs at the other end of a relationship, as far as they are known without asking the store.
-    fileprivate func knownIDs(of relationship: NSRelationshipDescription) -> [NSManagedObjectID]? {
+    func knownIDs(of relationship: NSRelationshipDescription) -> [NSManagedObjectID]? {
         let id = objectID
         guard let original = id.persistentStore else { return nil }
         // What is read of a former state is not known from the present one.

@@ -156,7 +156,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    private func unexpectedAnswer(_ query: StoreQuery, wanted: String) -> NSError {
+    func unexpectedAnswer(_ query: StoreQuery, wanted: String) -> NSError {
         CoreDataError.make(
             NSPersistentStoreOperationError, "The store did not answer a fetch of “\(query.entity)” with \(wanted).",
             next: "Make the store serve every resultType, or throw for those it does not.")
@@ -174,7 +174,7 @@ extension NSManagedObjectContext {
         return try cast(objects)
     }
 
-    private func cast<Element, ResultType>(_ elements: [Element]) throws -> [ResultType] {
+    func cast<Element, ResultType>(_ elements: [Element]) throws -> [ResultType] {
         try elements.map { element in
             if let result = element as? ResultType { return result }
             throw CoreDataError.make(

@@ -36,6 +36,11 @@ extension NSManagedObjectContext {
     /// - Parameter isRemote: whether rows that are kept in memory are older than the save.
     func merge(_ saved: SavedIDs, isRemote: Bool) {
         if saved.isEmpty { return }
+        if let work = asynchronousWork {
+            // What the stores have now would be taken for older than it is.
+            if work.save != nil { return work.merges.append((saved, isRemote)) }
+            work.noteDeletions(saved.deleted)
+        }
         generation.advance()
         processPendingChanges()
         // Also of what is not at hand: a relationship may lead to it.

@@ -11,18 +11,23 @@ extension NSManagedObjectContext {
     }
 
     /// See ``refresh(_:mergeChanges:)``.
-    func performRefresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
+    ///
+    /// - Parameter isFresh: whether the row that is kept has just been asked for.
+    func performRefresh(_ object: NSManagedObject, mergeChanges flag: Bool, isFresh: Bool = false) {
         checkQueue("refresh(_:mergeChanges:) is called")
         refuseForeign(object, "refreshed")
+        // What the store has is known when it has answered.
+        if isBeingSaved(object) { waitForSaveInFlight() }
         if !object.isFault || object.hasChanges { processPendingChanges() }
         // With the object the other ends of its relationships may have changed.
-        if bringUpToDate(object, mergeChanges: flag) != .none { postUnregistered(ObjectChanges(refreshed: [object])) }
+        if bringUpToDate(object, mergeChanges: flag, isFresh: isFresh) != .none { postUnregistered(ObjectChanges(refreshed: [object])) }
     }
 
-    private func bringUpToDate(_ object: NSManagedObject, mergeChanges flag: Bool) -> Refreshment {
+    /// - Parameter isFresh: whether the row that is kept has just been asked for.
+    private func bringUpToDate(_ object: NSManagedObject, mergeChanges flag: Bool, isFresh: Bool = false) -> Refreshment {
         guard object.registry === registry else { return .none }
         if object.flags.contains(.inserted) { return flag ? .none : dropValues(of: object) }
-        source.forgetRow(of: object.objectID)
+        if !isFresh { source.forgetRow(of: object.objectID) }
         faultBatches[object.batchNumber]?.reset()
         object.rarities?.fetched = [:]
         guard flag, object.hasChanges else {
@@ -65,13 +70,18 @@ extension NSManagedObjectContext {
     }
 
     /// See ``refreshAllObjects()``.
-    func performRefreshAllObjects() {
+    ///
+    /// - Parameter fresh: the objects whose rows have just been asked for.
+    func performRefreshAllObjects(isFresh fresh: Set<ObjectIdentifier> = []) {
         checkQueue("refreshAllObjects() is called")
+        waitForSaveInFlight()
         processPendingChanges()
         adoptPermanentIDs()
         var refreshed: Set<NSManagedObject> = []
         for object in registry.all where !object.flags.contains(.inserted) {
-            if bringUpToDate(object, mergeChanges: object.hasChanges) != .none { refreshed.insert(object) }
+            if bringUpToDate(object, mergeChanges: object.hasChanges, isFresh: fresh.contains(ObjectIdentifier(object))) != .none {
+                refreshed.insert(object)
+            }
         }
         if !refreshed.isEmpty { postUnregistered(ObjectChanges(refreshed: refreshed)) }
     }
@@ -160,6 +170,7 @@ extension NSManagedObject {
         refusedValues = nil
         eventRow = nil
         row = snapshot
+        if let save = registry?.context?.asynchronousWork?.save { save.restoreRelationships(of: self) }
     }
 
     /// Takes `stored` as the new snapshot and keeps the values changed here on top of it.

@@ -4,14 +4,11 @@ internal import Synchronization
 extension NSManagedObjectContext {
     /// The save itself, see ``save()``.
     func performSave() throws {
-        try throwPendingFaultError()
-        _ = processEvent(isSaving: true)
-        guard hasChanges, !isSaving else { return }
+        waitForSaveInFlight()
+        guard try beginSave() else { return }
         isSaving = true
         defer { isSaving = false }
-        post(Self.willSaveObjectsNotification)
-        try announceSave()
-        try validate()
+        try prepareSave()
         let (changes, rows, error) = try writeSettlingConflicts()
         generation.advance()
         finishSave(changes, isWhole: error == nil)
@@ -19,8 +16,22 @@ extension NSManagedObjectContext {
         if let error { throw error }
     }
 
+    /// Whether there is something to save, and nobody is about to.
+    func beginSave() throws -> Bool {
+        try throwPendingFaultError()
+        _ = processEvent(isSaving: true)
+        return hasChanges && !isSaving
+    }
+
+    /// Announces the save and validates what it is to save.
+    func prepareSave() throws {
+        post(Self.willSaveObjectsNotification)
+        try announceSave()
+        try validate()
+    }
+
     /// Takes the values that stores have given to objects while they saved them.
-    private func adopt(_ rows: [Row]) {
+    func adopt(_ rows: [Row]) {
         for row in rows {
             guard let object = row.objectID.flatMap(registry.object(with:)), !object.isFault else { continue }
             if object.hasChanges { object.rebase(onto: row) } else { object.adopt(row) }
@@ -86,18 +97,29 @@ extension NSManagedObjectContext {
         for _ in 0..<10 {
             do {
                 return try write()
-            } catch let error as NSError
-                where error.domain == NSCocoaErrorDomain
-                && [NSManagedObjectMergeError, NSManagedObjectConstraintMergeError].contains(error.code)
-            {
-                let conflicts = error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [Any] ?? []
-                guard !conflicts.isEmpty, let policy = mergePolicy as? NSMergePolicy else { throw error }
-                try policy.resolve(mergeConflicts: conflicts)
-                postUnregistered(ObjectChanges())
-                try validateDenyRules()
+            } catch let error as NSError {
+                try settleConflicts(error)
             }
         }
-        throw CoreDataError.make(
+        throw tooManyConflicts
+    }
+
+    /// Lets the merge policy settle the conflicts of a save that has failed.
+    ///
+    /// - Throws: the error, where it is another or the policy leaves them unsettled.
+    func settleConflicts(_ error: NSError) throws {
+        guard error.domain == NSCocoaErrorDomain,
+            [NSManagedObjectMergeError, NSManagedObjectConstraintMergeError].contains(error.code)
+        else { throw error }
+        let conflicts = error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [Any] ?? []
+        guard !conflicts.isEmpty, let policy = mergePolicy as? NSMergePolicy else { throw error }
+        try policy.resolve(mergeConflicts: conflicts)
+        postUnregistered(ObjectChanges())
+        try validateDenyRules()
+    }
+
+    var tooManyConflicts: NSError {
+        CoreDataError.make(
             NSPersistentStoreSaveConflictsError, "The save was given up after ten attempts.",
             reason: "Others kept changing the same objects.", next: "Save again, or settle the conflicts in a merge policy of your own.")
     }
@@ -113,13 +135,18 @@ extension NSManagedObjectContext {
         return areAllChanged ? pending : pending.keeping(isChanged)
     }
 
-    private func write() throws -> (ChangeSet, [Row], NSError?) {
+    /// What is pending and differs from what the store has.
+    func changesToSave() -> ChangeSet {
         processPendingChanges()
-        let changes = ChangeSet(
+        return ChangeSet(
             inserted: insertedList.elements,
             // A parent is given transient values too.
             updated: changedObjects(),
             deleted: deletedList.elements, locked: lockedObjects.isEmpty ? [] : objectsToLock)
+    }
+
+    private func write() throws -> (ChangeSet, [Row], NSError?) {
+        let changes = changesToSave()
         guard !changes.isEmpty else { return (changes, [], nil) }
         // A refresh may have dropped what an undo needs, and after the save no store can be asked any more.
         changes.deleted.forEachUncounted { if $0.rarities?.remains != nil { $0.loadEverything() } }
@@ -144,7 +171,7 @@ extension NSManagedObjectContext {
     }
 
     /// New objects have their IDs for good.
-    private func settle(_ ids: [NSManagedObjectID], after temporary: [NSManagedObjectID?]) {
+    func settle(_ ids: [NSManagedObjectID], after temporary: [NSManagedObjectID?]) {
         for index in temporary.indices {
             guard let old = temporary[index], !ids[index].isTemporary else { continue }
             old.promote(to: ids[index])
@@ -157,19 +184,25 @@ extension NSManagedObjectContext {
     /// What was saved is clean.
     ///
     /// - Parameter isWhole: whether nothing is left to be saved.
-    private func finishSave(_ changes: ChangeSet, isWhole: Bool) {
+    func finishSave(_ changes: ChangeSet, isWhole: Bool) {
         let sets =
             isWhole
             ? ObjectChanges(inserted: insertedList.set, updated: updatedList.set(of: changes.updated), deleted: deletedList.set)
             : ObjectChanges(inserted: changes.inserted.objectSet, updated: changes.updated.objectSet, deleted: changes.deleted.objectSet)
         let (saved, deleted) = isWhole ? takeEverything(changes) : takePart(changes)
+        saved.forEachWithRow { $0.didBecomeSaved() }
+        announceSaved(changes, saved: saved, deleted: deleted, sets)
+    }
+
+    /// Objects are clean now: they, observers and other contexts are told, and what was deleted leaves the context.
+    func announceSaved(_ changes: ChangeSet, saved: [NSManagedObject], deleted: [NSManagedObject], _ sets: ObjectChanges) {
+        asynchronousWork?.noteSave(changes)
         saveCount.add(1, ordering: .releasing)
         if parent != nil {
             awaitingPermanentIDs += changes.inserted.map { AwaitingPermanentID(object: $0) }
             // The parent may have saved them already.
             ancestorSavesSeen = -1
         }
-        saved.forEachWithRow { $0.didBecomeSaved() }
         deleted.forEachUncounted { $0.flags.subtract([.noted, .insertedInEvent]) }
         if retainsRegisteredObjects {
             retain(changes.inserted)
@@ -195,7 +228,7 @@ extension NSManagedObjectContext {
 
 extension NSManagedObjectContext {
     /// Takes everything out of the lists of what is to be saved.
-    private func takeEverything(_ changes: ChangeSet) -> (saved: [NSManagedObject], deleted: [NSManagedObject]) {
+    @discardableResult func takeEverything(_ changes: ChangeSet) -> (saved: [NSManagedObject], deleted: [NSManagedObject]) {
         if updatedList.count != changes.updated.count {
             for object in updatedList.elements where !object.hasChangesToSave { object.forgetRowForSaving() }
         }
@@ -222,7 +255,7 @@ extension NSManagedObjectContext {
 
 extension ChangeSet {
     /// A store that has failed may have kept the rows that it was given: whoever changes an object from here on copies its row first.
-    fileprivate func keepRows() {
+    func keepRows() {
         for objects in [inserted, updated, locked] { objects.forEachUncounted { $0.flags.remove(.ownsRow) } }
     }
 }

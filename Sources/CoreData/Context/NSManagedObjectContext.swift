@@ -140,13 +140,15 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final var awaitingPermanentIDs: [AwaitingPermanentID] = []
     /// The `ancestorSaves` when these were last looked at.
     final var ancestorSavesSeen = 0
-    /// How often this context has saved. Its children read it on their queues.
+    /// How often this context has given objects permanent IDs by a save. Its children read it on their queues.
     final let saveCount = Atomic<Int>(0)
     final var faultError: (any Error)?
     /// What observes the objects' properties; see ``isObservationEnabled``.
     final var observation: ContextObservation?
     @exclusivity(unchecked) private var lastEntity: (NSManagedObject.Type, NSEntityDescription)?
     final var discardedRows: [Row] = []
+    /// What goes on while asynchronous calls are suspended; nil before the first. Used on the context's queue.
+    final var asynchronousWork: AsynchronousWork?
 
     /// Makes a context that works on a queue of the given kind.
     public init(concurrencyType ct: NSManagedObjectContextConcurrencyType) {

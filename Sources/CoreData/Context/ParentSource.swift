@@ -7,6 +7,7 @@ final class ParentSource: ObjectSource {
     private let parent: NSManagedObjectContext
     /// The parent's objects of the last fetch or relationship, until the child takes them.
     private var fetched: [NSManagedObject] = []
+
     init(_ parent: NSManagedObjectContext) { self.parent = parent }
 
     /// The parent's objects of the last fetch or relationship where its stores are asked object by object: kept, they remember that they came together.
@@ -15,6 +16,9 @@ final class ParentSource: ObjectSource {
         fetched = []
         return objects
     }
+
+    /// The parent's objects have come by an asynchronous call. On the child's queue.
+    func deliver(_ objects: [NSManagedObject]) { fetched = objects }
 
     var sourceModel: NSManagedObjectModel? { parent.model }
 
@@ -33,18 +37,7 @@ final class ParentSource: ObjectSource {
     }
 
     func row(for id: NSManagedObjectID, in context: NSManagedObjectContext) throws -> Row? {
-        try parent.performForChild {
-            let object = parent.object(with: id)
-            if object.isFault, object.isInserted { try object.fulfillFault() }
-            if object.isFault {
-                if object.batchNumber != 0 { try parent.prepareRow(of: object) }
-                guard let row = try parent.source.row(for: id, in: parent) else { return nil }
-                object.fulfillFault(with: row)
-            }
-            if object.isDeleted || object.flags.contains(.inaccessible) { return nil }
-            if object.hasChanges { return try object.rowForChild() }
-            return object.owningEntity.frozen!.hasTransients ? object.row.map(object.withoutTransients) : object.row
-        }
+        try parent.performForChild { try parent.rowForChild(of: parent.object(with: id)) }
     }
 
     func values(of properties: [NSPropertyDescription], for ids: [NSManagedObjectID], in context: NSManagedObjectContext) throws -> [Row] {
@@ -84,22 +77,8 @@ final class ParentSource: ObjectSource {
     }
 
     func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws -> [Row] {
-        let written = try (changes.inserted + changes.updated).map { object in
-            Push(
-                entity: object.owningEntity, id: object.objectID,
-                row: try object.rowForSaving(keepsLists: true, keepsTransients: true),
-                changed: object.isInserted ? nil : object.changes.filter(object.differsFromSnapshot), lists: object.listChanges)
-        }
-        let deleted = changes.deleted.filter { !$0.flags.contains(.inserted) }.map(\.objectID)
-        let locked = changes.locked.map(\.objectID)
-        try parent.performForChild {
-            try parent.receive(written, deleted: deleted)
-            for id in locked { parent.detectConflicts(for: parent.object(with: id)) }
-            let saved = SavedIDs(
-                inserted: written.filter { $0.changed == nil }.map(\.id), updated: written.filter { $0.changed != nil }.map(\.id),
-                deleted: deleted)
-            parent.mergeListeners.tell(saved, isRemote: false, except: context.registry)
-        }
+        let delivery = try Delivery(changes)
+        try parent.performForChild { try parent.receive(delivery, from: context.registry) }
         return []
     }
 
@@ -108,6 +87,25 @@ final class ParentSource: ObjectSource {
     func forgetRow(of id: NSManagedObjectID) {}
     func didRegister(_ ids: [NSManagedObjectID]) {}
     func didUnregister(_ ids: [NSManagedObjectID]) {}
+
+    /// What a child saves, on its way to its parent.
+    struct Delivery {
+        let written: [Push]
+        let deleted: [NSManagedObjectID]
+        let locked: [NSManagedObjectID]
+
+        /// On the child's queue.
+        init(_ changes: ChangeSet) throws {
+            written = try (changes.inserted + changes.updated).map { object in
+                Push(
+                    entity: object.owningEntity, id: object.objectID,
+                    row: try object.rowForSaving(keepsLists: true, keepsTransients: true),
+                    changed: object.isInserted ? nil : object.changes.filter(object.differsFromSnapshot), lists: object.listChanges)
+            }
+            deleted = changes.deleted.filter { !$0.flags.contains(.inserted) }.map(\.objectID)
+            locked = changes.locked.map(\.objectID)
+        }
+    }
 
     /// One object's values on their way from a child to its parent.
     struct Push {
@@ -177,10 +175,33 @@ extension NSManagedObject {
 }
 
 extension NSManagedObjectContext {
+    /// What a child reads of an object, unsaved changes included; nil where the object is gone. On the parent's queue.
+    func rowForChild(of object: NSManagedObject) throws -> Row? {
+        if object.isFault, object.isInserted { try object.fulfillFault() }
+        if object.isFault {
+            if object.batchNumber != 0 { try prepareRow(of: object) }
+            guard let row = try source.row(for: object.objectID, in: self) else { return nil }
+            object.fulfillFault(with: row)
+        }
+        if object.isDeleted || object.flags.contains(.inaccessible) { return nil }
+        if object.hasChanges { return try object.rowForChild() }
+        return object.owningEntity.frozen!.hasTransients ? object.row.map(object.withoutTransients) : object.row
+    }
+
+    /// Takes over what a child context saves, and tells the other children. On the parent's queue.
+    func receive(_ delivery: ParentSource.Delivery, from child: ObjectRegistry) throws {
+        try receive(delivery.written, deleted: delivery.deleted)
+        for id in delivery.locked { detectConflicts(for: object(with: id)) }
+        let saved = SavedIDs(
+            inserted: delivery.written.filter { $0.changed == nil }.map(\.id),
+            updated: delivery.written.filter { $0.changed != nil }.map(\.id), deleted: delivery.deleted)
+        mergeListeners.tell(saved, isRemote: false, except: child)
+    }
+
     /// Takes over what a child context saves.
     ///
     /// - Throws: the error of a store that does not deliver what the change touches; nothing is changed then.
-    fileprivate func receive(_ pushed: [ParentSource.Push], deleted: [NSManagedObjectID]) throws {
+    private func receive(_ pushed: [ParentSource.Push], deleted: [NSManagedObjectID]) throws {
         try prepare(for: pushed, deleted: deleted)
         // New objects first, so that every reference finds its object.
         for push in pushed where push.changed == nil && registeredObject(for: push.id) == nil {
@@ -254,7 +275,7 @@ extension NSManagedObjectContext {
 final class NoSource: ObjectSource, Sendable {
     static let shared = NoSource()
 
-    private var error: NSError {
+    var error: NSError {
         CoreDataError.make(
             NSCoreDataError, "The context cannot reach a store.", reason: "It has no persistent store coordinator and no parent.",
             next: "Set persistentStoreCoordinator before using the context.")

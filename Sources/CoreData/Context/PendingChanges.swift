@@ -6,19 +6,38 @@ struct PendingChanges {
     private let context: NSManagedObjectContext
     private let changed: [NSManagedObject]
     private let deleted: [NSManagedObject]
+    /// The IDs of objects that have been deleted since the stores were asked.
+    private let gone: Set<NSManagedObjectID>
     private let predicate: CompiledPredicate?
     private let sort: CompiledSort?
 
+    /// How many objects may come into the answer or fall out of it.
+    var count: Int { changed.count + deleted.count + gone.count }
+
     /// Nil where nothing pending bears on the request.
-    init?(in context: NSManagedObjectContext, for query: StoreQuery) throws {
-        guard query.includesPendingChanges, context.hasChanges else { return nil }
+    ///
+    /// - Parameter mark: for a fetch that was suspended: what was saved since counts too.
+    init?(in context: NSManagedObjectContext, for query: StoreQuery, since mark: AsynchronousWork.Mark? = nil) throws {
+        guard query.includesPendingChanges else { return nil }
+        let further = context.asynchronousWork?.changes(since: mark) ?? AsynchronousWork.Changes()
+        guard context.hasChanges || !further.isEmpty else { return nil }
         let entity = query.entity
         func concerns(_ object: NSManagedObject) -> Bool {
             query.includesSubentities ? object.owningEntity.isKindOf(entity: entity) : object.owningEntity === entity
         }
-        changed = (context.insertedList.elements + context.updatedList.elements).filter(concerns)
-        deleted = context.deletedList.elements.filter(concerns)
-        if changed.isEmpty, deleted.isEmpty { return nil }
+        var changed = (context.insertedList.elements + context.updatedList.elements).filter(concerns)
+        var deleted = context.deletedList.elements.filter(concerns)
+        if !further.isEmpty {
+            var seen = Set((changed + deleted).map(ObjectIdentifier.init))
+            deleted += further.deleted.filter { concerns($0) && seen.insert(ObjectIdentifier($0)).inserted }
+            changed += further.changed.filter {
+                $0.registry === context.registry && !$0.isDeleted && concerns($0) && seen.insert(ObjectIdentifier($0)).inserted
+            }
+        }
+        gone = further.gone.filter { query.includesSubentities ? $0.owningEntity.isKindOf(entity: entity) : $0.owningEntity === entity }
+        if changed.isEmpty, deleted.isEmpty, gone.isEmpty { return nil }
+        self.changed = changed
+        self.deleted = deleted
         self.context = context
         predicate = try query.predicate?.compiled(for: entity.frozen!.schema)
         sort = query.sortDescriptors.isEmpty ? nil : try CompiledSort(query.sortDescriptors, for: entity.frozen!.schema)
@@ -27,7 +46,7 @@ struct PendingChanges {
     /// The query to ask the stores with: a limit must leave room for what falls out, and an offset is counted afterwards.
     func widened(_ query: StoreQuery) -> StoreQuery {
         guard query.fetchLimit > 0 || query.fetchOffset > 0 else { return query }
-        let limit = query.fetchLimit > 0 ? query.fetchOffset + query.fetchLimit + changed.count + deleted.count : 0
+        let limit = query.fetchLimit > 0 ? query.fetchOffset + query.fetchLimit + count : 0
         return query.with(fetchOffset: 0, fetchLimit: limit)
     }
 
@@ -39,7 +58,7 @@ struct PendingChanges {
             touched.insert(ObjectIdentifier(object))
             if try predicate?.matches(object.subject()) ?? true { matching.append(object) }
         }
-        var objects = fetched
+        var objects = gone.isEmpty ? fetched : fetched.filter { !gone.contains($0.objectID) }
         if sort == nil {
             // Without an order, what was fetched keeps its place.
             let stays = Set(matching.map(ObjectIdentifier.init))

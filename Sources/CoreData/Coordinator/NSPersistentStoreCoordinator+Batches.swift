@@ -20,10 +20,8 @@ extension NSPersistentStoreCoordinator {
         return rows
     }
 
-    /// Asks each store for its own. True if all of them take questions about many objects.
-    private func prepare(
-        _ ids: [NSManagedObjectID], in context: NSManagedObjectContext, _ ask: (any RowAccess, [NSManagedObjectID]) throws -> Bool
-    ) throws -> Bool {
+    /// IDs by their stores, those of stores that are not the coordinator's left out.
+    func groups(of ids: [NSManagedObjectID]) -> [(store: NSPersistentStore, ids: [NSManagedObjectID])] {
         var groups: [(store: NSPersistentStore, ids: [NSManagedObjectID])] = []
         for id in ids {
             guard let store = id.persistentStore, store.persistentStoreCoordinator === self else { continue }
@@ -35,8 +33,15 @@ extension NSPersistentStoreCoordinator {
                 groups.append((store, [id]))
             }
         }
+        return groups
+    }
+
+    /// Asks each store for its own. True if all of them take questions about many objects.
+    private func prepare(
+        _ ids: [NSManagedObjectID], in context: NSManagedObjectContext, _ ask: (any RowAccess, [NSManagedObjectID]) throws -> Bool
+    ) throws -> Bool {
         var isPrepared = true
-        for (original, ids) in groups {
+        for (original, ids) in groups(of: ids) {
             let store = try reader(original, for: context)
             isPrepared = try ask(store.rowAccess, ids) && isPrepared
         }

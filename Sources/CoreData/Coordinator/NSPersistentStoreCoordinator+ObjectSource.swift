@@ -42,9 +42,19 @@ extension NSPersistentStoreCoordinator: ObjectSource {
 
     func fetch(_ query: StoreQuery, for context: NSManagedObjectContext) throws -> StoreAnswer {
         let stores = try readers(for: query, in: context)
-        if stores.count == 1 { return stores[0].keep(try stores[0].interface.answer(query, for: context.caller), to: query) }
+        if stores.count == 1 { return try answer(query, of: stores[0], for: context) }
         let each = query.forEachOfSeveral
-        return try join(try stores.map { $0.keep(try $0.interface.answer(each, for: context.caller), to: each) }, to: query, in: context)
+        return try join(try stores.map { try answer(each, of: $0, for: context) }, to: query, in: context)
+    }
+
+    private func answer(_ query: StoreQuery, of store: NSPersistentStore, for context: NSManagedObjectContext) throws -> StoreAnswer {
+        let asked = RowCache.now
+        let answer = try store.interface.answer(query, for: context.caller)
+        // The objects of the rows come to live in the context next.
+        if query.resultType == .managedObjectResultType, case .rows(let rows) = answer, let access = store.rowAccess as? CachedAccess {
+            access.keep(rows, asked: asked)
+        }
+        return answer
     }
 
     /// Joins what several stores have answered: order, offset and limit are finished here.

@@ -77,20 +77,22 @@ extension NSPersistentStoreCoordinator {
         do { _ = try save(changes, in: context) } catch let partial as PartialSave { throw partial.error }
     }
 
+    /// What a save has to do in each store, as values. Every row is made before the first store is told anything: making one may read others.
+    func storeParts(of changes: ChangeSet) throws -> [(store: NSPersistentStore, changes: StoreChangeSet)] {
+        try parts(of: changes).map { ($0.store, try StoreChangeSet($0.changes, keepsLists: $0.store.interface.keepsLists)) }
+    }
+
     /// Saves.
     ///
     /// - Returns: rows that stores have changed while they saved.
     /// - Throws: ``PartialSave`` where only a part could be saved.
     func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws -> [Row] {
-        // Every row is made before the first store is told anything: making one may read others.
-        let parts = try parts(of: changes).map { ($0.store, try StoreChangeSet($0.changes, keepsLists: $0.store.interface.keepsLists)) }
+        let parts = try storeParts(of: changes)
         var report = SaveReport(changeCount: changes.count, storeCount: parts.count)
         for (store, part) in parts {
-            do {
-                report.note(try store.interface.save(part, for: context.caller), of: part, in: store)
-            } catch {
-                try report.note(error, of: part, in: store, context)
-            }
+            let outcome = Result { try store.interface.save(part, for: context.caller) }
+            SaveReport.keep(outcome, of: part, in: store)
+            try report.note(outcome, of: part, in: store, context)
         }
         return report.rows
     }

@@ -17,20 +17,44 @@ struct SaveReport {
         self.storeCount = storeCount
     }
 
+    /// A store has answered.
+    ///
+    /// - Throws: where it has failed.
+    mutating func note(
+        _ outcome: Result<SaveOutcome, any Error>, of part: StoreChangeSet, in store: NSPersistentStore, _ context: NSManagedObjectContext
+    ) throws {
+        switch outcome {
+        case .success(let outcome): note(outcome, of: part, in: store)
+        case .failure(let error): try note(error, of: part, in: store, context)
+        }
+    }
+
     /// A store has saved its part.
-    mutating func note(_ outcome: SaveOutcome, of part: StoreChangeSet, in store: NSPersistentStore) {
+    private mutating func note(_ outcome: SaveOutcome, of part: StoreChangeSet, in store: NSPersistentStore) {
         savedStores += 1
         rows += outcome.rows
         // What is not asked for is not gathered: mostly one store saves everything.
         if storeCount > 1 { accepted += part.ids }
-        (store.rowAccess as? CachedAccess)?.didSave(part)
-        (store.rowAccess as? CachedAccess)?.keep(outcome.rows)
+    }
+
+    /// Takes what a store has saved over into what is kept of its rows. On any thread, as soon as the store has answered.
+    static func keep(_ outcome: Result<SaveOutcome, any Error>, of part: StoreChangeSet, in store: NSPersistentStore) {
+        guard let access = store.rowAccess as? CachedAccess else { return }
+        switch outcome {
+        case .success(let outcome):
+            access.didSave(part)
+            access.keep(outcome.rows)
+        case .failure(let incomplete as IncompleteSave):
+            access.didSave(part) { !incomplete.isAccepted($0) }
+            access.keep(incomplete.rows)
+        case .failure: break
+        }
     }
 
     /// A store has failed.
     ///
     /// - Throws: the error where nothing has been saved, for a merge policy to settle what it can; ``PartialSave`` otherwise.
-    mutating func note(
+    private mutating func note(
         _ error: any Error, of part: StoreChangeSet, in store: NSPersistentStore, _ context: NSManagedObjectContext
     ) throws {
         guard let incomplete = error as? IncompleteSave else {
@@ -48,8 +72,6 @@ struct SaveReport {
         failedStores.append(store)
         let refused = Set(ids).subtracting(saved)
         for id in ids where refused.contains(id) { errors.append(Self.error(incomplete.outcomes[id], of: id, context)) }
-        (store.rowAccess as? CachedAccess)?.didSave(part) { refused.contains($0) }
-        (store.rowAccess as? CachedAccess)?.keep(incomplete.rows)
         throw partialSave(context)
     }
 
@@ -101,7 +123,7 @@ extension StoreChangeSet {
 
 extension NSManagedObjectContext {
     /// Conflicts that a store has found, as the merge policy gets them.
-    fileprivate func error(of conflicts: StoreConflicts) -> NSError {
+    func error(of conflicts: StoreConflicts) -> NSError {
         if !conflicts.versions.isEmpty {
             return NSMergeConflict.error(conflicts.versions.map { NSMergeConflict(object(with: $0.objectID), stored: $0.stored) })
         }

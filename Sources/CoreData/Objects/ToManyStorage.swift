@@ -21,6 +21,7 @@ final class ToManyStorage {
     /// What the store had when it was asked, or has since the last save.
     private var stored: [NSManagedObject] = []
     var storedObjects: [NSManagedObject] { stored }
+    private var taken: Taken?
     /// Where each object stands; built when there are more than a few.
     private var positions: [ObjectIdentifier: Int]?
 
@@ -30,8 +31,15 @@ final class ToManyStorage {
     }
 
     /// Completes the storage with what the store has.
-    func load(_ stored: [NSManagedObject]) {
+    func load(_ found: [NSManagedObject]) {
         let added = objects
+        var stored = found
+        if case .changes(let added, let gone)? = taken {
+            let known = Set(found.map(ObjectIdentifier.init))
+            stored.removeAll { gone[ObjectIdentifier($0)] != nil }
+            stored += added.filter { !known.contains(ObjectIdentifier($0)) }
+            taken = .stored(found)
+        }
         self.stored = stored
         objects = removed.isEmpty ? stored : stored.filter { removed[ObjectIdentifier($0)] == nil }
         positions = nil
@@ -55,6 +63,60 @@ final class ToManyStorage {
 
     /// The objects have been saved.
     func didSave() { stored = objects }
+
+    // MARK: While a save is suspended
+
+    /// What a save has taken: it counts as stored, though the store may not have it yet.
+    private enum Taken {
+        /// What the store had before, of a list that is loaded.
+        case stored([NSManagedObject])
+        /// What was added and removed, of one that is not.
+        case changes(added: [NSManagedObject], removed: [ObjectIdentifier: NSManagedObject])
+    }
+
+    /// An asynchronous save takes what was changed: from here on it is what the next change starts from.
+    func beginSave() {
+        if isLoaded {
+            taken = .stored(stored)
+            stored = objects
+        } else {
+            taken = .changes(added: objects, removed: removed)
+            objects = []
+            removed = [:]
+            positions = nil
+        }
+    }
+
+    /// The save is done. Answers whether nothing is known here that the store does not have.
+    func endSave() -> Bool {
+        taken = nil
+        return !isLoaded && objects.isEmpty && removed.isEmpty
+    }
+
+    /// The save has failed: what it has taken is unsaved again, and what was changed since.
+    func takeBackSave() {
+        switch taken {
+        case .stored(let before)?: stored = before
+        case .changes(let added, let gone)?:
+            let later = objects
+            objects = added.filter { removed[ObjectIdentifier($0)] == nil }
+            positions = nil
+            for object in later where index(of: object) == nil { append(object) }
+            let back = Set(later.map(ObjectIdentifier.init))
+            removed.merge(gone.filter { isOrdered || !back.contains($0.key) }) { first, _ in first }
+        case nil: break
+        }
+        taken = nil
+    }
+
+    /// The storage without what was changed since the save has begun.
+    var withoutLaterChanges: ToManyStorage {
+        let storage = ToManyStorage(isOrdered: isOrdered, isLoaded: isLoaded)
+        storage.stored = stored
+        storage.objects = stored
+        storage.taken = taken
+        return storage
+    }
 
     /// A storage that knows no more than what was added and removed here since the last save.
     ///
@@ -90,7 +152,10 @@ final class ToManyStorage {
 
     /// Whether an object was added or removed, and whether the store has it is not known.
     func isUncertain(_ object: NSManagedObject) -> Bool {
-        !isLoaded && (removed[ObjectIdentifier(object)] != nil || index(of: object) != nil)
+        if isLoaded { return false }
+        if removed[ObjectIdentifier(object)] != nil || index(of: object) != nil { return true }
+        guard case .changes(let added, let gone)? = taken else { return false }
+        return gone[ObjectIdentifier(object)] != nil || added.contains { $0 === object }
     }
 
     /// What the store had and what was taken out here since.

@@ -9,9 +9,9 @@ public import Foundation
 /// let running = try context.execute(request)
 /// ```
 ///
-/// The stores are asked on a queue of the request's own, with a private context; what they find is then brought into the asking context,
-/// where what is unsaved counts as in every fetch. A store that has something to tell the asking context later finds it as
-/// ``NSManagedObjectContext/requestingContext``.
+/// It does what `await context.fetch(_:)` does, and so what the synchronous fetch does. Stores that load asynchronously are awaited; the others are
+/// asked on a queue of the request's own, with a private context. What they find is then brought into the asking context, where what is unsaved
+/// counts as in every fetch. A store that has something to tell the asking context later finds it as ``NSManagedObjectContext/requestingContext``.
 ///
 /// Source: [NSAsynchronousFetchRequest](https://developer.apple.com/documentation/coredata/nsasynchronousfetchrequest).
 open class NSAsynchronousFetchRequest<ResultType>: NSPersistentStoreRequest {
@@ -129,40 +129,6 @@ extension NSManagedObjectContext {
             NSPersistentStoreUnsupportedRequestTypeError, "\(Swift.type(of: request)) cannot be executed this way.",
             next: "Use fetch(_:), count(for:) or save().")
     }
-
-    /// Fetches in the background: suspends until the stores have answered, and blocks no thread of the caller.
-    ///
-    /// - Returns: as the synchronous `fetch(_:)`. Managed objects are for use on this context's queue: in `perform`, or at once where the
-    ///   caller is on it, as the main actor is for a main-queue context.
-    /// - Throws: as the synchronous `fetch(_:)`, and `CancellationError` when the task is cancelled.
-    public func fetch<ResultType>(
-        _ request: NSFetchRequest<ResultType>, isolation: isolated (any Actor)? = #isolation
-    ) async throws -> [ResultType] {
-        let handover = Handover(request)
-        let work = Handover(Progress(totalUnitCount: 1))
-        let result: Handover<Result<[ResultType], any Error>> = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                queue.async {
-                    let request = NSAsynchronousFetchRequest(fetchRequest: handover.value) { result in
-                        continuation.resume(
-                            returning: Handover(
-                                Result { try result.finalResult ?? { throw result.operationError ?? CancellationError() }() }))
-                    }
-                    do {
-                        let running = try request.start(in: self) as! NSAsynchronousFetchResult<ResultType>
-                        let cancel = Handover(running)
-                        work.value.cancellationHandler = { cancel.value.cancel() }
-                        if work.value.isCancelled { running.cancel() }
-                    } catch {
-                        continuation.resume(returning: Handover(.failure(error)))
-                    }
-                }
-            }
-        } onCancel: {
-            work.value.cancel()
-        }
-        return try result.value.get()
-    }
 }
 
 /// A request that goes on after it has been started.
@@ -173,80 +139,28 @@ private protocol StartableRequest {
 extension NSAsynchronousFetchRequest: StartableRequest {
     /// Starts the fetch. On the queue of `context`.
     fileprivate func start(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
-        try context.throwPendingFaultError()
         let result = NSAsynchronousFetchResult(self, context: context)
         // What the stores cannot know is settled first, so that mistakes are thrown here.
-        let prepared = try context.prepared(fetchRequest)
-        guard fetchRequest.resultType == .managedObjectResultType, let coordinator = context.persistentStoreCoordinator,
-            context.parent == nil
-        else {
-            let handover = Handover((self, result))
-            context.queue.async {
-                let (request, result) = handover.value
-                result.finish(Result { try context.fetch(request.fetchRequest) })
+        let query = try context.checkedQuery(for: fetchRequest)
+        _ = try PendingChanges(in: context, for: query)
+        let handover = Handover((self, result))
+        // Apart from the threads that all tasks share: whoever waits for the result may stand on one of them.
+        let task = Task(executorPreference: Waiting.executor) {
+            let found: Result<Handover<[ResultType]>, any Error>
+            do {
+                found = .success(try await context.results(of: query))
+            } catch {
+                found = .failure(error)
             }
-            return result
-        }
-        let background = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        background.persistentStoreCoordinator = coordinator
-        background.requester = context
-        let handover = Handover((self, result, prepared, background))
-        background.queue.async {
-            let (request, result, prepared, background) = handover.value
-            let answered = Handover((request, prepared, Result { try background.answer(prepared, progress: result.progress) }))
-            context.queue.async {
-                let (request, prepared, answer) = answered.value
-                result.finish(Result { try context.complete(request.fetchRequest, prepared, answer.get(), result.progress) })
+            let answer = Handover(found)
+            await context.perform {
+                let result = handover.value.1
+                let isCancelled = result.progress?.isCancelled ?? false
+                result.finish(isCancelled ? .failure(CancellationError()) : answer.value.map(\.value))
             }
         }
+        result.progress?.cancellationHandler = { task.cancel() }
+        if result.progress?.isCancelled ?? false { task.cancel() }
         return result
     }
-}
-
-/// A store's answer on its way to another context.
-private enum TransferredAnswer {
-    case rows(RowList)
-    case ids([NSManagedObjectID])
-}
-
-extension NSManagedObjectContext {
-    /// The request as it is put to the stores, widened for what is pending here.
-    fileprivate func prepared<ResultType>(_ request: NSFetchRequest<ResultType>) throws -> PreparedFetch {
-        processPendingChanges()
-        let query = try query(for: request)
-        let pending = try PendingChanges(in: self, for: query)
-        return PreparedFetch(query: query, sent: pending?.widened(query) ?? query, pending: pending)
-    }
-
-    /// Asks the stores. On this (private) context's queue.
-    fileprivate func answer(_ prepared: PreparedFetch, progress: Progress?) throws -> TransferredAnswer {
-        if progress?.isCancelled ?? false { throw CancellationError() }
-        switch try source.fetch(prepared.sent, for: self) {
-        case .rows(let rows): return .rows(rows)
-        case .ids(let ids): return .ids(ids)
-        case .objects(let objects): return .ids(objects.elements.map(\.objectID))
-        case .dictionaries, .count: return .ids([])
-        }
-    }
-
-    /// Brings what the stores have found into this context. On its queue.
-    fileprivate func complete<ResultType>(
-        _ request: NSFetchRequest<ResultType>, _ prepared: PreparedFetch, _ answer: TransferredAnswer, _ progress: Progress?
-    ) throws -> [ResultType] {
-        if progress?.isCancelled ?? false { throw CancellationError() }
-        var objects: [NSManagedObject]
-        switch answer {
-        case .rows(let rows): objects = try managedObjects(in: .rows(rows), for: prepared.query)
-        case .ids(let ids): objects = self.objects(with: ids)
-        }
-        if let pending = prepared.pending { objects = try pending.apply(to: objects, of: prepared.query) }
-        return try cast(objects, for: prepared.query.entity)
-    }
-}
-
-/// A fetch that has been checked and is ready for the stores.
-private struct PreparedFetch {
-    let query: StoreQuery
-    let sent: StoreQuery
-    let pending: PendingChanges?
 }

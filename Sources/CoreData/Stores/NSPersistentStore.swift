@@ -147,12 +147,6 @@ open class NSPersistentStore: NSObject {
         rowAccess = access
     }
 
-    /// Keeps the rows of an answer for the objects that come of them.
-    final func keep(_ answer: StoreAnswer, to query: StoreQuery) -> StoreAnswer {
-        if case .rows(let rows) = answer, query.resultType == .managedObjectResultType { (rowAccess as? CachedAccess)?.keep(rows) }
-        return answer
-    }
-
     /// The ID of an object of the store by its key: text, a whole number or a UUID. Anything else stops the program with a message.
     @_spi(Stores) public final func objectID(for entity: NSEntityDescription, _ reference: Any) -> NSManagedObjectID {
         NSManagedObjectID(entity: entity, token: token, referenceObject: reference)

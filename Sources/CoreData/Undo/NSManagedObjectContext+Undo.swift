@@ -9,6 +9,8 @@ extension NSManagedObjectContext {
     func performUndo() {
         checkQueue("undo() is called")
         guard let undoer else { return }
+        // What is being deleted can come back as a new object only, once it is gone.
+        if asynchronousWork?.save?.changes.deleted.isEmpty == false { waitForSaveInFlight() }
         processPendingChanges()
         if undoer.canUndo { undoer.undo() }
     }
@@ -17,6 +19,8 @@ extension NSManagedObjectContext {
     func performRedo() {
         checkQueue("redo() is called")
         guard let undoer else { return }
+        // What is being deleted can come back as a new object only, once it is gone.
+        if asynchronousWork?.save?.changes.deleted.isEmpty == false { waitForSaveInFlight() }
         processPendingChanges()
         if undoer.canRedo { undoer.redo() }
     }

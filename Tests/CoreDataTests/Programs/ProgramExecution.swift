@@ -30,15 +30,35 @@ final class ProgramExecution {
 
     /// Carries out steps until one of them shows a difference. Answers whether there is none.
     func run(_ steps: [ProgramStep]) -> Bool {
-        for step in steps {
+        var rest = steps[...]
+        while let step = rest.popFirst() {
             do {
-                try carryOut(step)
+                if let server, step.kind == .save, step.side < 2, step.choices[0] % 4 != 0 {
+                    var suspended: [ProgramStep] = []
+                    while suspended.count < 5, let next = rest.first, next.isForSuspension {
+                        suspended.append(next)
+                        rest.removeFirst()
+                    }
+                    try saveSuspended(sides[step.side], suspended, server, fails: step.choices[1] % 4 == 0)
+                } else {
+                    try carryOut(step)
+                }
             } catch {
+                server?.release()
                 if difference == nil { difference = "\(error)" }
                 return false
             }
         }
         return true
+    }
+
+    /// The store, where it can hold a save back.
+    private var server: ServerStore? { coordinators[0].persistentStores.first as? ServerStore }
+
+    /// What the child of a context has to know of a save.
+    func noteSaved(_ side: ProgramSide, since before: NaiveGraph) {
+        if side === sides[0] { sides[2].announced.formUnion(stored.changedLabels(since: before)) }
+        sides[2].isStale = true
     }
 
     func note(_ text: String) throws {
@@ -64,7 +84,7 @@ final class ProgramExecution {
     }
 
     /// The child has merged what its parent has saved or merged: that was given to its queue. Of what else the parent has changed it is not told.
-    private func letChildMerge(_ side: ProgramSide) throws {
+    func letChildMerge(_ side: ProgramSide) throws {
         let announced = side.announced
         if announced.isEmpty { return }
         side.announced = []
@@ -83,7 +103,7 @@ final class ProgramExecution {
         try compare(side)
     }
 
-    private func carryOut(_ kind: ProgramStep.Kind, _ side: ProgramSide, _ choices: inout Choices) throws {
+    func carryOut(_ kind: ProgramStep.Kind, _ side: ProgramSide, _ choices: inout Choices) throws {
         switch kind {
         case .merge: try merge(side)
         case .save: try save(side)
@@ -161,7 +181,7 @@ final class ProgramExecution {
     // MARK: Between contexts
 
     /// A context that works shows the newest.
-    private func catchUp(_ side: ProgramSide, _ choice: Int) throws {
+    func catchUp(_ side: ProgramSide, _ choice: Int) throws {
         if let parent = side.parent, side.isStale {
             try parent.context.performAndWait { try catchUp(parent, choice) }
             let current = parent.working.withoutDoomed
@@ -241,7 +261,7 @@ final class ProgramExecution {
         try compareStore()
     }
 
-    private func tell(of before: NaiveGraph, from side: ProgramSide) throws {
+    func tell(of before: NaiveGraph, from side: ProgramSide) throws {
         guard let info = side.posted else { return }
         let other = side === sides[0] ? sides[1] : sides[0]
         other.foreign.formUnion(stored.changedLabels(since: before))

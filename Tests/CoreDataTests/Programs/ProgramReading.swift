@@ -90,7 +90,7 @@ extension ProgramSide {
         if found != expected(working) { return "fetched \(kind) with number >= \(bound): \(found), expected \(expected(working))" }
         let count = try context.count(for: request)
         if count != found.count { return "counted \(count), fetched \(found.count)" }
-        if parent != nil { return nil }
+        if parent != nil || isSuspended { return nil }
         request.includesPendingChanges = false
         let saved = try context.fetch(request).map { $0.value(forKey: "label") as? Int ?? -1 }
         return saved == expected(base) ? nil : "fetched without what is pending: \(saved), expected \(expected(base))"

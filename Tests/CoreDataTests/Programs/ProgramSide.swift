@@ -16,6 +16,8 @@ final class ProgramSide {
     /// What the context should show, and what was stored when it last caught up.
     var working = NaiveGraph()
     var base = NaiveGraph()
+    /// Whether the store has not been given what counts as saved yet.
+    var isSuspended = false
     /// What others have saved since, and the nodes that they have changed.
     var waiting: [[AnyHashable: Any]] = []
     var foreign: Set<Int> = []

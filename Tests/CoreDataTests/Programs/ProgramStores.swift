@@ -73,6 +73,9 @@ struct ProgramStore: Sendable, CustomTestStringConvertible {
 
     static let incremental = ProgramStore(name: "incremental") { try QueryingStore.make(model: $0).coordinator }
 
+    /// A store that loads asynchronously, and holds saves back while the program goes on.
+    static let server = ProgramStore(name: "a server") { try ServerStore.make($0).coordinator }
+
     /// A store that answers for many objects by one question.
     static let incrementalInBatches = ProgramStore(name: "incremental, in batches") { model in
         let (store, coordinator) = try QueryingStore.make(model: model)

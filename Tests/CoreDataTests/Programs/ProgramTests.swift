@@ -25,4 +25,18 @@ import Testing
     func coordinators() throws {
         try ProgramBatch(seed: Self.seed, count: Self.programs ?? 300, store: .sqliteFile).run()
     }
+
+    @Test(
+        "Over a store that loads asynchronously, what is done while a save is suspended comes over what was saved", .timeLimit(.minutes(5)))
+    func suspendedSaves() async throws {
+        let seed = ProcessInfo.processInfo.environment["COREDATA_TEST_SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 0...UInt64.max)
+        print("suspendedSaves: COREDATA_TEST_SEED=\(seed)")
+        // Not on a thread that all tasks share: the program waits for tasks.
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                continuation.resume(
+                    with: Result { try ProgramBatch(seed: seed, count: Self.programs ?? 1000, store: .server).run() })
+            }
+        }
+    }
 }

@@ -10,16 +10,18 @@ final class CachedAccess: RowAccess {
 
     func row(for id: NSManagedObjectID, for caller: StoreCaller) throws -> Row? {
         if let known = cache.row(for: id, notOlderThan: caller.stalenessInterval) { return known }
+        let asked = RowCache.now
         guard let row = try store.row(for: id, for: caller) else { return nil }
-        return cache.setRow(row, of: id)
+        return cache.setRow(row, of: id, asked: asked)
     }
 
     func relatedIDs(
         of relationship: NSRelationshipDescription, for id: NSManagedObjectID, for caller: StoreCaller
     ) throws -> [NSManagedObjectID] {
         if let known = cache.related(relationship.name, of: id, notOlderThan: caller.stalenessInterval) { return known }
+        let asked = RowCache.now
         let ids = try store.related(by: relationship, from: [id], for: caller)[id] ?? []
-        cache.setRelated(ids, relationship.name, of: id)
+        cache.setRelated(ids, relationship.name, of: id, asked: asked)
         return ids
     }
 
@@ -27,7 +29,8 @@ final class CachedAccess: RowAccess {
         // Rows that serve no later reader are read one at a time.
         if caller.stalenessInterval == 0 { return false }
         let missing = cache.withoutRow(ids, notOlderThan: caller.stalenessInterval)
-        if !missing.isEmpty { keep(try store.rows(for: missing, for: caller)) }
+        let asked = RowCache.now
+        if !missing.isEmpty { keep(try store.rows(for: missing, for: caller), asked: asked) }
         return true
     }
 
@@ -35,7 +38,8 @@ final class CachedAccess: RowAccess {
         of relationship: NSRelationshipDescription, for ids: [NSManagedObjectID], for caller: StoreCaller
     ) throws -> Bool {
         if caller.stalenessInterval == 0 { return false }
-        keep(try store.related(by: relationship, from: ids, for: caller), of: relationship, for: ids)
+        let asked = RowCache.now
+        keep(try store.related(by: relationship, from: ids, for: caller), of: relationship, for: ids, asked: asked)
         return true
     }
 
@@ -57,14 +61,18 @@ final class CachedAccess: RowAccess {
     }
 
     /// Keeps rows that have come.
-    func keep(_ rows: some Sequence<Row>) {
-        for row in rows { if let id = row.objectID { _ = cache.setRow(row, of: id) } }
+    ///
+    /// - Parameter asked: when the store was asked: what a context has saved since stays.
+    /// - Returns: the rows as they are kept.
+    @discardableResult func keep(_ rows: some Sequence<Row>, asked: UInt64 = .max) -> [Row] {
+        rows.map { row in row.objectID.map { cache.setRow(row, of: $0, asked: asked) } ?? row }
     }
 
     /// Keeps a relationship of many objects; who is not named leads nowhere.
     func keep(
-        _ related: [NSManagedObjectID: [NSManagedObjectID]], of relationship: NSRelationshipDescription, for ids: [NSManagedObjectID]
-    ) { for id in ids { cache.setRelated(related[id] ?? [], relationship.name, of: id) } }
+        _ related: [NSManagedObjectID: [NSManagedObjectID]], of relationship: NSRelationshipDescription, for ids: [NSManagedObjectID],
+        asked: UInt64 = .max
+    ) { for id in ids { cache.setRelated(related[id] ?? [], relationship.name, of: id, asked: asked) } }
 
     func knownRelatedIDs(of relationship: NSRelationshipDescription, for id: NSManagedObjectID) -> [NSManagedObjectID]? {
         cache.related(relationship.name, of: id)

@@ -20,12 +20,15 @@ final class RowCache: @unchecked Sendable {
         var holders = 0
         /// A context has deleted the object; others have it still.
         var isDeleted = false
+        /// When a context has last saved or deleted the object: what a store was asked before may be older.
+        var saveTime: UInt64 = 0
     }
 
     private let lock = NSLock()
     private var entries: [NSManagedObjectID: Entry] = [:]
 
-    private static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
+    /// The time as the cache counts it.
+    static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
 
     private static func isFresh(_ time: UInt64, _ age: TimeInterval) -> Bool {
         age < 0 || Double(now &- time) < age * 1e9
@@ -62,10 +65,15 @@ final class RowCache: @unchecked Sendable {
 
     /// Keeps a row.
     ///
+    /// - Parameter asked: when the store was asked for it. A row that a context has saved since is newer and stays.
     /// - Returns: the row that is kept: what is unknown in the new one is taken from one of the same version that was there.
-    func setRow(_ row: Row, of id: NSManagedObjectID) -> Row {
+    func setRow(_ row: Row, of id: NSManagedObjectID, asked: UInt64 = .max) -> Row {
         lock.withLock {
             var entry = entries[id] ?? Entry()
+            if entry.saveTime >= asked {
+                if case .row(let saved)? = entry.content { return saved }
+                return row
+            }
             var row = row
             if row.mayHaveUnknown, case .row(let known)? = entry.content { row = row.completed(from: known) }
             entry.content = .row(row)
@@ -98,8 +106,12 @@ final class RowCache: @unchecked Sendable {
         }
     }
 
-    func setRelated(_ ids: [NSManagedObjectID], _ name: String, of id: NSManagedObjectID) {
-        lock.withLock { entries[id, default: Entry()].related[name] = (ids, Self.now) }
+    /// Keeps the IDs of a relationship, unless a context has saved the object since the store was asked.
+    func setRelated(_ ids: [NSManagedObjectID], _ name: String, of id: NSManagedObjectID, asked: UInt64 = .max) {
+        lock.withLock {
+            if let entry = entries[id], entry.saveTime >= asked { return }
+            entries[id, default: Entry()].related[name] = (ids, Self.now)
+        }
     }
 
     // MARK: Saves
@@ -113,6 +125,7 @@ final class RowCache: @unchecked Sendable {
             entry.isDeleted = false
             for name in relationships { entry.related[name] = nil }
             entry.time = Self.now
+            entry.saveTime = entry.time
             switch entry.content {
             case .node(let node): node.adopt(row)
             case nil where makesNode:
@@ -145,7 +158,7 @@ final class RowCache: @unchecked Sendable {
 
     /// The object has been deleted: contexts that still have it are to learn so when they save it.
     func didDelete(_ id: NSManagedObjectID) {
-        lock.withLock { entries[id] = entries[id].map { Entry(holders: $0.holders, isDeleted: true) } }
+        lock.withLock { entries[id] = entries[id].map { Entry(holders: $0.holders, isDeleted: true, saveTime: Self.now) } }
     }
 
     // MARK: Who has the objects

@@ -6,17 +6,23 @@ internal import Synchronization
 ///
 /// The work runs on threads of its own, so that it comes to its end although every thread that runs tasks may be waiting.
 enum Waiting {
-    private static let executor = WaitingExecutor()
+    /// Runs tasks on threads of its own, none of which the pool of all tasks lacks.
+    static let executor: any TaskExecutor = WaitingExecutor()
+
+    /// Says in the log that the main thread or the main queue is about to stand still.
+    static func warnOnMainQueue(_ what: @autoclosure () -> String) {
+        // Where `main` is asynchronous, the main queue may run on any thread.
+        guard Thread.isMainThread || ContextQueue.main.isCurrent else { return }
+        Log.context.warning("The main queue waits for \(what()). Load it before by `await`, or use a private-queue context.")
+    }
 
     /// Runs `work` and stands still until it is done.
     ///
-    /// - Parameter what: what is waited for, for the log: on the main thread waiting is worth a warning.
+    /// - Parameter what: what is waited for, for the log: on the main queue waiting is worth a warning.
     static func wait<Result: Sendable>(
         for what: @autoclosure () -> String, _ work: @escaping @Sendable () async throws -> Result
     ) throws -> Result {
-        if Thread.isMainThread {
-            Log.context.warning("The main thread waits for \(what()). Load it before by `await`, or use a private-queue context.")
-        }
+        warnOnMainQueue(what())
         let done = DispatchSemaphore(value: 0)
         let answer = Answer<Result>()
         Task(executorPreference: executor) {

@@ -1,0 +1,209 @@
+internal import Foundation
+
+extension NSManagedObjectContext {
+    /// Fetches as the synchronous `fetch(_:)` and suspends until the stores have answered: the context runs other blocks meanwhile, and over
+    /// stores that load asynchronously no thread waits.
+    ///
+    /// What has changed in the context meanwhile counts, see the article *Contexts and threads*. Key paths to prefetch, objects that are not to be
+    /// faults and every other setting are heeded, each by as many questions as the synchronous fetch asks.
+    ///
+    /// - Returns: as the synchronous `fetch(_:)`. Managed objects are for use on this context's queue: in `perform`, or at once where the
+    ///   caller is on it, as the main actor is for a main-queue context.
+    /// - Throws: as the synchronous `fetch(_:)`, and `CancellationError` when the task is cancelled.
+    public func fetch<ResultType>(
+        _ request: NSFetchRequest<ResultType>, isolation: isolated (any Actor)? = #isolation
+    ) async throws -> [ResultType] {
+        let request = Handover(request)
+        return try await fetched(request).value
+    }
+
+    private func fetched<ResultType>(_ request: Handover<NSFetchRequest<ResultType>>) async throws -> Handover<[ResultType]> {
+        try Task.checkCancellation()
+        let query = try await perform { Handover(try self.checkedQuery(for: request.value)) }
+        return try await results(of: query.value)
+    }
+
+    /// A request as a query, with errors of earlier reads thrown first. On the context's queue.
+    func checkedQuery<ResultType>(for request: NSFetchRequest<ResultType>) throws -> StoreQuery {
+        try throwPendingFaultError()
+        return try query(for: request)
+    }
+
+    /// The results of a query, in the form that it names.
+    func results<ResultType>(of query: StoreQuery) async throws -> Handover<[ResultType]> {
+        switch query.resultType {
+        case .managedObjectResultType:
+            let objects = try await objects(of: query)
+            return Handover(try cast(objects.value, for: query.entity))
+        case .managedObjectIDResultType:
+            return Handover(try cast(try await ids(of: query)))
+        case .countResultType:
+            return Handover(try cast([NSNumber(value: try await count(of: query))]))
+        default:
+            return Handover(try cast(try await dictionaries(of: query).elements))
+        }
+    }
+
+    // MARK: The four kinds of result
+
+    /// A fetch that is under way.
+    private struct OngoingFetch: @unchecked Sendable {
+        /// The query as it is put to the stores; wider where what is pending may fall out of a page.
+        let sent: StoreQuery
+        /// Of how many pending objects the page leaves room for; nil where it is as it was asked for.
+        let room: Int?
+        let mark: AsynchronousWork.Mark
+        /// Nil for a child, whose parent is asked.
+        let questions: StoreQuestions?
+    }
+
+    /// On the context's queue.
+    private func begin(_ query: StoreQuery) throws -> OngoingFetch {
+        processPendingChanges()
+        let pending = try PendingChanges(in: self, for: query)
+        let questions = parent == nil ? try StoreQuestions(of: self) : nil
+        return OngoingFetch(
+            sent: pending?.widened(query) ?? query, room: pending?.count, mark: ongoingWork.beginFetch(), questions: questions)
+    }
+
+    /// The objects of a query.
+    func objects(of query: StoreQuery) async throws -> Handover<[NSManagedObject]> {
+        // What changes meanwhile may leave too little of a page: then the stores are asked once more.
+        for _ in 0..<3 {
+            let fetch = try await perform { try self.begin(query) }
+            let answers = try await answers(to: fetch.sent, fetch.questions)
+            let objects = try await perform { try self.complete(query, fetch, answers).map { Handover($0) } }
+            guard let objects else { continue }
+            if let questions = fetch.questions {
+                try await settleFaults(objects, of: query, questions)
+                try await prefetch(query, for: objects, questions)
+            }
+            return objects
+        }
+        return try await perform { Handover(try self.fetchObjects(query)) }
+    }
+
+    private func answers(to query: StoreQuery, _ questions: StoreQuestions?) async throws -> [StoreAnswer] {
+        if let questions { return try await questions.answers(to: query) }
+        return [try await answerOfParent(to: query)]
+    }
+
+    /// What the stores have answered as objects, with what is pending now; nil where too little may be left of a page. On the context's queue.
+    private func complete(_ query: StoreQuery, _ fetch: OngoingFetch, _ answers: [StoreAnswer]) throws -> [NSManagedObject]? {
+        try Task.checkCancellation()
+        processPendingChanges()
+        let pending = try PendingChanges(in: self, for: query, since: fetch.mark)
+        let isPage = query.fetchLimit > 0 || query.fetchOffset > 0
+        if isPage, let pending, pending.count > fetch.room ?? 0 { return nil }
+        let answer = try joined(answers, to: fetch.sent)
+        let found = try arrived(answer, for: query)
+        if let pending { return try pending.apply(to: found, of: query) }
+        return isPage && fetch.room != nil ? query.page(found) : found
+    }
+
+    /// The objects of an answer. What the request says about faults is done afterwards.
+    private func arrived(_ answer: StoreAnswer, for query: StoreQuery) throws -> [NSManagedObject] {
+        let objects: [NSManagedObject]
+        switch answer {
+        case .rows(let rows): objects = materialize(rows, fulfills: !query.returnsObjectsAsFaults)
+        case .ids(let ids): objects = self.objects(with: ids)
+        case .objects(let found): objects = found.elements
+        case .dictionaries, .count: throw unexpectedAnswer(query, wanted: "managed objects")
+        }
+        noteArrivalAsBatch(of: objects, query)
+        return objects
+    }
+
+    /// As ``settleFaults(_:of:)``, with asynchronous questions.
+    private func settleFaults(_ objects: Handover<[NSManagedObject]>, of query: StoreQuery, _ questions: StoreQuestions) async throws {
+        let isFulfilled = !query.returnsObjectsAsFaults && query.includesPropertyValues && query.fetchBatchSize <= 0
+        guard isFulfilled || query.shouldRefreshRefetchedObjects else { return }
+        let wanted = await perform {
+            let refetched = query.shouldRefreshRefetchedObjects ? objects.value.filter { !$0.isFault && !$0.isInserted } : []
+            for object in refetched { self.source.forgetRow(of: object.objectID) }
+            let faults = isFulfilled && self.source.batchesFaults ? objects.value.filter { $0.isFault && !$0.isInserted } : []
+            return Handover((refetched: refetched, faults: faults, ids: (refetched + faults).map(\.objectID)))
+        }
+        let rows = try await questions.rows(for: wanted.value.ids)
+        try await perform {
+            try self.fulfill(wanted.value.faults, from: rows)
+            self.refreshRefetched(wanted.value.refetched, isRemote: false)
+        }
+    }
+
+    /// As ``prefetch(_:for:)``, with asynchronous questions.
+    private func prefetch(_ query: StoreQuery, for objects: Handover<[NSManagedObject]>, _ questions: StoreQuestions) async throws {
+        for path in query.relationshipKeyPathsForPrefetching {
+            let names = try Self.relationshipNames(in: path, from: query.entity)
+            var current = objects
+            for name in names { current = try await load(name, of: current, questions) }
+        }
+    }
+
+    private func ids(of query: StoreQuery) async throws -> [NSManagedObjectID] {
+        let fetch = try await perform { try self.begin(query) }
+        if fetch.room == nil {
+            let ids = try await plainAnswer(fetch, query) { (answer: StoreAnswer) -> [NSManagedObjectID]? in
+                switch answer {
+                case .ids(let ids): ids
+                case .rows(let rows): rows.map { $0.objectID.unsafelyUnwrapped }
+                case .objects(let objects): objects.elements.map(\.objectID)
+                case .dictionaries, .count: nil
+                }
+            }
+            if let ids { return ids }
+        }
+        let objects = try await objects(of: query.with(resultType: .managedObjectResultType))
+        return await perform { objects.value.map(\.objectID) }
+    }
+
+    /// How many objects a query finds.
+    func count(of query: StoreQuery) async throws -> Int {
+        let query = query.with(resultType: .countResultType)
+        let fetch = try await perform { try self.begin(query) }
+        if fetch.room == nil {
+            let count = try await plainAnswer(fetch, query) { (answer: StoreAnswer) -> Int? in
+                switch answer {
+                case .count(let count): count
+                case .ids(let ids): ids.count
+                case .rows(let rows): rows.count
+                case .objects(let objects): objects.elements.count
+                case .dictionaries: nil
+                }
+            }
+            if let count { return count }
+        }
+        return try await objects(of: query.with(resultType: .managedObjectResultType).sorted(by: [])).value.count
+    }
+
+    /// The dictionaries of a query, of what is saved.
+    func dictionaries(of query: StoreQuery) async throws -> StoreDictionaries {
+        let fetch = try await perform { try self.begin(query) }
+        let answers = try await answers(to: query, fetch.questions)
+        let answer = try await perform { Handover(try self.joined(answers, to: query)) }
+        guard case .dictionaries(let dictionaries) = answer.value else { throw unexpectedAnswer(query, wanted: "dictionaries") }
+        return dictionaries
+    }
+
+    /// An answer on which nothing pending bears; nil where something has come to bear on it meanwhile.
+    private func plainAnswer<Result>(
+        _ fetch: OngoingFetch, _ query: StoreQuery, _ read: @escaping (StoreAnswer) -> Result?
+    ) async throws -> Result? {
+        let read = Handover(read)
+        let answers = try await answers(to: fetch.sent, fetch.questions)
+        let result: Handover<Result?> = try await perform {
+            self.processPendingChanges()
+            if try PendingChanges(in: self, for: query, since: fetch.mark) != nil { return Handover(nil) }
+            guard let result = read.value(try self.joined(answers, to: query)) else {
+                throw self.unexpectedAnswer(query, wanted: "what it asks for")
+            }
+            return Handover(result)
+        }
+        return result.value
+    }
+
+    private func joined(_ answers: [StoreAnswer], to query: StoreQuery) throws -> StoreAnswer {
+        guard answers.count != 1, let coordinator = persistentStoreCoordinator else { return answers[0] }
+        return try coordinator.join(answers, to: query, in: self)
+    }
+}

@@ -1,0 +1,268 @@
+internal import Foundation
+internal import Synchronization
+
+extension NSManagedObjectContext {
+    /// Saves as the synchronous ``save()-swift.method`` and suspends until it is done: the context runs other blocks meanwhile, and over stores that load
+    /// asynchronously no thread waits.
+    ///
+    /// What is pending when the save begins is what it saves. It counts as saved from then on: what is changed later stays pending, and comes over
+    /// what was saved. Where the save fails, what it has taken is pending again, with what was changed since. See the article *Contexts and threads*.
+    /// Another save waits for this one. Stores of Apple's interface are given the context's objects, and save on its queue.
+    ///
+    /// - Throws: as the synchronous ``save()-swift.method``; `CancellationError` where the task is cancelled before the save begins. One that has begun is
+    ///   not cancelled.
+    public func save(isolation: isolated (any Actor)? = #isolation) async throws {
+        try await inTurn { try await self.saveNow() }
+    }
+
+    /// Does something that waits for the saves before it, and for which those after it wait.
+    func inTurn(_ body: () async throws -> Void) async throws {
+        try Task.checkCancellation()
+        await withCheckedContinuation { continuation in perform { self.ongoingWork.takeTurn(continuation) } }
+        let result: Result<Void, any Error>
+        do {
+            try Task.checkCancellation()
+            try await body()
+            result = .success(())
+        } catch {
+            result = .failure(error)
+        }
+        await perform { self.ongoingWork.passTurn() }
+        try result.get()
+    }
+
+    private func saveNow() async throws {
+        var isFirst = true
+        for _ in 0..<10 {
+            let isRepeated = !isFirst
+            isFirst = false
+            guard let save = try await perform({ try self.sendable(isRepeated: isRepeated) }) else { return }
+            // Apart from the task, which may be cancelled, and from the threads that all tasks share, for a block may have to wait for it.
+            await Task(executorPreference: Waiting.executor) { await save.send() }.value
+            let (isToBeRepeated, error) = await perform {
+                self.settle(save)
+                return (save.isToBeRepeated, save.error)
+            }
+            if !isToBeRepeated {
+                if let error { throw error }
+                return
+            }
+        }
+        throw tooManyConflicts
+    }
+
+    // MARK: Before
+
+    /// Whether a store is given the context's objects with a save, which must be as they are before it.
+    private var handsObjectsOver: Bool {
+        parent == nil
+            && (persistentStoreCoordinator?.persistentStores ?? []).contains {
+                $0.interface is IncrementalInterface || $0.interface is AtomicInterface
+            }
+    }
+
+    /// Takes what is pending; nil where nothing is, or it is saved already. On the context's queue.
+    private func sendable(isRepeated: Bool) throws -> SaveInFlight? {
+        waitForSaveInFlight()
+        if handsObjectsOver {
+            try performSave()
+            return nil
+        }
+        guard try beginSave() else { return nil }
+        isSaving = true
+        defer { isSaving = false }
+        if !isRepeated || !eventObjects.isEmpty { try prepareSave() }
+        let changes = changesToSave()
+        guard !changes.isEmpty else {
+            generation.advance()
+            finishSave(changes, isWhole: true)
+            return nil
+        }
+        let save = try take(changes)
+        ongoingWork.save = save
+        return save
+    }
+
+    private func take(_ changes: ChangeSet) throws -> SaveInFlight {
+        // A refresh may have dropped what an undo needs, and after the save no store can be asked any more.
+        changes.deleted.forEachUncounted { if $0.rarities?.remains != nil { $0.loadEverything() } }
+        let new = changes.inserted.keeping { !$0.hasPermanentID }
+        let ids = try source.permanentIDs(for: new, in: self)
+        let temporary = registry.exchangeIDs(of: new, for: ids)
+        let work: any SaveWork
+        do {
+            work = try saveWork(changes)
+        } catch {
+            _ = registry.exchangeIDs(of: new, for: temporary)
+            changes.keepRows()
+            throw error
+        }
+        // For good: relationships may lead there before the save is done.
+        settle(ids, after: temporary)
+        // Children look for the IDs whether the save succeeds or not.
+        if !ids.isEmpty { saveCount.add(1, ordering: .releasing) }
+        let sets = ObjectChanges(inserted: insertedList.set, updated: updatedList.set(of: changes.updated), deleted: deletedList.set)
+        let assigned = assignedStores
+        let unchanged = updatedList.count == changes.updated.count ? [] : updatedList.elements
+        takeEverything(changes)
+        let taken =
+            changes.inserted.map { TakenObject($0, .inserted) } + changes.updated.map { TakenObject($0, .updated) }
+            + changes.locked.map { TakenObject($0, .locked) }
+        for object in unchanged where object.flags.contains(.updated) { object.didBecomeSaved() }
+        for object in changes.deleted { object.flags.subtract([.noted, .insertedInEvent]) }
+        return SaveInFlight(changes, taken: taken, sets, assigned, work)
+    }
+
+    private func saveWork(_ changes: ChangeSet) throws -> any SaveWork {
+        if let parent { return ParentSave(try ParentSource.Delivery(changes), into: parent, from: registry) }
+        guard let persistentStoreCoordinator else { throw NoSource.shared.error }
+        return StoreSave(try persistentStoreCoordinator.storeParts(of: changes), for: caller)
+    }
+
+    // MARK: After
+
+    /// Whether stores are saving the object now.
+    func isBeingSaved(_ object: NSManagedObject) -> Bool { asynchronousWork?.save?.concerns(object) ?? false }
+
+    /// Waits for the save that stores have now, for what comes next must know what has become of it. On the context's queue.
+    func waitForSaveInFlight() {
+        while let save = asynchronousWork?.save {
+            _ = save.wait()
+            settle(save)
+        }
+    }
+
+    /// The stores have answered. On the context's queue; done once.
+    private func settle(_ save: SaveInFlight) {
+        if save.isSettled { return }
+        save.isSettled = true
+        ongoingWork.save = nil
+        let answer = save.received
+        do {
+            if let error = answer.error { throw error }
+            finish(save, rows: try rows(of: answer, save))
+        } catch let partial as PartialSave {
+            finish(save, partial)
+        } catch {
+            giveBack(save) { _ in true }
+            do {
+                try settleConflicts(conflictError(error, save, answer))
+                save.isToBeRepeated = true
+            } catch {
+                save.error = error as NSError
+            }
+        }
+        let merges = ongoingWork.merges
+        ongoingWork.merges = []
+        for (saved, isRemote) in merges { merge(saved, isRemote: isRemote) }
+    }
+
+    /// - Throws: the error of a store where nothing was saved; ``PartialSave``.
+    private func rows(of answer: SaveAnswer, _ save: SaveInFlight) throws -> [Row] {
+        var report = SaveReport(changeCount: save.changes.count, storeCount: answer.storeCount)
+        for (reference, part, result) in answer.outcomes {
+            if case .failure(let error) = result, error is StoreConflicts, answer.outcomes.count == 1 { throw error }
+            try report.note(result, of: part, in: reference.store, self)
+        }
+        return report.rows
+    }
+
+    /// Conflicts as the merge policy gets them: made when the objects have their changes back.
+    private func conflictError(_ error: any Error, _ save: SaveInFlight, _ answer: SaveAnswer) -> NSError {
+        guard let conflicts = error as? StoreConflicts else { return error as NSError }
+        return self.error(of: conflicts)
+    }
+
+    /// Everything was saved.
+    private func finish(_ save: SaveInFlight, rows: [Row]) {
+        generation.advance()
+        for taken in save.taken where isHere(taken.object) { taken.settle() }
+        announce(save.changes, save.sets)
+        adopt(rows)
+    }
+
+    /// A part was saved: the rest is pending again.
+    private func finish(_ save: SaveInFlight, _ partial: PartialSave) {
+        generation.advance()
+        let accepted = save.changes.filter { partial.accepted.contains($0.objectID) }
+        for taken in save.taken where partial.accepted.contains(taken.object.objectID) && isHere(taken.object) { taken.settle() }
+        giveBack(save) { !partial.accepted.contains($0.objectID) }
+        announce(
+            accepted,
+            ObjectChanges(inserted: accepted.inserted.objectSet, updated: accepted.updated.objectSet, deleted: accepted.deleted.objectSet))
+        adopt(partial.rows)
+        save.error = partial.error
+    }
+
+    private func announce(_ changes: ChangeSet, _ sets: ObjectChanges) {
+        let here = changes.filter(isHere)
+        announceSaved(changes, saved: here.inserted + here.updated + here.locked, deleted: here.deleted, sets)
+    }
+
+    /// Whether the object has not left the context meanwhile.
+    private func isHere(_ object: NSManagedObject) -> Bool { object.registry === registry }
+
+    /// Objects have their changes back, and those that were made since: the save of them has failed.
+    private func giveBack(_ save: SaveInFlight, _ isIncluded: (NSManagedObject) -> Bool) {
+        for taken in save.taken where isHere(taken.object) && isIncluded(taken.object) {
+            let object = taken.object
+            taken.giveBack()
+            switch taken.kind {
+            case .inserted:
+                object.flags.insert(.inserted)
+                // One that was deleted meanwhile was never saved: nothing denies that, and it is forgotten with the event.
+                if object.flags.contains(.deleted) { repeatDeletion(of: object) } else { putBackIntoLists(object, isNew: true) }
+                assignedStores[ObjectIdentifier(object)] = save.assignedStores[ObjectIdentifier(object)]
+            case .updated: if !object.flags.contains(.deleted) { putBackIntoLists(object, isNew: false) }
+            case .locked: if !lockedObjects.contains(where: { $0 === object }) { lockedObjects.append(object) }
+            }
+        }
+        for object in save.changes.deleted where isHere(object) && isIncluded(object) && object.flags.contains(.deleted) {
+            deletedList.append(object)
+        }
+    }
+
+    private func putBackIntoLists(_ object: NSManagedObject, isNew: Bool) {
+        if isNew {
+            if object.flags.contains(.updated) { updatedList.remove(object) }
+            object.flags.remove(.updated)
+            insertedList.append(object)
+        } else if !object.flags.contains(.updated) {
+            object.flags.insert(.updated)
+            updatedList.append(object)
+        }
+    }
+}
+
+extension NSManagedObjectContext {
+    /// Loads what taking over the changes of a child will look at, where stores load asynchronously: the parent's queue waits for none of it then.
+    func load(for delivery: ParentSource.Delivery) async throws {
+        let coordinator = persistentStoreCoordinator
+        guard coordinator?.persistentStores.contains(where: { $0.interface is any AsynchronousStore }) ?? false else { return }
+        let new = Set(delivery.written.filter { $0.changed == nil }.map(\.id))
+        var byName: [String: [NSManagedObjectID]] = [:]
+        var ids = delivery.deleted.filter { !$0.isTemporaryID }
+        for push in delivery.written where push.changed != nil && !push.id.isTemporaryID {
+            ids.append(push.id)
+            for case let relationship as NSRelationshipDescription in push.changed ?? [] {
+                byName[relationship.name, default: []].append(push.id)
+            }
+        }
+        for push in delivery.written {
+            for property in push.changed ?? push.entity.frozen!.properties {
+                guard let relationship = property as? NSRelationshipDescription else { continue }
+                let slot = push.entity.frozen!.layout.slots[property.slotIndex]
+                ids += push.row.relatedIDs(relationship, at: slot).filter { !$0.isTemporaryID && !new.contains($0) }
+            }
+        }
+        for id in delivery.deleted where !id.isTemporaryID {
+            for relationship in id.owningEntity.frozen!.relationships { byName[relationship.name, default: []].append(id) }
+        }
+        let all = Array(Set(ids))
+        try await loadRows(of: all)
+        for (name, ids) in byName {
+            let objects = await perform { Handover(self.objects(with: ids)) }
+            try await load(objects, [[name]])
+        }
+    }
+}

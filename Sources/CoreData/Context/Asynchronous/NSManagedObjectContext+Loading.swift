@@ -1,0 +1,286 @@
+internal import Foundation
+
+extension NSManagedObjectContext {
+    /// Loads properties of many objects before they are read, each by one question for all objects, and suspends until the stores have answered.
+    ///
+    /// ```swift
+    /// try await context.load(albums, \.tracks, \.label)
+    /// ```
+    ///
+    /// A relationship is loaded with the values of the objects at its other end, so that reading on asks nothing. Over stores that load
+    /// asynchronously no thread waits meanwhile. Objects that have left the context are passed over.
+    ///
+    /// - Parameters:
+    ///   - objects: objects of this context.
+    ///   - properties: key paths to attributes and relationships of the objects.
+    /// - Throws: code 134060 for a key path to something else; the store's error; `CancellationError` when the task is cancelled.
+    public func load<Object: NSManagedObject>(
+        _ objects: some Sequence<Object>, _ properties: PartialKeyPath<Object>..., isolation: isolated (any Actor)? = #isolation
+    ) async throws {
+        let names = try properties.map { try Self.names(of: $0) }
+        try await load(Handover(objects.map { $0 }), names)
+    }
+
+    /// Loads what key paths lead to from many objects, such as `"tracks.artist"`: each relationship of a path by one question for all objects.
+    ///
+    /// - Parameters:
+    ///   - objects: objects of this context.
+    ///   - keyPaths: names of attributes and relationships, with dots between them.
+    /// - Throws: code 134060 for a name that an object does not have; the store's error; `CancellationError` when the task is cancelled.
+    public func load(
+        _ objects: some Sequence<NSManagedObject>, _ keyPaths: String..., isolation: isolated (any Actor)? = #isolation
+    ) async throws {
+        try await load(
+            Handover(objects.map { $0 }), keyPaths.map { $0.split(separator: ".", omittingEmptySubsequences: false).map(String.init) })
+    }
+
+    fileprivate static func names(of keyPath: AnyKeyPath) throws -> [String] {
+        if let names = try NSManagedObject.propertyPath(for: keyPath), !names.isEmpty { return names }
+        throw CoreDataError.make(
+            NSCoreDataError, "\(keyPath) cannot be loaded.", reason: "It names no property of a managed object.",
+            next: "Give key paths of attributes and relationships.")
+    }
+
+    func load(_ objects: Handover<[NSManagedObject]>, _ paths: [[String]]) async throws {
+        try Task.checkCancellation()
+        let questions = try await perform {
+            try self.throwPendingFaultError()
+            return self.parent == nil ? try StoreQuestions(of: self) : nil
+        }
+        for path in paths {
+            var current = objects
+            for name in path {
+                current =
+                    if let questions { try await load(name, of: current, questions) } else { try await loadFromParent(name, of: current) }
+            }
+        }
+    }
+
+    // MARK: From stores
+
+    /// The objects of a step of a path, and what is not known of them yet.
+    private struct Step: @unchecked Sendable {
+        var owners: [NSManagedObject] = []
+        /// Objects whose relationship must be asked for, by the relationship.
+        var unknown: [(relationship: NSRelationshipDescription, owners: [NSManagedObject])] = []
+    }
+
+    /// Loads a property of objects.
+    ///
+    /// - Returns: the objects at its other end, for the next step.
+    func load(
+        _ name: String, of objects: Handover<[NSManagedObject]>, _ questions: StoreQuestions
+    ) async throws -> Handover<[NSManagedObject]> {
+        let faults = try await perform {
+            let owners = self.present(objects.value)
+            return Handover(try owners.filter { try $0.isFault && !$0.isInserted && $0.needsRow(for: name) })
+        }
+        let rows = try await questions.rows(for: await perform { faults.value.map(\.objectID) })
+        let step = try await perform {
+            try self.fulfill(faults.value, from: rows)
+            return try self.unknown(name, of: self.present(objects.value))
+        }
+        var related: [NSManagedObjectID: [NSManagedObjectID]] = [:]
+        for (relationship, ids) in await perform({ step.unknown.map { ($0.relationship, $0.owners.map(\.objectID)) } }) {
+            related.merge(try await questions.related(by: relationship, from: ids)) { first, _ in first }
+        }
+        let answered = related
+        let targets = try await perform { Handover(try self.connect(name, step, answered)) }
+        let missing = await perform { Handover(targets.value.filter { $0.isFault && !$0.isInserted }) }
+        let targetRows = try await questions.rows(for: await perform { missing.value.map(\.objectID) })
+        try await perform { try self.fulfill(missing.value, from: targetRows) }
+        return targets
+    }
+
+    /// Those of the objects that live here still.
+    private func present(_ objects: [NSManagedObject]) -> [NSManagedObject] {
+        objects.filter { $0.registry === registry && !$0.flags.contains(.inaccessible) }
+    }
+
+    private func unknown(_ name: String, of owners: [NSManagedObject]) throws -> Step {
+        var step = Step(owners: owners)
+        for owner in owners {
+            guard let relationship = owner.relationship(named: name), owner.isFault(relationship), !owner.isInserted else { continue }
+            if owner.knownIDs(of: relationship) != nil { continue }
+            if let index = step.unknown.firstIndex(where: { $0.relationship === relationship }) {
+                step.unknown[index].owners.append(owner)
+            } else {
+                step.unknown.append((relationship, [owner]))
+            }
+        }
+        return step
+    }
+
+    /// The relationship of the owners leads to what the stores have said from here on.
+    ///
+    /// - Returns: the objects at the other end.
+    private func connect(
+        _ name: String, _ step: Step, _ related: [NSManagedObjectID: [NSManagedObjectID]]
+    ) throws -> [NSManagedObject] {
+        try throwPendingFaultError()
+        var targets: [NSManagedObject] = []
+        var seen: Set<ObjectIdentifier> = []
+        for owner in present(step.owners) {
+            guard let relationship = owner.relationship(named: name) else { continue }
+            if owner.isFault(relationship), let ids = related[owner.objectID] ?? owner.knownIDs(of: relationship), !owner.isInserted {
+                owner.arrive(objects(with: ids), relationship)
+            }
+            for object in owner.related(relationship) where seen.insert(ObjectIdentifier(object)).inserted { targets.append(object) }
+        }
+        try throwPendingFaultError()
+        noteArrival(of: targets)
+        return targets
+    }
+
+    /// Faults get the rows that have come; one of which a store has said that it has none reads as deleted, or is an error.
+    func fulfill(_ faults: [NSManagedObject], from rows: StoreQuestions.Rows) throws {
+        for object in faults where object.isFault && object.registry === registry {
+            let id = object.objectID
+            if let row = rows.known[id] ?? id.persistentStore?.knownRow(of: id, in: self) {
+                object.fulfillFault(with: row)
+            } else if !rows.absent.contains(id) {
+                try object.fulfillFault()
+            } else if shouldHandleInaccessibleFault(object, for: id, triggeredByProperty: nil) {
+                treatAsDeleted(object)
+            } else {
+                throw NSManagedObject.missingRow(id)
+            }
+        }
+    }
+
+    // MARK: From a parent
+
+    /// As ``load(_:of:_:)``: the parent loads the property of its own objects, and hands on what they show.
+    private func loadFromParent(_ name: String, of objects: Handover<[NSManagedObject]>) async throws -> Handover<[NSManagedObject]> {
+        guard let parent else { throw NoSource.shared.error }
+        let (owners, ids) = try await perform {
+            let owners = self.present(objects.value)
+            for owner in owners { _ = try owner.needsRow(for: name) }
+            return (Handover(owners), owners.filter { !$0.isInserted }.map(\.objectID))
+        }
+        let view = try await parent.view(of: ids, name)
+        return try await perform {
+            let view = view.value
+            for owner in owners.value where owner.registry === self.registry {
+                if owner.isFault, let row = view.rows[owner.objectID] { owner.fulfillFault(with: row) }
+                guard let relationship = owner.relationship(named: name), owner.isFault(relationship), !owner.isInserted,
+                    let ids = view.related[owner.objectID]
+                else { continue }
+                owner.arrive(self.objects(with: ids), relationship)
+            }
+            var targets: [NSManagedObject] = []
+            var seen: Set<ObjectIdentifier> = []
+            for owner in owners.value where owner.registry === self.registry {
+                guard let relationship = owner.relationship(named: name) else { continue }
+                for object in owner.related(relationship) where seen.insert(ObjectIdentifier(object)).inserted { targets.append(object) }
+            }
+            for object in targets where object.isFault { if let row = view.rows[object.objectID] { object.fulfillFault(with: row) } }
+            try self.throwPendingFaultError()
+            return Handover(targets)
+        }
+    }
+
+    /// What a child reads of a parent's objects.
+    private struct View {
+        var rows: [NSManagedObjectID: Row] = [:]
+        var related: [NSManagedObjectID: [NSManagedObjectID]] = [:]
+    }
+
+    /// Loads a property of objects for a child.
+    private func view(of ids: [NSManagedObjectID], _ name: String) async throws -> Handover<View> {
+        let objects = await perform { Handover(self.objects(with: ids)) }
+        try await load(objects, [[name]])
+        return try await perform {
+            var view = View()
+            for object in objects.value {
+                view.rows[object.objectID] = try self.rowForChild(of: object)
+                guard let relationship = object.relationship(named: name) else { continue }
+                view.related[object.objectID] = object.objectIDs(forRelationshipNamed: name)
+                for other in object.related(relationship) { view.rows[other.objectID] = try self.rowForChild(of: other) }
+            }
+            try self.throwPendingFaultError()
+            return Handover(view)
+        }
+    }
+
+    /// The answer of the parent to a fetch, what is unsaved there included.
+    func answerOfParent(to query: StoreQuery) async throws -> StoreAnswer {
+        guard let parent else { throw NoSource.shared.error }
+        try await parent.perform { try parent.throwPendingFaultError() }
+        switch query.resultType {
+        case .countResultType: return .count(try await parent.count(of: query))
+        case .dictionaryResultType: return .dictionaries(try await parent.dictionaries(of: query))
+        default:
+            let objects = try await parent.objects(of: query.with(resultType: .managedObjectResultType))
+            let (ids, batch) = await parent.perform {
+                (objects.value.map(\.objectID), Handover(objects.value.contains { $0.batchNumber != 0 } ? objects.value : []))
+            }
+            await perform { self.parentSource?.deliver(batch.value) }
+            return .ids(ids)
+        }
+    }
+}
+
+extension NSPersistentStore {
+    /// The row that is known of an object without asking, where a context sees the store as it is.
+    fileprivate func knownRow(of id: NSManagedObjectID, in context: NSManagedObjectContext) -> Row? {
+        context.requestingContext.generation.isPinned ? nil : rowAccess.knownRow(for: id)
+    }
+}
+
+extension NSManagedObject {
+    /// Loads a property of the object before it is read, and suspends until the store has answered; see
+    /// ``NSManagedObjectContext/load(_:_:isolation:)-(_,PartialKeyPath<Object>...,_)``.
+    ///
+    /// ```swift
+    /// try await album.load(\.tracks)
+    /// ```
+    ///
+    /// - Throws: code 134060 for a key path to something else than a property, and for an object that is in no context; the store's error;
+    ///   `CancellationError` when the task is cancelled.
+    public func load(_ keyPaths: String..., isolation: isolated (any Actor)? = #isolation) async throws {
+        try await contextToLoad().load(
+            Handover([self]), keyPaths.map { $0.split(separator: ".", omittingEmptySubsequences: false).map(String.init) })
+    }
+
+    fileprivate func contextToLoad() throws -> NSManagedObjectContext {
+        if let context = registry?.context { return context }
+        throw CoreDataError.make(
+            NSCoreDataError, "Nothing of the object can be loaded.", reason: "It is in no context, or that no longer exists.",
+            next: "Keep the context for as long as its objects are used.")
+    }
+
+    /// Whether the row is needed to know what a property says: not for a to-many relationship whose objects stores keep apart from rows.
+    ///
+    /// - Throws: code 134060 for a name that is none of a property.
+    fileprivate func needsRow(for name: String) throws -> Bool {
+        guard let property = owningEntity.frozen!.byName[name] else {
+            throw CoreDataError.make(
+                NSCoreDataError, "“\(name)” of \(objectID) cannot be loaded.", reason: "“\(owningEntity)” has no such property.",
+                next: "Give names of attributes and relationships.")
+        }
+        guard let relationship = property as? NSRelationshipDescription, relationship.isToMany else { return true }
+        return objectID.persistentStore?.interface?.keepsLists ?? true
+    }
+
+    /// The objects that the store has at the other end of a relationship have come.
+    fileprivate func arrive(_ objects: [NSManagedObject], _ relationship: NSRelationshipDescription) {
+        if relationship.isToMany {
+            let storage = toManyWithoutLoading(relationship)
+            if !storage.isLoaded { storage.load(objects) }
+        } else if case .fault = state(of: relationship), slots != nil {
+            setState(.toOne(objects.first), of: relationship)
+        }
+    }
+}
+
+extension NSFetchRequestResult where Self: NSManagedObject {
+    /// Loads properties of the object before they are read, and suspends until the store has answered; see
+    /// ``NSManagedObjectContext/load(_:_:isolation:)-(_,PartialKeyPath<Object>...,_)``.
+    ///
+    /// - Throws: as ``NSManagedObject/load(_:isolation:)``.
+    public func load(_ properties: PartialKeyPath<Self>..., isolation: isolated (any Actor)? = #isolation) async throws {
+        let names = try properties.map { try NSManagedObjectContext.names(of: $0) }
+        try await contextToLoad().load(Handover([self]), names)
+    }
+}
