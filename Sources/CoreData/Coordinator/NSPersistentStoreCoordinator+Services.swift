@@ -92,7 +92,7 @@ extension NSPersistentStoreCoordinator {
     /// - Throws: code 134090 where others have it open, 134070 where this coordinator has; nothing is removed then.
     public func destroyPersistentStore(at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil) throws {
         // What lives in memory is gone with its store.
-        if let storeClass = Self.registeredStoreTypes[storeType], !storeClass.isPlace(url) { return }
+        if let storeClass = Self.registeredStoreTypes[storeType], !storeClass.outlivesProgram { return }
         let files = try requireFiles(storeType)
         try refuseOpen(url, "destroyed")
         try files.destroyFiles(at: url, options: options)

@@ -54,7 +54,7 @@ struct StoreMigration {
 
     /// A copy without files is filled where it is, and holds everything when the old store goes.
     private func exchangeForFilled() throws -> NSPersistentStore {
-        let copy = try open(in: coordinator, at: storeClass.isPlace(url) ? url : nil, options)
+        let copy = try open(in: coordinator, at: storeClass.outlivesProgram ? url : nil, options)
         do {
             try fill(copy)
             try coordinator.remove(store)

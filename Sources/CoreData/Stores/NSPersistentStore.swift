@@ -113,8 +113,10 @@ open class NSPersistentStore: NSObject {
 
     // MARK: What the coordinator asks
 
-    /// Whether a URL names a place where one store of this kind may lie, and no second one. What lives in memory says no.
-    @_spi(Stores) open class func isPlace(_ url: URL) -> Bool { true }
+    /// Whether a URL names a place where one store may lie, and no second one. `/dev/null` does not.
+    @_spi(Stores) open class func isPlace(_ url: URL) -> Bool { url.path != "/dev/null" }
+    /// Whether what stores of this kind hold lies somewhere else than in them, so that there is something to destroy when they are gone.
+    @_spi(Stores) open class var outlivesProgram: Bool { true }
 
     /// Called once the metadata have been checked, before the store is asked anything.
     func open() throws {}

@@ -96,7 +96,8 @@ private enum Scenes {
         child.performAndWait { _ = child.object(with: id).value(forKey: "name") }
         for number in 1...200 {
             band.name = "\(number)"
-            try parent.save()
+            // In a closure, so that it is the save that stands still.
+            try { try parent.save() }()
             // The merge has begun already, or has not.
             if number % 2 == 0 { for _ in 0..<1_000 { _ = parent.hasChanges } }
             let name = child.performAndWait { child.object(with: id).value(forKey: "name") as? String }

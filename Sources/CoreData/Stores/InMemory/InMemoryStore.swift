@@ -14,8 +14,8 @@ final class InMemoryStore: NSPersistentStore, CopyableStore, BatchStore, Content
         metadata = [NSStoreUUIDKey: UUID().uuidString, NSStoreTypeKey: NSInMemoryStoreType]
     }
 
-    /// Whatever URL it is given, it lies nowhere.
-    override class func isPlace(_ url: URL) -> Bool { false }
+    /// What it holds is gone with it, whatever URL it was given.
+    override class var outlivesProgram: Bool { false }
 
     // MARK: Reading
 

@@ -43,9 +43,6 @@ final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @unchecked 
 
     // MARK: Opening and closing
 
-    /// `/dev/null` stands for a store that is gone with its coordinator.
-    override class func isPlace(_ url: URL) -> Bool { !SQLiteFiles.isInMemory(url) }
-
     override func loadMetadata() throws {
         let opened = try SQLiteOpening(self).open()
         opening = opened.connection
