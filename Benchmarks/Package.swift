@@ -7,23 +7,27 @@ let package = Package(
     name: "Benchmarks",
     dependencies: [
         .package(name: "OpenCoreData", path: ".."),
+        .package(name: "LogStore", path: "../Examples/LogStore"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
     ],
     targets: [
         .target(name: "PlainItems"),
         .target(name: "CountAllocations"),
+        .target(name: "MachineSettings"),
         // A name of its own, for packages in one graph cannot have targets of the same name.
         .systemLibrary(name: "BenchmarkSQLite", providers: [.apt(["libsqlite3-dev"])]),
         .target(name: "CountStatements", dependencies: ["BenchmarkSQLite"]),
         .executableTarget(
             name: "coredata-benchmarks",
             dependencies: [
-                "PlainItems", "CountAllocations", "BenchmarkSQLite", "CountStatements", .product(name: "CoreData", package: "OpenCoreData"),
-                .product(name: "Predicates", package: "OpenCoreData"), .product(name: "GRDB", package: "GRDB.swift"),
+                "PlainItems", "CountAllocations", "MachineSettings", "BenchmarkSQLite", "CountStatements",
+                .product(name: "CoreData", package: "OpenCoreData"),
+                .product(name: "LogStore", package: "LogStore"), .product(name: "Predicates", package: "OpenCoreData"),
+                .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: [
                 .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"),
                 .enableUpcomingFeature("MemberImportVisibility"),
-            ])
+            ]),
     ]
 )

@@ -9,6 +9,8 @@ struct Report: Codable {
     let sqlite: String
     /// The ratios of all variants.
     var findings: [Harness.Finding] = []
+    /// What the rows that are timed by the clock have found.
+    var clock: [ClockFinding] = []
     /// What a process takes to fetch all, by side.
     var memory: [String: ChildProcess.Memory] = [:]
     /// How many statements this store runs, by row.

@@ -31,6 +31,11 @@ if arguments.contains("--child-statements"), let parent {
     try ChildProcess.printStatements(SQLiteRows(count: count, directory: parent))
     exit(0)
 }
+let seconds = option("--seconds").flatMap { Double($0) } ?? 3
+if let merges = option("--child-fifty"), let parent {
+    try ChildProcess.printFiftyContexts(merges: merges == "on", seconds: seconds, directory: parent)
+    exit(0)
+}
 if arguments.contains("--allocations") {
     try Language.allocations(count: min(count, 10_000))
     exit(0)
@@ -40,26 +45,45 @@ if arguments.contains("--graph") {
     exit(0)
 }
 
-let runsAll = !arguments.contains("--sqlite") && !arguments.contains("--in-memory") && !arguments.contains("--linear")
+let runsAll = !["--sqlite", "--concurrency", "--in-memory", "--stores", "--linear"].contains(where: arguments.contains)
 var report = Report(count: count, rounds: harness.rounds)
-print("CPU time of each variant, and its ratio to the first of its group (median of interleaved rounds)")
-if runsAll || arguments.contains("--sqlite") {
+print("CPU time of each variant, and its ratio to the first of its group (median of interleaved rounds); several threads by the clock")
+/// Works in a directory that is made before, and removed after.
+func withDirectory(_ body: (String) throws -> Void) throws {
     let directory = (parent ?? NSTemporaryDirectory()) + "/coredata-benchmarks-\(ProcessInfo.processInfo.processIdentifier)"
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: directory) }
-    let rows = SQLiteRows(count: count, directory: directory)
-    let sides = harness.sides ?? Set(Benchmark.Side.allCases)
-    try rows.makeFiles(for: sides)
-    report.findings += try harness.run(rows.benchmarks)
-    if harness.filter.map("memory".contains) ?? true {
-        for (side, memory) in try ChildProcess.memory(rows, sides) { report.memory[side.rawValue] = memory }
+    try body(directory)
+}
+/// Works on databases that are made before, and removed after.
+func withFiles(_ body: (SQLiteRows, Set<Benchmark.Side>) throws -> Void) throws {
+    try withDirectory { directory in
+        let rows = SQLiteRows(count: count, directory: directory)
+        let sides = harness.sides ?? Set(Benchmark.Side.allCases)
+        try rows.makeFiles(for: sides)
+        try body(rows, sides)
     }
-    if harness.filter == nil, sides.contains(.store) { report.statements = try ChildProcess.statements(rows) }
-    report.printTable()
+}
+if runsAll || arguments.contains("--sqlite") {
+    try withFiles { rows, sides in
+        report.findings += try harness.run(rows.benchmarks)
+        if harness.filter.map("memory".contains) ?? true {
+            for (side, memory) in try ChildProcess.memory(rows, sides) { report.memory[side.rawValue] = memory }
+        }
+        if harness.filter == nil, sides.contains(.store) { report.statements = try ChildProcess.statements(rows) }
+        report.printTable()
+    }
 }
 if runsAll || arguments.contains("--in-memory") {
     report.findings += try harness.run(try InMemory.benchmarks(count: count))
     report.findings += try harness.run(try Language.benchmarks(count: count))
 }
+if runsAll || arguments.contains("--stores") {
+    try withDirectory { report.findings += try harness.run(try StoreComparison(count: count, directory: $0).benchmarks()) }
+}
 if runsAll && harness.filter == nil || arguments.contains("--linear") { try InMemory.linearity() }
+// The last, for they change how the process takes memory.
+if runsAll || arguments.contains("--concurrency") {
+    try withFiles { rows, _ in report.clock = try ConcurrencyRows(rows: rows, harness: harness, seconds: seconds).run() }
+}
 if let path = option("--json") { try report.write(to: path) }

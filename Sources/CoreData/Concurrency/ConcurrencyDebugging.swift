@@ -35,7 +35,7 @@ extension NSManagedObjectContext {
         let here: String
         if let current = ContextQueue.current {
             let owner = current.context.map { " of the context \($0.shownName)" } ?? ""
-            here = "the queue “\(current.queue.label)”\(owner)"
+            here = "the queue “\(current.label)”\(owner)"
         } else {
             here = Thread.isMainThread ? "the main thread" : "a thread of no context"
         }

@@ -1,29 +1,170 @@
 internal import Foundation
 
 /// The contexts that are told of saves in a coordinator or a parent context.
-// `lock` guards `listeners`.
+// `lock` guards `listeners` and the position of each.
 final class MergeListeners: @unchecked Sendable {
-    private let lock = NSLock()
+    private let lock = Mutex()
     // A weak reference would make every count of a registry's references slow; each context takes itself out when it goes.
-    private var listeners: [ObjectRegistry] = []
+    private var listeners: [MergeListener] = []
 
-    func add(_ registry: ObjectRegistry) {
-        lock.withLock { listeners = listeners.filter { $0 !== registry } + [registry] }
+    func add(_ listener: MergeListener) {
+        lock.lock()
+        defer { lock.unlock() }
+        listener.position = listeners.count
+        listeners.append(listener)
     }
 
-    func remove(_ registry: ObjectRegistry) {
-        lock.withLock { listeners.removeAll { $0 === registry } }
+    func remove(_ listener: MergeListener) {
+        lock.lock()
+        defer { lock.unlock() }
+        let position = listener.position
+        listeners.swapAt(position, listeners.count - 1)
+        listeners[position].position = position
+        listeners.removeLast()
     }
 
     /// Lets each context but one merge a save, on its own queue, when it gets to it.
     func tell(_ saved: @autoclosure () -> SavedIDs, isRemote: Bool, except saver: ObjectRegistry?) {
-        let told = lock.withLock { listeners }.filter { $0 !== saver }
-        if told.isEmpty { return }
+        lock.lock()
+        let isHeard = listeners.contains { $0.registry !== saver }
+        lock.unlock()
+        if !isHeard { return }
         let saved = saved()
         if saved.isEmpty { return }
-        for context in told.compactMap(\.livingContext) {
-            // The block keeps the context until it has run, as Apple's does.
-            context.perform { context.merge(saved, isRemote: isRemote) }
+        let news = SaveNews(saved, isRemote: isRemote)
+        var idle: [MergeListener] = []
+        lock.lock()
+        for listener in listeners where listener.registry !== saver && listener.hear(news) { idle.append(listener) }
+        lock.unlock()
+        for listener in idle { listener.enqueueMerge() }
+    }
+}
+
+/// A save that contexts are told of.
+// Never changes.
+final class SaveNews: Sendable {
+    let saved: SavedIDs
+    /// Whether rows that are kept in memory are older than the save.
+    let isRemote: Bool
+
+    init(_ saved: SavedIDs, isRemote: Bool) {
+        self.saved = saved
+        self.isRemote = isRemote
+    }
+}
+
+/// A context that is told of saves, for as long as someone holds it: what it is told does not keep it.
+// `lock` guards `news` and `isMergeEnqueued`; the lock of the listeners guards `position`.
+final class MergeListener: @unchecked Sendable {
+    let registry: ObjectRegistry
+    private let queue: ContextQueue
+    private let lock = Mutex()
+    /// What the context has been told and has not merged.
+    private var news: [SaveNews] = []
+    private var isMergeEnqueued = false
+    fileprivate var position = 0
+
+    init(_ context: NSManagedObjectContext) {
+        registry = context.registry
+        queue = context.contextQueue
+    }
+
+    /// Takes up a save.
+    ///
+    /// - Returns: whether a merge is to be enqueued; else one is waiting for its turn, and will see to it.
+    fileprivate func hear(_ save: SaveNews) -> Bool {
+        lock.lock()
+        defer { lock.unlock() }
+        news.append(save)
+        if isMergeEnqueued { return false }
+        isMergeEnqueued = true
+        return true
+    }
+
+    /// Merges all that has been told by then, when the context's queue gets to it.
+    fileprivate func enqueueMerge() {
+        queue.async(canBeDeferred: true) {
+            let news = self.takeNews()
+            guard let context = self.registry.livingContext else { return }
+            context.runEvent {
+                for (saved, isRemote) in SavedIDs.coalesced(news) { context.merge(saved, isRemote: isRemote) }
+            }
+        }
+    }
+
+    private func takeNews() -> [SaveNews] {
+        lock.lock()
+        defer { lock.unlock() }
+        isMergeEnqueued = false
+        return news.take()
+    }
+}
+
+extension Array {
+    fileprivate mutating func take() -> [Element] {
+        defer { self = [] }
+        return self
+    }
+}
+
+extension SavedIDs {
+    /// Several saves as few: merging these has the outcome of merging those one after the other.
+    ///
+    /// Of what one save has inserted or changed and a later one has deleted, the deletion remains. What is back after it was deleted is another object to a context, which
+    /// has to see it go first; and rows of one save may count as old where those of another do not: there a merge of its own begins.
+    static func coalesced(_ news: [SaveNews]) -> [(saved: SavedIDs, isRemote: Bool)] {
+        if news.count == 1 { return [(news[0].saved, news[0].isRemote)] }
+        var merges: [(saved: SavedIDs, isRemote: Bool)] = []
+        var sum = Sum()
+        var isRemote = false
+        for save in news {
+            if save.isRemote != isRemote || !sum.takes(save.saved) {
+                if !sum.isEmpty { merges.append((sum.saved, isRemote)) }
+                sum = Sum()
+                isRemote = save.isRemote
+            }
+            sum.add(save.saved)
+        }
+        if !sum.isEmpty { merges.append((sum.saved, isRemote)) }
+        return merges
+    }
+
+    /// What becomes of each object by several saves.
+    private struct Sum {
+        private enum Fate { case inserted, updated, refreshed, deleted }
+        private var fates: [NSManagedObjectID: Fate] = [:]
+        private var order: [NSManagedObjectID] = []
+
+        var isEmpty: Bool { order.isEmpty }
+
+        /// Whether the save has nothing to do with objects that were deleted before.
+        func takes(_ saved: SavedIDs) -> Bool {
+            !(saved.inserted + saved.updated + saved.refreshed).contains { fates[$0] == .deleted }
+        }
+
+        mutating func add(_ saved: SavedIDs) {
+            for id in saved.inserted { note(.inserted, of: id) }
+            for id in saved.updated where fates[id] != .inserted { note(.updated, of: id) }
+            for id in saved.refreshed where fates[id] == nil { note(.refreshed, of: id) }
+            for id in saved.deleted { note(.deleted, of: id) }
+        }
+
+        private mutating func note(_ fate: Fate, of id: NSManagedObjectID) {
+            if fates.updateValue(fate, forKey: id) == nil { order.append(id) }
+        }
+
+        var saved: SavedIDs {
+            var saved = SavedIDs(inserted: [], updated: [], deleted: [])
+            for id in order {
+                switch fates[id] {
+                case .inserted: saved.inserted.append(id)
+                case .updated: saved.updated.append(id)
+                case .refreshed: saved.refreshed.append(id)
+                case .deleted: saved.deleted.append(id)
+                case nil: break
+                }
+            }
+            return saved
         }
     }
 }
@@ -31,11 +172,18 @@ final class MergeListeners: @unchecked Sendable {
 extension NSManagedObjectContext {
     /// Registers with the parent or the coordinator, or takes leave of them, as ``automaticallyMergesChangesFromParent`` says.
     func updateListening() {
-        listensTo?.remove(registry)
-        listensTo = nil
+        stopListening()
         guard automaticallyMergesChangesFromParent else { return }
-        listensTo = parent?.mergeListeners ?? persistentStoreCoordinator?.mergeListeners
-        listensTo?.add(registry)
+        guard let source = parent?.mergeListeners ?? persistentStoreCoordinator?.mergeListeners else { return }
+        let listener = MergeListener(self)
+        source.add(listener)
+        listensTo = (source, listener)
+    }
+
+    /// Takes leave of the parent or the coordinator.
+    func stopListening() {
+        if let (source, listener) = listensTo { source.remove(listener) }
+        listensTo = nil
     }
 
     /// Tells those who merge by themselves what this context has saved: contexts beside this one, and its children.

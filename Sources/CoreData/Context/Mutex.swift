@@ -17,5 +17,7 @@ final class Mutex: @unchecked Sendable {
     }
 
     @inline(__always) func lock() { pthread_mutex_lock(mutex) }
+    /// Whether it was free, and is taken now.
+    @inline(__always) func tryLock() -> Bool { pthread_mutex_trylock(mutex) == 0 }
     @inline(__always) func unlock() { pthread_mutex_unlock(mutex) }
 }

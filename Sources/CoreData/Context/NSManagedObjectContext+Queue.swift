@@ -16,7 +16,7 @@ extension NSManagedObjectContext {
         case enqueued
     }
 
-    var queue: DispatchQueue { contextQueue.queue }
+    var queue: ContextQueue { contextQueue }
 
     /// See ``perform(_:)-(()->Void)``.
     func enqueue(_ block: @escaping () -> Void) {
@@ -28,6 +28,9 @@ extension NSManagedObjectContext {
     ///
     /// It may be called from the queue itself, and from a block for which the queue waits, over however many contexts.
     public func performAndWait<T>(_ block: () throws -> T) rethrows -> T { try contextQueue.sync(block) }
+
+    /// Runs `block` on the queue of a parent while its child waits in the middle of its own work.
+    func performForChild<T>(_ block: () throws -> T) rethrows -> T { try contextQueue.sync(isForChild: true, block) }
 
     /// Runs `block` on the context's queue and suspends until it is done; no thread waits.
     ///

@@ -114,7 +114,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final var registry: ObjectRegistry!
     /// The contexts below this one that merge by themselves.
     final let mergeListeners = MergeListeners()
-    final var listensTo: MergeListeners?
+    /// Who tells this context of saves, and as whom.
+    final var listensTo: (source: MergeListeners, listener: MergeListener)?
     // As with an object's fields: each new object comes into two of the lists, and nothing that is done to a list leads back to it.
     @exclusivity(unchecked) final var insertedList = ObjectList()
     @exclusivity(unchecked) final var updatedList = ObjectList()
@@ -174,7 +175,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
             object.relationships = []
             object.rarities = nil
         }
-        listensTo?.remove(registry)
+        stopListening()
         registry.contextWillDeallocate()
         guard source.wantsRegistrations else { return }
         source.didUnregister(registry.takeGone() + registry.all.compactMap(\.identifier).filter { !$0.isTemporary })

@@ -71,7 +71,11 @@ extension NSManagedObjectContext {
     ///
     /// Before the first read it is ``NSQueryGenerationToken/current``.
     public var queryGenerationToken: NSQueryGenerationToken? {
-        guard parent == nil, persistentStoreCoordinator?.persistentStores.contains(where: { ($0.interface as? any GenerationStore)?.keepsGenerations ?? false }) ?? false else { return nil }
+        guard parent == nil,
+            persistentStoreCoordinator?.persistentStores.contains(where: {
+                ($0.interface as? any GenerationStore)?.keepsGenerations ?? false
+            }) ?? false
+        else { return nil }
         return generation.current
     }
 

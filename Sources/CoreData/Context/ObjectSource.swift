@@ -26,6 +26,8 @@ protocol ObjectSource: AnyObject {
     func prepareRelatedNumbers(
         of relationship: NSRelationshipDescription, for numbers: [Int64], of origin: RowOrigin, in context: NSManagedObjectContext
     ) throws -> RelatedNumbers?
+    /// Rows of objects in which properties are known that were not.
+    func values(of properties: [NSPropertyDescription], for ids: [NSManagedObjectID], in context: NSManagedObjectContext) throws -> [Row]
     /// The objects of a relationship whose IDs the row does not hold.
     func relatedIDs(of relationship: NSRelationshipDescription, for id: NSManagedObjectID, in context: NSManagedObjectContext) throws
         -> [NSManagedObjectID]

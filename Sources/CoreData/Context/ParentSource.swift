@@ -23,7 +23,7 @@ final class ParentSource: ObjectSource {
     var sourceModel: NSManagedObjectModel? { parent.model }
 
     func fetch(_ query: StoreQuery, for context: NSManagedObjectContext) throws -> StoreAnswer {
-        try parent.performAndWait {
+        try parent.performForChild {
             try parent.throwPendingFaultError()
             switch query.resultType {
             case .countResultType: return .count(try parent.countObjects(query))
@@ -37,18 +37,29 @@ final class ParentSource: ObjectSource {
     }
 
     func row(for id: NSManagedObjectID, in context: NSManagedObjectContext) throws -> Row? {
-        try parent.performAndWait { try parent.rowForChild(of: parent.object(with: id)) }
+        try parent.performForChild { try parent.rowForChild(of: parent.object(with: id)) }
+    }
+
+    func values(of properties: [NSPropertyDescription], for ids: [NSManagedObjectID], in context: NSManagedObjectContext) throws -> [Row] {
+        try parent.performForChild {
+            try ids.compactMap { id in
+                let object = parent.object(with: id)
+                try object.fulfillFault()
+                for property in properties where object.isUnknown(at: property.slotIndex) { try parent.loadUnknown(property, of: object) }
+                return object.hasChanges ? try object.rowForChild() : object.row
+            }
+        }
     }
 
     /// Lets the parent ask for a relationship of all that came with an object.
     func prepareRelationship(_ relationship: NSRelationshipDescription, of id: NSManagedObjectID) throws {
-        try parent.performAndWait { try parent.prepareRelationship(relationship, of: parent.object(with: id)) }
+        try parent.performForChild { try parent.prepareRelationship(relationship, of: parent.object(with: id)) }
     }
 
     func relatedIDs(
         of relationship: NSRelationshipDescription, for id: NSManagedObjectID, in context: NSManagedObjectContext
     ) throws -> [NSManagedObjectID] {
-        try parent.performAndWait {
+        try parent.performForChild {
             let ids = parent.object(with: id).objectIDs(forRelationshipNamed: relationship.name)
             try parent.throwPendingFaultError()
             if ids.count > 1, parent.persistentStoreCoordinator?.wantsRegistrations ?? false {
@@ -67,7 +78,7 @@ final class ParentSource: ObjectSource {
 
     func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws -> [Row] {
         let delivery = try Delivery(changes)
-        try parent.performAndWait { try parent.receive(delivery, from: context.registry) }
+        try parent.performForChild { try parent.receive(delivery, from: context.registry) }
         return []
     }
 
@@ -275,6 +286,9 @@ final class NoSource: ObjectSource, Sendable {
         throw error
     }
     func row(for id: NSManagedObjectID, in context: NSManagedObjectContext) throws -> Row? { throw error }
+    func values(of properties: [NSPropertyDescription], for ids: [NSManagedObjectID], in context: NSManagedObjectContext) throws -> [Row] {
+        throw error
+    }
     func relatedIDs(
         of relationship: NSRelationshipDescription, for id: NSManagedObjectID, in context: NSManagedObjectContext
     ) throws -> [NSManagedObjectID] { throw error }

@@ -83,20 +83,32 @@ extension NSPersistentStoreCoordinator {
                 reason: "It has: \(managedObjectModel.configurations.joined(separator: ", ")).", next: "Check the name.")
         }
         // What lies nowhere may do so more than once.
-        if let storeURL, !SQLiteFiles.isInMemory(storeURL), persistentStore(for: storeURL) != nil {
-            throw CoreDataError.make(
-                NSPersistentStoreOpenError, "The store at \(storeURL) cannot be added twice.", next: "Use the store that is there.")
-        }
+        let place = storeURL.flatMap { storeClass.isPlace($0) ? $0 : nil }
+        try reserve(place)
+        defer { giveUpReservation(of: place) }
         let store = storeClass.init(
             persistentStoreCoordinator: self, configurationName: configuration, at: storeURL ?? NSPersistentStore.noURL, options: options)
         try store.loadMetadata()
+        if store.metadata == nil, let storeURL { store.metadata = Self.basicMetadata(ofType: storeType, at: storeURL) }
         try check(store, type: storeType)
         try store.settleInterface()
+        try refuseTwin(of: store, among: persistentStores)
         try store.open()
-        append(store)
+        try append(store)
         store.didAdd(to: self)
         postStoresChange(NSAddedPersistentStoresKey, store)
         return store
+    }
+
+    /// What a store at a place has for metadata if it has set none: the same whenever that place is opened.
+    private static func basicMetadata(ofType type: String, at url: URL) -> [String: Any] {
+        let place = (url.isFileURL ? url.standardizedFileURL : url.standardized).absoluteString
+        var bytes = [UInt8](SHA2.sha256(Data("\(type)\0\(place)".utf8)).prefix(16))
+        // A UUID of version 8: made in a way of one's own (RFC 9562).
+        bytes[6] = bytes[6] & 0x0F | 0x80
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        let uuid = bytes.withUnsafeBytes { UUID(uuid: $0.load(as: uuid_t.self)) }
+        return [NSStoreTypeKey: type, NSStoreUUIDKey: uuid.uuidString]
     }
 
     /// Opens the store of a type at a place and adds it, in the spelling of current SDKs.
@@ -136,7 +148,8 @@ extension NSPersistentStoreCoordinator {
     private func check(_ store: NSPersistentStore, type: String) throws {
         guard let metadata = store.metadata else {
             throw CoreDataError.contract(
-                store, "loadMetadata()", "It set no metadata.", next: "Set metadata with NSStoreUUIDKey and NSStoreTypeKey.")
+                store, "loadMetadata()", "It set no metadata, and the store has no URL that they could follow from.",
+                next: "Set metadata with NSStoreUUIDKey and NSStoreTypeKey.")
         }
         guard let found = metadata[NSStoreTypeKey] as? String else {
             throw CoreDataError.contract(
@@ -151,11 +164,6 @@ extension NSPersistentStoreCoordinator {
             throw CoreDataError.contract(
                 store, "loadMetadata()", "The metadata have no NSStoreUUIDKey.",
                 next: "Set it to text that is the same whenever this place is opened; object URIs carry it.")
-        }
-        if let twin = persistentStores.first(where: { $0.identifier == uuid }) {
-            throw CoreDataError.make(
-                NSPersistentStoreOpenError, "The store at \(url(for: store)) has the UUID of one that is open, \(uuid).",
-                reason: "That one lies at \(url(for: twin)).", next: "Give every place a UUID of its own.")
         }
     }
 

@@ -11,6 +11,15 @@ extension NSPersistentStoreCoordinator {
         try prepare(ids, in: context) { try $0.prepareRelated(of: relationship, for: $1, for: context.caller) }
     }
 
+    func values(of properties: [NSPropertyDescription], for ids: [NSManagedObjectID], in context: NSManagedObjectContext) throws -> [Row] {
+        var rows: [Row] = []
+        _ = try prepare(ids, in: context) { access, ids in
+            rows += try access.loadValues(of: properties, for: ids, for: context.caller)
+            return true
+        }
+        return rows
+    }
+
     /// IDs by their stores, those of stores that are not the coordinator's left out.
     func groups(of ids: [NSManagedObjectID]) -> [(store: NSPersistentStore, ids: [NSManagedObjectID])] {
         var groups: [(store: NSPersistentStore, ids: [NSManagedObjectID])] = []

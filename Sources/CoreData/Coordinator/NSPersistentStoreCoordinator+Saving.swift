@@ -77,6 +77,11 @@ extension NSPersistentStoreCoordinator {
         try parts(of: changes).map { ($0.store, try StoreChangeSet($0.changes, keepsLists: $0.store.interface.keepsLists)) }
     }
 
+    /// Saves; what could be done only in part is an error here.
+    func saveWhole(_ changes: ChangeSet, in context: NSManagedObjectContext) throws {
+        do { _ = try save(changes, in: context) } catch let partial as PartialSave { throw partial.error }
+    }
+
     /// Saves.
     ///
     /// - Returns: rows that stores have changed while they saved.

@@ -5,7 +5,7 @@ public import Foundation
 /// Contexts of any queue may use one coordinator at once; stores guard what is theirs.
 ///
 /// Source: [NSPersistentStoreCoordinator](https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator).
-// `lock` guards `stores` and `label`, and nothing else: stores have locks of their own.
+// `lock` guards `stores`, `reservedURLs` and `label`, and nothing else: stores have locks of their own.
 open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// The model of the objects. It cannot be changed any more.
     public let managedObjectModel: NSManagedObjectModel
@@ -18,7 +18,9 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     private let lock = NSRecursiveLock()
     private var label: String?
     private var stores: [NSPersistentStore] = []
-    let workQueue = CoordinatorQueue()
+    /// Where stores are being opened.
+    private var reservedURLs: Set<URL> = []
+    let workQueue = ContextQueue.makePrivate("NSPersistentStoreCoordinator")
     /// The contexts that merge by themselves what others save.
     let mergeListeners = MergeListeners()
 
@@ -77,7 +79,52 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// Sets the metadata of a store; they are written with the next save.
     open func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) { store.metadata = metadata }
 
-    func append(_ store: NSPersistentStore) { lock.withLock { stores.append(store) } }
+    /// Keeps a place for the store that is about to be opened there; nil is no place.
+    ///
+    /// - Throws: code 134080 where a store has it, or is being opened there on another thread.
+    func reserve(_ url: URL?) throws {
+        guard let url else { return }
+        guard persistentStore(for: url) == nil, lock.withLock({ reservedURLs.insert(url).inserted }) else { throw placeTaken(url) }
+        // It may have been added and its reservation given up in between.
+        if persistentStore(for: url) != nil {
+            giveUpReservation(of: url)
+            throw placeTaken(url)
+        }
+    }
+
+    func giveUpReservation(of url: URL?) {
+        guard let url else { return }
+        lock.withLock { _ = reservedURLs.remove(url) }
+    }
+
+    private func placeTaken(_ url: URL) -> NSError {
+        CoreDataError.make(NSPersistentStoreOpenError, "The store at \(url) cannot be added twice.", next: "Use the store that is there.")
+    }
+
+    /// Adds a store.
+    ///
+    /// - Throws: code 134080 where one with its UUID is there.
+    func append(_ store: NSPersistentStore) throws {
+        var known = persistentStores
+        while true {
+            // Stores may override what they tell about themselves: they are not asked under the lock.
+            try refuseTwin(of: store, among: known)
+            let (isAdded, now) = lock.withLock {
+                let isSame = stores.elementsEqual(known, by: ===)
+                if isSame { stores.append(store) }
+                return (isSame, stores)
+            }
+            if isAdded { return }
+            known = now
+        }
+    }
+
+    func refuseTwin(of store: NSPersistentStore, among known: [NSPersistentStore]) throws {
+        guard let uuid = store.identifier, let twin = known.first(where: { $0.identifier == uuid }) else { return }
+        throw CoreDataError.make(
+            NSPersistentStoreOpenError, "The store at \(url(for: store)) has the UUID of one that is open, \(uuid).",
+            reason: "That one lies at \(url(for: twin)).", next: "Give every place a UUID of its own.")
+    }
 
     /// Takes a store away. Objects of it that live in contexts can no longer be read or saved.
     ///
@@ -112,7 +159,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// - Throws: the store's error.
     open func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext) throws -> Any {
         if let save = request as? NSSaveChangesRequest {
-            _ = try self.save(
+            try saveWhole(
                 ChangeSet(
                     inserted: Array(save.insertedObjects ?? []), updated: Array(save.updatedObjects ?? []),
                     deleted: Array(save.deletedObjects ?? []), locked: Array(save.lockedObjects ?? [])), in: context)

@@ -114,11 +114,17 @@ final class FetchedSectionCache: @unchecked Sendable {
 }
 
 /// What a store's contents are at one time. Two equal states are the same contents.
-struct ContentsState: Equatable {
+@_spi(Stores) public struct ContentsState: Equatable, Sendable {
     /// As this run of the program can tell.
-    let current: String
+    public let current: String
     /// As every run of every program can; nil where that cannot be told.
-    var lasting: String?
+    public var lasting: String?
+
+    /// Describes contents by texts that no other contents of the store have.
+    public init(current: String, lasting: String? = nil) {
+        self.current = current
+        self.lasting = lasting
+    }
 }
 
 extension NSPersistentStoreCoordinator {

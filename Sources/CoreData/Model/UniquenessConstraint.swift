@@ -1,10 +1,11 @@
 internal import Foundation
-internal import Predicates
+public import Predicates
 
 /// Attributes whose values, taken together, no two objects of a store may share. Objects with a nil among them never conflict.
 // Immutable.
-final class UniquenessConstraint: Sendable {
-    let names: [String]
+@_spi(Stores) public final class UniquenessConstraint: Sendable {
+    /// The names of the attributes.
+    public let names: [String]
     /// Where the attributes stand in the entity that declares the constraint, and in all that inherit from it.
     let slotIndexes: [Int]
 
@@ -12,6 +13,9 @@ final class UniquenessConstraint: Sendable {
         self.names = names
         self.slotIndexes = slotIndexes
     }
+
+    /// The values of a row, which ``ConflictFinding/holders(of:_:)`` is asked for; nil if one of them is.
+    public func key(of row: Row) -> [PropertyValue]? { key(of: row, row.entity.frozen.unsafelyUnwrapped) }
 
     /// The values of a row, nil if one of them is.
     func key(of row: Row, _ frozen: FrozenEntity) -> [PropertyValue]? {

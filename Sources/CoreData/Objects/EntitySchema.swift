@@ -4,8 +4,9 @@ public import Predicates
 extension NSManagedObject {
     /// What a compiled predicate looks at: the object with its values, fetched if need be.
     @inline(__always) func subject() throws -> PredicateSubject {
-        if let slots { return PredicateSubject(slots: slots, object: self) }
+        if let slots, !flags.contains(.partial) { return PredicateSubject(slots: slots, object: self) }
         try fulfillFault()
+        if flags.contains(.partial) { try completeAllUnknown() }
         return PredicateSubject(slots: slots ?? owningEntity.frozen!.layout.nilRow.slots, object: self)
     }
 }

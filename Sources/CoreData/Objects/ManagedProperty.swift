@@ -50,7 +50,10 @@ public import Synchronization
 
     @usableFromInline @inline(never) func resolveForWriting(in object: NSManagedObject, _ key: UInt, _ type: UInt) -> PropertyPlace {
         let place = knownPlace(in: object, key, type)
-        if object.noticesAccesses { object.noteWrite(at: place.index) }
+        if object.noticesAccesses {
+            object.noteWrite(at: place.index)
+            if object.flags.contains(.partial) { object.prepareUnknownForWriting(at: place.index) }
+        }
         return place
     }
 
@@ -167,7 +170,9 @@ extension NSManagedObject {
         set { Value.set(newValue, in: self, at: property.placeForWriting(in: self)) }
     }
 
-    @inlinable @inline(__always) final var readableSlots: UnsafeMutableRawPointer { slots ?? slotsAfterFault() }
+    @inlinable @inline(__always) final func readableSlots(_ index: @autoclosure () -> Int) -> UnsafeMutableRawPointer {
+        slots ?? slotsAfterFault(reading: index())
+    }
 
     @inlinable @inline(__always) final func writableSlots(_ index: Int) -> UnsafeMutableRawPointer {
         if flags.isSuperset(of: .writable), index < 64, let slots {

@@ -46,13 +46,13 @@ extension ManagedScalar {
     /// See ``ManagedValue``.
     @inlinable @inline(__always)
     public static func get(from object: NSManagedObject, at place: PropertyPlace) -> Self {
-        fromStored((object.readableSlots + place.offset).assumingMemoryBound(to: Stored.self).pointee)
+        fromStored((object.readableSlots(place.index) + place.offset).assumingMemoryBound(to: Stored.self).pointee)
     }
 
     /// See ``ManagedValue``.
     @inlinable @inline(__always)
     public static func getOptional(from object: NSManagedObject, at place: PropertyPlace) -> Self? {
-        let slots = object.readableSlots
+        let slots = object.readableSlots(place.index)
         return place.isNil(slots) ? nil : fromStored((slots + place.offset).assumingMemoryBound(to: Stored.self).pointee)
     }
 

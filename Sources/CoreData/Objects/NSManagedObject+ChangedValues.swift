@@ -142,7 +142,10 @@ extension Row {
     func hasEqualValue(as other: Row, at slot: RowLayout.Slot) -> Bool {
         if self === other { return true }
         let isNil = isNil(at: slot)
-        if isNil || other.isNil(at: slot) { return isNil == other.isNil(at: slot) }
+        if isNil || other.isNil(at: slot) {
+            guard isNil == other.isNil(at: slot) else { return false }
+            return !mayHaveUnknown && !other.mayHaveUnknown || isUnknown(at: slot) == other.isUnknown(at: slot)
+        }
         let place = slots + slot.location.offset
         let otherPlace = other.slots + slot.location.offset
         switch slot.kind {

@@ -63,6 +63,13 @@ extension NSManagedObject {
         flags.remove(.ownsRow)
     }
 
+    /// The slots to read a property from, see ``slotsAfterFault()``: its value is there, whatever else of the row is unknown.
+    @usableFromInline @inline(never) final func slotsAfterFault(reading index: Int) -> UnsafeMutableRawPointer {
+        _ = slotsAfterFault()
+        if flags.contains(.partial) { completeUnknown(at: index) }
+        return slots ?? owningEntity.frozen!.layout.nilRow.slots
+    }
+
     /// The slots to read from: the object's own, or those of a row of nils when the store failed. The error is kept by the context.
     @usableFromInline @inline(never) final func slotsAfterFault() -> UnsafeMutableRawPointer {
         if slots == nil {
@@ -94,7 +101,9 @@ extension NSManagedObject {
         if slots == nil { _ = slotsAfterFault() }
         guard slots != nil else { return false }
         noteChange(at: index)
-        return prepareRowForWriting()
+        guard prepareRowForWriting() else { return false }
+        if flags.contains(.partial), let row { row.setKnown(at: row.layout.slots[index]) }
+        return true
     }
 
     /// Makes the row the object's own. False when its values cannot be had.

@@ -68,10 +68,14 @@ extension NSManagedObject: KeyValueReadable {
 
     /// The value of an attribute at the public edge.
     func anyAttribute(_ property: NSPropertyDescription) -> Any? {
-        readableRow.any(at: slot(of: property), of: property as? NSAttributeDescription)
+        let row = readableRow
+        guard flags.contains(.partial) else { return row.any(at: slot(of: property), of: property as? NSAttributeDescription) }
+        completeUnknown(at: property.slotIndex)
+        return readableRow.any(at: slot(of: property), of: property as? NSAttributeDescription)
     }
 
     private func committedValue(of property: NSPropertyDescription) -> Any? {
+        completeUnknownSnapshot(at: property.slotIndex)
         guard let row = snapshot else { return nil }
         let slot = slot(of: property)
         guard let relationship = property as? NSRelationshipDescription else {

@@ -16,6 +16,7 @@ extension NSManagedObject {
             let old = slots
             slots = newValue?.retainedSlots
             old?.rowBlock.release()
+            if flags.contains(.partial) || newValue?.mayHaveUnknown ?? false { noticeUnknown() }
         }
     }
 

@@ -21,8 +21,8 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     @exclusivity(unchecked) final var snapshotSlots: UnsafeMutableRawPointer?
     @exclusivity(unchecked) final var eventSlots: UnsafeMutableRawPointer?
     /// The places of the entity's properties; the entity keeps them alive.
-    @usableFromInline final let places: UnsafeMutablePointer<PlaceEntry>
-    @usableFromInline final let placeMask: UInt32
+    @exclusivity(unchecked) @usableFromInline final var places: UnsafeMutablePointer<PlaceEntry>
+    @exclusivity(unchecked) @usableFromInline final var placeMask: UInt32
     @exclusivity(unchecked) @usableFromInline final var flags: ObjectFlags = []
     /// The properties set since the last save, by slot index.
     @exclusivity(unchecked) @usableFromInline final var changed = PropertySet()
@@ -312,7 +312,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
             if let relationship = property as? NSRelationshipDescription {
                 value = isFault(relationship) ? "relationship fault" : "relationship"
             } else {
-                value = AttributeCheck.describe(anyAttribute(property))
+                value = row?.isUnknown(at: slot(of: property)) ?? false ? "unknown" : AttributeCheck.describe(anyAttribute(property))
             }
             return "\(property.name) = \(value)"
         }.joined(separator: "; ")
@@ -342,6 +342,8 @@ extension NSManagedObject: @unchecked Sendable {}
     static let inaccessible = ObjectFlags(rawValue: 128)
     /// The object came to life by `insert`, in the current event.
     static let insertedInEvent = ObjectFlags(rawValue: 256)
+    /// Some value of the row is unknown: each access looks whether it is the one that is asked for.
+    static let partial = ObjectFlags(rawValue: 1024)
     /// `awakeFromFetch` runs: what it sets does not count as a change.
     static let awaking = ObjectFlags(rawValue: 512)
 

@@ -68,6 +68,9 @@ open class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult, @unchec
     /// What stands in a to-one slot whose value the store has not been asked for yet.
     static let unresolved = NSManagedObjectID(entity: NSEntityDescription(), token: nil, reference: .integer(-1))
 
+    /// The key under which the store knows the object, where that is a number.
+    @_spi(Stores) public final var number: Int64? { if case .integer(let number) = reference { number } else { nil } }
+
     /// The permanent ID of the object if a save has given it one, this one otherwise.
     final var current: NSManagedObjectID { isTemporary ? promotion.load()?.current ?? self : self }
 

@@ -93,7 +93,7 @@ extension ManagedScalar where Stored == String {
     /// See ``ManagedValue``.
     @inlinable @inline(__always)
     public static func get(from object: NSManagedObject, at place: PropertyPlace) -> Self {
-        let slots = object.readableSlots
+        let slots = object.readableSlots(place.index)
         if place.isPacked(slots) { return fromStored(PackedBytes.text(slots, place.offset)) }
         return fromStored((slots + place.offset).assumingMemoryBound(to: String.self).pointee)
     }
@@ -101,7 +101,7 @@ extension ManagedScalar where Stored == String {
     /// See ``ManagedValue``.
     @inlinable @inline(__always)
     public static func getOptional(from object: NSManagedObject, at place: PropertyPlace) -> Self? {
-        let slots = object.readableSlots
+        let slots = object.readableSlots(place.index)
         if place.isNil(slots) { return nil }
         if place.isPacked(slots) { return fromStored(PackedBytes.text(slots, place.offset)) }
         return fromStored((slots + place.offset).assumingMemoryBound(to: String.self).pointee)
@@ -129,7 +129,7 @@ extension ManagedScalar where Stored == Data {
     /// See ``ManagedValue``.
     @inlinable @inline(__always)
     public static func get(from object: NSManagedObject, at place: PropertyPlace) -> Self {
-        let slots = object.readableSlots
+        let slots = object.readableSlots(place.index)
         if place.isPacked(slots) { return fromStored(PackedBytes.data(slots, place.offset)) }
         return fromStored((slots + place.offset).assumingMemoryBound(to: Data.self).pointee)
     }
@@ -137,7 +137,7 @@ extension ManagedScalar where Stored == Data {
     /// See ``ManagedValue``.
     @inlinable @inline(__always)
     public static func getOptional(from object: NSManagedObject, at place: PropertyPlace) -> Self? {
-        let slots = object.readableSlots
+        let slots = object.readableSlots(place.index)
         if place.isNil(slots) { return nil }
         if place.isPacked(slots) { return fromStored(PackedBytes.data(slots, place.offset)) }
         return fromStored((slots + place.offset).assumingMemoryBound(to: Data.self).pointee)

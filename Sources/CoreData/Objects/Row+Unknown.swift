@@ -33,9 +33,13 @@ extension Row {
         }
     }
 
-    /// Copies an unknown value's place, or a known value, from a row of the same layout.
-    func copyKnowledge(from other: Row, at slot: RowLayout.Slot) {
-        if other.isUnknown(at: slot) { setUnknown(at: slot) } else { copyValue(from: other, at: slot) }
+    /// A value is about to be set. By the row's owner.
+    func setKnown(at slot: RowLayout.Slot) {
+        // Texts, bytes and references are taken care of where they are stored.
+        switch slot.kind {
+        case .integer, .boolean, .double, .date, .uuid: slot.location.clearPacked(slots)
+        case .string, .data, .box, .objectID, .objectIDs: break
+        }
     }
 
     /// The slots of attributes whose values are unknown.
@@ -48,8 +52,11 @@ extension Row {
     }
 
     /// A row in which what is unknown here has the values of another row of the object, where that is of the same version.
-    func completed(from other: Row) -> Row {
-        guard other.version == version, other.layout === layout else { return self }
+    func completed(from other: Row) -> Row { other.version == version ? filled(from: other) : self }
+
+    /// A row in which what is unknown here has the values of another row of the object.
+    func filled(from other: Row) -> Row {
+        guard other.layout === layout else { return self }
         var completed: Row?
         for index in unknownSlots {
             let slot = layout.slots[index]

@@ -34,7 +34,8 @@ extension Row {
     public func setValue(any value: Any?, of attribute: NSAttributeDescription) throws {
         guard let stored = AttributeCheck.conform(value, to: attribute) else {
             throw CoreDataError.make(
-                NSCoreDataError, "“\(attribute)” cannot hold \(AttributeCheck.describe(value)).", reason: "The model gives it another type.",
+                NSCoreDataError, "“\(attribute)” cannot hold \(AttributeCheck.describe(value)).",
+                reason: "The model gives it another type.",
                 next: "Convert the value before it is put into the row.")
         }
         store(stored, in: layout.slots[attribute.slotIndex])

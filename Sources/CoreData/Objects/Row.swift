@@ -162,6 +162,7 @@ final class ObjectIDList: Sendable {
 
     /// Copies one value of a row of the same layout, or of one that this row's extends.
     func copyValue(from other: Row, at slot: RowLayout.Slot) {
+        if other.mayHaveUnknown, other.isUnknown(at: slot) { return setUnknown(at: slot) }
         let offset = slot.location.offset
         let place = slots + offset
         let source = other.slots + offset

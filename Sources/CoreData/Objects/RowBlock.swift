@@ -26,30 +26,28 @@ struct RowBlockHeader {
     unowned(unsafe) let layout: RowLayout
     /// What makes the IDs of rows that have a number only; the block holds it.
     var origin: Unmanaged<RowOrigin>?
-    /// How many bytes the rows take, and how many they may.
-    var used: UInt32
-    var capacity: UInt32
-    /// How many of the rows a store's cache has. Under the lock of the store.
-    var cachedRows: UInt32 = 0
-    /// Whether some row holds references.
-    var holdsReferences = false
+    /// How many bytes the rows may take.
+    let capacity: UInt32
 }
 
 /// Memory in which rows of one layout lie: one row that somebody may write, or many that a store has read together.
 ///
-/// Whoever holds a row holds its block. A store fills its block up under its lock; rows that are there already never change.
+/// Whoever holds a row holds its block. One reader of a store fills its block up while others read what is there already, which never changes:
+/// what is written meanwhile lies in atomics, apart from the header.
 final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
-    /// What the elements begin with: not 0 once an ID has been made for one of several rows.
-    private static let noteSize = 8
+    /// The elements begin with what changes while others read: a byte that is not 0 once an ID has been made for one of several rows, one that is not
+    /// 0 once some row holds references, from the fifth byte on how many bytes the rows take, and in the second word how many of the rows a store's
+    /// cache has.
+    private static let noteSize = 16
     /// The length of a block of many rows, in bytes.
     static let standardSize = 32 * 1024
 
     static func make(_ layout: RowLayout, origin: RowOrigin?, byteCount: Int) -> RowBlock {
         let block = unsafeDowncast(
             RowBlock.create(minimumCapacity: (byteCount + noteSize + 7) / 8) { _ in
-                RowBlockHeader(layout: layout, origin: origin.map(Unmanaged.passRetained), used: 0, capacity: UInt32(byteCount))
+                RowBlockHeader(layout: layout, origin: origin.map(Unmanaged.passRetained), capacity: UInt32(byteCount))
             }, to: RowBlock.self)
-        block.withUnsafeMutablePointerToElements { $0.initialize(to: 0) }
+        block.withUnsafeMutablePointerToElements { $0.initialize(repeating: 0, count: noteSize / 8) }
         return block
     }
 
@@ -62,6 +60,16 @@ final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
         block.commit(size: size)
         return Row(block: block, slots: slots)
     }
+
+    @inline(__always) private func note<Value: AtomicRepresentable>(_ offset: Int, of: Value.Type) -> UnsafeMutablePointer<Atomic<Value>> {
+        withUnsafeMutablePointerToElements { (UnsafeMutableRawPointer($0) + offset).assumingMemoryBound(to: Atomic<Value>.self) }
+    }
+    /// How many bytes the rows take: read and written by who fills the block.
+    @inline(__always) private var used: UnsafeMutablePointer<Atomic<UInt32>> { note(4, of: UInt32.self) }
+    /// How many of the rows a store's cache has, which holds the block once for all of them.
+    @inline(__always) var cachedRows: UnsafeMutablePointer<Atomic<Int>> { note(8, of: Int.self) }
+    /// How much memory the block takes, about.
+    @inline(__always) var byteCount: Int { withUnsafeMutablePointerToHeader { Int($0.pointee.capacity) } + 64 }
 
     private var rows: UnsafeMutableRawPointer { withUnsafeMutablePointerToElements { UnsafeMutableRawPointer($0) + Self.noteSize } }
     var layout: RowLayout { withUnsafeMutablePointerToHeader { $0.pointee.layout } }
@@ -81,11 +89,13 @@ final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
         return try origin._withUnsafeGuaranteedRef { try body($0) }
     }
     /// How many bytes are left.
-    @inline(__always) var room: Int { withUnsafeMutablePointerToHeader { Int($0.pointee.capacity &- $0.pointee.used) } }
+    @inline(__always) var room: Int {
+        withUnsafeMutablePointerToHeader { Int($0.pointee.capacity) } &- Int(used.pointee.load(ordering: .relaxed))
+    }
 
     /// Begins a row behind the others. It does not count before ``commit(size:)``.
     @inline(__always) func place(size: Int, number: Int64, version: Int64) -> UnsafeMutableRawPointer {
-        let slots = rows + (withUnsafeMutablePointerToHeader { Int($0.pointee.used) } &+ RowPrefix.size)
+        let slots = rows + (Int(used.pointee.load(ordering: .relaxed)) &+ RowPrefix.size)
         let offset = slots - Unmanaged.passUnretained(self).toOpaque()
         (slots - RowPrefix.size).initializeMemory(
             as: RowPrefix.self,
@@ -95,22 +105,20 @@ final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
 
     /// The row that was begun is whole, and takes so many bytes.
     @inline(__always) func commit(size: Int) {
-        withUnsafeMutablePointerToHeader { $0.pointee.used &+= UInt32(truncatingIfNeeded: size &+ RowPrefix.size) }
+        let used = used
+        used.pointee.store(
+            used.pointee.load(ordering: .relaxed) &+ UInt32(truncatingIfNeeded: size &+ RowPrefix.size), ordering: .relaxed)
     }
 
-    func noteReferences() { withUnsafeMutablePointerToHeader { $0.pointee.holdsReferences = true } }
+    func noteReferences() { note(1, of: UInt8.self).pointee.store(1, ordering: .relaxed) }
 
     /// An ID is kept for one of the rows.
-    func noteID() {
-        withUnsafeMutablePointerToElements {
-            UnsafeMutableRawPointer($0).assumingMemoryBound(to: Atomic<UInt>.self).pointee.store(1, ordering: .relaxed)
-        }
-    }
+    func noteID() { note(0, of: UInt8.self).pointee.store(1, ordering: .relaxed) }
 
     deinit {
-        let end = withUnsafeMutablePointerToHeader { Int($0.pointee.used) }
-        let holdsReferences = withUnsafeMutablePointerToHeader { $0.pointee.holdsReferences }
-        let holdsIDs = withUnsafeMutablePointerToElements { $0.pointee != 0 }
+        let end = Int(used.pointee.load(ordering: .relaxed))
+        let holdsReferences = note(1, of: UInt8.self).pointee.load(ordering: .relaxed) != 0
+        let holdsIDs = note(0, of: UInt8.self).pointee.load(ordering: .relaxed) != 0
         // The origin keeps the layout alive.
         defer { withUnsafeMutablePointerToHeader { $0.pointee.origin?.release() } }
         if !holdsReferences && !holdsIDs { return }

@@ -2,7 +2,7 @@ internal import Foundation
 
 /// The rows that a store has in memory.
 protocol RowsAtHand: AnyObject {
-    /// A row that is not older than so many seconds; any age will do for a negative number. Under the lock of the store.
+    /// A row that is not older than so many seconds; any age will do for a negative number. On any thread; it waits for nobody.
     func row(_ number: Int64, of origin: RowOrigin, notOlderThan age: TimeInterval) -> Row?
 }
 
@@ -43,28 +43,24 @@ final class RowOrigin: @unchecked Sendable {
 }
 
 /// The store of rows, and its entities by the numbers that stand in packed references.
-// Immutable; `lock` guards what `rows` has.
+// Immutable; `rows` looks after itself.
 final class RowOriginStore: @unchecked Sendable {
     let token: StoreToken
     private let rows: any RowsAtHand
-    private let lock: NSRecursiveLock
     private let entities: [Int64: (entity: NSEntityDescription, family: Int64)]
 
     init(
-        _ entities: [(number: Int64, entity: NSEntityDescription)], token: StoreToken, rows: any RowsAtHand, lock: NSRecursiveLock
+        _ entities: [(number: Int64, entity: NSEntityDescription)], token: StoreToken, rows: any RowsAtHand
     ) {
         self.token = token
         self.rows = rows
-        self.lock = lock
         self.entities = Dictionary(
             entities.map { ($0.number, ($0.entity, NSManagedObjectID.family(of: $0.entity))) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// A row that is in memory: the coordinator and the store need not be asked. A store that has been removed has none.
     func rowAtHand(_ number: Int64, of origin: RowOrigin, notOlderThan age: TimeInterval) -> Row? {
-        lock.lock()
-        defer { lock.unlock() }
-        return rows.row(number, of: origin, notOlderThan: age)
+        rows.row(number, of: origin, notOlderThan: age)
     }
 
     /// A reference to a row in one word; nil where the number of the row or of its entity is too large for it.

@@ -29,6 +29,7 @@ extension NSManagedObject {
 
     /// A property is about to be read.
     @inline(never) final func noteRead(at index: Int) {
+        if flags.contains(.partial) { completeUnknown(at: index) }
         guard let context = registry?.context else { return }
         context.checkQueue("“\(owningEntity.frozen!.properties[index])” of \(identifierForMessage) is read")
         context.observation?.willRead(self, index)

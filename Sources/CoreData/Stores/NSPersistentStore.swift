@@ -39,10 +39,19 @@ open class NSPersistentStore: NSObject {
 
     /// What is known about the store: its UUID, its type, and what applications put there.
     ///
-    /// Set it in ``loadMetadata()``, with ``NSStoreUUIDKey`` and ``NSStoreTypeKey``.
+    /// Set it in ``loadMetadata()``, with ``NSStoreUUIDKey`` and ``NSStoreTypeKey``. May be read and set on any thread.
     open var metadata: [String: Any]! {
-        didSet { if let uuid = metadata?[NSStoreUUIDKey] as? String { token.identifier = uuid } }
+        get { metadataLock.withLock { knownMetadata } }
+        set {
+            metadataLock.withLock {
+                knownMetadata = newValue
+                if let uuid = newValue?[NSStoreUUIDKey] as? String { token.identifier = uuid }
+            }
+        }
     }
+    private let metadataLock = NSLock()
+    // Guarded by `metadataLock`.
+    private var knownMetadata: [String: Any]?
 
     /// The UUID of the store, once the metadata are loaded.
     open var identifier: String! { metadata?[NSStoreUUIDKey] as? String }
@@ -70,7 +79,11 @@ open class NSPersistentStore: NSObject {
         token.store = self
     }
 
-    /// Opens the store: checks its place and sets ``metadata``. Called once, when the store is added.
+    /// Opens the store: checks its place and sets ``metadata``. Called once, when the store is added, on the thread that adds it.
+    ///
+    /// A store may leave setting them to the coordinator where it has a URL and no metadata yet: it gets basic ones then, its type and a UUID that
+    /// follows from type and URL, so that the URIs of its objects hold whenever that place is opened. Metadata that are set must have
+    /// ``NSStoreUUIDKey`` and ``NSStoreTypeKey``, and a store without a URL must set them.
     ///
     /// - Throws: why the store cannot be opened.
     open func loadMetadata() throws {
@@ -100,6 +113,9 @@ open class NSPersistentStore: NSObject {
 
     // MARK: What the coordinator asks
 
+    /// Whether a URL names a place where one store of this kind may lie, and no second one. What lives in memory says no.
+    @_spi(Stores) open class func isPlace(_ url: URL) -> Bool { true }
+
     /// Called once the metadata have been checked, before the store is asked anything.
     func open() throws {}
 
@@ -121,7 +137,8 @@ open class NSPersistentStore: NSObject {
     final func settleInterface() throws {
         guard let interface = makeInterface() else {
             throw CoreDataError.contract(
-                self, "init(persistentStoreCoordinator:configurationName:at:options:)", "It is a plain NSPersistentStore, which keeps nothing.",
+                self, "init(persistentStoreCoordinator:configurationName:at:options:)",
+                "It is a plain NSPersistentStore, which keeps nothing.",
                 next: "Inherit from NSIncrementalStore or NSAtomicStore, or conform to StoreInterface.")
         }
         let access = interface as? any RowAccess ?? (interface.holdsRows ? DirectAccess(interface) : CachedAccess(interface))
@@ -133,6 +150,11 @@ open class NSPersistentStore: NSObject {
     /// The ID of an object of the store by its key: text, a whole number or a UUID. Anything else stops the program with a message.
     @_spi(Stores) public final func objectID(for entity: NSEntityDescription, _ reference: Any) -> NSManagedObjectID {
         NSManagedObjectID(entity: entity, token: token, referenceObject: reference)
+    }
+
+    /// The ID of an object of the store by its number, quickly.
+    @_spi(Stores) public final func objectID(for entity: NSEntityDescription, number: Int64) -> NSManagedObjectID {
+        NSManagedObjectID(entity: entity, token: token, reference: .integer(number))
     }
 
     func unsupported(_ request: NSPersistentStoreRequest) -> NSError {

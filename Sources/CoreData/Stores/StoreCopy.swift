@@ -1,71 +1,119 @@
 internal import Foundation
 
-/// A store whose rows can be copied while nobody writes to it.
-protocol CopyableStore: RowTable {
-    /// Runs `body` while nobody writes to the store.
-    func holdingWrites<Result>(_ body: () throws -> Result) rethrows -> Result
-}
-
-/// Copies everything that one store holds into another, row by row: no object is made awake, and nothing of the program's own runs.
+/// Copies everything that one store holds into another, row by row, in the words of ``StoreInterface``: no object is made, and nothing of the
+/// program's own classes runs.
 struct StoreCopy {
-    let source: any RowTable
+    /// The store that is read.
+    let source: any StoreInterface
     /// The entities of the store.
     let entities: [NSEntityDescription]
+    private let caller = StoreCaller()
 
-    private func forEachRow(_ body: (Row) throws -> Void) throws {
-        for entity in entities { try source.forEachRow(of: entity, includingSubentities: false, body) }
+    init(source: any StoreInterface, entities: [NSEntityDescription]) {
+        self.source = source
+        self.entities = entities
     }
 
-    /// Fills a new store in memory.
-    func fill(_ store: InMemoryStore) throws {
-        var ids: [NSManagedObjectID: NSManagedObjectID] = [:]
-        try forEachRow { row in
-            let id = row.objectID.unsafelyUnwrapped
-            ids[id] = store.newID(for: id.owningEntity)
+    /// Fills a new store.
+    ///
+    /// - Throws: what the stores throw; code 133021 where objects share values that are to be unique.
+    func fill(_ destination: NSPersistentStore) throws {
+        guard let target = destination.interface else { return }
+        let rows = try entities.filter { !$0.isAbstract }.flatMap(rows)
+        let ids = try target.permanentIDs(for: NewObjects(rows: rows), for: caller)
+        guard ids.count == rows.count else {
+            throw CoreDataError.contract(
+                destination, "permanentIDs(for:for:)", "It gave \(ids.count) IDs for \(rows.count) objects.",
+                next: "Return one ID for each object, in order.")
         }
-        try forEachRow { row in
-            let id = row.objectID.unsafelyUnwrapped
-            let copy = row.copy()
-            copy.objectID = ids[id]
-            for relationship in id.owningEntity.frozen.unsafelyUnwrapped.relationships {
-                let slot = row.layout.slots[relationship.slotIndex]
-                if relationship.isToMany {
-                    copy.setObjectIDs(ObjectIDList(try source.relatedIDs(of: relationship, in: row).compactMap { ids[$0] }), at: slot)
-                } else {
-                    copy.setObjectID(row.objectID(at: slot).flatMap { ids[$0] }, at: slot)
-                }
-            }
-            store.put(copy, at: copy.objectID.unsafelyUnwrapped)
+        let places = Dictionary(
+            zip(rows, ids).map { ($0.objectID.unsafelyUnwrapped, $1) }, uniquingKeysWith: { first, _ in first })
+        var changes = StoreChangeSet()
+        changes.inserted.reserveCapacity(rows.count)
+        var start = 0
+        while start < rows.count {
+            let entity = rows[start].entity
+            let end = rows[start...].firstIndex { $0.entity !== entity } ?? rows.count
+            changes.inserted += try copies(of: rows[start..<end], entity, places, keepsLists: target.keepsLists)
+            start = end
+        }
+        do { _ = try target.save(changes, for: caller) } catch let conflicts as StoreConflicts {
+            throw CoreDataError.make(
+                NSManagedObjectConstraintMergeError, "The store cannot be copied.",
+                reason: "Objects share values of \(conflicts.constraints.map { $0.names.joined(separator: ", ") }), which are to be unique.",
+                next: "Change or delete all but one of them.",
+                info: [NSAffectedObjectsErrorKey: conflicts.constraints.flatMap(\.claimants)])
         }
     }
 
-    /// Inserts everything into a context whose model has the same entities, all of plain managed objects. It is not saved.
-    func insert(into context: NSManagedObjectContext) throws {
-        guard let model = context.persistentStoreCoordinator?.managedObjectModel else { return }
-        var objects: [NSManagedObjectID: NSManagedObject] = [:]
-        try forEachRow { row in
-            let id = row.objectID.unsafelyUnwrapped
-            guard let twin = model.entitiesByName[id.owningEntity.name ?? ""] else { return }
-            let object = NSManagedObject(entity: twin, insertInto: context)
-            for case let attribute as NSAttributeDescription in id.owningEntity.frozen.unsafelyUnwrapped.properties
-            where !attribute.isTransient {
-                let value = row.any(at: row.layout.slots[attribute.slotIndex], of: attribute)
-                object.setValue(value, forKey: attribute.name)
-            }
-            objects[id] = object
+    // MARK: Reading
+
+    /// The rows of an entity, every attribute of which is known.
+    private func rows(of entity: NSEntityDescription) throws -> [Row] {
+        var rows: [Row]
+        switch try source.answer(StoreQuery(entity, includesSubentities: false), for: caller) {
+        case .rows(let list): rows = Array(list)
+        case .ids(let ids): rows = try source.rows(for: ids, for: caller)
+        case .objects, .dictionaries, .count:
+            throw CoreDataError.make(
+                NSPersistentStoreOperationError, "The objects of “\(entity)” cannot be copied.",
+                reason: "Their store answers with something other than rows and IDs.")
         }
-        try forEachRow { row in
-            let id = row.objectID.unsafelyUnwrapped
-            guard let object = objects[id] else { return }
-            for relationship in id.owningEntity.frozen.unsafelyUnwrapped.relationships where !relationship.isTransient {
-                if relationship.isToMany {
-                    let related = try source.relatedIDs(of: relationship, in: row).compactMap { objects[$0] }
-                    if related.isEmpty { continue }
-                    object.setValue(relationship.isOrdered ? NSOrderedSet(array: related) : Set(related), forKey: relationship.name)
-                } else if let target = row.objectID(at: row.layout.slots[relationship.slotIndex]).flatMap({ objects[$0] }) {
-                    object.setValue(target, forKey: relationship.name)
+        for index in rows.indices where !rows[index].unknownSlots.isEmpty {
+            let id = rows[index].objectID.unsafelyUnwrapped
+            if let whole = try source.row(for: id, for: caller) { rows[index] = whole.completed(from: rows[index]) }
+            guard let unknown = rows[index].unknownSlots.first else { continue }
+            throw CoreDataError.make(
+                NSPersistentStoreOperationError, "\(id) cannot be copied.",
+                reason: "Its store does not say what “\(entity.frozen.unsafelyUnwrapped.properties[unknown])” is, although it was asked.",
+                info: [NSAffectedObjectsErrorKey: [id]])
+        }
+        return rows
+    }
+
+    /// Where a relationship leads, for every row of one entity: from the rows where they say it, else from the store.
+    private func related(_ relationship: NSRelationshipDescription, of rows: ArraySlice<Row>) throws -> [[NSManagedObjectID]] {
+        let slot = rows[rows.startIndex].layout.slots[relationship.slotIndex]
+        let asked = rows.filter { $0.isUnknown(at: slot) }.map { $0.objectID.unsafelyUnwrapped }
+        let answers = asked.isEmpty ? [:] : try source.related(by: relationship, from: asked, for: caller)
+        return rows.map { row in
+            row.isUnknown(at: slot)
+                ? answers[row.objectID.unsafelyUnwrapped] ?? [] : row.relatedIDs(relationship, at: slot)
+        }
+    }
+
+    // MARK: Writing
+
+    /// The rows of one entity as new objects of another store.
+    private func copies(
+        of rows: ArraySlice<Row>, _ entity: NSEntityDescription, _ places: [NSManagedObjectID: NSManagedObjectID], keepsLists: Bool
+    ) throws -> [StoreChange] {
+        let frozen = entity.frozen.unsafelyUnwrapped
+        let copies = rows.map { row in
+            // Value by value: a row may read some of them from its store.
+            let copy = Row.blank(frozen.layout, objectID: places[row.objectID.unsafelyUnwrapped], version: 1)
+            for attribute in frozen.properties where attribute is NSAttributeDescription && !attribute.isTransient {
+                copy.copyValue(from: row, at: frozen.layout.slots[attribute.slotIndex])
+            }
+            return copy
+        }
+        var lists: [[ListDifference]] = Array(repeating: [], count: copies.count)
+        for relationship in frozen.relationships where !relationship.isTransient {
+            let slot = frozen.layout.slots[relationship.slotIndex]
+            for (index, ids) in try related(relationship, of: rows).enumerated() {
+                let ids = ids.compactMap { places[$0] }
+                guard relationship.isToMany else {
+                    copies[index].setObjectID(ids.first, at: slot)
+                    continue
                 }
+                if keepsLists { copies[index].setObjectIDs(ids.isEmpty ? .empty : ObjectIDList(ids), at: slot) }
+                if ids.isEmpty { continue }
+                lists[index].append(
+                    ListDifference(
+                        slotIndex: relationship.slotIndex, name: relationship.name, added: ids, removed: [],
+                        members: relationship.isOrdered ? ids : nil))
             }
         }
+        return zip(copies, lists).map { StoreChange(row: $0, base: nil, lists: $1) }
     }
 }

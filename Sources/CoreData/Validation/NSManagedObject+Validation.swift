@@ -10,7 +10,10 @@ extension NSManagedObject {
         if isAskedForEach { errors += validateEachValue() }
         if let row {
             if !isAskedForEach {
-                for (attribute, slot) in frozen.mandatory where row.isNil(at: slot) { errors.append(missing(attribute)) }
+                for (attribute, slot) in frozen.mandatory where row.isNil(at: slot) {
+                    // What is unknown is as the store has it.
+                    if !row.isUnknown(at: slot) { errors.append(missing(attribute)) }
+                }
             }
             for (attribute, slot) in frozen.bounded where changed.contains(attribute.slotIndex) {
                 if !row.isNil(at: slot), !AttributeCheck.holds(row, slot, attribute) { errors.append(unholdable(attribute)) }

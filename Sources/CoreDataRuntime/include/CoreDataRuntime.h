@@ -1,6 +1,8 @@
 #ifndef COREDATA_RUNTIME_H
 #define COREDATA_RUNTIME_H
 
+#include <stdint.h>
+
 #include "ProgramClasses.h"
 
 /// Retains a Swift object unless its deinitialisation has begun; returns NULL in that case.
@@ -24,5 +26,11 @@ static inline int coredata_takes_no_values(const void *entity) {
     coredata_entity_without_values = 0;
     return 1;
 }
+
+/// A byte of this thread's own.
+extern _Thread_local char coredata_thread_mark;
+
+/// Tells threads apart as long as they run: an address that no other thread has at the same time.
+static inline uintptr_t coredata_thread(void) { return (uintptr_t)&coredata_thread_mark; }
 
 #endif

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import CoreData
+@_spi(Stores) @testable import CoreData
 
 /// Stores that Core Data has made on Apple's systems. The suite runs when the environment names the folder that holds them; it works on
 /// copies.

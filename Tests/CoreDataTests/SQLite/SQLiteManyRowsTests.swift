@@ -190,6 +190,6 @@ import Testing
         try context.performAndWait { _ = try context.saveBand("Cluster", albums: (0..<2500).map(Self.name)) }
         let store = try #require(context.persistentStoreCoordinator?.persistentStores.first as? SQLiteStore)
         let fresh = try SQLiteFiles.connectForReading(pad.store, timeout: 5).texts("PRAGMA cache_size")
-        #expect(try store.requestLock.withLock { try store.database().texts("PRAGMA cache_size") } == fresh)
+        #expect(try store.writeLock.withLock { try store.database().texts("PRAGMA cache_size") } == fresh)
     }
 }

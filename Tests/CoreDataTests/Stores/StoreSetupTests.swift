@@ -6,6 +6,21 @@ private final class SilentStore: NSIncrementalStore {
     override func loadMetadata() throws {}
 }
 
+/// A store that meets another thread that adds a store at the same place, while it loads its metadata.
+private final class MeetingStore: NSIncrementalStore {
+    static let rivals = Guarded<[NSError?]>([])
+    override func loadMetadata() throws {
+        let (coordinator, url) = (persistentStoreCoordinator!, url!)
+        let isDone = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            let error = failure { try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: url) }
+            MeetingStore.rivals.withValue { $0.append(error) }
+            isDone.signal()
+        }
+        isDone.wait()
+    }
+}
+
 private final class UnwritableStore: NSIncrementalStore {
     override func loadMetadata() throws { throw NSError(domain: "place", code: 13) }
 }
@@ -15,7 +30,78 @@ private final class UnwritableStore: NSIncrementalStore {
         try #require(failure { _ = try DictionaryStore.make(options: options) })
     }
 
-    @Test("A store without metadata is an error that names the method")
+    @Test("A store without metadata gets those that follow from its type and URL: the same whenever the place is opened")
+    func basicMetadata() throws {
+        func uuid(_ type: String, _ path: String) throws -> String {
+            NSPersistentStoreCoordinator.registerStoreClass(SilentStore.self, forStoreType: type)
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Music.model())
+            let url = try #require(URL(string: path))
+            let store = try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: url)
+            #expect(store.type == type)
+            let entity = try #require(coordinator.managedObjectModel.entitiesByName["Band"])
+            let uri = (store as? SilentStore)?.newObjectID(for: entity, referenceObject: "low").uriRepresentation()
+            #expect(uri?.absoluteString == "x-coredata://\(store.identifier!)/Band/plow")
+            return store.identifier
+        }
+        let first = try uuid("SilentStore", "https://music.example/bands")
+        #expect(UUID(uuidString: first) != nil)
+        #expect(try uuid("SilentStore", "https://music.example/bands") == first)
+        #expect(try uuid("SilentStore", "https://music.example/albums/../bands") == first)
+        #expect(try uuid("SilentStore", "https://music.example/albums") != first)
+        #expect(try uuid("OtherSilentStore", "https://music.example/bands") != first)
+        // Written down, for URIs that programs have kept must hold in later versions.
+        #expect(try uuid("SilentStore", "file:///nowhere/bands") == "DC3F1FAA-36BB-8913-82DB-ACDAB4EB8453")
+    }
+
+    @Test("Metadata with one of the two keys are no less an error where the store has a URL")
+    func halfMetadata() throws {
+        for metadata in [[NSStoreUUIDKey: "1"], [NSStoreTypeKey: DictionaryStore.typeName], [:]] {
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Music.model())
+            NSPersistentStoreCoordinator.registerStoreClass(DictionaryStore.self, forStoreType: DictionaryStore.typeName)
+            let error = failure {
+                try coordinator.addPersistentStore(
+                    ofType: DictionaryStore.typeName, configurationName: nil, at: URL(fileURLWithPath: "/nowhere/half"),
+                    options: ["metadata": metadata])
+            }
+            #expect(error?.code == NSPersistentStoreOperationError)
+            // The place is free again.
+            #expect(
+                failure {
+                    try coordinator.addPersistentStore(
+                        ofType: NSInMemoryStoreType, configurationName: nil, at: URL(fileURLWithPath: "/nowhere/half"))
+                } == nil)
+        }
+    }
+
+    @Test("While a store is being opened, another thread cannot add one at its place, and need not wait to hear so")
+    func reservation() throws {
+        NSPersistentStoreCoordinator.registerStoreClass(MeetingStore.self, forStoreType: "MeetingStore")
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Music.model())
+        let url = URL(fileURLWithPath: "/nowhere/meeting")
+        let store = try coordinator.addPersistentStore(ofType: "MeetingStore", configurationName: nil, at: url)
+        #expect(MeetingStore.rivals.withValue { $0.map { $0?.code } } == [NSPersistentStoreOpenError])
+        #expect(coordinator.persistentStores == [store])
+    }
+
+    @Test("Metadata may be read while another thread sets them")
+    func metadataOnThreads() throws {
+        let (store, coordinator) = try DictionaryStore.make()
+        nonisolated(unsafe) let shared = store
+        DispatchQueue.concurrentPerform(iterations: 4) { thread in
+            for number in 0..<500 {
+                if thread == 0 {
+                    var metadata = coordinator.metadata(for: shared)
+                    metadata["number"] = number
+                    coordinator.setMetadata(metadata, for: shared)
+                } else {
+                    #expect(coordinator.metadata(for: shared)[NSStoreTypeKey] as? String == DictionaryStore.typeName)
+                }
+            }
+        }
+        #expect(store.metadata["number"] as? Int == 499)
+    }
+
+    @Test("A store without metadata and without a URL is an error that names the method")
     func noMetadata() throws {
         NSPersistentStoreCoordinator.registerStoreClass(SilentStore.self, forStoreType: "SilentStore")
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Music.model())

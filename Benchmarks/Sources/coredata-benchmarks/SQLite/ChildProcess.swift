@@ -29,6 +29,11 @@ enum ChildProcess {
     /// How many SQL statements this store runs in each row, by the name of the row.
     static func statements(_ rows: SQLiteRows) throws -> [String: Int] { try run(["--child-statements"], rows) }
 
+    /// What fifty contexts reach that save again and again.
+    static func fiftyContexts(merges: Bool, _ rows: ConcurrencyRows) throws -> FiftyContexts.Run {
+        try run(["--child-fifty", merges ? "on" : "off", "--seconds", String(rows.seconds)], rows.rows)
+    }
+
     private static func run<Answer: Decodable>(_ arguments: [String], _ rows: SQLiteRows) throws -> Answer {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
@@ -92,16 +97,27 @@ enum ChildProcess {
         try printAnswer(found)
     }
 
+    /// Runs fifty contexts for so many seconds, and prints what they reach.
+    static func printFiftyContexts(merges: Bool, seconds: Double, directory: String) throws {
+        try printAnswer(try FiftyContexts.measure(merges: merges, seconds: seconds, directory: directory))
+    }
+
     private static func printAnswer(_ answer: some Encodable) throws {
         print(String(decoding: try JSONEncoder().encode(answer), as: UTF8.self))
     }
 
+    /// How many threads this process has.
+    static func threadCount() throws -> Int { try number("Threads") }
+
     /// A line of what Linux tells of this process, in bytes.
-    private static func status(_ name: String) throws -> Int {
+    private static func status(_ name: String) throws -> Int { try number(name) * 1024 }
+
+    /// The number in a line of what Linux tells of this process.
+    private static func number(_ name: String) throws -> Int {
         let text = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
         for line in text.split(separator: "\n") where line.hasPrefix(name + ":") {
-            if let kilobytes = line.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first.flatMap({ Int($0) }) {
-                return kilobytes * 1024
+            if let number = line.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first.flatMap({ Int($0) }) {
+                return number
             }
         }
         throw Failure(description: "/proc/self/status has no line \(name).")

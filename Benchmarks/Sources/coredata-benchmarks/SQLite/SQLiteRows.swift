@@ -32,7 +32,7 @@ struct SQLiteRows {
         if sides.contains(.store) { try StoreSide.makeFull(storeFile, sample) }
     }
 
-    var benchmarks: [Benchmark] { reading + asking + writing }
+    var benchmarks: [Benchmark] { reading + asking + writing + opening }
     var count: Int { sample.values.count }
 
     // MARK: Reading

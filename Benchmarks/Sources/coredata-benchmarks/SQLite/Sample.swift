@@ -68,6 +68,7 @@ extension ReadableItem {
 }
 
 extension Item: ReadableItem {}
+extension Values: ReadableItem {}
 
 extension Collection where Element: ReadableItem {
     @inline(__always) var sumOfAll: Int { reduce(0) { $0 &+ $1.sumOfAll } }

@@ -157,7 +157,7 @@ final class ParentSave: SaveWork, @unchecked Sendable {
     }
 
     /// The parent's queue may be waiting for the one who waits here.
-    func sendAtOnce() -> SaveAnswer? { parent.performAndWait { deliver() } }
+    func sendAtOnce() -> SaveAnswer? { parent.performForChild { deliver() } }
 
     private func deliver() -> SaveAnswer? {
         if isBegun.exchange(true, ordering: .acquiringAndReleasing) { return nil }

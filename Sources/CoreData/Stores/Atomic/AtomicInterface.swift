@@ -113,7 +113,8 @@ final class AtomicInterface: StoreInterface, ContentsTelling, @unchecked Sendabl
     var contentsState: ContentsState? {
         store.nodesLock.withLock {
             ContentsState(
-                current: "\(store.identifier ?? "") \(store.instance) \(store.changeCount)", lasting: store.file.map { "\(store.identifier ?? "") \($0.text)" })
+                current: "\(store.identifier ?? "") \(store.instance) \(store.changeCount)",
+                lasting: store.file.map { "\(store.identifier ?? "") \($0.text)" })
         }
     }
 }

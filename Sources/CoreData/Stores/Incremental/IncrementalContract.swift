@@ -35,7 +35,9 @@ struct IncrementalContract {
             try check(answer, for: request, method)
             return .ids(answer)
         }
-        if let answer = answer as? [NSDictionary], request.resultType == .dictionaryResultType { return .dictionaries(StoreDictionaries(answer)) }
+        if let answer = answer as? [NSDictionary], request.resultType == .dictionaryResultType {
+            return .dictionaries(StoreDictionaries(answer))
+        }
         throw broken(
             method, "It answered \(wanted) with \(Swift.type(of: answer)).",
             next: "Return an array of what the request's resultType says: managed objects, IDs, dictionaries, or one number for a count.")

@@ -7,7 +7,6 @@ final class IncrementalInterface: StoreInterface, BatchStore, @unchecked Sendabl
 
     init(_ store: NSIncrementalStore) { self.store = store }
 
-
     /// The context that a call is made for.
     private func context(of caller: StoreCaller) throws -> NSManagedObjectContext {
         if let context = caller.context { return context }
@@ -116,7 +115,8 @@ extension IncrementalInterface: RowAccess {
             let node: NSIncrementalStoreNode
             do {
                 node = try store.newValuesForObject(with: id, with: context)
-            } catch let error as NSError where error.domain == NSCocoaErrorDomain && error.code == NSManagedObjectReferentialIntegrityError {
+            } catch let error as NSError where error.domain == NSCocoaErrorDomain && error.code == NSManagedObjectReferentialIntegrityError
+            {
                 return nil
             }
             let row = try contract.row(of: node, for: id)
@@ -134,7 +134,8 @@ extension IncrementalInterface: RowAccess {
             let answer: Any
             do {
                 answer = try store.newValue(forRelationship: relationship, forObjectWith: id, with: context)
-            } catch let error as NSError where error.domain == NSCocoaErrorDomain && error.code == NSManagedObjectReferentialIntegrityError {
+            } catch let error as NSError where error.domain == NSCocoaErrorDomain && error.code == NSManagedObjectReferentialIntegrityError
+            {
                 // What is gone leads nowhere, in every kind of store; that it is gone shows when it is read or saved.
                 return []
             }

@@ -43,6 +43,22 @@ final class CachedAccess: RowAccess {
         return true
     }
 
+    func loadValues(of properties: [NSPropertyDescription], for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> [Row] {
+        // Another context may have asked already.
+        var rows: [Row] = []
+        var missing: [NSManagedObjectID] = []
+        for id in ids {
+            if let known = cache.row(for: id, notOlderThan: caller.stalenessInterval), !properties.contains(where: known.isUnknown) {
+                rows.append(known)
+            } else {
+                missing.append(id)
+            }
+        }
+        if missing.isEmpty { return rows }
+        let asked = RowCache.now
+        return rows + keep(try store.values(of: properties, for: missing, for: caller), asked: asked)
+    }
+
     /// Keeps rows that have come.
     ///
     /// - Parameter asked: when the store was asked: what a context has saved since stays.

@@ -16,6 +16,8 @@ protocol RowAccess: AnyObject {
     func prepareRelated(
         of relationship: NSRelationshipDescription, for ids: [NSManagedObjectID], for caller: StoreCaller
     ) throws -> Bool
+    /// Rows of objects in which properties are known that were not.
+    func loadValues(of properties: [NSPropertyDescription], for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> [Row]
     /// What is known of a to-many relationship of a row; nil where it must be read, or has no numbers of one table.
     func relatedNumbers(
         of relationship: NSRelationshipDescription, for number: Int64, of origin: RowOrigin, for caller: StoreCaller
@@ -39,6 +41,10 @@ protocol RowAccess: AnyObject {
 }
 
 extension RowAccess {
+    /// The rows of most stores are whole.
+    func loadValues(of properties: [NSPropertyDescription], for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> [Row] {
+        try ids.compactMap { try row(for: $0, for: caller) }
+    }
     func relatedNumbers(
         of relationship: NSRelationshipDescription, for number: Int64, of origin: RowOrigin, for caller: StoreCaller
     ) -> RelatedNumbers? { nil }
@@ -66,6 +72,10 @@ final class DirectAccess: RowAccess {
         of relationship: NSRelationshipDescription, for id: NSManagedObjectID, for caller: StoreCaller
     ) throws -> [NSManagedObjectID] {
         try store.related(by: relationship, from: [id], for: caller)[id] ?? []
+    }
+
+    func loadValues(of properties: [NSPropertyDescription], for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> [Row] {
+        try store.values(of: properties, for: ids, for: caller)
     }
 
     func prepareRows(for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> Bool { false }

@@ -50,8 +50,14 @@ protocol HistoryStore: StoreInterface {
     static func destroyFiles(at url: URL, options: [AnyHashable: Any]?) throws
 }
 
+/// A store whose writers can be held while it is copied.
+@_spi(Stores) public protocol CopyableStore: StoreInterface {
+    /// Runs `body` while nobody writes to the store. `body` reads from it, on this thread.
+    func holdingWrites<Result>(_ body: () throws -> Result) rethrows -> Result
+}
+
 /// A store that can tell whether its content has changed, also from one run of the program to the next.
-protocol ContentsTelling: StoreInterface {
+@_spi(Stores) public protocol ContentsTelling: StoreInterface {
     /// What the store holds now; nil where it cannot tell whether others have changed it.
     var contentsState: ContentsState? { get }
 }

@@ -14,7 +14,7 @@ internal import Foundation
     /// Whether the store was found to have no row of the object before it was changed.
     public let wasMissing: Bool
     /// The ID, where no row has it.
-    private let identity: NSManagedObjectID?
+    let identity: NSManagedObjectID?
 
     init(
         row: Row?, base: Row?, changed: PropertySet = PropertySet(), lists: [ListDifference] = [], wasMissing: Bool = false,
@@ -93,19 +93,51 @@ extension [StoreChange] {
 
 /// New objects for which IDs are wanted, in order.
 @_spi(Stores) public struct NewObjects: RandomAccessCollection {
+    /// The objects of a context; none where rows are copied from another store.
     let objects: [NSManagedObject]
+    private let rows: [Row]
+
+    init(objects: [NSManagedObject]) {
+        self.objects = objects
+        rows = []
+    }
+
+    /// Objects that another store has, by their rows there.
+    init(rows: [Row]) {
+        self.rows = rows
+        objects = []
+    }
 
     /// The first index.
     public var startIndex: Int { 0 }
     /// The index after the last.
-    public var endIndex: Int { objects.count }
+    public var endIndex: Int { rows.isEmpty ? objects.count : rows.count }
 
     /// One new object.
-    public subscript(index: Int) -> NewObject { NewObject(entity: objects[index].owningEntity, row: objects[index].row) }
+    public subscript(index: Int) -> NewObject {
+        if !rows.isEmpty { return NewObject(entity: rows[index].entity, row: rows[index]) }
+        return NewObject(entity: objects[index].owningEntity, row: objects[index].row)
+    }
 
     /// Calls `body` with the entity of each object.
-    func mapEntities<Result>(_ body: (NSEntityDescription) throws -> Result) rethrows -> [Result] {
-        try objects.mapUncounted { try body($0.owningEntity) }
+    public func mapEntities<Result>(_ body: (NSEntityDescription) throws -> Result) rethrows -> [Result] {
+        rows.isEmpty ? try objects.mapUncounted { try body($0.owningEntity) } : try rows.map { try body($0.entity) }
+    }
+
+    /// The entities in order, each with how many objects of it come next to each other.
+    var entityRuns: [(entity: NSEntityDescription, count: Int)] {
+        var runs: [(entity: NSEntityDescription, count: Int)] = []
+        var start = 0
+        while start < count {
+            let entity = rows.isEmpty ? objects[start].owningEntity : rows[start].entity
+            let end =
+                rows.isEmpty
+                ? objects.run(from: start) { $0.owningEntity === $1.owningEntity }.upperBound
+                : rows[start...].firstIndex { $0.entity !== entity } ?? count
+            runs.append((entity, end - start))
+            start = end
+        }
+        return runs
     }
 }
 

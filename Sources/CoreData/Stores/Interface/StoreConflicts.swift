@@ -1,4 +1,4 @@
-internal import Predicates
+public import Predicates
 
 /// A save cannot be done as it is, for others have changed the same objects, or have the same unique values. Nothing was saved.
 ///
@@ -18,29 +18,39 @@ internal import Predicates
         }
     }
     /// Objects that would share the values of a uniqueness constraint.
-    struct Constraint: Sendable {
-        let names: [String]
+    public struct Constraint: Sendable {
+        /// The attributes of the constraint.
+        public let names: [String]
         /// The object that the store has with these values, and its row; nil for none.
-        let stored: Row?
+        public let stored: Row?
         /// Those of the save.
-        let claimants: [NSManagedObjectID]
+        public let claimants: [NSManagedObjectID]
+
+        /// Describes objects that would share values.
+        public init(names: [String], stored: Row?, claimants: [NSManagedObjectID]) {
+            self.names = names
+            self.stored = stored
+            self.claimants = claimants
+        }
     }
 
     /// Objects that others have changed.
     public var versions: [Version]
-    var constraints: [Constraint] = []
+    /// Values of uniqueness constraints that objects would share.
+    public var constraints: [Constraint] = []
 
     /// Says which objects others have changed.
     public init(_ versions: [Version]) { self.versions = versions }
 
-    init(_ constraints: [Constraint]) {
+    /// Says which objects would share unique values.
+    public init(_ constraints: [Constraint]) {
         versions = []
         self.constraints = constraints
     }
 }
 
-/// A store that knows its rows as they are now, and can tell whether a save meets what others have saved.
-protocol ConflictFinding {
+/// Knows the rows of a store as they are now, and can tell whether a save meets what others have saved. ``StoredRows`` does.
+@_spi(Stores) public protocol ConflictFinding {
     /// What is known of a row without going out of the way. `.unknown` is no conflict.
     func latestRow(for id: NSManagedObjectID) throws -> LatestRow
     /// The rows that have the values of a uniqueness constraint.
@@ -48,9 +58,12 @@ protocol ConflictFinding {
 }
 
 /// What a store knows about an object's row as it is now.
-enum LatestRow {
+@_spi(Stores) public enum LatestRow: Sendable {
+    /// Nothing, without going out of the way.
     case unknown
+    /// There is none any more.
     case deleted
+    /// The row.
     case row(Row)
 }
 
@@ -58,7 +71,7 @@ extension ConflictFinding {
     /// Refuses a save of objects that others have saved or deleted since they were read.
     ///
     /// - Throws: ``StoreConflicts``.
-    func refuseOldVersions(_ changes: StoreChangeSet) throws {
+    public func refuseOldVersions(_ changes: StoreChangeSet) throws {
         var conflicts: [StoreConflicts.Version] = []
         for part in [changes.updated, changes.deleted, changes.locked] {
             for change in part {
@@ -77,7 +90,7 @@ extension ConflictFinding {
     /// Refuses a save of objects that would share the values of a uniqueness constraint, with each other or with one in the store.
     ///
     /// - Throws: ``StoreConflicts``.
-    func refuseSharedValues(_ changes: StoreChangeSet) throws {
+    public func refuseSharedValues(_ changes: StoreChangeSet) throws {
         var claims: [UniquenessClaim: [NSManagedObjectID]] = [:]
         var order: [UniquenessClaim] = []
         var moved: [ObjectIdentifier: Set<NSManagedObjectID>] = [:]

@@ -12,6 +12,10 @@
     /// The rows of objects; one that does not exist is left out. A row may have properties that are unknown, see ``Row/isUnknown(_:)``.
     func rows(for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> [Row]
 
+    /// The rows of objects with some properties that were unknown; others may be unknown still. Asks ``rows(for:for:)`` unless the store has a way to
+    /// ask for less.
+    func values(of properties: [NSPropertyDescription], for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> [Row]
+
     /// The row of one object; nil where it does not exist. Asks ``rows(for:for:)`` unless the store has a quicker way.
     func row(for id: NSManagedObjectID, for caller: StoreCaller) throws -> Row?
 
@@ -40,6 +44,10 @@
 }
 
 extension StoreInterface {
+    /// Asks for the rows.
+    public func values(of properties: [NSPropertyDescription], for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> [Row] {
+        try rows(for: ids, for: caller)
+    }
     /// Asks for the rows of the one object.
     public func row(for id: NSManagedObjectID, for caller: StoreCaller) throws -> Row? { try rows(for: [id], for: caller).first }
     /// Saves are done wholly or not at all.

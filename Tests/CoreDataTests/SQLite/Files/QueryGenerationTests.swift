@@ -111,7 +111,7 @@ import Testing
         }()
         // Nobody reads the old state any more: the log can be emptied.
         let store = try #require(coordinator.persistentStores.first as? SQLiteStore)
-        let rest = try store.requestLock.withLock { try store.database().texts("PRAGMA wal_checkpoint(TRUNCATE)") }
+        let rest = try store.writeLock.withLock { try store.database().texts("PRAGMA wal_checkpoint(TRUNCATE)") }
         #expect(rest == [["0", "0", "0"]])
     }
 

@@ -32,7 +32,7 @@ private struct LinesHandler: LogHandler {
             let places = (0..<rows).map { context.insert("Place", ["label": $0, "name": "private"]) }
             try context.save()
             let store = context.persistentStoreCoordinator!.persistentStores[0] as! SQLiteStore
-            try store.queries().log = SQLQueryLog(
+            store.queryLog = SQLQueryLog(
                 level: level, showsValues: showsValues, logger: Logger(label: "test") { _ in LinesHandler(lines: lines) })
             let request = NSFetchRequest<NSManagedObject>(entityName: "Place")
             request.predicate = byKey ? NSPredicate(format: "SELF == %@", places[0]) : NSPredicate(format: format)

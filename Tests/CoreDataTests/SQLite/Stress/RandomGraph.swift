@@ -1,6 +1,6 @@
 import Foundation
 
-@testable import CoreData
+@_spi(Stores) @testable import CoreData
 
 /// Fills any model with objects, whose values are extremes more often than not, and edits them.
 struct RandomGraph {

@@ -11,40 +11,34 @@ extension SQLiteStore {
         case let insert as NSBatchInsertRequest:
             // The handlers run without the lock: they may do anything.
             let rows = try BatchRows(insert).made()
-            return try requestLock.withLock {
+            return try writeLock.withLock {
                 try inBatch(caller) {
                     BatchOutcome(try add(rows, of: insert.entity.unsafelyUnwrapped, policy), as: insert.wanted)
                 }
             }
-        case let update as NSBatchUpdateRequest: return try requestLock.withLock { try inBatch(caller) { try self.update(update) } }
-        case let delete as NSBatchDeleteRequest: return try requestLock.withLock { try inBatch(caller) { try self.delete(delete) } }
+        case let update as NSBatchUpdateRequest: return try writeLock.withLock { try inBatch(caller) { try self.update(update) } }
+        case let delete as NSBatchDeleteRequest: return try writeLock.withLock { try inBatch(caller) { try self.delete(delete) } }
         default: throw unsupported(request)
         }
     }
 
     /// Runs a batch; what is kept of the file is out of date afterwards.
     private func inBatch(_ caller: StoreCaller, _ body: () throws -> BatchOutcome) throws -> BatchOutcome {
-        try noticeOthers()
-        let queries = try queries()
+        let reader = try requireWriter()
+        defer { forgetRows() }
         do {
             historyNotes?.forget()
-            let connection = try database()
-            let outcome = try writing(connection) {
-                let outcome = try body()
-                try writeHistory(connection, for: caller)
-                return outcome
+            let connection = reader.database()
+            return try reader.use { _ in
+                try writing(connection) {
+                    let outcome = try body()
+                    try writeHistory(connection, for: caller)
+                    return outcome
+                }
             }
-            forgetRows()
-            return outcome
         } catch {
-            forgetRows()
-            throw queries.functions.takeError() ?? error
+            throw try reader.queries().functions.takeError() ?? error
         }
-    }
-
-    private func forgetRows() {
-        cache.removeAll()
-        forgetRelated()
     }
 
     /// The keys and entities of the rows that a batch is about, put into a table of the connection's own.
@@ -86,7 +80,7 @@ extension SQLiteStore {
                     var ids: [NSManagedObjectID] = []
                     while try statement.step() {
                         let owner = schema.entity(numbered: statement.int64(1)) ?? entity
-                        ids.append(values.id(statement.int64(0), of: owner.entity))
+                        ids.append(try requireWriter().values.id(statement.int64(0), of: owner.entity))
                     }
                     return ids
                 })
@@ -124,11 +118,13 @@ extension SQLiteStore {
 
     /// Writes row by row what expressions make of each row as it was.
     private func updateEach(_ request: NSBatchUpdateRequest, _ entity: SQLEntity) throws {
-        let assignments = try BatchAssignment.all(of: request, schema(of: entity.entity))
-        let plan = plan(entity)
+        let assignments = try BatchAssignment.all(of: request, requireWriter().schema(of: entity.entity))
+        let reader = try requireWriter()
+        let plan = reader.plan(entity)
         var rows: [Row] = []
-        try database().with("SELECT \(plan.list) FROM \(entity.table) WHERE Z_PK IN (SELECT Z_PK FROM temp.CoreDataBatch)") { statement in
-            try readRows(statement, plan) { rows.append(Row($0)) }
+        try reader.database().with("SELECT \(plan.list) FROM \(entity.table) WHERE Z_PK IN (SELECT Z_PK FROM temp.CoreDataBatch)") {
+            statement in
+            try reader.readRows(statement, plan) { rows.append(Row($0)) }
         }
         // Every row is made before the first is written: an expression may look at others.
         var changed = PropertySet()
@@ -188,17 +184,19 @@ extension SQLiteStore {
     // MARK: Inserting
 
     /// Inserts rows. Where one would share the values of a uniqueness constraint, the context's merge policy decides.
-    private func add(_ rows: [BatchRow], of description: NSEntityDescription, _ policy: StoreCaller.MergePolicyKind) throws -> [NSManagedObjectID] {
+    private func add(_ rows: [BatchRow], of description: NSEntityDescription, _ policy: StoreCaller.MergePolicyKind) throws
+        -> [NSManagedObjectID]
+    {
         let entity = try sqlEntity(description)
-        let connection = try database()
+        let reader = try requireWriter()
         let isUnique = !description.frozen.unsafelyUnwrapped.uniqueness.isEmpty
         if rows.isEmpty { return [] }
         let last = try allocate(Int64(rows.count), entity.rootNumber, entity)
         var next = last - Int64(rows.count) + 1
-        var save = SQLSave(self, connection, isCareful: true)
+        var save = SQLSave(self, reader.database(), isCareful: true)
         func insert(_ rows: [BatchRow]) throws -> [NSManagedObjectID] {
             for row in rows {
-                row.row.objectID = values.id(next, of: description)
+                row.row.objectID = reader.values.id(next, of: description)
                 row.row.version = 1
                 next += 1
             }
@@ -219,23 +217,24 @@ extension SQLiteStore {
         let frozen = entity.frozen.unsafelyUnwrapped
         for constraint in frozen.uniqueness {
             guard let key = constraint.key(of: row, frozen) else { continue }
-            if let holder = try readHolders(of: constraint, key).first(where: { $0 != id }) { return holder }
+            if let holder = try requireWriter().readHolders(of: constraint, key).first(where: { $0 != id }) { return holder }
         }
         return nil
     }
 
     /// Does with a row that meets another what the policy says. False where the new one goes.
-    private func settle(_ new: BatchRow, over holder: NSManagedObjectID, _ entity: NSEntityDescription, _ policy: StoreCaller.MergePolicyKind) throws -> Bool {
+    private func settle(
+        _ new: BatchRow, over holder: NSManagedObjectID, _ entity: NSEntityDescription, _ policy: StoreCaller.MergePolicyKind
+    ) throws -> Bool {
         let isWhole: Bool
         switch policy {
         case .storeTrump, .rollback: return false
         case .objectTrump: isWhole = false
         case .overwrite: isWhole = true
-        default: throw InMemoryStore.notUnique(entity, holder)
+        default: throw StoredRows.notUnique(entity, holder)
         }
         guard let place = place(of: holder) else { return false }
-        cache.remove(place.entity.rootNumber, place.key)
-        guard let old = try readRow(place.entity, place.key) else { return false }
+        guard let old = try requireWriter().readRow(place.entity, place.key, isFresh: true) else { return false }
         let row = old.copy()
         var changed = PropertySet()
         for property in entity.frozen.unsafelyUnwrapped.properties where property is NSAttributeDescription && !property.isTransient {
@@ -245,7 +244,7 @@ extension SQLiteStore {
         }
         row.version = old.version &+ 1
         // Another constraint may have another holder.
-        if let other = try self.holder(of: row, entity, besides: holder) { throw InMemoryStore.notUnique(entity, other) }
+        if let other = try self.holder(of: row, entity, besides: holder) { throw StoredRows.notUnique(entity, other) }
         let writer = try writer(holder.owningEntity)
         let update = writer.update(changed)
         try dropFiles(of: update.externalColumns, writer.entity, "Z_PK = ?") { $0.bind(place.key, at: 1) }
@@ -260,7 +259,6 @@ extension SQLiteStore {
             statement.bind(row.version &- 1, at: index + 2)
             try run(statement, place.entity)
         }
-        cache.remove(place.entity.rootNumber, place.key)
         return true
     }
 }

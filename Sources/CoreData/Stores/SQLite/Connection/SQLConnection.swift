@@ -4,7 +4,7 @@ internal import Logging
 
 /// A connection to a database file, with the statements that it has prepared.
 ///
-/// SQLite guards nothing of it: it is used by one thread at a time, which the lock of its store sees to.
+/// SQLite guards nothing of it: it is used by one thread at a time, the one that has its reader.
 final class SQLConnection {
     let handle: OpaquePointer
     let path: String
@@ -33,6 +33,8 @@ final class SQLConnection {
         sqlite3_busy_timeout(handle, Int32(clamping: Int((timeout * 1000).rounded(.up).clamped(to: 0...2e9))))
     }
 
+    /// Whether other connections see the same file: not where it is read from a copy, or as one that nobody changes.
+    var isOfSharedFile = false
     /// Whether the connection, which only reads, has brought a log and a shared file with it that were not there.
     var leavesNoFiles = false
 
@@ -111,6 +113,16 @@ final class SQLConnection {
     // MARK: Transactions
 
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+    /// Whether somebody is stepping through a statement, which keeps the state of the database that it began with.
+    var isReading: Bool {
+        var statement = sqlite3_next_stmt(handle, nil)
+        while let one = statement {
+            if sqlite3_stmt_busy(one) != 0 { return true }
+            statement = sqlite3_next_stmt(handle, one)
+        }
+        return false
+    }
 
     /// Does all or nothing.
     func transaction<Result>(_ body: () throws -> Result) throws -> Result {

@@ -5,7 +5,7 @@ internal import Logging
 ///
 /// A file is written and on the disk before the row that names it is committed, and goes after a commit that no longer names it, when that is on
 /// the disk as well: a save that fails leaves what was there, and what a crash leaves behind is a file that no row names.
-// Used under the lock of its store.
+// Used under the lock of writing.
 final class SQLExternalFiles {
     /// Larger values get a file of their own, as with Core Data.
     static let threshold = 100 << 10
@@ -110,19 +110,23 @@ extension SQLEntity {
 }
 
 extension SQLiteStore {
-    /// Writes to the database and to the files beside it: all or nothing.
+    /// Writes to the database and to the files beside it: all or nothing. Under the lock of writing.
     func writing<Result>(_ connection: SQLConnection, _ body: () throws -> Result) throws -> Result {
-        guard let externalFiles else { return try connection.transaction(body) }
         do {
-            let result = try connection.transaction {
-                let result = try body()
-                try externalFiles.prepareCommit()
-                return result
+            // What is read until the end is nobody else's yet.
+            let result = try requireWriter().inTransaction {
+                try connection.transaction {
+                    // Others cannot write from here on.
+                    try noticeOthers()
+                    let result = try body()
+                    try externalFiles?.prepareCommit()
+                    return result
+                }
             }
-            externalFiles.didCommit(connection)
+            externalFiles?.didCommit(connection)
             return result
         } catch {
-            externalFiles.didFail()
+            externalFiles?.didFail()
             throw error
         }
     }

@@ -1,9 +1,9 @@
 internal import CSQLite
 internal import Foundation
 
-extension SQLiteStore {
+extension SQLiteStore: FileStore {
     /// Puts the content of one store into another's place.
-    static func replaceFile(
+    static func replaceFiles(
         at destination: URL, options: [AnyHashable: Any]?, from source: URL, sourceOptions: [AnyHashable: Any]?
     ) throws {
         for url in [destination, source] where !url.isFileURL || SQLiteFiles.isInMemory(url) {
@@ -47,7 +47,7 @@ extension SQLiteStore {
         }
     }
 
-    static func destroyFile(at url: URL, options: [AnyHashable: Any]?) throws {
+    static func destroyFiles(at url: URL, options: [AnyHashable: Any]?) throws {
         if SQLiteFiles.isInMemory(url) { return }
         guard url.isFileURL else {
             throw CoreDataError.make(
@@ -60,13 +60,13 @@ extension SQLiteStore {
     }
 
     /// Copies the whole store to a place where there is none, as it is.
-    func copyFile(to url: URL, options: [AnyHashable: Any]?) throws {
+    func copyFiles(to url: URL, options: [AnyHashable: Any]?) throws {
         let timeout = try SQLiteOptions(options).timeout
         let support = SQLiteFiles.externalFiles(of: url)?.deletingLastPathComponent()
         let hadSupport = support.map { FileManager.default.fileExists(atPath: $0.path) } ?? true
         do {
             if let own = self.url, !SQLiteFiles.isInMemory(own) { try SQLiteFileCopy.copyExternalFiles(from: own, to: url) }
-            try SQLiteFileCopy.copy(database(), to: url, timeout: timeout)
+            try writeLock.withLock { try SQLiteFileCopy.copy(database(), to: url, timeout: timeout) }
         } catch {
             // Where nothing was, nothing stays.
             if !hadSupport, let support { try? FileManager.default.removeItem(at: support) }

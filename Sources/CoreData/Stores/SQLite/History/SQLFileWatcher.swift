@@ -107,8 +107,8 @@ extension SQLiteStore {
 
     /// Looks whether others have written.
     private func lookForOthers() {
-        requestLock.withLock {
-            guard persistentStoreCoordinator != nil, watcher != nil else { return }
+        guard persistentStoreCoordinator != nil, watcher != nil else { return }
+        writeLock.withLock {
             do { try noticeOthers() } catch { Log.store.error("It cannot be seen whether others have written: \(error)") }
         }
     }

@@ -3,7 +3,7 @@ internal import Foundation
 
 /// Notes which rows a transaction writes, by triggers that live as long as the connection: so that saves, batch requests and what follows from
 /// them are all noted alike.
-// Used under the lock of its store, as its connection is.
+// Notes are used under the lock of writing; the rest is set once.
 final class SQLHistory {
     /// The numbers of the history's own entities.
     static let changeNumber: Int64 = 16001

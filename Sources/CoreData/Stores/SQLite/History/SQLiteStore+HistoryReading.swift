@@ -5,7 +5,7 @@ extension SQLiteStore {
     /// The number of the last transaction; nil without a history.
     func readLastHistoryNumber() throws -> Int64? {
         guard historyReader != nil else { return nil }
-        return try lastHistoryNumber(database())
+        return try reading { try lastHistoryNumber($0.database()) }
     }
 
     private func lastHistoryNumber(_ connection: SQLConnection) throws -> Int64 {
@@ -17,15 +17,21 @@ extension SQLiteStore {
 
     /// The transactions that a request means.
     func readHistory(_ request: NSPersistentHistoryChangeRequest) throws -> [HistoryRecord] {
-        guard let reader = historyReader else { throw unsupported(request) }
-        let connection = try database()
+        guard let history = historyReader else { throw unsupported(request) }
+        return try reading { try readHistory(request, history, by: $0) }
+    }
+
+    private func readHistory(
+        _ request: NSPersistentHistoryChangeRequest, _ history: SQLHistory, by reader: SQLReader
+    ) throws -> [HistoryRecord] {
+        let connection = reader.database()
         return try connection.reading {
             let condition = try condition(request, connection)
             let isAboutChanges = request.fetchRequest?.entity?.name == HistoryEntities.change.name
             let wantsChanges =
                 isAboutChanges || [.objectIDs, .changesOnly, .transactionsAndChanges].contains(request.resultType)
-            let changes = wantsChanges ? try readChanges(condition, reader, connection) : [:]
-            return try readTransactions(condition, reader, connection).map { record in
+            let changes = wantsChanges ? try readChanges(condition, history, reader) : [:]
+            return try readTransactions(condition, history, connection).map { record in
                 wantsChanges ? record.with(changes[record.number] ?? []) : record
             }
         }
@@ -41,8 +47,11 @@ extension SQLiteStore {
             guard let number = token?.numbers[identifier] else { return 0 }
             limit = HistoryCondition(sql: "Z_PK < ?", value: .integer(number))
         }
-        let connection = try database()
-        return try connection.transaction {
+        return try writeLock.withLock { try remove(limit, database()) }
+    }
+
+    private func remove(_ limit: HistoryCondition, _ connection: SQLConnection) throws -> Int {
+        try connection.transaction {
             try connection.with("DELETE FROM ACHANGE WHERE ZTRANSACTIONID IN (SELECT Z_PK FROM ATRANSACTION WHERE \(limit.sql))") {
                 statement in
                 limit.value.bind(to: statement.handle, at: 1)
@@ -86,10 +95,10 @@ extension SQLiteStore {
     }
 
     private func readTransactions(
-        _ condition: HistoryCondition, _ reader: SQLHistory, _ connection: SQLConnection
+        _ condition: HistoryCondition, _ history: SQLHistory, _ connection: SQLConnection
     ) throws -> [HistoryRecord] {
         func text(_ key: String) -> String { "(SELECT ZNAME FROM ATRANSACTIONSTRING s WHERE s.Z_PK = \(key))" }
-        let process = reader.hasProcess ? text("ZPROCESSIDTS") : "NULL"
+        let process = history.hasProcess ? text("ZPROCESSIDTS") : "NULL"
         let sql =
             "SELECT Z_PK, ZTIMESTAMP, \(text("ZAUTHORTS")), \(text("ZCONTEXTNAMETS")), \(text("ZBUNDLEIDTS")), \(process) "
             + "FROM ATRANSACTION WHERE \(condition.sql) ORDER BY Z_PK"
@@ -110,11 +119,12 @@ extension SQLiteStore {
 
     /// The changes of transactions, by their numbers. Those of entities that the model does not have are left out.
     private func readChanges(
-        _ condition: HistoryCondition, _ reader: SQLHistory, _ connection: SQLConnection
+        _ condition: HistoryCondition, _ history: SQLHistory, _ reader: SQLReader
     ) throws -> [Int64: [HistoryRecord.Change]] {
+        let connection = reader.connection
         // A store that is only read may lack columns for what is preserved from now on.
         let known = Set(try connection.texts("SELECT name FROM pragma_table_info('ACHANGE')").compactMap { $0[0] })
-        let places = (0..<reader.tombstoneCount).map { known.contains("ZTOMBSTONE\($0)") ? ", ZTOMBSTONE\($0)" : ", NULL" }.joined()
+        let places = (0..<history.tombstoneCount).map { known.contains("ZTOMBSTONE\($0)") ? ", ZTOMBSTONE\($0)" : ", NULL" }.joined()
         let sql =
             "SELECT Z_PK, ZTRANSACTIONID, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZCOLUMNS\(places) FROM ACHANGE "
             + "WHERE ZTRANSACTIONID IN (SELECT Z_PK FROM ATRANSACTION WHERE \(condition.sql)) ORDER BY Z_PK"
@@ -127,9 +137,9 @@ extension SQLiteStore {
                 else { continue }
                 changes[statement.int64(1), default: []].append(
                     HistoryRecord.Change(
-                        number: statement.int64(0), objectID: values.id(statement.int64(4), of: entity.entity), type: type,
+                        number: statement.int64(0), objectID: reader.values.id(statement.int64(4), of: entity.entity), type: type,
                         updatedProperties: type == .update ? Self.properties(statement.data(5), entity.entity) : nil,
-                        tombstone: type == .delete ? try tombstone(statement, entity, reader) : nil))
+                        tombstone: type == .delete ? try tombstone(statement, entity, history, reader.values) : nil))
             }
             return changes
         }
@@ -143,8 +153,10 @@ extension SQLiteStore {
         return properties
     }
 
-    private func tombstone(_ statement: SQLStatement, _ entity: SQLEntity, _ reader: SQLHistory) throws -> [AnyHashable: Any]? {
-        guard let preserved = reader.preserved[entity.number] else { return nil }
+    private func tombstone(_ statement: SQLStatement, _ entity: SQLEntity, _ history: SQLHistory, _ values: SQLValues) throws
+        -> [AnyHashable: Any]?
+    {
+        guard let preserved = history.preserved[entity.number] else { return nil }
         let layout = entity.entity.frozen.unsafelyUnwrapped.layout
         let row = Row.blank(layout)
         var found: [AnyHashable: Any] = [:]

@@ -26,6 +26,7 @@ enum SQLiteFiles {
             throw SQLError.make(
                 code: SQLITE_READONLY, message: String(cString: sqlite3_errstr(SQLITE_READONLY)), .opening, path: url.path)
         }
+        connection.isOfSharedFile = true
         return connection
     }
 
@@ -40,6 +41,7 @@ enum SQLiteFiles {
                 uri(url) + "?immutable=1", flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, path: url.path, timeout: timeout)
         }
         let connection = try SQLConnection(url.path, flags: SQLITE_OPEN_READONLY, path: url.path, timeout: timeout)
+        connection.isOfSharedFile = true
         connection.leavesNoFiles = !FileManager.default.fileExists(atPath: log)
         do {
             _ = try connection.texts("SELECT name FROM sqlite_master LIMIT 1", .opening)
@@ -48,6 +50,36 @@ enum SQLiteFiles {
             return try connectToCopy(url, log: log, timeout: timeout)
         }
     }
+
+    // MARK: Side by side
+
+    /// Whether other connections can read a file while this one writes to it: with a log that readers and the writer share.
+    static func isReadSideBySide(_ url: URL, _ connection: SQLConnection) throws -> Bool {
+        if isInMemory(url) || !connection.isOfSharedFile { return false }
+        return try connection.texts("PRAGMA journal_mode", .opening).first?.first == "wal"
+            && connection.texts("PRAGMA locking_mode", .opening).first?.first == "normal"
+    }
+
+    /// What tells a file from another one at the same place; nil where there is none.
+    static func identity(of url: URL) -> [UInt64]? {
+        guard let attributes = try? FileManager.default.attributesOfItem(atPath: url.resolvingSymlinksInPath().path),
+            let system = attributes[.systemNumber] as? NSNumber, let file = attributes[.systemFileNumber] as? NSNumber
+        else { return nil }
+        return [system.uint64Value, file.uint64Value]
+    }
+
+    /// A connection that only reads, beside the one of a store.
+    static func connectBeside(_ url: URL, _ options: SQLiteOptions) throws -> SQLConnection {
+        let connection = try SQLConnection(url.path, flags: SQLITE_OPEN_READONLY, path: url.path, timeout: options.timeout)
+        for pragma in options.pragmas where pragmasOfConnections.contains(pragma.name) { _ = try connection.texts(pragma.sql, .opening) }
+        return connection
+    }
+
+    /// Pragmas that are about one connection and not about the file.
+    private static let pragmasOfConnections: Set<String> = [
+        "cache_size", "mmap_size", "temp_store", "threads", "case_sensitive_like", "automatic_index", "reverse_unordered_selects",
+        "analysis_limit", "cell_size_check", "trusted_schema",
+    ]
 
     /// Reads a log that SQLite cannot open where it lies, for want of a shared file beside it, in a copy that is gone with the connection.
     private static func connectToCopy(_ url: URL, log: String, timeout: TimeInterval) throws -> SQLConnection {

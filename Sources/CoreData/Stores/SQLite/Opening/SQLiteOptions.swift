@@ -8,17 +8,24 @@ extension NSPersistentStore.StoreType {
     public static let sqlite = NSPersistentStore.StoreType(rawValue: NSSQLiteStoreType)
 }
 
+/// How many bytes of rows that no context shows any more a SQLite store keeps in memory, so that they need not be read again: an `NSNumber`. It is
+/// 32 megabytes where nothing else is said.
+public let SQLiteRowCacheLimitOption = "SQLiteRowCacheLimitOption"
+
 /// What a SQLite store was asked for when it was opened.
 struct SQLiteOptions {
     let timeout: TimeInterval
     /// Statements that set what the program has asked for.
     let pragmas: [(name: String, sql: String)]
+    /// How much memory the rows take that only the store holds, in bytes.
+    let cacheLimit: Int
     let analyzes: Bool
     let vacuums: Bool
 
     /// - Throws: code 134080 for pragmas that are none.
     init(_ options: [AnyHashable: Any]?) throws {
         timeout = (options?[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue ?? SQLiteOpening.standardTimeout
+        cacheLimit = max(0, (options?[SQLiteRowCacheLimitOption] as? NSNumber)?.intValue ?? SQLRowCache.standardLimit)
         analyzes = (options?[NSSQLiteAnalyzeOption] as? NSNumber)?.boolValue ?? (options?[NSSQLiteAnalyzeOption] as? Bool) ?? false
         vacuums = (options?[NSSQLiteManualVacuumOption] as? NSNumber)?.boolValue ?? (options?[NSSQLiteManualVacuumOption] as? Bool) ?? false
         guard let given = options?[NSSQLitePragmasOption] else {

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Predicates
 
 /// A fetch request as SQL: the statement that serves every request of its shape, and how its columns are read.
-// Immutable; used under the lock of its store.
+// Immutable; used by who has the reader that it belongs to.
 final class SQLFetchPlan {
     /// What the statement answers.
     enum Answer {

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Predicates
 
 /// Turns fetch requests into SQL, once for each shape of request.
-// Used under the lock of its store.
+// Used by who has the reader that it belongs to.
 final class SQLQueryPlans {
     private let schema: SQLSchema
     private let token: StoreToken

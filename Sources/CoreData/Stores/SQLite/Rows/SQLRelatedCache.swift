@@ -1,7 +1,8 @@
 internal import Foundation
+internal import Synchronization
 
 /// What is at the other end of a to-many relationship of one row.
-enum SQLRelated {
+enum SQLRelated: Sendable {
     /// Rows of one table: a part of what was read for many.
     case numbers(SQLRelatedPart, Range<Int>)
     case ids([NSManagedObjectID])
@@ -20,8 +21,8 @@ enum SQLRelated {
 }
 
 /// The numbers of related rows that one question has found for many.
-// Immutable once the question is answered.
-final class SQLRelatedPart {
+// Immutable.
+final class SQLRelatedPart: Sendable {
     let origin: RowOrigin
     let numbers: [Int64]
 
@@ -31,36 +32,88 @@ final class SQLRelatedPart {
     }
 }
 
-/// Relationships that were read for many objects at once.
-// Used under the lock of its store.
-struct SQLRelatedCache {
+/// Relationships that were read for many objects at once, until something changes.
+///
+/// They lie in several parts, so that threads seldom wait for each other. Each part knows of which generation its lists are: to forget all of them
+/// is to count up.
+// Each stripe has a lock of its own; `generation` is atomic.
+final class SQLRelatedCache: @unchecked Sendable {
     private struct Key: Hashable {
         let relationship: ObjectIdentifier
         /// ``NSManagedObjectID/key``, which no two IDs of a store share that counts its rows.
         let key: Int64
     }
-    private var lists: [Key: (related: SQLRelated, time: UInt64)] = [:]
+    private final class Stripe {
+        let lock = Mutex()
+        var lists: [Key: (related: SQLRelated, time: UInt64)] = [:]
+        var generation: UInt64 = 0
+    }
+    private let stripes = (0..<64).map { _ in Stripe() }
+    private let current = Atomic<UInt64>(1)
+    /// Long walks through a large graph leave lists behind that nobody asks for again.
+    private static let longest = 200_000 / 64
+
+    /// Counts how often everything was forgotten.
+    var generation: UInt64 { current.load(ordering: .sequentiallyConsistent) }
+
+    private func stripe(_ key: Int64) -> Stripe {
+        stripes[Int(truncatingIfNeeded: (UInt64(bitPattern: key) &* 0x9E37_79B9_7F4A_7C15) >> 58)]
+    }
 
     /// - Parameter age: in seconds; any will do for a negative number.
     func related(of relationship: NSRelationshipDescription, for key: Int64, notOlderThan age: TimeInterval) -> SQLRelated? {
-        if lists.isEmpty { return nil }
-        guard let known = lists[Key(relationship: ObjectIdentifier(relationship), key: key)] else { return nil }
+        let stripe = stripe(key)
+        stripe.lock.lock()
+        defer { stripe.lock.unlock() }
+        if stripe.lists.isEmpty || stripe.generation != generation { return nil }
+        guard let known = stripe.lists[Key(relationship: ObjectIdentifier(relationship), key: key)] else { return nil }
         if age >= 0, Double(DispatchTime.now().uptimeNanoseconds &- known.time) >= age * 1e9 { return nil }
         return known.related
     }
 
-    mutating func set(_ related: SQLRelated, of relationship: NSRelationshipDescription, for key: Int64, time: UInt64) {
-        // Long walks through a large graph leave lists behind that nobody asks for again.
-        if lists.count > 200_000 { lists = [:] }
-        lists[Key(relationship: ObjectIdentifier(relationship), key: key)] = (related, time)
+    /// Files what was read.
+    ///
+    /// - Parameters:
+    ///   - generation: what ``generation`` was before.
+    ///   - isCurrent: whether nothing has changed since. Asked under the lock.
+    func set(
+        _ related: SQLRelated, of relationship: NSRelationshipDescription, for key: Int64, time: UInt64, generation: UInt64,
+        isCurrent: () -> Bool
+    ) {
+        let stripe = stripe(key)
+        stripe.lock.lock()
+        // Given up without the lock: what lists hold is not ours.
+        var old: [Key: (related: SQLRelated, time: UInt64)] = [:]
+        defer { withExtendedLifetime(old) {} }
+        defer { stripe.lock.unlock() }
+        if stripe.generation > generation || !isCurrent() { return }
+        if stripe.generation < generation || stripe.lists.count > Self.longest {
+            old = stripe.lists
+            stripe.lists = [:]
+            stripe.generation = generation
+        }
+        stripe.lists[Key(relationship: ObjectIdentifier(relationship), key: key)] = (related, time)
     }
 
-    mutating func removeAll() { lists = [:] }
+    func removeAll() { current.add(1, ordering: .sequentiallyConsistent) }
 
-    mutating func removeAll(of id: NSManagedObjectID) {
-        if lists.isEmpty { return }
+    /// Gives the memory back as well.
+    func close() {
+        removeAll()
+        for stripe in stripes {
+            stripe.lock.lock()
+            stripe.lists = [:]
+            stripe.lock.unlock()
+        }
+    }
+
+    func removeAll(of id: NSManagedObjectID) {
+        let stripe = stripe(id.key)
+        stripe.lock.lock()
+        defer { stripe.lock.unlock() }
+        if stripe.lists.isEmpty { return }
         for relationship in id.owningEntity.frozen?.relationships ?? [] {
-            lists[Key(relationship: ObjectIdentifier(relationship), key: id.key)] = nil
+            stripe.lists[Key(relationship: ObjectIdentifier(relationship), key: id.key)] = nil
         }
     }
 }

@@ -1,209 +1,307 @@
 internal import Foundation
+internal import Synchronization
 
 /// The rows that a store has read or saved, as long as a context shows them or they have lately come.
 ///
 /// Rows of equal version need not be read again, and a fault among them fires without a question. It keeps no account of who has a row:
 /// when it has grown enough, the rows in blocks that nobody else holds go.
-// Used under the lock of its store.
-final class SQLRowCache: RowsAtHand {
-    private static let pageSize: Int64 = 256
+///
+/// Threads look and file side by side, without a lock; what they may still be looking at is given up later, see ``SQLGrace``. Whoever files a row
+/// says of which state of the store it is: ``epoch`` counts what is committed here or noticed of others. A save counts up first and files its rows
+/// then, so that a row of an older state neither overwrites one of its rows nor revives one that it has deleted.
+// The tables are set before the store is used; everything else is atomic, or has locks of its own.
+final class SQLRowCache: RowsAtHand, @unchecked Sendable {
+    /// What of the memory that nobody but the cache holds stays, in bytes, unless the store was told otherwise.
+    static let standardLimit = 32 << 20
 
-    /// The slots of a row, and the time at which it came.
-    struct Entry {
-        var slots: UnsafeMutableRawPointer?
-        var time: UInt64
+    let epoch = Atomic<UInt64>(1)
+    let grace = SQLGrace()
+    /// By the number of the entity at the top of the inheritance. Retained, and released with the object.
+    private var tables: UnsafeMutableBufferPointer<Unmanaged<SQLCacheTable>?> = .init(start: nil, count: 0)
+    /// How much memory the pages take, and the blocks of the rows in them.
+    private let bytes = Atomic<Int>(0)
+    private(set) var limit = SQLRowCache.standardLimit
+    /// From how many bytes on it is swept.
+    private let sweepSize = Atomic<Int>(SQLRowCache.standardLimit)
+    /// When it may be swept again although it has not grown much.
+    private let sweepTime = Atomic<UInt64>(0)
+    private let isSweeping = Atomic<Bool>(false)
+
+    /// Makes room for tables. Before anybody else has the cache.
+    func open(_ roots: Set<Int64>, limit: Int) {
+        self.limit = limit
+        sweepSize.store(limit, ordering: .relaxed)
+        if tables.count > 0 { return }
+        tables = .allocate(capacity: Int(roots.max() ?? -1) + 1)
+        tables.initialize(repeating: nil)
+        for root in roots where root >= 0 { tables[Int(root)] = .passRetained(SQLCacheTable()) }
     }
 
-    // The entries lie behind a pointer: an array would be checked and counted at each access.
-    private final class Page {
-        let entries: UnsafeMutablePointer<Entry>
-
-        init() {
-            entries = .allocate(capacity: Int(SQLRowCache.pageSize))
-            entries.initialize(repeating: Entry(slots: nil, time: 0), count: Int(SQLRowCache.pageSize))
+    deinit {
+        removeAll()
+        // Nobody looks any more. What is given up may give up others.
+        while true {
+            let leftovers = grace.takeAll()
+            if leftovers.isEmpty { break }
+            dispose(leftovers)
         }
-
-        deinit {
-            for index in 0..<Int(SQLRowCache.pageSize) { entries[index].slots?.giveUp() }
-            entries.deallocate()
-        }
-    }
-    /// The pages of a table, by the key divided by their size.
-    private final class Table {
-        /// Those of keys that lie close, which is almost all: SQLite counts them up.
-        var dense: [Page?] = []
-        var sparse: [Int64: Page] = [:]
-        var count = 0
-
-        @inline(__always) func page(_ number: Int64) -> Page? {
-            if number >= 0, number < dense.count { return dense[Int(number)] }
-            return sparse.isEmpty ? nil : sparse[number]
-        }
-
-        func set(_ page: Page, _ number: Int64) {
-            count += 1
-            // An array may have four times as many places as pages.
-            if number >= 0, number < Int64(count) * 4 + 64 {
-                while dense.count <= Int(number) { dense.append(sparse.isEmpty ? nil : sparse.removeValue(forKey: Int64(dense.count))) }
-                dense[Int(number)] = page
-            } else {
-                sparse[number] = page
-            }
-        }
-
-        /// Calls `body` with each page and takes out those for which it answers false.
-        func keepPages(where body: (Page) -> Bool) {
-            for index in dense.indices { if let page = dense[index], !body(page) { (dense[index], count) = (nil, count - 1) } }
-            for (number, page) in sparse where !body(page) { (sparse[number], count) = (nil, count - 1) }
-        }
+        for table in tables { table?.release() }
+        tables.deallocate()
     }
 
-    private var tables: [Int64: Table] = [:]
-    @exclusivity(unchecked) private var lastTable: Table?
-    /// The page asked for last; its table keeps it.
-    @exclusivity(unchecked) private var lastEntries: UnsafeMutablePointer<Entry>?
-    @exclusivity(unchecked) private var lastRoot: Int64 = 0
-    @exclusivity(unchecked) private var lastPage: Int64 = 0
-    @exclusivity(unchecked) private var count = 0
-    private var limit = SQLRowCache.smallestLimit
-    private static let smallestLimit = 20_000
-    /// The time that rows get which come now, in nanoseconds of the system's uptime.
-    @exclusivity(unchecked) private(set) var now: UInt64 = 0
-
-    /// Rows come from here on.
-    func noteTime() { now = DispatchTime.now().uptimeNanoseconds }
-
-    /// The entry of a key; nil where there is no page for it.
-    @inline(__always) private func entry(_ root: Int64, _ key: Int64) -> UnsafeMutablePointer<Entry>? {
-        if let lastEntries, lastPage == key >> 8, lastRoot == root { return lastEntries + Int(key & 255) }
-        return farEntry(root, key)
+    /// The table of an inheritance, which lives as long as the cache.
+    @inline(__always) func table(_ root: Int64) -> Unmanaged<SQLCacheTable>? {
+        root >= 0 && root < Int64(tables.count) ? tables[Int(root)] : nil
     }
 
-    @inline(never) private func farEntry(_ root: Int64, _ key: Int64) -> UnsafeMutablePointer<Entry>? {
-        if lastTable == nil || lastRoot != root {
-            guard let table = tables[root] else { return nil }
-            (lastTable, lastRoot, lastEntries) = (table, root, nil)
-        }
-        guard let page = lastTable.unsafelyUnwrapped.page(key >> 8) else { return nil }
-        (lastPage, lastEntries) = (key >> 8, page.entries)
-        return page.entries + Int(key & 255)
-    }
+    /// How much memory the cache holds, in bytes, with what others hold as well.
+    var byteCount: Int { bytes.load(ordering: .relaxed) }
 
-    @inline(never) private func newEntry(_ root: Int64, _ key: Int64) -> UnsafeMutablePointer<Entry> {
-        let page = Page()
-        let table = tables[root] ?? Table()
-        tables[root] = table
-        table.set(page, key >> 8)
-        (lastTable, lastRoot, lastPage, lastEntries) = (table, root, key >> 8, page.entries)
-        return page.entries + Int(key & 255)
-    }
+    func count(_ change: Int) { bytes.add(change, ordering: .relaxed) }
 
-    /// The row of a key, of whatever age.
-    @inline(__always) func row(_ root: Int64, _ key: Int64) -> Row? { slots(root, key).map { Row($0) } }
-
-    /// The slots of that row, which the cache holds.
-    @inline(__always) func slots(_ root: Int64, _ key: Int64) -> UnsafeMutableRawPointer? { entry(root, key)?.pointee.slots }
-
-    /// The row of a key unless it is older than so many seconds; any age will do for a negative number.
-    func row(_ root: Int64, _ key: Int64, notOlderThan age: TimeInterval) -> Row? {
-        guard let entry = entry(root, key), let slots = entry.pointee.slots else { return nil }
-        if age >= 0, Double(DispatchTime.now().uptimeNanoseconds &- entry.pointee.time) >= age * 1e9 { return nil }
-        return Row(slots)
-    }
+    // MARK: Looking
 
     func row(_ number: Int64, of origin: RowOrigin, notOlderThan age: TimeInterval) -> Row? {
         row(origin.table, number, notOlderThan: age)
     }
 
-    @inline(__always) func set(_ slots: UnsafeMutableRawPointer, _ root: Int64, _ key: Int64) {
-        let entry = entry(root, key) ?? newEntry(root, key)
-        slots.keep()
-        if let old = entry.pointee.slots { old.giveUp() } else { count += 1 }
-        entry.pointee.slots = slots
-        entry.pointee.time = now
+    /// The row of a key unless it is older than so many seconds; any age will do for a negative number.
+    func row(_ root: Int64, _ key: Int64, notOlderThan age: TimeInterval = -1) -> Row? {
+        guard let table = table(root) else { return nil }
+        let look = grace.begin()
+        defer { grace.end(look) }
+        guard let page = table._withUnsafeGuaranteedRef({ $0.page(key >> 8) }) else { return nil }
+        let entry = page + Int(key & 255)
+        guard let slots = SQLCacheEntry.slots(entry.pointee.value.load(ordering: .sequentiallyConsistent)) else { return nil }
+        if age >= 0 {
+            let time = entry.pointee.time.load(ordering: .relaxed)
+            if Double(DispatchTime.now().uptimeNanoseconds &- time) >= age * 1e9 { return nil }
+        }
+        return Row(slots)
     }
 
-    /// The row that is there is as the store has it now.
-    @inline(__always) func touch(_ root: Int64, _ key: Int64) { entry(root, key)?.pointee.time = now }
+    // MARK: What has changed
 
-    func remove(_ root: Int64, _ key: Int64) {
-        guard let entry = entry(root, key) else { return }
-        guard let slots = entry.pointee.slots else { return }
-        count -= 1
-        entry.pointee.slots = nil
-        slots.giveUp()
-    }
+    /// Counts up the state of the store: what was read before is not filed any more where something has changed.
+    @discardableResult func advance() -> UInt64 { epoch.add(1, ordering: .sequentiallyConsistent).newValue }
 
-    func removeAll(of root: Int64) {
-        (lastTable, lastEntries) = (nil, nil)
-        guard let table = tables.removeValue(forKey: root) else { return }
-        table.keepPages { page in
-            for index in 0..<Int(Self.pageSize) where page.entries[index].slots != nil { count -= 1 }
-            return true
+    /// Files rows that were saved, after ``advance()``.
+    ///
+    /// - Parameter row: the slots and the key of each index. Somebody holds their blocks.
+    @inline(__always) func put(_ root: Int64, _ range: Range<Int>, _ row: (Int) -> (slots: UnsafeMutableRawPointer, key: Int64)) {
+        let time = DispatchTime.now().uptimeNanoseconds
+        change(root, range) { table, index, page, change in
+            let (slots, key) = row(index)
+            let entry = table.pointer(key, &page, &change) + Int(key & 255)
+            entry.pointee.time.store(time, ordering: .relaxed)
+            change.bytes += slots.keep()
+            let old = entry.pointee.value.exchange(UInt(bitPattern: slots), ordering: .sequentiallyConsistent)
+            if let old = SQLCacheEntry.slots(old) { change.giveUp(old) }
         }
     }
 
+    /// Forgets rows that have changed or are gone, after ``advance()``.
+    @inline(__always) func remove(_ root: Int64, _ range: Range<Int>, _ key: (Int) -> Int64?) {
+        let nothing = SQLCacheEntry.noRow(since: epoch.load(ordering: .sequentiallyConsistent))
+        change(root, range) { table, index, page, change in
+            guard let key = key(index) else { return }
+            let entry = table.pointer(key, &page, &change) + Int(key & 255)
+            let old = entry.pointee.value.exchange(nothing, ordering: .sequentiallyConsistent)
+            if let old = SQLCacheEntry.slots(old) { change.giveUp(old) }
+        }
+    }
+
+    func remove(_ root: Int64, _ key: Int64) { remove(root, 0..<1) { _ in key } }
+
+    /// Changes entries under the lock of their table, so many at a time that others wait for a moment only.
+    @inline(__always) private func change(
+        _ root: Int64, _ range: Range<Int>,
+        _ body: (SQLCacheTable, Int, inout (number: Int64, entries: UnsafeMutablePointer<SQLCacheEntry>)?, inout SQLCacheChange) -> Void
+    ) {
+        guard let table = table(root)?.takeUnretainedValue() else { return }
+        var start = range.lowerBound
+        while start < range.upperBound {
+            let end = min(range.upperBound, start + 2000)
+            var change = SQLCacheChange()
+            var page: (number: Int64, entries: UnsafeMutablePointer<SQLCacheEntry>)?
+            table.lock.lock()
+            for index in start..<end { body(table, index, &page, &change) }
+            table.lock.unlock()
+            finish(change)
+            start = end
+        }
+    }
+
+    /// Forgets the rows of a table, after ``advance()``.
+    func removeAll(of root: Int64) {
+        guard let table = table(root)?.takeUnretainedValue() else { return }
+        let epoch = epoch.load(ordering: .sequentiallyConsistent)
+        table.lock.lock()
+        let (pages, leftovers) = table.detachAll(since: epoch)
+        table.lock.unlock()
+        finish(SQLCacheChange(bytes: -pages * SQLCacheEntry.pageBytes, leftovers: leftovers))
+    }
+
+    /// Forgets everything, after ``advance()``.
     func removeAll() {
-        tables = [:]
-        (lastTable, lastEntries) = (nil, nil)
-        count = 0
-        limit = Self.smallestLimit
+        for root in tables.indices { removeAll(of: Int64(root)) }
+        collect()
+    }
+
+    // MARK: Giving up
+
+    func finish(_ change: SQLCacheChange) {
+        if change.bytes != 0 { count(change.bytes) }
+        grace.add(change.leftovers)
+    }
+
+    /// Gives up what nobody looks at any more.
+    func collect() {
+        let rested = grace.takeRested()
+        if !rested.isEmpty { dispose(rested) }
+    }
+
+    private func dispose(_ leftovers: [SQLGrace.Leftover]) {
+        var change = SQLCacheChange()
+        for leftover in leftovers {
+            switch leftover {
+            case .block(let block): block.release()
+            case .directory(let directory): directory.release()
+            case .page(let page):
+                for index in 0..<SQLCacheEntry.pageSize {
+                    if let slots = SQLCacheEntry.slots(page[index].value.load(ordering: .sequentiallyConsistent)) { change.giveUp(slots) }
+                }
+                page.deinitialize(count: SQLCacheEntry.pageSize)
+                page.deallocate()
+            }
+        }
+        // Another page may have led somebody to such a block until now.
+        finish(change)
     }
 
     /// Gives up what nobody else holds, once there is enough of it.
-    ///
-    /// - Parameter held: how many rows the caller holds, which need not be looked at.
-    func sweep(held: Int = 0) {
-        guard count - held > limit else { return }
-        (lastTable, lastEntries) = (nil, nil)
-        count = 0
-        for table in tables.values {
-            table.keepPages { page in
-                var kept = 0
-                for index in 0..<Int(Self.pageSize) {
-                    guard let slots = page.entries[index].slots else { continue }
-                    if slots.isHeldByCacheAlone {
-                        page.entries[index].slots = nil
-                        slots.giveUp()
-                    } else {
-                        kept += 1
-                    }
-                }
-                count += kept
-                return kept > 0
+    @inline(__always) func sweepIfLarge() { if byteCount > limit { sweepIfGrown() } }
+
+    @inline(never) private func sweepIfGrown() {
+        if byteCount > sweepSize.load(ordering: .relaxed)
+            || DispatchTime.now().uptimeNanoseconds > sweepTime.load(ordering: .relaxed)
+        {
+            sweep()
+        }
+    }
+
+    /// Gives up what nobody else holds. One thread does so at a time; others go on meanwhile.
+    func sweep() {
+        guard isSweeping.compareExchange(expected: false, desired: true, ordering: .sequentiallyConsistent).exchanged else { return }
+        let start = DispatchTime.now().uptimeNanoseconds
+        let look = grace.begin()
+        let epoch = epoch.load(ordering: .sequentiallyConsistent)
+        for table in tables {
+            guard let table = table?.takeUnretainedValue() else { continue }
+            var place = 0
+            // The directory, and then the rest.
+            while true {
+                let range = place < table.directoryCount ? place..<place + 64 : nil
+                var change = SQLCacheChange()
+                table.lock.lock()
+                table.keepPages(range, since: epoch, &change) { Self.sweep($0, epoch, &$1) }
+                table.lock.unlock()
+                finish(change)
+                if range == nil { break }
+                place += 64
             }
         }
-        limit = max(Self.smallestLimit, count * 2)
+        grace.end(look)
+        collect()
+        let end = DispatchTime.now().uptimeNanoseconds
+        sweepSize.store(byteCount + limit, ordering: .relaxed)
+        // What contexts hold may be theirs no longer before the cache has grown: so it is looked at again, in one part of two hundred of the time.
+        sweepTime.store(end &+ max(1_000_000_000, (end &- start) &* 200), ordering: .relaxed)
+        isSweeping.store(false, ordering: .sequentiallyConsistent)
+    }
+
+    /// Whether some rows of a page stay.
+    private static func sweep(_ page: UnsafeMutablePointer<SQLCacheEntry>, _ epoch: UInt64, _ change: inout SQLCacheChange) -> Bool {
+        var kept = 0
+        for index in 0..<SQLCacheEntry.pageSize {
+            let value = page[index].value.load(ordering: .sequentiallyConsistent)
+            guard let slots = SQLCacheEntry.slots(value) else { continue }
+            if slots.isHeldByCacheAlone,
+                page[index].value.compareExchange(
+                    expected: value, desired: SQLCacheEntry.noRow(since: epoch), ordering: .sequentiallyConsistent
+                ).exchanged
+            {
+                change.giveUp(slots)
+            } else {
+                kept += 1
+            }
+        }
+        return kept > 0
+    }
+}
+
+/// What a change of the cache leaves to be done.
+struct SQLCacheChange {
+    /// How many bytes it has more.
+    var bytes = 0
+    var leftovers: [SQLGrace.Leftover] = []
+
+    /// The cache holds the row no longer.
+    @inline(__always) mutating func giveUp(_ slots: UnsafeMutableRawPointer) { giveUp(slots.rowBlock, rows: 1) }
+
+    /// The cache holds so many rows of a block no longer.
+    @inline(__always) mutating func giveUp(_ block: Unmanaged<RowBlock>, rows: Int) {
+        let size = block._withUnsafeGuaranteedRef { block in
+            block.cachedRows.pointee.subtract(rows, ordering: .sequentiallyConsistent).newValue == 0 ? block.byteCount : 0
+        }
+        if size == 0 { return }
+        bytes -= size
+        leftovers.append(.block(block))
+    }
+}
+
+extension SQLCacheTable {
+    /// The page of a key, which is the last one for keys that come in order. Under the lock.
+    @inline(__always) fileprivate func pointer(
+        _ key: Int64, _ page: inout (number: Int64, entries: UnsafeMutablePointer<SQLCacheEntry>)?, _ change: inout SQLCacheChange
+    ) -> UnsafeMutablePointer<SQLCacheEntry> {
+        if let page, page.number == key >> 8 { return page.entries }
+        let entries = pageForWriting(key >> 8, &change)
+        page = (key >> 8, entries)
+        return entries
+    }
+
+    @inline(never) func pageForWriting(_ number: Int64, _ change: inout SQLCacheChange) -> UnsafeMutablePointer<SQLCacheEntry> {
+        var isNew = false
+        let page = pageForWriting(number, &change.leftovers, isNew: &isNew)
+        if isNew { change.bytes += SQLCacheEntry.pageBytes }
+        return page
     }
 }
 
 extension UnsafeMutableRawPointer {
     /// Holds the row for the cache, which holds each block once for all of its rows.
-    @inline(__always) fileprivate func keep() {
-        rowBlock._withUnsafeGuaranteedRef { block in
-            block.withUnsafeMutablePointerToHeader { header in
-                if header.pointee.cachedRows == 0 { _ = Unmanaged.passRetained(block) }
-                header.pointee.cachedRows &+= 1
-            }
-        }
-    }
-
-    /// The cache holds the row no longer.
-    @inline(__always) fileprivate func giveUp() {
-        let block = rowBlock
-        let isLast = block._withUnsafeGuaranteedRef { block in
-            block.withUnsafeMutablePointerToHeader { header in
-                header.pointee.cachedRows &-= 1
-                return header.pointee.cachedRows == 0
-            }
-        }
-        if isLast { block.release() }
-    }
+    ///
+    /// - Returns: how many bytes it has more.
+    @inline(__always) func keep() -> Int { rowBlock.keep(rows: 1) }
 
     /// Whether nobody but the cache holds the block of a row that it has.
     fileprivate var isHeldByCacheAlone: Bool {
         // The cache's own reference, neither counted nor given up.
         var reference = rowBlock.toOpaque()
         return withUnsafeMutableBytes(of: &reference) { isKnownUniquelyReferenced(&$0.assumingMemoryBound(to: RowBlock.self)[0]) }
+    }
+}
+
+extension Unmanaged<RowBlock> {
+    /// The cache holds so many rows more. Somebody holds the block.
+    ///
+    /// - Returns: how many bytes it has more.
+    @inline(__always) func keep(rows: Int) -> Int {
+        _withUnsafeGuaranteedRef { block in
+            guard block.cachedRows.pointee.add(rows, ordering: .sequentiallyConsistent).oldValue == 0 else { return 0 }
+            _ = Unmanaged.passRetained(block)
+            return block.byteCount
+        }
     }
 }

@@ -4,7 +4,7 @@ internal import Foundation
 /// Reads the rows of one entity out of a statement's columns, straight into a block of rows.
 ///
 /// Texts, bytes and to-one references are packed: nothing is allocated for them, see `Row+Packing.swift`.
-// Used under the lock of its store.
+// Used by who has the reader of the store that it belongs to.
 final class SQLRowReader {
     /// A column of a plain value and the slot it goes to. It holds no references, which would be counted for each row.
     private struct PlainStep {
@@ -138,7 +138,7 @@ final class SQLRowReader {
                 }
                 place.storeBytes(of: seconds, as: Double.self)
             case .text:
-                // The value is asked rather than the statement, which costs less; the lock of the store guards both.
+                // The value is asked rather than the statement, which costs less; one thread at a time has both.
                 let value = sqlite3_column_value(statement, column)
                 guard let bytes = sqlite3_value_text(value) else { continue }
                 let count = Int(sqlite3_value_bytes(value))
@@ -289,7 +289,7 @@ final class SQLRowReader {
 /// What a SELECT of an entity's rows asks for, and how its answer is read.
 ///
 /// The first three columns are the key, the entity's number and the version; then come those of the entity and of all that inherit from it.
-// Used under the lock of its store.
+// Used by who has the reader of the store that it belongs to.
 final class SQLRowPlan {
     let entity: SQLEntity
     let columns: [SQLIdentifier]

@@ -2,8 +2,24 @@ internal import CSQLite
 internal import Foundation
 internal import Logging
 
+/// Where the rows of a store come from, the same for all of its readers: rows know by it whether they are of one table.
+// Immutable.
+final class SQLOrigins: Sendable {
+    let schema: SQLSchema
+    /// By the number of the entity.
+    let byNumber: [Int64: RowOrigin]
+
+    /// - Parameter rows: those that objects get when their faults fire: of a view, those of the store that it is a view of.
+    init(_ schema: SQLSchema, token: StoreToken, rows: SQLRowCache) {
+        self.schema = schema
+        let store = RowOriginStore(schema.entities.map { ($0.number, $0.entity) }, token: token, rows: rows)
+        byNumber = Dictionary(
+            uniqueKeysWithValues: schema.entities.map { ($0.number, RowOrigin($0.entity, table: $0.rootNumber, store: store)) })
+    }
+}
+
 /// Turns the values of columns into those of slots and back, where they are not the same: IDs, UUIDs, URLs, decimals, archives, files.
-// Used under the lock of its store.
+// Used by who has the reader that it belongs to.
 final class SQLValues {
     let schema: SQLSchema
     private let token: StoreToken
@@ -12,17 +28,14 @@ final class SQLValues {
     let externalFiles: URL?
     /// The ID made last: owners that came together often lead to the same object.
     private var lastID: NSManagedObjectID?
-    private let originStore: RowOriginStore
-    private var origins: [Int64: RowOrigin] = [:]
+    private let origins: SQLOrigins
 
-    /// - Parameter store: the store whose rows objects get when their faults fire: of a view, the one that it is a view of.
-    init(schema: SQLSchema, token: StoreToken, path: String, externalFiles: URL?, rowsOf store: SQLiteStore) {
-        self.schema = schema
+    init(origins: SQLOrigins, token: StoreToken, path: String, externalFiles: URL?) {
+        schema = origins.schema
+        self.origins = origins
         self.token = token
         self.path = path
         self.externalFiles = externalFiles
-        originStore = RowOriginStore(
-            schema.entities.map { ($0.number, $0.entity) }, token: token, rows: store.cache, lock: store.requestLock)
     }
 
     // MARK: IDs
@@ -33,12 +46,7 @@ final class SQLValues {
     }
 
     /// Where the rows of an entity come from.
-    func origin(of entity: SQLEntity) -> RowOrigin {
-        if let known = origins[entity.number] { return known }
-        let origin = RowOrigin(entity.entity, table: entity.rootNumber, store: originStore)
-        origins[entity.number] = origin
-        return origin
-    }
+    func origin(of entity: SQLEntity) -> RowOrigin { origins.byNumber[entity.number].unsafelyUnwrapped }
 
     /// The number of the entity that a to-one relationship leads to.
     @inline(__always) func number(_ stored: Int64, _ destination: SQLEntity) -> Int64 {

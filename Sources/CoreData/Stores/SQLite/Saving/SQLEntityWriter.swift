@@ -3,7 +3,7 @@ internal import Foundation
 internal import Predicates
 
 /// Writes the rows of one entity: the statements for it, and how slots become parameters.
-// Used under the lock of its store.
+// Used under the lock of writing.
 final class SQLEntityWriter {
     /// A slot and the columns it goes to.
     struct Step {

@@ -276,7 +276,7 @@ struct SQLSave {
         try statement.run()
         if connection.changes == 0 {
             let change = changed.changes[index]
-            let stored = try store.freshRow(writer.entity, key)
+            let stored = try store.requireWriter().readRow(writer.entity, key, isFresh: true)
             if stored == nil, neverWas(change) {
                 lost.append(change.objectID)
             } else {

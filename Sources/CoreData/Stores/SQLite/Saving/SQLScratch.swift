@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// Texts and bytes of the rows that a statement is about to write, one behind the other, so that SQLite need not copy them.
-// Used under the lock of its store.
+// Used under the lock of writing.
 final class SQLScratch {
     private struct Piece {
         let index: Int

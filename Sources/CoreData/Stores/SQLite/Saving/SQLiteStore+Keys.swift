@@ -2,25 +2,22 @@ internal import Foundation
 
 extension SQLiteStore {
     func makePermanentIDs(for new: NewObjects) throws -> [NSManagedObjectID] {
-        let connection = try database()
         // New objects mostly come entity by entity: what is looked up serves a run of them.
         var runs: [(entity: SQLEntity, count: Int)] = []
         var counts: [Int64: (entity: SQLEntity, count: Int64)] = [:]
-        var start = 0
-        while start < new.count {
-            let description = new.objects[start].owningEntity
-            let end = new.objects.run(from: start) { $0.owningEntity === $1.owningEntity }.upperBound
+        for (description, count) in new.entityRuns {
             let entity = try sqlEntity(description)
-            runs.append((entity, end - start))
-            counts[entity.rootNumber, default: (entity, 0)].count += Int64(end - start)
-            start = end
+            runs.append((entity, count))
+            counts[entity.rootNumber, default: (entity, 0)].count += Int64(count)
         }
         // Keys are given out by the file, so that connections of others take no equal ones. A key that a failed save leaves is lost.
         var next: [Int64: Int64] = [:]
-        try connection.transaction {
-            for (root, group) in counts {
-                let end = try allocate(group.count, root, group.entity)
-                next[root] = end - group.count + 1
+        try writeLock.withLock {
+            try database().transaction {
+                for (root, group) in counts {
+                    let end = try allocate(group.count, root, group.entity)
+                    next[root] = end - group.count + 1
+                }
             }
         }
         var ids: [NSManagedObjectID] = []

@@ -6,33 +6,54 @@ extension SQLiteStore {
     func write(_ changes: StoreChangeSet, for caller: StoreCaller) throws {
         let inserted = try SQLRows(changes.inserted, of: self)
         let changed = try SQLRows(changes.updated + changes.locked, of: self)
+        try writeLock.withLock {
+            try requireWriter().use { reader in
+                try refuseSharedValues(changes)
+                try write(changes, inserted, changed, by: reader, for: caller)
+            }
+        }
+        cache.sweepIfLarge()
+    }
+
+    private func write(
+        _ changes: StoreChangeSet, _ inserted: SQLRows, _ changed: SQLRows, by reader: SQLReader, for caller: StoreCaller
+    ) throws {
         func write(isCareful: Bool) throws -> [NSManagedObjectID] {
-            let connection = try database()
+            let connection = reader.database()
             return try connection.withCache(cacheSize(changes, connection)) {
                 try self.write(changes, inserted, changed, isCareful, connection, for: caller)
             }
         }
         let lost: [NSManagedObjectID]
         do { lost = try write(isCareful: false) } catch is SQLSave.UpdateMismatch { lost = try write(isCareful: true) }
-        cache.noteTime()
-        forgetRelated()
+        // First: what others have read until now must not come over what is filed here.
+        cache.advance()
+        related.removeAll()
         let derived = schema.derivedRoots
         for saved in [inserted, changed] {
             for (entity, range) in saved.runs where !derived.contains(entity.rootNumber) {
-                for index in range {
+                cache.put(entity.rootNumber, range) { index in
                     coredata_prefetch(saved.rows.uncountedSlots(min(index + 12, saved.rows.count - 1)) - RowPrefix.size)
-                    cache.set(saved.rows.uncountedSlots(index), entity.rootNumber, saved.keys[index])
+                    return (saved.rows.uncountedSlots(index), saved.keys[index])
                 }
             }
         }
         // SQLite has computed values there, also of rows that were not saved.
         for root in derived { cache.removeAll(of: root) }
-        for change in changes.deleted {
-            guard let entity = place(of: change.entity) else { continue }
-            if let key = try? change.base.map(key(of:)) ?? key(of: change.objectID) { cache.remove(entity.rootNumber, key) }
+        var start = 0
+        while start < changes.deleted.count {
+            let description = changes.deleted[start].entity
+            var end = start + 1
+            while end < changes.deleted.count, changes.deleted[end].entity === description { end += 1 }
+            if let entity = place(of: description) {
+                cache.remove(entity.rootNumber, start..<end) { index in
+                    let change = changes.deleted[index]
+                    return try? change.base.map(key(of:)) ?? key(of: change.objectID)
+                }
+            }
+            start = end
         }
         for id in lost { forgetRow(of: id) }
-        cache.sweep()
     }
 
     /// Writes what was made ready.
@@ -63,10 +84,11 @@ extension SQLiteStore {
             let deletions = try save.mismatched.compactMap { change -> StoreConflicts.Version? in
                 let id = change.objectID
                 guard let place = place(of: id) else { return nil }
-                let row = try freshRow(place.entity, place.key)
+                let row = try requireWriter().readRow(place.entity, place.key, isFresh: true)
                 return row?.version == change.baseVersion ? nil : StoreConflicts.Version(id, stored: row)
             }
             // The policy settles with what the file has, and the cache must not dispute it afterwards.
+            cache.advance()
             for conflict in save.conflicts { keep(conflict) }
             throw StoreConflicts(save.conflicts + deletions)
         }
@@ -123,7 +145,7 @@ extension SQLiteStore {
     private func keep(_ conflict: StoreConflicts.Version) {
         guard let place = place(of: conflict.objectID) else { return }
         if let row = conflict.stored {
-            cache.set(row.slots, place.entity.rootNumber, place.key)
+            cache.put(place.entity.rootNumber, 0..<1) { _ in (row.slots, place.key) }
         } else {
             cache.remove(place.entity.rootNumber, place.key)
         }
@@ -140,33 +162,8 @@ extension SQLiteStore {
     func writer(_ entity: SQLEntity) throws -> SQLEntityWriter {
         if let known = writers[ObjectIdentifier(entity)] { return known }
         let writer = try SQLEntityWriter(
-            entity, schema: schema, token: token, rows: self.schema(of: entity.entity), externalFiles: externalFiles)
+            entity, schema: schema, token: token, rows: requireWriter().schema(of: entity.entity), externalFiles: externalFiles)
         writers[ObjectIdentifier(entity)] = writer
         return writer
-    }
-
-    // MARK: Uniqueness
-
-    func readHolders(of constraint: UniquenessConstraint, _ key: [PropertyValue]) throws -> [NSManagedObjectID] {
-        // The first one with the constraint declares it: entities come before those that inherit from them.
-        let owner = schema.entities.filter { $0.entity.frozen!.uniqueness.contains { $0 === constraint } }
-            .min { $0.entity.frozen!.uniqueness.count < $1.entity.frozen!.uniqueness.count || $0.numbers.count > $1.numbers.count }
-        guard let owner else { return [] }
-        var conditions: [String] = []
-        for index in constraint.slotIndexes {
-            guard case .attribute(let place) = owner.properties[index] else { return [] }
-            conditions.append("\(place.column) = ?")
-        }
-        if let kind = owner.condition(includingSubentities: true) { conditions.append(kind) }
-        let sql = "SELECT Z_PK, Z_ENT FROM \(owner.table) WHERE \(conditions.joined(separator: " AND "))"
-        return try database().with(sql) { statement in
-            for (offset, value) in key.enumerated() { try statement.bind(value, at: offset + 1) }
-            var ids: [NSManagedObjectID] = []
-            while try statement.step() {
-                guard let entity = schema.entity(numbered: statement.int64(1)) else { continue }
-                ids.append(values.id(statement.int64(0), of: entity.entity))
-            }
-            return ids
-        }
     }
 }

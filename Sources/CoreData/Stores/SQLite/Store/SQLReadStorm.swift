@@ -4,7 +4,7 @@ internal import Foundation
 ///
 /// The transaction lasts for a few milliseconds at most, so that nobody reads what has long been changed, and ends by itself when the faults
 /// do, so that the log of the file can be emptied.
-// Used under the lock of its store.
+// Used by who has the reader that it belongs to.
 struct SQLReadStorm {
     private static let firstFaults = 8
     private static let longest: UInt64 = 20_000_000

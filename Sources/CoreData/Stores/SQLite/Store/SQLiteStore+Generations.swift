@@ -4,7 +4,7 @@ extension SQLiteStore {
     /// Whether the file is one of which states can be kept.
     func isLogged() throws -> Bool {
         guard let url, !SQLiteFiles.isInMemory(url) else { return false }
-        return try database().texts("PRAGMA journal_mode").first?.first == "wal"
+        return try reading { try $0.database().texts("PRAGMA journal_mode").first?.first == "wal" }
     }
 
     /// The store as it is now, for as long as the view lives: a connection with a read transaction of its own, which hinders no writer.

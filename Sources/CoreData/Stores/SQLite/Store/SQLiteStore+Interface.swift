@@ -5,10 +5,10 @@ internal import Predicates
 // What the coordinator asks and tells the store; the answers are in the other extensions.
 
 extension SQLiteStore: StoreInterface {
-    func holdingWrites<Result>(_ body: () throws -> Result) rethrows -> Result { try requestLock.withLock(body) }
+    func holdingWrites<Result>(_ body: () throws -> Result) rethrows -> Result { try writeLock.withLock(body) }
 
     func answer(_ query: StoreQuery, for caller: StoreCaller) throws -> StoreAnswer {
-        try requestLock.withLock { try answered(query) }
+        try answered(query)
     }
 
     func rows(for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> [Row] {
@@ -23,15 +23,12 @@ extension SQLiteStore: StoreInterface {
     }
 
     func permanentIDs(for new: NewObjects, for caller: StoreCaller) throws -> [NSManagedObjectID] {
-        try requestLock.withLock { try makePermanentIDs(for: new) }
+        try makePermanentIDs(for: new)
     }
 
     func save(_ changes: StoreChangeSet, for caller: StoreCaller) throws -> SaveOutcome {
-        try requestLock.withLock {
-            try refuseSharedValues(changes)
-            try write(changes, for: caller)
-            return SaveOutcome()
-        }
+        try write(changes, for: caller)
+        return SaveOutcome()
     }
 }
 
@@ -39,54 +36,44 @@ extension SQLiteStore: RowAccess {
     var batchesFaults: Bool { true }
 
     func row(for id: NSManagedObjectID, for caller: StoreCaller) throws -> Row? {
-        try requestLock.withLock { try knownRow(for: id, for: caller) }
+        try knownRow(for: id, for: caller)
     }
 
     func relatedNumbers(
         of relationship: NSRelationshipDescription, for number: Int64, of origin: RowOrigin, for caller: StoreCaller
     ) -> RelatedNumbers? {
-        requestLock.withLock {
-            related.related(of: relationship, for: origin.key(number), notOlderThan: caller.stalenessInterval)?.numbers
-        }
+        related.related(of: relationship, for: origin.key(number), notOlderThan: caller.stalenessInterval)?.numbers
     }
 
     func prepareRelatedNumbers(
         of relationship: NSRelationshipDescription, for numbers: [Int64], of origin: RowOrigin, for caller: StoreCaller
     ) throws -> RelatedNumbers? {
-        try requestLock.withLock { try readRelatedNumbers(of: relationship, for: numbers, of: origin, for: caller) }
+        try readRelatedNumbers(of: relationship, for: numbers, of: origin, for: caller)
     }
 
     func relatedIDs(
         of relationship: NSRelationshipDescription, for id: NSManagedObjectID, for caller: StoreCaller
     ) throws -> [NSManagedObjectID] {
-        try requestLock.withLock { try knownOrReadRelatedIDs(of: relationship, for: id, for: caller) }
+        try knownOrReadRelatedIDs(of: relationship, for: id, for: caller)
     }
 
     func prepareRows(for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> Bool {
-        try requestLock.withLock { try readRows(for: ids, for: caller) }
+        try readRows(for: ids, for: caller)
     }
 
     func prepareRelated(
         of relationship: NSRelationshipDescription, for ids: [NSManagedObjectID], for caller: StoreCaller
-    ) throws -> Bool { try requestLock.withLock { try readRelated(of: relationship, for: ids, for: caller) } }
+    ) throws -> Bool { try readRelated(of: relationship, for: ids, for: caller) }
 
     func knownRelatedIDs(of relationship: NSRelationshipDescription, for id: NSManagedObjectID) -> [NSManagedObjectID]? {
-        requestLock.withLock { related.related(of: relationship, for: id.key, notOlderThan: -1)?.ids }
+        related.related(of: relationship, for: id.key, notOlderThan: -1)?.ids
     }
 
     func knownRow(for id: NSManagedObjectID) -> Row? {
-        requestLock.withLock { place(of: id).flatMap { cache.row($0.entity.rootNumber, $0.key) } }
+        place(of: id).flatMap { cache.row($0.entity.rootNumber, $0.key) }
     }
 
-    func forgetRow(of id: NSManagedObjectID) {
-        requestLock.withLock {
-            guard let place = place(of: id) else { return }
-            // What is read next is to be new.
-            if storm.isOn { endStorm() }
-            cache.remove(place.entity.rootNumber, place.key)
-            related.removeAll(of: id)
-        }
-    }
+    func forgetRow(of id: NSManagedObjectID) { forget(id) }
 }
 
 extension SQLiteStore: ConflictFinding {
@@ -94,9 +81,10 @@ extension SQLiteStore: ConflictFinding {
     func latestRow(for id: NSManagedObjectID) -> LatestRow { .unknown }
 
     func holders(of constraint: UniquenessConstraint, _ key: [PropertyValue]) throws -> [Row] {
-        try readHolders(of: constraint, key).compactMap { id in
-            guard let place = place(of: id) else { return nil }
-            return try readRow(place.entity, place.key)
+        try reading { reader in
+            try reader.readHolders(of: constraint, key).compactMap { id in
+                try place(of: id).flatMap { try reader.readRow($0.entity, $0.key) }
+            }
         }
     }
 }
@@ -109,25 +97,23 @@ extension SQLiteStore: BatchStore {
 
 extension SQLiteStore: HistoryStore {
     var keepsHistory: Bool { historyReader != nil }
-    func lastHistoryNumber() throws -> Int64? { try requestLock.withLock { try readLastHistoryNumber() } }
+    func lastHistoryNumber() throws -> Int64? { try readLastHistoryNumber() }
     func history(_ request: NSPersistentHistoryChangeRequest) throws -> [HistoryRecord] {
-        try requestLock.withLock { try readHistory(request) }
+        try readHistory(request)
     }
     func deleteHistory(_ request: NSPersistentHistoryChangeRequest) throws -> Int {
-        try requestLock.withLock { try removeHistory(request) }
+        try removeHistory(request)
     }
 }
 
 extension SQLiteStore: GenerationStore {
     var keepsGenerations: Bool {
-        requestLock.withLock {
-            do { return try isLogged() } catch {
-                // It is read by nobody then, in whatever state.
-                Log.store.error("The mode of the store's file cannot be read: \(error)")
-                return false
-            }
+        do { return try isLogged() } catch {
+            // It is read by nobody then, in whatever state.
+            Log.store.error("The mode of the store's file cannot be read: \(error)")
+            return false
         }
     }
 
-    func makeView() throws -> NSPersistentStore? { try requestLock.withLock { try openView() } }
+    func makeView() throws -> NSPersistentStore? { try openView() }
 }

@@ -1,36 +1,37 @@
-internal import CSQLite
 internal import Foundation
 internal import Logging
-internal import Predicates
+internal import Synchronization
 
 /// The store that keeps objects in a SQLite database, laid out as Core Data's own.
 ///
-/// It has one connection. Everything is done under `requestLock`, which the coordinator holds for most calls and this class takes for the
-/// others.
-// Unchecked: `requestLock` guards everything.
-final class SQLiteStore: NSPersistentStore, CopyableStore, @unchecked Sendable {
-    let requestLock = NSRecursiveLock()
-    /// The connection; nil before the store is opened and after it has been removed.
-    private var connection: SQLConnection?
+/// One connection writes, under the lock of writing. A file with a write-ahead log is read by others beside it, side by side, see
+/// ``SQLReaderPool``; databases in memory, files in other modes and former states of a store are read by the one connection they have, under
+/// its lock. Rows that are in memory are had without either.
+// `writeLock` guards `writer` and what is used in writing; `cache`, `related`, `pool` and `remoteChanges` look after themselves; the rest is set when the
+// store is opened.
+final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @unchecked Sendable {
+    let writeLock = SQLWriteLock()
+    /// The connection that writes; nil before the store is opened and after it has been removed.
+    private var writer: SQLReader?
+    /// The connection of a store that is just being opened.
+    private var opening: SQLConnection?
+    /// The readers; nil where the file cannot be read side by side.
+    private var pool: SQLReaderPool?
     private(set) var schema: SQLSchema!
-    private(set) var values: SQLValues!
     let cache = SQLRowCache()
+    /// Relationships that were read for many objects at once.
+    let related = SQLRelatedCache()
+    /// What is said about queries.
+    var queryLog = SQLQueryLog()
     let scratch = SQLScratch()
     /// The files of large values; nil for a store in memory.
     private(set) var externalFiles: SQLExternalFiles?
     /// The metadata as the file has them.
     var savedMetadata: [String: Any] = [:]
-    private var plans: [ObjectIdentifier: SQLRowPlan] = [:]
-    private var schemas: [ObjectIdentifier: RowSchema] = [:]
     var writers: [ObjectIdentifier: SQLEntityWriter] = [:]
-    /// Relationships that were read for many objects at once, until something changes.
-    var related = SQLRelatedCache()
     private var dataVersion: Int64 = -1
-    /// The entity that was looked for last.
-    @exclusivity(unchecked) private var lastPlace: SQLEntity?
-    /// Made at the first fetch.
-    private var madeQueries: SQLQueries?
-    var storm = SQLReadStorm()
+    /// The entity that was looked for last, which the schema holds.
+    private let lastPlace = Atomic<UInt>(0)
     /// What notes the rows that a transaction writes; nil where no history is kept, or the store is only read.
     var historyNotes: SQLHistory?
     /// How the history of the file is read; nil where it has none.
@@ -42,92 +43,66 @@ final class SQLiteStore: NSPersistentStore, CopyableStore, @unchecked Sendable {
 
     // MARK: Opening and closing
 
+    /// `/dev/null` stands for a store that is gone with its coordinator.
+    override class func isPlace(_ url: URL) -> Bool { !SQLiteFiles.isInMemory(url) }
+
     override func loadMetadata() throws {
         let opened = try SQLiteOpening(self).open()
-        connection = opened.connection
+        opening = opened.connection
         savedMetadata = opened.metadata
         metadata = opened.metadata
     }
 
     override func open() throws {
-        guard let coordinator = persistentStoreCoordinator else { return }
-        let connection = try database()
-        let model = coordinator.managedObjectModel
-        let schema = try SQLiteOpening(self).schema(of: model, in: connection)
+        guard let coordinator = persistentStoreCoordinator, let connection = opening else { return }
+        opening = nil
+        let schema = try SQLiteOpening(self).schema(of: coordinator.managedObjectModel, in: connection)
         self.schema = schema
+        let options = try SQLiteOptions(options)
         if !isReadOnly { try SQLiteOpening(self).prepareWriting(connection) }
-        values = SQLValues(
-            schema: schema, token: token, path: connection.path, externalFiles: SQLiteFiles.externalFiles(of: url), rowsOf: self)
-        SQLFunctions.register(on: connection)
+        cache.open(Set(schema.entities.map(\.rootNumber)), limit: options.cacheLimit)
+        let origins = SQLOrigins(schema, token: token, rows: cache)
+        writer = SQLReader(self, connection, origins)
         if !isReadOnly {
             externalFiles = SQLiteFiles.externalFiles(of: url).map(SQLExternalFiles.init)
             try SQLFunctions.registerUnknown(on: connection)
-            if try SQLiteOptions(options).vacuums { try removeOrphans(connection) }
+            if options.vacuums { try removeOrphans(connection) }
         }
-        SQLQueryLog.trace(connection)
         try openHistory(connection)
+        if let url, try SQLiteFiles.isReadSideBySide(url, connection) {
+            let file = SQLiteFiles.identity(of: url)
+            pool = SQLReaderPool { [unowned self] in
+                // Another file may lie there by now; the one that is open goes on.
+                guard SQLiteFiles.identity(of: url) == file else { return nil }
+                return SQLReader(self, try SQLiteFiles.connectBeside(url, options), origins)
+            }
+        }
     }
 
     override func willRemove(from coordinator: NSPersistentStoreCoordinator?) {
-        requestLock.withLock {
-            if storm.isOn { endStorm() }
-            plans = [:]
-            lastPlace = nil
+        watcher = nil
+        // The readers go first: the last connection to a file takes its log away, which one that only reads cannot.
+        pool?.close()
+        writeLock.withLock {
+            writer?.endStorm()
+            writer = nil
+            opening = nil
             writers = [:]
-            connection = nil
-            madeQueries = nil
             historyNotes = nil
-            historyReader = nil
-            watcher = nil
-            cache.removeAll()
-            related.removeAll()
         }
+        cache.advance()
+        cache.removeAll()
+        related.close()
     }
 
-    /// The connection, for anything but a single fault.
-    ///
-    /// - Throws: code 134070 once the store has been removed.
-    func database() throws -> SQLConnection {
-        let connection = try anyDatabase()
-        if storm.isOn { endStorm() }
-        return connection
-    }
-
-    /// The connection for a fault: many in a row share a transaction.
-    func databaseForFault() throws -> SQLConnection {
-        let connection = try anyDatabase()
-        switch storm.noteFault() {
-        case .nothing: break
-        case .end: try connection.with("COMMIT") { try $0.run(.reading) }
-        case .begin:
-            if connection.isInTransaction {
-                storm.stop()
-            } else {
-                try connection.with("BEGIN") { try $0.run(.reading) }
-                // The token alone goes to the other thread; it keeps no store alive.
-                let token = token
-                DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(50)) { (token.store as? SQLiteStore)?.endIdleStorm() }
-            }
-        }
-        return connection
-    }
-
-    private func endIdleStorm() {
-        requestLock.withLock { if storm.isOn { endStorm() } }
-    }
-
-    func endStorm() {
-        storm.stop()
-        do { try connection?.with("COMMIT") { try $0.run(.reading) } } catch {
-            Log.store.error("A read transaction could not be ended: \(error)")
-        }
-    }
-
-    private func anyDatabase() throws -> SQLConnection {
-        if let connection { return connection }
-        throw CoreDataError.make(
-            NSPersistentStoreOperationError, "The store at \(url?.path ?? "no place") cannot be used.",
-            reason: "It is not open: it was removed from its coordinator.", next: "Add it again.", info: [NSAffectedStoresErrorKey: [self]])
+    /// Shows what another store has in the state of a connection.
+    func become(_ original: SQLiteStore, as connection: SQLConnection) {
+        token = original.token
+        metadata = original.metadata
+        savedMetadata = original.savedMetadata
+        schema = original.schema
+        cache.open(Set(schema.entities.map(\.rootNumber)), limit: original.cache.limit)
+        writer = SQLReader(self, connection, SQLOrigins(schema, token: token, rows: original.cache))
     }
 
     override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
@@ -139,12 +114,80 @@ final class SQLiteStore: NSPersistentStore, CopyableStore, @unchecked Sendable {
         try connection.transaction { try SQLiteMetadata.write(metadata ?? [:], to: connection) }
     }
 
-    /// What answers fetches by SQL.
-    func queries() throws -> SQLQueries {
-        if let madeQueries { return madeQueries }
-        let made = try SQLQueries(self)
-        madeQueries = made
-        return made
+    // MARK: Reading and writing
+
+    /// Reads what the store has now, with a reader that this thread alone has meanwhile: the connection that writes, where the thread is writing.
+    ///
+    /// - Throws: code 134070 once the store has been removed.
+    func reading<Result>(_ body: (SQLReader) throws -> Result) throws -> Result {
+        defer { cache.sweepIfLarge() }
+        if let pool, !writeLock.isOwn {
+            do { return try pool.with(closed: closed, body) } catch is SQLReaderPool.NoReader {}
+        }
+        return try writeLock.withLock { try requireWriter().use(body) }
+    }
+
+    /// How many readers are open beside the connection that writes.
+    var readerCount: Int { pool?.count ?? 0 }
+
+    /// What reads by the connection that writes. Under the lock of writing.
+    ///
+    /// - Throws: code 134070 once the store has been removed.
+    func requireWriter() throws -> SQLReader {
+        if let writer { return writer }
+        throw closed()
+    }
+
+    /// The connection that writes. Under the lock of writing.
+    ///
+    /// - Throws: code 134070 once the store has been removed.
+    func database() throws -> SQLConnection { try requireWriter().database() }
+
+    /// What answers fetches by the connection that writes. Under the lock of writing.
+    func queries() throws -> SQLQueries { try requireWriter().queries() }
+
+    private func closed() -> any Error {
+        CoreDataError.make(
+            NSPersistentStoreOperationError, "The store at \(url?.path ?? "no place") cannot be used.",
+            reason: "It is not open: it was removed from its coordinator.", next: "Add it again.", info: [NSAffectedStoresErrorKey: [self]])
+    }
+
+    /// Has the read transaction of a reader ended when the faults that it was begun for have ended.
+    func endStormLater(of reader: SQLReader) { Self.endStormLater(token, reader.place) }
+
+    // The token alone goes to the other thread; it keeps no store alive.
+    private static func endStormLater(_ token: StoreToken, _ place: Int?) {
+        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(50)) {
+            guard let store = token.store as? SQLiteStore else { return }
+            guard let place else { return store.writeLock.withLock { store.writer?.endStorm() } }
+            // Somebody has it: it may be the last fault.
+            if store.pool?.withFree(place, { $0.endStorm() }) == false { endStormLater(token, place) }
+        }
+    }
+
+    override func didAdd(to coordinator: NSPersistentStoreCoordinator) { watchFile() }
+
+    // MARK: What others have written
+
+    /// Notices that another connection has changed the file: what is kept of it may be out of date. Under the lock of writing.
+    ///
+    /// - Returns: whether one has.
+    @discardableResult func noticeOthers() throws -> Bool {
+        let version = try database().with("PRAGMA data_version") { try $0.step() ? $0.int64(0) : 0 }
+        if version == dataVersion { return false }
+        let isFirst = dataVersion < 0
+        dataVersion = version
+        if isFirst { return false }
+        forgetRows()
+        postRemoteChange()
+        return true
+    }
+
+    /// Forgets everything that is kept of the file.
+    func forgetRows() {
+        cache.advance()
+        related.removeAll()
+        cache.removeAll()
     }
 
     // MARK: What lies where
@@ -159,52 +202,6 @@ final class SQLiteStore: NSPersistentStore, CopyableStore, @unchecked Sendable {
             reason: "The entity is not in its configuration.", next: "Use a store whose configuration has the entity.")
     }
 
-    func plan(_ entity: SQLEntity) -> SQLRowPlan {
-        if let plan = plans[ObjectIdentifier(entity)] { return plan }
-        let plan = SQLRowPlan(entity, schema: schema, values: values)
-        plans[ObjectIdentifier(entity)] = plan
-        return plan
-    }
-
-    func schema(of entity: NSEntityDescription) -> RowSchema {
-        if let schema = schemas[ObjectIdentifier(entity)] { return schema }
-        let schema = RowSchema(entity: entity, table: self)
-        schemas[ObjectIdentifier(entity)] = schema
-        return schema
-    }
-
-    // MARK: What is kept in memory
-
-    /// Notices that another connection has changed the file: what is kept of it may be out of date.
-    ///
-    /// - Returns: whether one has.
-    @discardableResult func noticeOthers() throws -> Bool {
-        defer { cache.noteTime() }
-        let version = try database().with("PRAGMA data_version") { try $0.step() ? $0.int64(0) : 0 }
-        if version == dataVersion { return false }
-        let isFirst = dataVersion < 0
-        dataVersion = version
-        if isFirst { return false }
-        cache.removeAll()
-        related.removeAll()
-        postRemoteChange()
-        return true
-    }
-
-    /// Shows what another store has in the state of a connection.
-    func become(_ original: SQLiteStore, as connection: SQLConnection) {
-        token = original.token
-        metadata = original.metadata
-        savedMetadata = original.savedMetadata
-        schema = original.schema
-        values = SQLValues(
-            schema: schema, token: token, path: connection.path, externalFiles: SQLiteFiles.externalFiles(of: url), rowsOf: original)
-        SQLFunctions.register(on: connection)
-        self.connection = connection
-    }
-
-    override func didAdd(to coordinator: NSPersistentStoreCoordinator) { watchFile() }
-
     /// The key and the entity's place of an ID of this store.
     func place(of id: NSManagedObjectID) -> (entity: SQLEntity, key: Int64)? {
         guard case .integer(let key) = id.reference, id.token === token else { return nil }
@@ -213,11 +210,12 @@ final class SQLiteStore: NSPersistentStore, CopyableStore, @unchecked Sendable {
 
     func place(of description: NSEntityDescription) -> SQLEntity? {
         // Objects mostly come entity by entity.
-        if let lastPlace, lastPlace.entity === description { return lastPlace }
+        if let last = UnsafeRawPointer(bitPattern: lastPlace.load(ordering: .relaxed)) {
+            let entity = Unmanaged<SQLEntity>.fromOpaque(last)
+            if entity._withUnsafeGuaranteedRef({ $0.entity === description }) { return entity.takeUnretainedValue() }
+        }
         guard let entity = schema?.entity(description) else { return nil }
-        lastPlace = entity
+        lastPlace.store(UInt(bitPattern: Unmanaged.passUnretained(entity).toOpaque()), ordering: .relaxed)
         return entity
     }
-
-    func forgetRelated() { related.removeAll() }
 }

@@ -2,20 +2,19 @@ internal import CSQLite
 internal import Foundation
 internal import Predicates
 
-/// What a store keeps to answer fetches by SQL.
-// Used under the lock of its store.
+/// What a reader keeps to answer fetches by SQL.
+// Used by who has the reader that it belongs to.
 final class SQLQueries {
     let plans: SQLQueryPlans
     let functions: SQLQueryFunctions
-    var log = SQLQueryLog()
 
-    init(_ store: SQLiteStore) throws {
-        functions = try SQLQueryFunctions(on: store.database().handle)
-        plans = SQLQueryPlans(schema: store.schema, token: store.token) { [unowned store] entity in store.plan(entity).columns }
+    init(_ reader: SQLReader) throws {
+        functions = try SQLQueryFunctions(on: reader.connection.handle)
+        plans = SQLQueryPlans(schema: reader.schema, token: reader.store.token) { [unowned reader] entity in reader.plan(entity).columns }
     }
 }
 
-extension SQLiteStore {
+extension SQLReader {
     /// Answers a fetch by SQL, and in memory what SQL cannot answer where the request allows it.
     ///
     /// - Throws: ``InvalidPredicateError`` for a mistake in the predicate, code 134091 naming a clause that has no SQL, and SQLite's errors.
@@ -39,31 +38,31 @@ extension SQLiteStore {
     }
 
     private func execute(_ query: SQLiteQuery) throws -> StoreAnswer {
-        let queries = try queries()
-        let connection = try database()
-        let run = queries.log.begin(query, connection)
+        let log = store.queryLog
+        let connection = database()
+        let run = log.begin(query, connection)
         return try connection.with(query.plan.sql) { statement in
             try query.bind(to: statement.handle)
             switch query.plan.answer {
             case .rows:
                 var rows = RowList()
                 try readRows(statement, plan(query.plan.entity)) { rows.append($0) }
-                queries.log.end(run, rows: rows.count)
+                log.end(run, rows: rows.count)
                 return .rows(rows)
             case .ids:
                 var ids: [NSManagedObjectID] = []
                 while try statement.step() { ids.append(id(statement.int64(0), numbered: statement.int64(1), query.plan.entity)) }
-                queries.log.end(run, rows: ids.count)
+                log.end(run, rows: ids.count)
                 return .ids(ids)
             case .count:
                 let count = try statement.step() ? Int(statement.int64(0)) : 0
-                queries.log.end(run, rows: 1)
+                log.end(run, rows: 1)
                 return .count(count)
             case .dictionaries(let columns):
                 let reader = dictionaryReader(columns)
                 var dictionaries: [NSDictionary] = []
                 while try statement.step() { dictionaries.append(try reader.dictionary(statement.handle)) }
-                queries.log.end(run, rows: dictionaries.count)
+                log.end(run, rows: dictionaries.count)
                 return .dictionaries(StoreDictionaries(dictionaries))
             }
         }
@@ -71,7 +70,7 @@ extension SQLiteStore {
 
     /// The ID of a row of an entity or of one below it.
     private func id(_ key: Int64, numbered number: Int64, _ entity: SQLEntity) -> NSManagedObjectID {
-        if let known = cache.row(entity.rootNumber, key)?.objectID { return known }
+        if let known = cursor.row(entity.rootNumber, key)?.objectID { return known }
         let owner = number == entity.number ? entity.entity : schema.entity(numbered: number)?.entity ?? entity.entity
         return values.id(key, of: owner)
     }
@@ -79,10 +78,10 @@ extension SQLiteStore {
     private func dictionaryReader(_ columns: [SQLResultColumn]) -> SQLDictionaryReader {
         SQLDictionaryReader(
             columns: columns,
-            id: { [values] key, entity in values!.id(key, of: entity) },
-            entity: { [schema] number in schema!.entity(numbered: number)?.entity },
+            id: { [values] key, entity in values.id(key, of: entity) },
+            entity: { [schema] number in schema.entity(numbered: number)?.entity },
             stored: { [values] statement, column, storage, attribute in
-                try values!.read(statement, column, storage, attribute).plainValue
+                try values.read(statement, column, storage, attribute).plainValue
             })
     }
 
@@ -93,7 +92,7 @@ extension SQLiteStore {
         let predicate = try request.predicate.flatMap { try translatable($0.tree(), entity) }.map { NSPredicate(tree: $0) }
         let narrowed = StoreQuery(request.entity, includesSubentities: request.includesSubentities).with(predicate: predicate)
         guard case .rows(let rows) = try queried(narrowed, entity) else { return .rows(RowList()) }
-        return try RowFetch(table: FoundRows(rows, store: self), query: request).answer()
+        return try RowFetch(table: FoundRows(rows, reader: self), query: request).answer()
     }
 
     /// Those parts of a predicate that SQL can answer and that all must match; nil for none.
@@ -115,20 +114,20 @@ extension SQLiteStore {
 /// Rows that SQL has found, to be filtered further.
 private final class FoundRows: RowTable {
     private let rows: RowList
-    private let store: SQLiteStore
+    private let reader: SQLReader
 
-    init(_ rows: RowList, store: SQLiteStore) {
+    init(_ rows: RowList, reader: SQLReader) {
         self.rows = rows
-        self.store = store
+        self.reader = reader
     }
 
     func forEachRow(of entity: NSEntityDescription, includingSubentities: Bool, _ body: (Row) throws -> Void) throws {
         for row in rows { try body(row) }
     }
-    func row(with id: NSManagedObjectID) throws -> Row? { try store.row(with: id) }
-    func schema(of entity: NSEntityDescription) -> RowSchema { store.schema(of: entity) }
+    func row(with id: NSManagedObjectID) throws -> Row? { try reader.row(with: id) }
+    func schema(of entity: NSEntityDescription) -> RowSchema { reader.schema(of: entity) }
     func relatedIDs(of relationship: NSRelationshipDescription, in row: Row) throws -> [NSManagedObjectID] {
-        try store.relatedIDs(of: relationship, in: row)
+        try reader.relatedIDs(of: relationship, in: row)
     }
 }
 

@@ -1,35 +1,65 @@
 internal import Foundation
 internal import Predicates
 
-/// Batch requests straight on the rows. Every row is made before the first is put in place: a failure leaves the tables as they were.
-extension InMemoryStore {
-    func rowsChanged(by request: any BatchRequest, _ policy: StoreCaller.MergePolicyKind) throws -> [NSManagedObjectID] {
-        switch request {
-        case let insert as NSBatchInsertRequest:
-            // The handlers run without the lock: they may do anything.
-            let rows = try BatchRows(insert).made()
-            return try requestLock.withLock { try add(rows, of: insert.entity.unsafelyUnwrapped, policy) }
-        case let update as NSBatchUpdateRequest: return try requestLock.withLock { try self.update(update) }
-        case let delete as NSBatchDeleteRequest: return try requestLock.withLock { try self.delete(delete) }
-        default: throw unsupported(request)
+/// A batch request whose rows are made. Making them runs the program's handlers, so it is done without any lock.
+@_spi(Stores) public struct PreparedBatch {
+    fileprivate let request: any BatchRequest
+    fileprivate var rows: [BatchRow] = []
+
+    /// Makes the rows of a batch insert; there is nothing to make of other requests.
+    ///
+    /// - Throws: code 134030 or 1550 for values that the entity cannot hold.
+    public init(_ request: any BatchRequest) throws {
+        self.request = request
+        if let insert = request as? NSBatchInsertRequest { rows = try BatchRows(insert).made() }
+    }
+}
+
+/// Batch requests straight on the rows. Every row is made before the first is put in place: a failure leaves the rows as they were.
+extension StoredRows {
+    /// Executes a batch request. Counts as writing.
+    ///
+    /// - Parameter write: called with what has changed when all is in place: the rows as they are now, and the IDs of those that are gone. If
+    ///   it throws, everything is as it was.
+    /// - Returns: what the request wants to know.
+    /// - Throws: code 133021 where objects would share unique values and the merge policy does not settle it; code 134091 for a request of
+    ///   another kind; what predicates, expressions and `write` throw.
+    public func execute(
+        _ batch: PreparedBatch, for caller: StoreCaller, write: (_ rows: [Row], _ deleted: [NSManagedObjectID]) throws -> Void = { _, _ in }
+    ) throws -> BatchOutcome {
+        let ids: [NSManagedObjectID] = try replacing(write) { put in
+            switch batch.request {
+            case let insert as NSBatchInsertRequest:
+                try add(batch.rows, of: insert.entity.unsafelyUnwrapped, caller.mergePolicy, put)
+            case let update as NSBatchUpdateRequest: try self.update(update, put)
+            case let delete as NSBatchDeleteRequest: try self.delete(delete, put)
+            default:
+                throw CoreDataError.make(
+                    NSPersistentStoreUnsupportedRequestTypeError, "\(Swift.type(of: batch.request)) cannot be executed on rows in memory.",
+                    next: "Send the request to a store that serves it.")
+            }
         }
+        return BatchOutcome(ids, as: batch.request.wanted)
     }
 
+    /// Puts a row in place, or takes one out.
+    private typealias Put = (Row?, NSManagedObjectID) -> Void
+
     /// Puts new rows in place. Where one would share the values of a uniqueness constraint, the context's merge policy decides.
-    private func add(_ rows: [BatchRow], of entity: NSEntityDescription, _ policy: StoreCaller.MergePolicyKind) throws -> [NSManagedObjectID] {
-        try replacing { put in
-            try rows.compactMap { new in
-                guard let holder = try holder(of: new.row, entity) else {
-                    let id = newID(for: entity)
-                    new.row.objectID = id
-                    new.row.version = 1
-                    put(new.row, id)
-                    return id
-                }
-                guard let row = try settled(new, over: holder, entity, policy) else { return nil }
-                put(row, holder)
-                return holder
+    private func add(
+        _ rows: [BatchRow], of entity: NSEntityDescription, _ policy: StoreCaller.MergePolicyKind, _ put: Put
+    ) throws -> [NSManagedObjectID] {
+        try rows.compactMap { new in
+            guard let holder = try holder(of: new.row, entity) else {
+                let id = newID(for: entity)
+                new.row.objectID = id
+                new.row.version = 1
+                put(new.row, id)
+                return id
             }
+            guard let row = try settled(new, over: holder, entity, policy) else { return nil }
+            put(row, holder)
+            return holder
         }
     }
 
@@ -74,20 +104,29 @@ extension InMemoryStore {
     }
 
     /// Puts rows in place; when something fails, all are as they were.
-    private func replacing<Result>(_ body: ((Row, NSManagedObjectID) -> Void) throws -> Result) throws -> Result {
-        var before: [(NSManagedObjectID, Row?)] = []
+    private func replacing(
+        _ write: ([Row], [NSManagedObjectID]) throws -> Void, _ body: (Put) throws -> [NSManagedObjectID]
+    ) throws -> [NSManagedObjectID] {
+        var before: [(id: NSManagedObjectID, row: Row?)] = []
         do {
-            return try body { row, id in
+            let ids = try body { row, id in
                 before.append((id, self.row(with: id)))
                 put(row, at: id)
             }
+            var rows: [Row] = []
+            var deleted: [NSManagedObjectID] = []
+            for (id, _) in before {
+                if let row = row(with: id) { rows.append(row) } else { deleted.append(id) }
+            }
+            try write(rows, deleted)
+            return ids
         } catch {
             for (id, row) in before.reversed() { put(row, at: id) }
             throw error
         }
     }
 
-    private func update(_ request: NSBatchUpdateRequest) throws -> [NSManagedObjectID] {
+    private func update(_ request: NSBatchUpdateRequest, _ put: Put) throws -> [NSManagedObjectID] {
         let entity = request.entity.unsafelyUnwrapped
         let schema = schema(of: entity)
         let assignments = try BatchAssignment.all(of: request, schema)
@@ -100,22 +139,21 @@ extension InMemoryStore {
             copy.version = row.version + 1
             updated.append(copy)
         }
-        return try replacing { put in
-            for row in updated { put(row, row.objectID.unsafelyUnwrapped) }
-            for row in updated {
-                let id = row.objectID.unsafelyUnwrapped
-                if let other = try holder(of: row, id.owningEntity, besides: id) { throw Self.notUnique(id.owningEntity, other) }
-            }
-            return updated.map { $0.objectID.unsafelyUnwrapped }
+        for row in updated { put(row, row.objectID.unsafelyUnwrapped) }
+        for row in updated {
+            let id = row.objectID.unsafelyUnwrapped
+            if let other = try holder(of: row, id.owningEntity, besides: id) { throw Self.notUnique(id.owningEntity, other) }
         }
+        return updated.map { $0.objectID.unsafelyUnwrapped }
     }
 
-    private func delete(_ request: NSBatchDeleteRequest) throws -> [NSManagedObjectID] {
-        guard case .ids(let ids) = try RowFetch(table: self, query: StoreQuery(request.fetchRequest, of: request.fetchRequest.entity.unsafelyUnwrapped)).answer() else { return [] }
+    private func delete(_ request: NSBatchDeleteRequest, _ put: Put) throws -> [NSManagedObjectID] {
+        let query = try StoreQuery(request.fetchRequest, of: request.fetchRequest.entity.unsafelyUnwrapped)
+        guard case .ids(let ids) = try answer(query) else { return [] }
         var nullification = BatchNullification(table: self, deleted: Set(ids))
         for id in ids { try nullification.add(id) }
-        for (id, row) in nullification.changed { put(row, at: id) }
-        for id in ids { put(nil, at: id) }
+        for (id, row) in nullification.changed { put(row, id) }
+        for id in ids { put(nil, id) }
         return ids
     }
 }

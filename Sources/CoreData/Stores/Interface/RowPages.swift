@@ -15,13 +15,18 @@ struct RowPages {
     private var pages: [Page?] = []
     private(set) var count = 0
     /// The number given last.
-    private var lastNumber: Int64 = 0
+    private(set) var lastNumber: Int64 = 0
+    /// Far more than rows fit into memory. A number from a file that says more is wrong.
+    static let largestNumber: Int64 = 1 << 36
 
     /// A number that no row of the entity has had.
     mutating func nextNumber() -> Int64 {
         lastNumber += 1
         return lastNumber
     }
+
+    /// A number was given some time before.
+    mutating func noteNumber(_ number: Int64) { lastNumber = max(lastNumber, number) }
 
     subscript(number: Int64) -> Row? {
         get {

@@ -1,19 +1,8 @@
 internal import CSQLite
 internal import Foundation
+internal import Synchronization
 
-extension SQLiteStore {
-    func knownOrReadRelatedIDs(
-        of relationship: NSRelationshipDescription, for id: NSManagedObjectID, for caller: StoreCaller
-    ) throws -> [NSManagedObjectID] {
-        guard let place = place(of: id) else { return [] }
-        if !relationship.isToMany {
-            guard let row = try knownRow(for: id, for: caller) else { return [] }
-            return row.objectID(at: row.layout.slots[relationship.slotIndex]).map { [$0] } ?? []
-        }
-        if let known = related.related(of: relationship, for: id.key, notOlderThan: caller.stalenessInterval) { return known.ids }
-        return try readRelated(relationship, place.entity, place.key)
-    }
-
+extension SQLReader {
     /// The objects of a to-many relationship as the file has them.
     func readRelated(_ relationship: NSRelationshipDescription, _ owner: SQLEntity, _ key: Int64) throws -> [NSManagedObjectID] {
         let question = try SQLRelatedQuestion(relationship, owner, schema)
@@ -34,59 +23,35 @@ extension SQLiteStore {
 
     /// The ID of a related row; nil for a row of no entity that the relationship may lead to.
     private func relatedID(_ key: Int64, _ number: Int64, _ destination: SQLEntity) -> NSManagedObjectID? {
-        if let known = cache.row(destination.rootNumber, key)?.objectID { return known }
+        if let known = cursor.row(destination.rootNumber, key)?.objectID { return known }
         if number == destination.number || destination.isAlone { return values.id(key, of: destination.entity) }
         guard destination.numbers.contains(number), let entity = schema.entity(numbered: number) else { return nil }
         return values.id(key, of: entity.entity)
     }
 
-    func readRelated(
-        of relationship: NSRelationshipDescription, for ids: [NSManagedObjectID], for caller: StoreCaller
-    ) throws -> Bool {
-        if caller.stalenessInterval == 0 { return false }
-        guard relationship.isToMany, let first = ids.first, let place = place(of: first) else { return false }
-        let numbers = ids.compactMap { id -> Int64? in if case .integer(let number) = id.reference { number } else { nil } }
-        try readRelated(relationship, place.entity, numbers, family: NSManagedObjectID.family(of: first.owningEntity))
-        return true
-    }
-
-    func readRelatedNumbers(
-        of relationship: NSRelationshipDescription, for numbers: [Int64], of origin: RowOrigin, for caller: StoreCaller
-    ) throws -> RelatedNumbers? {
-        let age = caller.stalenessInterval
-        guard age != 0, relationship.isToMany, let owner = place(of: origin.entity) else { return nil }
-        let unknown = numbers.filter { related.related(of: relationship, for: origin.key($0), notOlderThan: age) == nil }
-        let parts = try readRelated(relationship, owner, unknown, family: origin.family)
-        if unknown.count == numbers.count, parts.count == 1 {
-            return RelatedNumbers(numbers: parts[0].numbers[...], origin: parts[0].origin)
-        }
-        // Some were known before.
-        var all: [Int64] = []
-        var shared: RowOrigin?
-        for number in numbers {
-            guard let found = related.related(of: relationship, for: origin.key(number), notOlderThan: -1)?.numbers else { return nil }
-            if found.numbers.isEmpty { continue }
-            if let shared, shared !== found.origin { return nil }
-            shared = found.origin
-            all += found.numbers
-        }
-        return RelatedNumbers(numbers: all[...], origin: shared ?? origin)
-    }
-
     /// Reads a relationship of many rows into the cache, and the rows at the other end with it.
     ///
-    /// - Parameter family: what the keys of the owners' IDs have in common.
+    /// - Parameters:
+    ///   - family: what the keys of the owners' IDs have in common.
+    ///   - found: is told what is related to each owner.
     /// - Returns: what was found, where it is of one table.
-    @discardableResult private func readRelated(
-        _ relationship: NSRelationshipDescription, _ owner: SQLEntity, _ numbers: [Int64], family: Int64
+    @discardableResult func readRelated(
+        _ relationship: NSRelationshipDescription, _ owner: SQLEntity, _ numbers: [Int64], family: Int64,
+        found tell: ((Int64, SQLRelated) -> Void)? = nil
     ) throws -> [SQLRelatedPart] {
-        cache.noteTime()
+        cursor.noteTime()
+        let (related, generation, cache, epoch) = (store.related, generation, store.cache, cursor.epoch)
+        func file(_ list: SQLRelated, _ number: Int64) {
+            related.set(list, of: relationship, for: number &+ family, time: cursor.now, generation: generation) {
+                cache.epoch.load(ordering: .sequentiallyConsistent) == epoch
+            }
+            tell?(number, list)
+        }
         let question = try SQLRelatedQuestion(relationship, owner, schema)
         let plan = plan(question.destination)
         let ownerColumn = Int32(SQLRowPlan.firstColumn + plan.columns.count)
         var parts: [SQLRelatedPart] = []
-        let nothing = SQLRelatedPart([], of: values.origin(of: question.destination))
-        for number in numbers { related.set(.numbers(nothing, 0..<0), of: relationship, for: number &+ family, time: cache.now) }
+        var owning: [Int64] = []
         try database().forEachChunk(of: numbers, { question.many(plan, $0) }) { statement in
             let handle = statement.handle
             var found: [Int64] = []
@@ -117,8 +82,14 @@ extension SQLiteStore {
                 let one: SQLRelated =
                     isOneTable
                     ? .numbers(part, range) : .ids(range.map { origins[$0].takeUnretainedValue().id(found[$0]) })
-                related.set(one, of: relationship, for: owner.number &+ family, time: cache.now)
+                file(one, owner.number)
+                owning.append(owner.number)
             }
+        }
+        if owning.count < numbers.count {
+            let nothing = SQLRelatedPart([], of: values.origin(of: question.destination))
+            let known = Set(owning)
+            for number in numbers where !known.contains(number) { file(.numbers(nothing, 0..<0), number) }
         }
         return parts
     }

@@ -1,0 +1,46 @@
+import CoreData
+import Foundation
+import MachineSettings
+
+/// The rows in which several threads work at once. They are timed by the clock, so that waiting counts.
+struct ConcurrencyRows {
+    let rows: SQLiteRows
+    let harness: Harness
+    /// How long each variant runs that runs for a fixed time.
+    let seconds: Double
+
+    /// How many rounds the rows that run for a fixed time have: they are long enough to need fewer.
+    var timedRounds: Int { min(harness.rounds, 5) }
+
+    /// Whether the variants of a side run.
+    func runs(_ side: Benchmark.Side) -> Bool { harness.sides?.contains(side) ?? true }
+
+    /// Runs the rows whose name the filter allows, prints what they find, and answers with it.
+    ///
+    /// From then on the process keeps memory that is freed: two threads that take pages from the system at once hinder each other, whatever they do
+    /// with them.
+    func run() throws -> [ClockFinding] {
+        let all: [(name: String, run: (String) throws -> [ClockFinding])] = [
+            ("two threads fetching and reading \(rows.count) objects each", { try TwoReaders(rows: self, group: $0).run() }),
+            ("small indexed fetches beside a saving context", { try FetchesBesideSaves(rows: self, group: $0).run() }),
+            ("fifty contexts that insert two objects and save", { try FiftyContexts(rows: self, group: $0).run() }),
+        ]
+        if keep_freed_memory() == 0 { FileHandle.standardError.write(Data("The allocator does not keep what is freed.\n".utf8)) }
+        var findings: [ClockFinding] = []
+        for (name, run) in all where harness.filter.map(name.contains) ?? true {
+            let found = try run(name)
+            ClockFinding.print(name, found)
+            findings += found
+        }
+        return findings
+    }
+}
+
+extension StoreSide {
+    /// A context with a queue of its own.
+    static func privateContext(_ coordinator: NSPersistentStoreCoordinator?) -> NSManagedObjectContext {
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        return context
+    }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import MachineSettings
+import Synchronization
+
+/// The time that passes, whoever works or waits in it.
+enum WallClock {
+    /// Nanoseconds since some time in the past.
+    static var now: UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+
+    /// Seconds from one time to another.
+    static func seconds(_ start: UInt64, _ end: UInt64) -> Double { Double(end &- start) / 1e9 }
+}
+
+/// Carries a value from the thread that makes it to the one that uses it next.
+// A semaphore stands between the two threads: they never use the value at once.
+struct Handover<Value>: @unchecked Sendable {
+    let value: Value
+    init(_ value: Value) { self.value = value }
+}
+
+/// Says once that something is so, to whoever looks.
+final class Flag: Sendable {
+    private let raised = Atomic(false)
+    var isRaised: Bool { raised.load(ordering: .acquiring) }
+    func raise() { raised.store(true, ordering: .releasing) }
+}
+
+/// Runs work on threads of its own, each of which stays on a processor of its own as far as there are enough: where the system puts threads
+/// that run for some milliseconds only is not what is measured.
+enum ThreadTeam {
+    /// Runs each piece of work on a thread of its own; all begin together.
+    ///
+    /// - Returns: The seconds until the last was done, and what each has made, in the order of the work.
+    static func run<Outcome>(_ work: [() throws -> Outcome]) throws -> (seconds: Double, outcomes: [Outcome]) {
+        let start = DispatchSemaphore(value: 0)
+        let workers = work.enumerated().map { Worker($1, processor: $0, start: start) }
+        for worker in workers { worker.ready.wait() }
+        let began = WallClock.now
+        for _ in workers { start.signal() }
+        for worker in workers { worker.finished.wait() }
+        let ended = workers.map(\.ended).max() ?? began
+        return (WallClock.seconds(began, ended), try workers.map { try $0.outcome() })
+    }
+
+    /// Runs work on a thread of its own beside what the caller does meanwhile.
+    ///
+    /// - Parameter processor: The number of the processor that the thread stays on; nil for any.
+    static func begin<Outcome>(processor: Int?, _ work: @escaping () throws -> Outcome) -> Worker<Outcome> {
+        let start = DispatchSemaphore(value: 0)
+        start.signal()
+        return Worker(work, processor: processor, start: start)
+    }
+
+    /// One thread and its work.
+    // Until it signals `finished` only the thread uses the rest; others read it after they have waited for that.
+    final class Worker<Outcome>: @unchecked Sendable {
+        fileprivate let ready = DispatchSemaphore(value: 0)
+        fileprivate let finished = DispatchSemaphore(value: 0)
+        private var result: Result<Outcome, any Error>?
+        fileprivate private(set) var ended: UInt64 = 0
+
+        private var work: (() throws -> Outcome)?
+
+        fileprivate init(_ work: @escaping () throws -> Outcome, processor: Int?, start: DispatchSemaphore) {
+            self.work = work
+            Thread.detachNewThread { [self] in
+                if let processor, stay_on_processor(Int32(processor)) != 0 {
+                    FileHandle.standardError.write(Data("A thread cannot be kept on one processor: times will differ more.\n".utf8))
+                }
+                ready.signal()
+                start.wait()
+                doWork()
+                finished.signal()
+            }
+        }
+
+        /// Does the work, and lets go of all that it has used: who waits may want to open the same files.
+        private func doWork() {
+            let result = Result { try work?() }
+            ended = WallClock.now
+            work = nil
+            self.result = result.map { $0.unsafelyUnwrapped }
+        }
+
+        /// Waits for the work to be done, once, and answers with what it has made.
+        func wait() throws -> Outcome {
+            finished.wait()
+            return try outcome()
+        }
+
+        fileprivate func outcome() throws -> Outcome {
+            guard let result else { preconditionFailure("The thread has not finished.") }
+            return try result.get()
+        }
+    }
+}

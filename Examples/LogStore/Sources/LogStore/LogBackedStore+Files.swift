@@ -1,0 +1,49 @@
+@_spi(Stores) internal import CoreData
+internal import Foundation
+
+extension LogBackedStore: CopyableStore {
+    /// Runs `body` while nobody saves to the store.
+    func holdingWrites<Result>(_ body: () throws -> Result) rethrows -> Result { try writing.withLock(body) }
+}
+
+extension LogBackedStore: FileStore {
+    /// Copies the file as it is now.
+    func copyFiles(to url: URL, options: [AnyHashable: Any]?) throws {
+        try writing.withLock {
+            let file = try openFile()
+            try file.withContents { contents in _ = try LogFile.make(url.path) { try $0(contents) } }
+        }
+    }
+
+    /// Puts the content of one file in the place of another, which nobody may have open.
+    static func replaceFiles(
+        at destination: URL, options: [AnyHashable: Any]?, from source: URL, sourceOptions: [AnyHashable: Any]?
+    ) throws {
+        // Opening it for reading makes no file, and whatever is no store replaces none.
+        let file = try LogFile(source.path, isReadOnly: true, isSynchronized: true)
+        try file.withContents { contents in
+            let (end, _) = try LogFormat.read(contents, path: file.path) { _, _ in }
+            let whole = UnsafeRawBufferPointer(rebasing: contents[..<end])
+            let held = try hold(destination)
+            try LogFile.make(destination.path) { try $0(whole) }
+            withExtendedLifetime(held) {}
+        }
+    }
+
+    /// Removes the file.
+    static func destroyFiles(at url: URL, options: [AnyHashable: Any]?) throws {
+        let option = options?[NSPersistentStoreForceDestroyOption]
+        let isForced = (option as? NSNumber)?.boolValue ?? option as? Bool ?? false
+        let held = isForced ? nil : try hold(url)
+        for path in [url.path, LogFile.temporaryPath(url.path)] where unlink(path) != 0 && errno != ENOENT {
+            throw LogStoreError.system(path, "removed")
+        }
+        withExtendedLifetime(held) {}
+    }
+
+    /// Sees to it that nobody else opens a store; nil where there is none.
+    private static func hold(_ url: URL) throws -> LogFile? {
+        guard FileManager.default.fileExists(atPath: url.path) else { return nil }
+        return try LogFile(url.path, isReadOnly: false, isSynchronized: true)
+    }
+}

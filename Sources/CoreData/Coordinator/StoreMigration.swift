@@ -1,0 +1,108 @@
+internal import Foundation
+internal import Logging
+
+/// Copies a store to another place or into another type, and puts the copy in its place in the coordinator.
+///
+/// It asks the stores what they can do: those that copy their files do so, others are read and written row by row.
+struct StoreMigration {
+    let coordinator: NSPersistentStoreCoordinator
+    let store: NSPersistentStore
+    /// What answers for the store.
+    let source: any StoreInterface
+    /// The class of the copy, and the type under which it is registered.
+    let storeClass: NSPersistentStore.Type
+    let type: String
+    let url: URL
+    let options: [AnyHashable: Any]?
+    let configuration: String?
+
+    func run() throws -> NSPersistentStore {
+        guard let files = storeClass as? any FileStore.Type else { return try exchangeForFilled() }
+        guard url.isFileURL, storeClass.isPlace(url) else {
+            throw CoreDataError.make(
+                NSPersistentStoreOperationError, "The store cannot be migrated to \(url).", reason: "It is no file.",
+                next: "Give a file URL, or migrate to NSInMemoryStoreType.")
+        }
+        guard !FileManager.default.fileExists(atPath: url.path) else {
+            throw CoreDataError.make(
+                CocoaError.Code.fileWriteFileExists.rawValue, "There is a file at \(url.path) already.",
+                next: "Choose another place, destroy the store there, or replace it with replacePersistentStore(at:…).",
+                info: [NSFilePathErrorKey: url.path])
+        }
+        if Swift.type(of: store) == storeClass, let own = source as? any FileStore {
+            try own.copyFiles(to: url, options: options)
+            return try exchangeForFiles(files, isTwin: true)
+        }
+        try writeFiles(files)
+        return try exchangeForFiles(files, isTwin: false)
+    }
+
+    private func open(in coordinator: NSPersistentStoreCoordinator, at url: URL?, _ options: [AnyHashable: Any]?) throws -> NSPersistentStore {
+        try coordinator.addPersistentStore(ofType: type, configurationName: configuration, at: url, options: options)
+    }
+
+    private func fill(_ copy: NSPersistentStore) throws {
+        // What the program has put there; what the stores themselves have to say is the copy's own.
+        for (key, value) in store.metadata ?? [:] where copy.metadata?[key] == nil && !key.hasPrefix("NS") && !key.hasPrefix("_") {
+            copy.metadata?[key] = value
+        }
+        let entities = coordinator.managedObjectModel.entities(forConfigurationName: configuration) ?? []
+        try StoreCopy(source: source, entities: entities).fill(copy)
+    }
+
+    /// A copy without files is filled where it is, and holds everything when the old store goes.
+    private func exchangeForFilled() throws -> NSPersistentStore {
+        let copy = try open(in: coordinator, at: storeClass.isPlace(url) ? url : nil, options)
+        do {
+            try fill(copy)
+            try coordinator.remove(store)
+        } catch {
+            try coordinator.remove(copy)
+            throw error
+        }
+        return copy
+    }
+
+    /// Writes the files of the copy under another name, and puts them in their place when they are complete.
+    private func writeFiles(_ files: any FileStore.Type) throws {
+        let temporary = url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent)-\(UUID().uuidString)")
+        defer { removeFiles(files, at: temporary) }
+        let alone = NSPersistentStoreCoordinator(managedObjectModel: coordinator.managedObjectModel)
+        var writable = options
+        writable?[NSReadOnlyPersistentStoreOption] = nil
+        let copy = try open(in: alone, at: temporary, writable)
+        do {
+            try fill(copy)
+            try alone.remove(copy)
+        } catch {
+            try alone.remove(copy)
+            throw error
+        }
+        try files.replaceFiles(at: url, options: writable, from: temporary, sourceOptions: writable)
+    }
+
+    private func removeFiles(_ files: any FileStore.Type, at url: URL) {
+        do { try files.destroyFiles(at: url, options: [NSPersistentStoreForceDestroyOption: true]) } catch {
+            Log.store.error("The copy at \(url.path) could not be removed: \(error)")
+        }
+    }
+
+    /// Opens a copy in the place of the store it was made of.
+    ///
+    /// - Parameter isTwin: whether both have one UUID, so that the old one must go first.
+    private func exchangeForFiles(_ files: any FileStore.Type, isTwin: Bool) throws -> NSPersistentStore {
+        let (oldType, place, oldOptions) = (store.type, store.url, store.options)
+        if isTwin { try coordinator.remove(store) }
+        do {
+            let copy = try open(in: coordinator, at: url, options)
+            if !isTwin { try coordinator.remove(store) }
+            return copy
+        } catch {
+            removeFiles(files, at: url)
+            if isTwin {
+                try coordinator.addPersistentStore(ofType: oldType, configurationName: configuration, at: place, options: oldOptions)
+            }
+            throw error
+        }
+    }
+}

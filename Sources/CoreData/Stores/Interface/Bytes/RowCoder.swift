@@ -1,0 +1,141 @@
+internal import Foundation
+
+/// Turns IDs, rows and changes of one store into bytes and back, so that they can be written to a disk and sent later.
+///
+/// ```swift
+/// let coder = RowCoder(for: store)
+/// var bytes = ByteWriter()
+/// try coder.encode(row, into: &bytes)
+/// ```
+///
+/// The bytes hold for models that keep the same properties, see ``fingerprint``. Whatever bytes it is given to read, it answers with values or an
+/// error; bytes that something may have altered want a checksum, which ``data(of:)`` has.
+// Immutable.
+@_spi(Stores) public final class RowCoder: Sendable {
+    let forms: [RowForm]
+    private let formsByLayout: [ObjectIdentifier: RowForm]
+    private let numbers: [ObjectIdentifier: Int]
+    let token: StoreToken
+    /// A number that stands for what the bytes depend on: entities, the properties that stores keep, their types. Bytes that were written where it
+    /// was another are not to be read.
+    public let fingerprint: UInt64
+
+    /// A coder for the rows of a store.
+    ///
+    /// - Parameter store: whose IDs the rows have. It has a coordinator, for its model says what rows are.
+    public init(for store: NSPersistentStore) {
+        let entities = (store.persistentStoreCoordinator?.managedObjectModel.entities ?? []).filter { $0.frozen != nil }
+        token = store.token
+        let sorted = entities.sorted { ($0.name ?? "") < ($1.name ?? "") }
+        forms = sorted.enumerated().map { RowForm($1, number: $0) }
+        formsByLayout = Dictionary(forms.map { (ObjectIdentifier($0.layout), $0) }, uniquingKeysWith: { first, _ in first })
+        numbers = Dictionary(forms.map { (ObjectIdentifier($0.entity), $0.number) }, uniquingKeysWith: { first, _ in first })
+        let text = forms.map(\.description).joined(separator: "\n")
+        fingerprint = SHA2.sha256(Data(text.utf8)).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    // MARK: IDs
+
+    private static let integerTag: UInt8 = 0
+    private static let stringTag: UInt8 = 1
+    private static let uuidTag: UInt8 = 2
+    private static let temporaryTag: UInt8 = 3
+
+    /// Writes an ID of the store, or a temporary one.
+    ///
+    /// - Throws: code 134060 for an ID of another store.
+    public func encode(_ id: NSManagedObjectID, into bytes: inout ByteWriter) throws {
+        guard let number = numbers[ObjectIdentifier(id.owningEntity)], id.token === token || id.isTemporary else {
+            throw CoreDataError.make(
+                NSCoreDataError, "\(id) cannot be written as bytes.", reason: "It is an object of another store or model.",
+                next: "Use a coder for its store.", info: [NSAffectedObjectsErrorKey: [id]])
+        }
+        bytes.reserve(32)
+        bytes.put(short: UInt64(number))
+        encode(id.reference, into: &bytes)
+    }
+
+    func encode(_ reference: NSManagedObjectID.Reference, into bytes: inout ByteWriter) {
+        switch reference {
+        case .integer(let number):
+            bytes.put(Self.integerTag)
+            bytes.put(signed: number)
+        case .string(let text):
+            bytes.put(Self.stringTag)
+            bytes.append(text)
+        case .uuid(let uuid), .temporary(let uuid):
+            if case .uuid = reference { bytes.put(Self.uuidTag) } else { bytes.put(Self.temporaryTag) }
+            withUnsafeBytes(of: uuid.uuid) { bytes.put($0) }
+        }
+    }
+
+    /// Reads an ID.
+    ///
+    /// - Throws: code 259 for bytes that are none.
+    public func decodeID(from bytes: inout ByteReader) throws -> NSManagedObjectID { try decodeID(of: form(&bytes).entity, from: &bytes) }
+
+    func form(_ bytes: inout ByteReader) throws -> RowForm {
+        let number = try bytes.short()
+        guard number < UInt64(forms.count) else { throw ByteReader.damaged("There is no entity \(number).") }
+        return forms[Int(number)]
+    }
+
+    func decodeID(of entity: NSEntityDescription, from bytes: inout ByteReader) throws -> NSManagedObjectID {
+        switch try bytes.byte() {
+        case Self.integerTag: return NSManagedObjectID(entity: entity, token: token, reference: .integer(try bytes.signed()))
+        case Self.stringTag: return NSManagedObjectID(entity: entity, token: token, reference: .string(try bytes.text()))
+        case Self.uuidTag: return NSManagedObjectID(entity: entity, token: token, reference: .uuid(try Self.uuid(&bytes)))
+        case Self.temporaryTag: return NSManagedObjectID(entity: entity, token: nil, reference: .temporary(try Self.uuid(&bytes)))
+        default: throw ByteReader.damaged("An ID before \(bytes.position) is of no known kind.")
+        }
+    }
+
+    static func uuid(_ bytes: inout ByteReader) throws -> UUID { UUID(uuid: try bytes.bytes(16).loadUnaligned(as: uuid_t.self)) }
+
+    // MARK: Rows
+
+    func form(of layout: RowLayout) throws -> RowForm {
+        if let form = formsByLayout[ObjectIdentifier(layout)] { return form }
+        throw CoreDataError.make(
+            NSCoreDataError, "A row cannot be written as bytes.", reason: "It is of another model than its store.",
+            next: "Use a coder for its store.")
+    }
+
+    /// Writes a row with its ID and version, and what it does not know.
+    ///
+    /// - Throws: code 134030 for a value that cannot be turned into bytes; code 134060 for a row of another store.
+    public func encode(_ row: Row, into bytes: inout ByteWriter) throws { try encode(row, as: form(of: row.layout), into: &bytes) }
+
+    /// Writes the rows of changes, one behind the other, until there are so many bytes: what a store's log needs of a save, in pieces.
+    ///
+    /// - Parameters:
+    ///   - start: the index of the first change.
+    ///   - byteCount: after how many bytes it ends. One row is written at least.
+    /// - Returns: the index of the change after the last that was written, and how many rows there were; a deletion has none.
+    /// - Throws: as ``encode(_:into:)-(Row,_)``.
+    public func encodeRows(
+        of changes: [StoreChange], from start: Int = 0, upTo byteCount: Int = .max, into bytes: inout ByteWriter
+    ) throws -> (end: Int, rowCount: Int) {
+        var (index, rowCount) = (start, 0)
+        var last: RowForm?
+        while index < changes.count, bytes.count < byteCount || rowCount == 0 {
+            if let row = changes[index].row {
+                let layout = row.layout
+                if last == nil || last.unsafelyUnwrapped.layout !== layout { last = try form(of: layout) }
+                try encode(row, as: last.unsafelyUnwrapped, into: &bytes)
+                rowCount += 1
+            }
+            index += 1
+        }
+        return (index, rowCount)
+    }
+
+    /// Reads a row.
+    ///
+    /// - Throws: code 259 for bytes that are none.
+    public func decodeRow(from bytes: inout ByteReader) throws -> Row {
+        let form = try form(&bytes)
+        let id = try decodeID(of: form.entity, from: &bytes)
+        return try decodeRow(of: id, as: form, from: &bytes)
+    }
+}

@@ -1,0 +1,174 @@
+internal import Foundation
+internal import Synchronization
+
+/// The place of a row in the cache.
+struct SQLCacheEntry: ~Copyable {
+    /// The slots of a row; or an odd number: a state of the store, doubled and one more. Who has read an older state may put nothing here.
+    let value: Atomic<UInt>
+    /// When the row was last known to be as it is in the store, in nanoseconds of the system's uptime.
+    let time: Atomic<UInt64>
+
+    static let pageSize = 256
+    static let pageBytes = pageSize * MemoryLayout<SQLCacheEntry>.stride
+
+    /// A page of entries that have no rows. Whoever asks owns it.
+    static func makePage(since epoch: UInt64) -> UnsafeMutablePointer<SQLCacheEntry> {
+        let page = UnsafeMutablePointer<SQLCacheEntry>.allocate(capacity: pageSize)
+        for index in 0..<pageSize {
+            (page + index).initialize(to: SQLCacheEntry(value: Atomic(noRow(since: epoch)), time: Atomic(0)))
+        }
+        return page
+    }
+
+    static func noRow(since epoch: UInt64) -> UInt { UInt(truncatingIfNeeded: epoch) << 1 | 1 }
+
+    /// The row of a value.
+    @inline(__always) static func slots(_ value: UInt) -> UnsafeMutableRawPointer? {
+        value & 1 != 0 ? nil : UnsafeMutableRawPointer(bitPattern: value)
+    }
+}
+
+/// The pages of keys that lie close, by their number.
+// Its length is fixed; the pages are atomics. A table owns it, and frees it when nobody looks at it any more.
+final class SQLPageDirectory: @unchecked Sendable {
+    let count: Int
+    private let pages: UnsafeMutablePointer<Atomic<UInt>>
+
+    init(count: Int, copying other: SQLPageDirectory?) {
+        self.count = count
+        pages = .allocate(capacity: count)
+        for index in 0..<count { (pages + index).initialize(to: Atomic(0)) }
+        guard let other else { return }
+        for index in 0..<min(count, other.count) { self[index] = other[index] }
+    }
+
+    deinit { pages.deallocate() }
+
+    @inline(__always) subscript(index: Int) -> UnsafeMutablePointer<SQLCacheEntry>? {
+        get { UnsafeMutablePointer(bitPattern: pages[index].load(ordering: .sequentiallyConsistent)) }
+        set { pages[index].store(UInt(bitPattern: newValue), ordering: .sequentiallyConsistent) }
+    }
+}
+
+/// The pages of the rows of one table.
+///
+/// Looking for a page takes no lock where keys lie close, which is almost always: SQLite counts them up. The lock is taken to add and remove pages, and
+/// by a save that files its rows, so that none goes to a page that has just been removed.
+// `lock` guards `sparse`, `pageCount` and what the directory has; the rest are atomics.
+final class SQLCacheTable: @unchecked Sendable {
+    let lock = Mutex()
+    /// Retained.
+    private let directory = Atomic<UInt>(0)
+    private var sparse: [Int64: UnsafeMutablePointer<SQLCacheEntry>] = [:]
+    private let hasSparse = Atomic<Bool>(false)
+    private var pageCount = 0
+    /// The state of the store of which new pages know at least.
+    private var epoch: UInt64 = 1
+
+    @inline(__always) private var known: Unmanaged<SQLPageDirectory>? {
+        UnsafeRawPointer(bitPattern: directory.load(ordering: .sequentiallyConsistent)).map(Unmanaged.fromOpaque)
+    }
+
+    /// The page of a number; nil where there is none. Who looks has said so.
+    @inline(__always) func page(_ number: Int64) -> UnsafeMutablePointer<SQLCacheEntry>? {
+        if let known {
+            let found = known._withUnsafeGuaranteedRef { directory in
+                number >= 0 && number < Int64(directory.count) ? directory[Int(number)] : nil
+            }
+            if let found { return found }
+        }
+        return hasSparse.load(ordering: .sequentiallyConsistent) ? sparsePage(number) : nil
+    }
+
+    @inline(never) private func sparsePage(_ number: Int64) -> UnsafeMutablePointer<SQLCacheEntry>? {
+        lock.lock()
+        defer { lock.unlock() }
+        return sparse[number]
+    }
+
+    /// The page of a number, which is made where there is none. Under the lock.
+    ///
+    /// - Parameter leftovers: gets what is to be given up.
+    func pageForWriting(_ number: Int64, _ leftovers: inout [SQLGrace.Leftover], isNew: inout Bool) -> UnsafeMutablePointer<SQLCacheEntry> {
+        if let directory = known?.takeUnretainedValue(), number >= 0, number < Int64(directory.count), let page = directory[Int(number)] {
+            return page
+        }
+        if let page = sparse[number] { return page }
+        let page = SQLCacheEntry.makePage(since: epoch)
+        isNew = true
+        pageCount += 1
+        // There may be four times as many places as pages.
+        guard number >= 0, number < Int64(pageCount) * 4 + 64 else {
+            sparse[number] = page
+            hasSparse.store(true, ordering: .sequentiallyConsistent)
+            return page
+        }
+        room(for: Int(number), &leftovers)[Int(number)] = page
+        return page
+    }
+
+    /// A directory with a place for a number. Sparse pages that it has a place for move there.
+    private func room(for number: Int, _ leftovers: inout [SQLGrace.Leftover]) -> SQLPageDirectory {
+        let old = known
+        if let old = old?.takeUnretainedValue(), number < old.count { return old }
+        let new = SQLPageDirectory(count: max(64, (number + 1) * 2), copying: old?.takeUnretainedValue())
+        for number in sparse.keys where number >= 0 && number < Int64(new.count) {
+            new[Int(number)] = sparse.removeValue(forKey: number)
+        }
+        directory.store(UInt(bitPattern: Unmanaged.passRetained(new).toOpaque()), ordering: .sequentiallyConsistent)
+        hasSparse.store(!sparse.isEmpty, ordering: .sequentiallyConsistent)
+        if let old { leftovers.append(.directory(old)) }
+        return new
+    }
+
+    /// The number of places in the directory.
+    var directoryCount: Int { known?.takeUnretainedValue().count ?? 0 }
+
+    /// Calls `body` with some of the pages, and takes out those for which it answers false. Under the lock.
+    ///
+    /// - Parameters:
+    ///   - range: places in the directory; all other pages where it is nil.
+    ///   - epoch: the state of the store.
+    func keepPages(
+        _ range: Range<Int>?, since epoch: UInt64, _ change: inout SQLCacheChange,
+        where body: (UnsafeMutablePointer<SQLCacheEntry>, inout SQLCacheChange) -> Bool
+    ) {
+        func remove(_ page: UnsafeMutablePointer<SQLCacheEntry>) {
+            self.epoch = max(self.epoch, epoch)
+            pageCount -= 1
+            change.bytes -= SQLCacheEntry.pageBytes
+            change.leftovers.append(.page(page))
+        }
+        guard let range else {
+            for (number, page) in sparse where !body(page, &change) {
+                sparse[number] = nil
+                remove(page)
+            }
+            return hasSparse.store(!sparse.isEmpty, ordering: .sequentiallyConsistent)
+        }
+        guard let directory = known?.takeUnretainedValue() else { return }
+        for index in range.clamped(to: 0..<directory.count) {
+            guard let page = directory[index], !body(page, &change) else { continue }
+            directory[index] = nil
+            remove(page)
+        }
+    }
+
+    /// Takes out all pages. Under the lock.
+    func detachAll(since epoch: UInt64) -> (pages: Int, leftovers: [SQLGrace.Leftover]) {
+        var leftovers: [SQLGrace.Leftover] = []
+        self.epoch = max(self.epoch, epoch)
+        let count = pageCount
+        if let old = known {
+            let directory = old.takeUnretainedValue()
+            for index in 0..<directory.count { if let page = directory[index] { leftovers.append(.page(page)) } }
+            self.directory.store(0, ordering: .sequentiallyConsistent)
+            leftovers.append(.directory(old))
+        }
+        for page in sparse.values { leftovers.append(.page(page)) }
+        sparse = [:]
+        hasSparse.store(false, ordering: .sequentiallyConsistent)
+        pageCount = 0
+        return (count, leftovers)
+    }
+}

@@ -1,0 +1,208 @@
+internal import CSQLite
+internal import Foundation
+internal import Predicates
+
+extension SQLReader {
+    // MARK: Fetching
+
+    func answer(_ request: StoreQuery) throws -> StoreAnswer {
+        cursor.noteTime()
+        let entity = try sqlEntity(request.entity)
+        if request.predicate == nil, request.sortDescriptors.isEmpty {
+            switch request.resultType {
+            case .countResultType: return .count(try count(request, entity))
+            case .managedObjectResultType: return .rows(try rows(request, entity))
+            default: break
+            }
+        }
+        return try queried(request, entity)
+    }
+
+    private func count(_ request: StoreQuery, _ entity: SQLEntity) throws -> Int {
+        let condition = entity.condition(includingSubentities: request.includesSubentities).map { " WHERE \($0)" } ?? ""
+        let count = try database().with("SELECT COUNT(*) FROM \(entity.table)\(condition)") { try $0.step() ? Int($0.int64(0)) : 0 }
+        let rest = max(0, count - request.fetchOffset)
+        return request.fetchLimit > 0 ? min(rest, request.fetchLimit) : rest
+    }
+
+    private func rows(_ request: StoreQuery, _ entity: SQLEntity) throws -> RowList {
+        let plan = plan(entity)
+        var sql = "SELECT \(plan.list) FROM \(entity.table)"
+        if let condition = entity.condition(includingSubentities: request.includesSubentities) { sql += " WHERE \(condition)" }
+        sql += " ORDER BY Z_PK"
+        let isPaged = request.fetchLimit > 0 || request.fetchOffset > 0
+        if isPaged { sql += " LIMIT ? OFFSET ?" }
+        return try database().with(sql) { statement in
+            if isPaged {
+                statement.bind(request.fetchLimit > 0 ? Int64(request.fetchLimit) : -1, at: 1)
+                statement.bind(Int64(request.fetchOffset), at: 2)
+            }
+            var rows = RowList()
+            try readRows(statement, plan) { rows.append($0) }
+            return rows
+        }
+    }
+
+    /// Reads the rows of a statement that selects what `plan` lists, from its first column on.
+    ///
+    /// A row of the version that is known is not read again.
+    ///
+    /// - Parameter body: is given the slots of each row, whose block somebody holds until the next comes.
+    @inline(__always) func readRows(
+        _ statement: SQLStatement, _ plan: SQLRowPlan, _ body: (UnsafeMutableRawPointer) throws -> Void
+    ) throws {
+        let handle = statement.handle
+        // Held here: what is reached through others would be counted for each row.
+        let cursor = cursor
+        let only = plan.onlyReader
+        let root = plan.entity.rootNumber
+        while try statement.step() {
+            let key = sqlite3_column_int64(handle, 0)
+            let version = sqlite3_column_int64(handle, 2)
+            if let known = cursor.slots(root, key), known.rowPrefix.pointee.version == version {
+                cursor.touch(root, key)
+                try body(known)
+            } else if let only {
+                let slots = try only.read(handle, number: key, version: version)
+                cursor.set(slots, root, key)
+                try body(slots)
+            } else {
+                try body(try readRow(handle, plan))
+            }
+        }
+    }
+
+    /// The slots of the row that a statement stands at. Somebody holds its block until the next is read.
+    @inline(__always) func readRow(_ handle: OpaquePointer, _ plan: SQLRowPlan) throws -> UnsafeMutableRawPointer {
+        let key = sqlite3_column_int64(handle, 0)
+        let number = sqlite3_column_int64(handle, 1)
+        let version = sqlite3_column_int64(handle, 2)
+        let root = plan.entity.rootNumber
+        guard let reader = plan.reader(number) else { throw strange(key, number, plan.entity) }
+        if let known = cursor.slots(root, key), known.rowPrefix.pointee.version == version {
+            cursor.touch(root, key)
+            return known
+        }
+        let slots = try reader.read(handle, number: key, version: version)
+        cursor.set(slots, root, key)
+        return slots
+    }
+
+    @inline(never) private func strange(_ key: Int64, _ number: Int64, _ entity: SQLEntity) -> NSError {
+        CoreDataError.make(
+            NSCoreDataError, "The row \(key) of \(entity.table.name) cannot be read from \(store.url?.path ?? "the store").",
+            reason: "Its Z_ENT is \(number), which is no entity of the model below “\(entity.entity)”.", next: "Mend the row.",
+            info: [NSAffectedStoresErrorKey: [store]])
+    }
+
+    // MARK: One row
+
+    /// The row of a key as the file has it.
+    ///
+    /// - Parameter isFresh: whether it is read also where the cache has the row of its version.
+    func readRow(_ entity: SQLEntity, _ key: Int64, isFresh: Bool = false) throws -> Row? {
+        cursor.noteTime()
+        let plan = plan(entity)
+        let statement = try plan.statementForOne(databaseForFault())
+        // Not cleared afterwards: the key that it holds does no harm.
+        defer { sqlite3_reset(statement.handle) }
+        sqlite3_bind_int64(statement.handle, 1, key)
+        guard try statement.step(), let reader = plan.reader(statement.int64(1)) else { return nil }
+        return Row(
+            isFresh
+                ? try reader.read(statement.handle, number: key, version: statement.int64(2)) : try readRow(statement.handle, plan))
+    }
+
+    // MARK: Many rows
+
+    /// Reads the rows of keys into the cache.
+    func readRows(_ keys: [Int64], of entity: SQLEntity) throws {
+        cursor.noteTime()
+        let plan = plan(entity)
+        try database().forEachChunk(of: keys, { "\(plan.selectMany)\($0)" }) { statement in
+            while try statement.step() {
+                // A row of another entity is not the one that was asked for.
+                if plan.reader(statement.int64(1)) != nil { _ = try readRow(statement.handle, plan) }
+            }
+        }
+    }
+
+    // MARK: Uniqueness
+
+    func readHolders(of constraint: UniquenessConstraint, _ key: [PropertyValue]) throws -> [NSManagedObjectID] {
+        // The first one with the constraint declares it: entities come before those that inherit from them.
+        let owner = schema.entities.filter { $0.entity.frozen!.uniqueness.contains { $0 === constraint } }
+            .min { $0.entity.frozen!.uniqueness.count < $1.entity.frozen!.uniqueness.count || $0.numbers.count > $1.numbers.count }
+        guard let owner else { return [] }
+        var conditions: [String] = []
+        for index in constraint.slotIndexes {
+            guard case .attribute(let place) = owner.properties[index] else { return [] }
+            conditions.append("\(place.column) = ?")
+        }
+        if let kind = owner.condition(includingSubentities: true) { conditions.append(kind) }
+        let sql = "SELECT Z_PK, Z_ENT FROM \(owner.table) WHERE \(conditions.joined(separator: " AND "))"
+        return try database().with(sql) { statement in
+            for (offset, value) in key.enumerated() { try statement.bind(value, at: offset + 1) }
+            var ids: [NSManagedObjectID] = []
+            while try statement.step() {
+                guard let entity = schema.entity(numbered: statement.int64(1)) else { continue }
+                ids.append(values.id(statement.int64(0), of: entity.entity))
+            }
+            return ids
+        }
+    }
+
+    // MARK: In memory
+
+    func forEachRow(of entity: NSEntityDescription, includingSubentities: Bool, _ body: (Row) throws -> Void) throws {
+        let entity = try sqlEntity(entity)
+        let plan = plan(entity)
+        let condition = entity.condition(includingSubentities: includingSubentities).map { " WHERE \($0)" } ?? ""
+        var rows: [Row] = []
+        try database().with("SELECT \(plan.list) FROM \(entity.table)\(condition) ORDER BY Z_PK") { statement in
+            try readRows(statement, plan) { rows.append(Row($0)) }
+        }
+        for row in rows { try body(row) }
+    }
+
+    func row(with id: NSManagedObjectID) throws -> Row? {
+        guard let place = place(of: id) else { return nil }
+        if let row = cursor.row(place.entity.rootNumber, place.key) { return row }
+        return try readRow(place.entity, place.key)
+    }
+
+    func relatedIDs(of relationship: NSRelationshipDescription, in row: Row) throws -> [NSManagedObjectID] {
+        guard let id = row.objectID, let place = place(of: id) else { return [] }
+        return try readRelated(relationship, place.entity, place.key)
+    }
+}
+
+extension SQLConnection {
+    private static let chunkSizes = [1, 4, 16, 64, 250, 1000]
+
+    /// Runs a statement for many keys: for so many at a time that few statements serve any number.
+    ///
+    /// - Parameters:
+    ///   - sql: the statement with the list of its keys: `(?, ?, …)`.
+    ///   - first: the parameters before the keys are bound by the caller, so many.
+    func forEachChunk(
+        of keys: [Int64], after first: Int = 0, _ sql: (String) -> String, bind: (SQLStatement) -> Void = { _ in },
+        _ body: (SQLStatement) throws -> Void
+    ) throws {
+        let limit = min(1000, max(1, Int(sqlite3_limit(handle, SQLITE_LIMIT_VARIABLE_NUMBER, -1)) - first))
+        var start = 0
+        var known: (size: Int, sql: String) = (0, "")
+        while start < keys.count {
+            let count = min(keys.count - start, limit)
+            let size = min(limit, Self.chunkSizes.first { $0 >= count } ?? limit)
+            if size != known.size { known = (size, sql("(" + Array(repeating: "?", count: size).joined(separator: ", ") + ")")) }
+            try with(known.sql) { statement in
+                bind(statement)
+                // What is left of the list repeats the last key.
+                for index in 0..<size { statement.bind(keys[start + min(index, count - 1)], at: first + index + 1) }
+                try body(statement)
+            }
+            start += count
+        }
+    }
+}

@@ -1,0 +1,161 @@
+internal import CoreDataRuntime
+internal import Foundation
+internal import Synchronization
+
+/// The readers of a file that is read side by side.
+///
+/// They are opened when they are first needed. Where all are out, who comes waits. A thread that has a reader and comes again gets the same one.
+// `condition` guards `opened`; the places are atomics, and a place's reader belongs to the thread that stands there.
+final class SQLReaderPool: @unchecked Sendable {
+    /// Who has a reader. Places lie so far apart that threads do not disturb each other.
+    private struct Place: ~Copyable {
+        /// The thread that has the reader; 0 while nobody has.
+        let owner = Atomic<UInt>(SQLReaderPool.unopened)
+        /// The thread that had it last: its next question finds the reader's memory near.
+        let last = Atomic<UInt>(0)
+        private let distance: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0)
+    }
+    private static let unopened = UInt.max
+    private let size: Int
+    // Owned, and freed with the object.
+    private let places: UnsafeMutablePointer<Place>
+    private let readers: UnsafeMutablePointer<SQLReader?>
+    private let condition = NSCondition()
+    private let waiting = Atomic<Int>(0)
+    private var opened = 0
+    private let isClosed = Atomic<Bool>(false)
+    private let open: () throws -> SQLReader?
+
+    /// There is no reader, and none can be opened.
+    struct NoReader: Error {}
+
+    /// How many readers there may be on this machine.
+    static var standardSize: Int { max(2, min(8, ProcessInfo.processInfo.activeProcessorCount)) }
+
+    /// - Parameter open: opens a reader; nil where none can be opened any more.
+    init(size: Int = standardSize, open: @escaping () throws -> SQLReader?) {
+        self.open = open
+        self.size = size
+        places = .allocate(capacity: size)
+        readers = .allocate(capacity: size)
+        readers.initialize(repeating: nil, count: size)
+        for index in 0..<size { (places + index).initialize(to: Place()) }
+    }
+
+    deinit {
+        readers.deinitialize(count: size)
+        readers.deallocate()
+        places.deinitialize(count: size)
+        places.deallocate()
+    }
+
+    /// How many readers are open, for tests.
+    var count: Int { condition.withLock { opened } }
+
+    // MARK: Lending
+
+    /// Lends a reader.
+    ///
+    /// - Throws: what opening one meets, ``NoReader``, and `closed()` once the pool is closed.
+    func with<Result>(closed: () -> any Error, _ body: (SQLReader) throws -> Result) throws -> Result {
+        let thread = coredata_thread()
+        var known = -1
+        for index in 0..<size where places[index].owner.load(ordering: .relaxed) == thread { known = index }
+        if known >= 0, let reader = readers[known] {
+            // Statements that a caller further up steps through keep the state that they began with: what was saved since shows in another reader.
+            // Nobody waits for one who has one, or two might wait for each other.
+            guard reader.isOutdated, reader.connection.isReading else { return try reader.use(body) }
+            guard let other = free(thread) else { return try (open() ?? reader).use(body) }
+            defer { give(other) }
+            return try readers[other].unsafelyUnwrapped.use(body)
+        }
+        guard let index = try free(thread) ?? waitForFree(thread) else { throw closed() }
+        defer { give(index) }
+        return try readers[index].unsafelyUnwrapped.use(body)
+    }
+
+    /// Lends the reader of a place unless somebody has it. True if it was, or is none any more.
+    func withFree(_ index: Int, _ body: (SQLReader) -> Void) -> Bool {
+        if places[index].owner.load(ordering: .sequentiallyConsistent) == Self.unopened { return true }
+        guard take(index, coredata_thread()) else { return false }
+        defer { give(index) }
+        if let reader = readers[index] { body(reader) }
+        return true
+    }
+
+    private func take(_ index: Int, _ thread: UInt) -> Bool {
+        guard places[index].owner.load(ordering: .relaxed) == 0 else { return false }
+        return places[index].owner.compareExchange(expected: 0, desired: thread, ordering: .sequentiallyConsistent).exchanged
+    }
+
+    private func free(_ thread: UInt) -> Int? {
+        for index in 0..<size where places[index].last.load(ordering: .relaxed) == thread && take(index, thread) { return index }
+        for index in 0..<size where take(index, thread) {
+            places[index].last.store(thread, ordering: .relaxed)
+            return index
+        }
+        return nil
+    }
+
+    /// A reader that nobody else has, which may be opened for it; nil where the pool is closed.
+    private func waitForFree(_ thread: UInt) throws -> Int? {
+        condition.lock()
+        defer { condition.unlock() }
+        waiting.add(1, ordering: .sequentiallyConsistent)
+        defer { waiting.subtract(1, ordering: .sequentiallyConsistent) }
+        while true {
+            if isClosed.load(ordering: .sequentiallyConsistent) { return nil }
+            if let index = free(thread) { return index }
+            if opened < size, let reader = try open() {
+                let index = opened
+                reader.place = index
+                readers[index] = reader
+                opened += 1
+                places[index].last.store(thread, ordering: .relaxed)
+                places[index].owner.store(thread, ordering: .sequentiallyConsistent)
+                return index
+            }
+            if opened == 0 { throw NoReader() }
+            condition.wait()
+        }
+    }
+
+    private func give(_ index: Int) {
+        if isClosed.load(ordering: .sequentiallyConsistent) {
+            readers[index] = nil
+            places[index].owner.store(Self.unopened, ordering: .sequentiallyConsistent)
+        } else {
+            places[index].owner.store(0, ordering: .sequentiallyConsistent)
+        }
+        if waiting.load(ordering: .sequentiallyConsistent) == 0 { return }
+        condition.lock()
+        condition.broadcast()
+        condition.unlock()
+    }
+
+    // MARK: Closing
+
+    /// Waits for those who read, and closes all readers. Those that this thread has itself go when it gives them back.
+    func close() {
+        let thread = coredata_thread()
+        isClosed.store(true, ordering: .sequentiallyConsistent)
+        condition.lock()
+        defer { condition.unlock() }
+        waiting.add(1, ordering: .sequentiallyConsistent)
+        defer { waiting.subtract(1, ordering: .sequentiallyConsistent) }
+        condition.broadcast()
+        for index in 0..<opened {
+            while true {
+                let owner = places[index].owner.load(ordering: .sequentiallyConsistent)
+                if owner == Self.unopened || owner == thread { break }
+                if take(index, thread) {
+                    readers[index]?.endStorm()
+                    readers[index] = nil
+                    places[index].owner.store(Self.unopened, ordering: .sequentiallyConsistent)
+                    break
+                }
+                condition.wait()
+            }
+        }
+    }
+}

@@ -1,0 +1,180 @@
+import Foundation
+import Synchronization
+import Testing
+
+@_spi(Stores) @testable import CoreData
+
+@Suite("A store that speaks in values")
+struct ValueStoreTests {
+    /// Saves so many albums, each with a rating, and empties the context.
+    private func fill(_ context: NSManagedObjectContext, _ count: Int) throws {
+        let band = Band(context: context)
+        band.name = "Tidal"
+        for number in 0..<count {
+            let album = Album(context: context)
+            album.title = "Album \(number)"
+            album.year = Int16(number)
+            album.rating = Double(number)
+            album.band = band
+        }
+        try context.save()
+        context.reset()
+    }
+
+    private func albums(_ context: NSManagedObjectContext) throws -> [Album] {
+        try context.fetch(NSFetchRequest<Album>(entityName: "Album"))
+    }
+
+    @Test("Rows that come with a fetch fire the faults; a to-many relationship is asked for once for all")
+    func aHandfulOfQuestions() throws {
+        let (context, store) = try ValueStore.make()
+        try context.performAndWait {
+            try fill(context, 100)
+            _ = store.takeCalls()
+            let albums = try albums(context)
+            #expect(albums.map(\.year) == (0..<100).map { Int16($0) })
+            #expect(albums.allSatisfy { $0.band?.name == "Tidal" })
+            #expect(albums.allSatisfy { $0.tags.isEmpty })
+            #expect(store.takeCalls() == ["fetch Album", "rows 1", "related Album.tags 100"])
+        }
+    }
+
+    @Test("An unknown value is asked for when it is read, for all that came together; others are left unknown")
+    func unknownValues() throws {
+        let (context, store) = try ValueStore.make()
+        try context.performAndWait {
+            try fill(context, 50)
+            store.state.withLock { $0.lazyProperties = ["rating", "year"] }
+            _ = store.takeCalls()
+            let albums = try albums(context)
+            #expect(albums.map(\.title).count == 50)
+            #expect(store.takeCalls() == ["fetch Album"])
+            #expect(albums.map(\.rating) == (0..<50).map { Double($0) })
+            #expect(store.takeCalls() == ["values rating 50"])
+            // By key, by a predicate over objects, and as what was committed.
+            #expect(albums[7].value(forKey: "year") as? Int == 7)
+            #expect(store.takeCalls() == ["values year 50"])
+            #expect(try albums.filter { try NSPredicate(format: "year > 40 AND rating > 40").matches($0) }.count == 9)
+            #expect(albums[3].committedValues(forKeys: ["year"])["year"] as? Int == 3)
+            #expect(store.takeCalls() == [])
+        }
+    }
+
+    @Test("An unknown value is neither nil nor a default, and not required to be there by a save of something else")
+    func unknownIsNotNil() throws {
+        let (context, store) = try ValueStore.make()
+        try context.performAndWait {
+            try fill(context, 3)
+            store.state.withLock { $0.lazyProperties = ["title", "rating"] }
+            let albums = try albums(context)
+            albums[0].year = 1999
+            #expect(albums[0].changedValues().keys.sorted() == ["year"])
+            albums[1].rating = nil
+            albums[2].title = "Other"
+            _ = store.takeCalls()
+            try context.save()
+            #expect(store.takeCalls() == ["save nobody: +0 ~3 -0"])
+            // What was set is known; what was not is asked for.
+            #expect(albums[1].rating == nil)
+            #expect(albums[2].title == "Other")
+            #expect(store.takeCalls() == [])
+        }
+    }
+
+    @Test("A value that is set before it was known stays, and what the store had is known once it is asked")
+    func settingUnknown() throws {
+        let (context, store) = try ValueStore.make()
+        try context.performAndWait {
+            try fill(context, 2)
+            store.state.withLock { $0.lazyProperties = ["year", "rating"] }
+            let albums = try albums(context)
+            albums[1].year = 7
+            albums[1].year = 8
+            #expect(albums[0].year == 0)
+            #expect(albums[1].year == 8)
+            #expect(albums[1].committedValues(forKeys: ["year"])["year"] as? Int == 1)
+            albums[1].rating = nil
+            #expect(albums[1].rating == nil)
+            context.rollback()
+            #expect(albums[1].year == 1)
+            #expect(albums[1].rating == 1)
+        }
+    }
+
+    @Test("A child reads what its parent's store has not said through the parent")
+    func unknownInChildren() throws {
+        let (context, store) = try ValueStore.make()
+        try context.performAndWait {
+            try fill(context, 10)
+            store.state.withLock { $0.lazyProperties = ["rating"] }
+        }
+        let child = NSManagedObjectContext(.privateQueue)
+        child.parent = context
+        try child.performAndWait {
+            let albums = try albums(child)
+            #expect(albums.map(\.year).count == 10)
+            #expect(albums.map(\.rating) == (0..<10).map { Double($0) })
+        }
+    }
+
+    @Test("A save of which a part is refused leaves just that part dirty, and the next save sends just that")
+    func partialSaves() throws {
+        let (context, store) = try ValueStore.make()
+        try context.performAndWait {
+            store.state.withLock {
+                $0.savesAtomically = false
+                $0.refused = ["Band"]
+            }
+            let band = Band(context: context)
+            band.name = "Refused"
+            let album = Album(context: context)
+            album.title = "Accepted"
+            album.band = band
+            nonisolated(unsafe) var saved: Set<NSManagedObject> = []
+            let observer = NotificationCenter.default.addObserver(
+                forName: NSManagedObjectContext.didSaveObjectsNotification, object: context, queue: nil
+            ) { note in saved = note.userInfo?[NSInsertedObjectsKey] as? Set<NSManagedObject> ?? [] }
+            defer { NotificationCenter.default.removeObserver(observer) }
+            #expect {
+                try context.save()
+            } throws: { error in
+                let error = error as NSError
+                let details = error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? []
+                return error.code == NSPersistentStoreIncompleteSaveError && details.count == 1
+                    && (error.userInfo[NSAffectedObjectsErrorKey] as? [NSManagedObject]) == [band]
+            }
+            #expect(saved == [album])
+            #expect(!album.hasChanges && band.isInserted)
+            #expect(context.insertedObjects == [band])
+            // A later edit does not reach into what the store was given.
+            band.name = "Better"
+            store.state.withLock { $0.refused = [] }
+            _ = store.takeCalls()
+            try context.save()
+            #expect(store.takeCalls() == ["save nobody: +1 ~0 -0"])
+            #expect(!context.hasChanges)
+            context.reset()
+            #expect(try albums(context).map { $0.band?.name } == ["Better"])
+        }
+    }
+
+    @Test("Typed options of a request reach the store, and the author of a save")
+    func optionsAndAuthor() throws {
+        enum LongestAge: StoreRequestOption { static let defaultValue = 60 }
+        let (context, store) = try ValueStore.make()
+        try context.performAndWait {
+            let request = NSFetchRequest<Album>(entityName: "Album")
+            request.storeOptions[LongestAge.self] = 5
+            request.predicate = NSPredicate(value: true)
+            _ = try context.fetch(request)
+            #expect(store.state.withLock { $0.options[LongestAge.self] } == 5)
+            _ = try context.count(for: NSFetchRequest<Album>(entityName: "Album"))
+            #expect(store.state.withLock { $0.options[LongestAge.self] } == 60)
+            context.transactionAuthor = "importer"
+            _ = Tag(context: context)
+            _ = store.takeCalls()
+            try context.save()
+            #expect(store.takeCalls() == ["save importer: +1 ~0 -0"])
+        }
+    }
+}
