@@ -2,8 +2,9 @@ internal import Foundation
 public import Predicates
 
 /// Attributes whose values, taken together, no two objects of a store may share. Objects with a nil among them never conflict.
+@_spi(Stores)
 // Immutable.
-@_spi(Stores) public final class UniquenessConstraint: Sendable {
+public final class UniquenessConstraint: Sendable {
     /// The names of the attributes.
     public let names: [String]
     /// Where the attributes stand in the entity that declares the constraint, and in all that inherit from it.

@@ -20,8 +20,9 @@ final class ObjectIDList: Sendable {
 ///
 /// A row is written while one object owns it. Once it is shared (a store's row, an object's snapshot) it never changes: whoever wants
 /// another value copies it first. Texts, bytes and to-one references of rows that a store has read are *packed*: see `Row+Packing.swift`.
+@_spi(Stores)
 // Unchecked: a row that more than one has is never written, and its ID is an atomic.
-@_spi(Stores) public struct Row: @unchecked Sendable {
+public struct Row: @unchecked Sendable {
     let block: RowBlock
     let slots: UnsafeMutableRawPointer
 

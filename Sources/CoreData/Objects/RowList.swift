@@ -1,6 +1,7 @@
 /// Rows that are handed on together: each as one word, and each block held once for all of its rows that come in a row.
+@_spi(Stores)
 // Unchecked: the rows are shared, and never written.
-@_spi(Stores) public struct RowList: RandomAccessCollection, @unchecked Sendable {
+public struct RowList: RandomAccessCollection, @unchecked Sendable {
     private var places: [UnsafeMutableRawPointer] = []
     private var blocks: [RowBlock] = []
     private var lastBlock: UnsafeMutableRawPointer?

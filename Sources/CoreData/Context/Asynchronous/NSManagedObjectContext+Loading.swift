@@ -80,6 +80,7 @@ extension NSManagedObjectContext {
             try self.fulfill(faults.value, from: rows)
             return try self.unknown(name, of: self.present(objects.value))
         }
+        try await loadUnknown(name, of: objects, questions)
         var related: [NSManagedObjectID: [NSManagedObjectID]] = [:]
         for (relationship, ids) in await perform({ step.unknown.map { ($0.relationship, $0.owners.map(\.objectID)) } }) {
             related.merge(try await questions.related(by: relationship, from: ids)) { first, _ in first }
@@ -90,6 +91,23 @@ extension NSManagedObjectContext {
         let targetRows = try await questions.rows(for: await perform { missing.value.map(\.objectID) })
         try await perform { try self.fulfill(missing.value, from: targetRows) }
         return targets
+    }
+
+    /// Asks for a value that rows have left unknown.
+    private func loadUnknown(_ name: String, of objects: Handover<[NSManagedObject]>, _ questions: StoreQuestions) async throws {
+        let unknown = await perform {
+            var unknown: [ObjectIdentifier: (property: NSPropertyDescription, ids: [NSManagedObjectID])] = [:]
+            for object in self.present(objects.value) {
+                guard let property = object.owningEntity.frozen!.byName[name], !object.isFault, object.isUnknown(at: property.slotIndex)
+                else { continue }
+                unknown[ObjectIdentifier(property), default: (property, [])].ids.append(object.objectID)
+            }
+            return Array(unknown.values)
+        }
+        for (property, ids) in unknown {
+            let rows = try await questions.values(of: property, for: ids)
+            await perform { for row in rows { row.objectID.flatMap(self.registeredObject(for:))?.complete(from: row) } }
+        }
     }
 
     /// Those of the objects that live here still.

@@ -122,6 +122,26 @@ final class StoreQuestions: @unchecked Sendable {
         for id in ids { _ = try reader.rowAccess.row(for: id, for: caller) }
     }
 
+    /// Rows with a property that was unknown in those of the objects.
+    func values(of property: NSPropertyDescription, for ids: [NSManagedObjectID]) async throws -> [Row] {
+        var found: [Row] = []
+        for (original, ids) in coordinator.groups(of: ids) {
+            try Task.checkCancellation()
+            let reader = try coordinator.reader(original, for: context)
+            guard let store = reader.interface as? any AsynchronousStore else {
+                found += try await inBackground { try reader.rowAccess.loadValues(of: [property], for: ids, for: $0.caller) }
+                continue
+            }
+            for part in ids.parts(of: FaultBatch.standardPartSize) {
+                let asked = RowCache.now
+                let rows = try await store.fetchValues(of: [property], for: part, for: caller)
+                found += (reader.rowAccess as? CachedAccess)?.keep(rows, asked: asked) ?? rows
+                try Task.checkCancellation()
+            }
+        }
+        return found
+    }
+
     /// Sees to it that a relationship of many objects is at hand, as ``rows(for:)``.
     ///
     /// - Returns: what stores have answered that load asynchronously.

@@ -76,6 +76,7 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest, ExecutableBatchReques
 
     var entity: NSEntityDescription? { fetchRequest.entity }
 
+    /// What stores are to report.
     @_spi(Stores) public var wanted: BatchOutcome.Kind {
         switch resultType {
         case .resultTypeStatusOnly: .status

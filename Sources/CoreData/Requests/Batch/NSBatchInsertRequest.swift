@@ -96,6 +96,7 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest, ExecutableBatchReques
 
     // MARK: Execution
 
+    /// What stores are to report.
     @_spi(Stores) public var wanted: BatchOutcome.Kind {
         switch resultType {
         case .statusOnly: .status

@@ -66,6 +66,7 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest, ExecutableBatchReques
 
     // MARK: Execution
 
+    /// What stores are to report.
     @_spi(Stores) public var wanted: BatchOutcome.Kind {
         switch resultType {
         case .statusOnlyResultType: .status

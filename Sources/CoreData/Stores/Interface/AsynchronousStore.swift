@@ -10,6 +10,10 @@ internal import Synchronization
     func fetch(_ query: StoreQuery, for caller: StoreCaller) async throws -> StoreAnswer
     /// As ``StoreInterface/rows(for:for:)``; cancelled with the task.
     func fetchRows(for ids: [NSManagedObjectID], for caller: StoreCaller) async throws -> [Row]
+    /// As ``StoreInterface/values(of:for:for:)``; cancelled with the task. Asks for the rows unless the store has a way of its own.
+    func fetchValues(
+        of properties: [NSPropertyDescription], for ids: [NSManagedObjectID], for caller: StoreCaller
+    ) async throws -> [Row]
     /// As ``StoreInterface/related(by:from:for:)``; cancelled with the task.
     func fetchRelated(
         by relationship: NSRelationshipDescription, from ids: [NSManagedObjectID], for caller: StoreCaller
@@ -27,6 +31,16 @@ extension AsynchronousStore {
     /// Waits for ``fetchRows(for:for:)``.
     public func rows(for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> [Row] {
         try Waiting.wait(for: "the values of \(ids.count) objects") { try await self.fetchRows(for: ids, for: caller) }
+    }
+
+    /// Asks ``fetchRows(for:for:)``.
+    public func fetchValues(
+        of properties: [NSPropertyDescription], for ids: [NSManagedObjectID], for caller: StoreCaller
+    ) async throws -> [Row] { try await fetchRows(for: ids, for: caller) }
+
+    /// Waits for ``fetchValues(of:for:for:)``.
+    public func values(of properties: [NSPropertyDescription], for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> [Row] {
+        try Waiting.wait(for: "a value of \(ids.count) objects") { try await self.fetchValues(of: properties, for: ids, for: caller) }
     }
 
     /// Waits for ``fetchRelated(by:from:for:)``.

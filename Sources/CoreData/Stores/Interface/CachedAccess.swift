@@ -55,9 +55,8 @@ final class CachedAccess: RowAccess {
             }
         }
         if missing.isEmpty { return rows }
-        let loaded = try store.values(of: properties, for: missing, for: caller)
-        keep(loaded)
-        return rows + loaded
+        let asked = RowCache.now
+        return rows + keep(try store.values(of: properties, for: missing, for: caller), asked: asked)
     }
 
     /// Keeps rows that have come.

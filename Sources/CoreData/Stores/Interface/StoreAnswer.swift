@@ -15,8 +15,9 @@ public import Foundation
 }
 
 /// Dictionaries that a store has made.
+@_spi(Stores)
 // Unchecked: they never change once they are made.
-@_spi(Stores) public struct StoreDictionaries: @unchecked Sendable {
+public struct StoreDictionaries: @unchecked Sendable {
     /// The dictionaries, in the order asked for.
     public let elements: [NSDictionary]
 
@@ -25,7 +26,8 @@ public import Foundation
 }
 
 /// Objects of one context on the way from a store that was given the context.
+@_spi(Stores)
 // Unchecked: made and read on the queue of the context.
-@_spi(Stores) public struct LiveObjects: @unchecked Sendable {
+public struct LiveObjects: @unchecked Sendable {
     let elements: [NSManagedObject]
 }

@@ -1,8 +1,9 @@
 internal import Foundation
 
 /// Who asks a store: what of a context a store may look at. It never changes, and may be used on any thread.
+@_spi(Stores)
 // Unchecked: `context` is used on its own queue, during the call, by stores of Apple's interface alone.
-@_spi(Stores) public final class StoreCaller: @unchecked Sendable {
+public final class StoreCaller: @unchecked Sendable {
     /// What settles conflicts that a save meets.
     public enum MergePolicyKind: String, Sendable {
         /// The save fails and says which there are.

@@ -4,8 +4,9 @@ public import Predicates
 /// A fetch as a store is asked it: a value that says everything a request says, with its entity found and its columns resolved.
 ///
 /// A store answers it with ``StoreAnswer``. It may be kept, compared part by part, and sent to other threads.
+@_spi(Stores)
 // Unchecked: predicates, sort descriptors and entities never change once they are in use.
-@_spi(Stores) public struct StoreQuery: @unchecked Sendable {
+public struct StoreQuery: @unchecked Sendable {
     /// The entity whose objects are wanted.
     public let entity: NSEntityDescription
     /// In which form the answer is wanted.

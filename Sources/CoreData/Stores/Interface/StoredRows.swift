@@ -6,8 +6,9 @@ internal import Synchronization
 ///
 /// A store that keeps its objects in a form of its own besides (a file, a log, a server's answer) feeds this with rows, and answers from it.
 /// It has no lock of its own: any number of threads may read at once while none writes.
+@_spi(Stores)
 // Unchecked: its store guards it as said above; `schemas` has a lock of its own.
-@_spi(Stores) public final class StoredRows: @unchecked Sendable {
+public final class StoredRows: @unchecked Sendable {
     /// The rows of an entity and of those that inherit from it.
     private final class Table {
         var pages = RowPages()

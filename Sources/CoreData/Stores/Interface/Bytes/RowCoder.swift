@@ -10,8 +10,9 @@ internal import Foundation
 ///
 /// The bytes hold for models that keep the same properties, see ``fingerprint``. Whatever bytes it is given to read, it answers with values or an
 /// error; bytes that something may have altered want a checksum, which ``data(of:)`` has.
+@_spi(Stores)
 // Immutable.
-@_spi(Stores) public final class RowCoder: Sendable {
+public final class RowCoder: Sendable {
     let forms: [RowForm]
     private let formsByLayout: [ObjectIdentifier: RowForm]
     private let numbers: [ObjectIdentifier: Int]
