@@ -54,10 +54,11 @@ enum SQLiteFiles {
     // MARK: Side by side
 
     /// Whether other connections can read a file while this one writes to it: with a log that readers and the writer share.
-    static func isReadSideBySide(_ url: URL, _ connection: SQLConnection) throws -> Bool {
+    static func isReadSideBySide(_ url: URL, _ connection: SQLConnection, _ options: SQLiteOptions) throws -> Bool {
         if isInMemory(url) || !connection.isOfSharedFile { return false }
+        // Who wants to be alone says so.
+        if options.pragmas.contains(where: { $0.name == "locking_mode" }) { return false }
         return try connection.texts("PRAGMA journal_mode", .opening).first?.first == "wal"
-            && connection.texts("PRAGMA locking_mode", .opening).first?.first == "normal"
     }
 
     /// What tells a file from another one at the same place; nil where there is none.

@@ -56,6 +56,12 @@ final class SQLGrace: @unchecked Sendable {
 
     @inline(__always) func end(_ index: Int) { counter(index).pointee.subtract(1, ordering: .sequentiallyConsistent) }
 
+    /// Whether nobody looks who may have begun before: what nobody could find until then can be given up at once.
+    var isIdle: Bool {
+        for index in 0..<2 * Self.stripes where counter(index).pointee.load(ordering: .sequentiallyConsistent) != 0 { return false }
+        return true
+    }
+
     /// Takes what nobody can find any more.
     func add(_ leftovers: [Leftover]) {
         if leftovers.isEmpty { return }

@@ -48,16 +48,16 @@ final class SQLRelatedCache: @unchecked Sendable {
         var lists: [Key: (related: SQLRelated, time: UInt64)] = [:]
         var generation: UInt64 = 0
     }
-    private let stripes = (0..<64).map { _ in Stripe() }
+    private let stripes = (0..<16).map { _ in Stripe() }
     private let current = Atomic<UInt64>(1)
     /// Long walks through a large graph leave lists behind that nobody asks for again.
-    private static let longest = 200_000 / 64
+    private static let longest = 200_000 / 16
 
     /// Counts how often everything was forgotten.
     var generation: UInt64 { current.load(ordering: .sequentiallyConsistent) }
 
     private func stripe(_ key: Int64) -> Stripe {
-        stripes[Int(truncatingIfNeeded: (UInt64(bitPattern: key) &* 0x9E37_79B9_7F4A_7C15) >> 58)]
+        stripes[Int(truncatingIfNeeded: (UInt64(bitPattern: key) &* 0x9E37_79B9_7F4A_7C15) >> 60)]
     }
 
     /// - Parameter age: in seconds; any will do for a negative number.

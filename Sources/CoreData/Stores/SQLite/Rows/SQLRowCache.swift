@@ -121,15 +121,13 @@ final class SQLRowCache: RowsAtHand, @unchecked Sendable {
         guard let table = table(root)?.takeUnretainedValue() else { return }
         var start = range.lowerBound
         while start < range.upperBound {
-            let end = min(range.upperBound, start + 2000)
+            let end = min(range.upperBound, start + 500)
             var change = SQLCacheChange()
             var page: (number: Int64, entries: UnsafeMutablePointer<SQLCacheEntry>)?
             table.lock.lock()
             for index in start..<end { body(table, index, &page, &change) }
             table.lock.unlock()
             finish(change)
-            // While what is given up is still near.
-            collect()
             start = end
         }
     }
@@ -154,7 +152,9 @@ final class SQLRowCache: RowsAtHand, @unchecked Sendable {
 
     func finish(_ change: SQLCacheChange) {
         if change.bytes != 0 { count(change.bytes) }
-        grace.add(change.leftovers)
+        if change.leftovers.isEmpty { return }
+        // At once if possible, while it is near.
+        if grace.isIdle { dispose(change.leftovers) } else { grace.add(change.leftovers) }
     }
 
     /// Gives up what nobody looks at any more.
@@ -164,21 +164,21 @@ final class SQLRowCache: RowsAtHand, @unchecked Sendable {
     }
 
     private func dispose(_ leftovers: [SQLGrace.Leftover]) {
-        var change = SQLCacheChange()
         for leftover in leftovers {
             switch leftover {
             case .block(let block): block.release()
             case .directory(let directory): directory.release()
             case .page(let page):
+                var change = SQLCacheChange()
                 for index in 0..<SQLCacheEntry.pageSize {
                     if let slots = SQLCacheEntry.slots(page[index].value.load(ordering: .sequentiallyConsistent)) { change.giveUp(slots) }
                 }
                 page.deinitialize(count: SQLCacheEntry.pageSize)
                 page.deallocate()
+                // Another page may have led somebody to such a block until now.
+                finish(change)
             }
         }
-        // Another page may have led somebody to such a block until now.
-        finish(change)
     }
 
     /// Gives up what nobody else holds, once there is enough of it.

@@ -13,9 +13,10 @@ final class SQLRowCursor {
     @exclusivity(unchecked) private var root: Int64 = -1
     @exclusivity(unchecked) private var number: Int64 = 0
     @exclusivity(unchecked) private var entries: UnsafeMutablePointer<SQLCacheEntry>?
-    /// The block of the rows filed last, and how many of them there are. So long the block counts as if it had a great many.
+    /// The block of the rows filed last, and for how many rows it is held that are not filed yet: from the second one on for a great many, so that
+    /// not each has to be counted.
     @exclusivity(unchecked) private var block: UnsafeMutableRawPointer?
-    @exclusivity(unchecked) private var filed = 0
+    @exclusivity(unchecked) private var surplus = 0
     private static let many = 1 << 40
     /// The state of the store that is read, or an older one; 0 for one that nobody else may see: nothing is filed then.
     @exclusivity(unchecked) var epoch: UInt64 = 0
@@ -103,13 +104,13 @@ final class SQLRowCursor {
             return
         }
         let block = slots.rowBlock
-        if block.toOpaque() != self.block { start(block) }
+        if block.toOpaque() != self.block { start(block) } else if surplus == 0 { hold(block, rows: Self.many) }
         entry.pointee.time.store(now, ordering: .relaxed)
         let (isFiled, _) = entry.pointee.value.compareExchange(
             expected: old, desired: UInt(bitPattern: slots), ordering: .sequentiallyConsistent)
         // Another was quicker, with the same row or a newer one.
         if !isFiled { return }
-        filed &+= 1
+        surplus &-= 1
         if let other = SQLCacheEntry.slots(old) { giveUp(other) }
     }
 
@@ -123,15 +124,21 @@ final class SQLRowCursor {
     @inline(never) private func start(_ block: Unmanaged<RowBlock>) {
         var change = SQLCacheChange()
         settle(&change)
-        change.bytes += block.keep(rows: Self.many)
-        (self.block, filed) = (block.toOpaque(), 0)
         cache.finish(change)
+        self.block = block.toOpaque()
+        hold(block, rows: 1)
+    }
+
+    private func hold(_ block: Unmanaged<RowBlock>, rows: Int) {
+        let bytes = block.keep(rows: rows)
+        surplus = rows
+        if bytes > 0 { cache.count(bytes) }
     }
 
     /// Counts the rows that were filed. Those that others have removed meanwhile are counted already.
     private func settle(_ change: inout SQLCacheChange) {
         guard let block else { return }
-        change.giveUp(Unmanaged<RowBlock>.fromOpaque(block), rows: Self.many - filed)
-        self.block = nil
+        if surplus > 0 { change.giveUp(Unmanaged<RowBlock>.fromOpaque(block), rows: surplus) }
+        (self.block, surplus) = (nil, 0)
     }
 }

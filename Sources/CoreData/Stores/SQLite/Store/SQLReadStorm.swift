@@ -21,8 +21,8 @@ struct SQLReadStorm {
         case end
     }
 
-    mutating func noteFault() -> Step {
-        let now = DispatchTime.now().uptimeNanoseconds
+    /// - Parameter now: in nanoseconds of the system's uptime.
+    mutating func noteFault(at now: UInt64) -> Step {
         defer { last = now }
         if isOn {
             if now &- start < Self.longest { return .nothing }

@@ -74,9 +74,9 @@ final class SQLReader: RowTable {
         return connection
     }
 
-    /// The connection for a fault: many in a row share a transaction.
+    /// The connection for a fault whose time was noted: many in a row share a transaction.
     func databaseForFault() throws -> SQLConnection {
-        switch storm.noteFault() {
+        switch storm.noteFault(at: cursor.now) {
         case .nothing: break
         case .end: try connection.with("COMMIT") { try $0.run(.reading) }
         case .begin:

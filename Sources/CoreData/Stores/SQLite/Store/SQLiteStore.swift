@@ -66,7 +66,7 @@ final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @unchecked 
             if options.vacuums { try removeOrphans(connection) }
         }
         try openHistory(connection)
-        if let url, try SQLiteFiles.isReadSideBySide(url, connection) {
+        if let url, try SQLiteFiles.isReadSideBySide(url, connection, options) {
             let file = SQLiteFiles.identity(of: url)
             pool = SQLReaderPool { [unowned self] in
                 // Another file may lie there by now; the one that is open goes on.
