@@ -56,9 +56,7 @@ extension NSManagedObjectContext {
     /// Whether a store is given the context's objects with a save, which must be as they are before it.
     private var handsObjectsOver: Bool {
         parent == nil
-            && (persistentStoreCoordinator?.persistentStores ?? []).contains {
-                $0.interface is IncrementalInterface || $0.interface is AtomicInterface
-            }
+            && (persistentStoreCoordinator?.persistentStores ?? []).contains { $0.interface is any ContextTaking }
     }
 
     /// Takes what is pending; nil where nothing is, or it is saved already. On the context's queue.

@@ -3,7 +3,7 @@ internal import Predicates
 
 /// Answers for an atomic store, which speaks of nodes and objects, what the coordinator asks in values.
 // Unchecked: everything is done under the store's `nodesLock`.
-final class AtomicInterface: StoreInterface, ContentsTelling, @unchecked Sendable {
+final class AtomicInterface: ContextTaking, ContentsTelling, @unchecked Sendable {
     private unowned let store: NSAtomicStore
 
     init(_ store: NSAtomicStore) { self.store = store }

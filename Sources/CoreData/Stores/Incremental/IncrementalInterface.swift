@@ -2,7 +2,7 @@ internal import Foundation
 
 /// Answers for an incremental store, which speaks of contexts and objects, what the coordinator asks in values.
 // Unchecked: the store is asked one thing at a time, unless it says that it takes more; its cache has a lock of its own.
-final class IncrementalInterface: StoreInterface, BatchStore, @unchecked Sendable {
+final class IncrementalInterface: ContextTaking, BatchStore, @unchecked Sendable {
     private unowned let store: NSIncrementalStore
 
     init(_ store: NSIncrementalStore) { self.store = store }

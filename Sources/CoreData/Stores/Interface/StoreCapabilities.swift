@@ -56,6 +56,9 @@ protocol HistoryStore: StoreInterface {
     func holdingWrites<Result>(_ body: () throws -> Result) rethrows -> Result
 }
 
+/// A store of Apple's interface, which is given the context that asks and its objects: it is asked on the context's queue, and saves there.
+protocol ContextTaking: StoreInterface {}
+
 /// A store that can tell whether its content has changed, also from one run of the program to the next.
 @_spi(Stores) public protocol ContentsTelling: StoreInterface {
     /// What the store holds now; nil where it cannot tell whether others have changed it.

@@ -15,6 +15,9 @@ internal import Foundation
     public let wasMissing: Bool
     /// The ID, where no row has it.
     let identity: NSManagedObjectID?
+    // The slots of `row` and `base`, which hold them and are never written: for long lists, where counting references costs more than the work.
+    nonisolated(unsafe) let rowSlots: UnsafeMutableRawPointer?
+    nonisolated(unsafe) let baseSlots: UnsafeMutableRawPointer?
 
     init(
         row: Row?, base: Row?, changed: PropertySet = PropertySet(), lists: [ListDifference] = [], wasMissing: Bool = false,
@@ -22,6 +25,8 @@ internal import Foundation
     ) {
         self.row = row
         self.base = base
+        rowSlots = row?.slots
+        baseSlots = base?.slots
         self.changed = changed
         self.lists = lists
         self.wasMissing = wasMissing
@@ -87,7 +92,29 @@ internal import Foundation
 extension [StoreChange] {
     /// Calls `body` with the row of each change and its place, without counting references.
     @inline(__always) func forEachRow(_ body: (Row, Int) throws -> Void) rethrows {
-        for index in indices { if let row = self[index].row { try body(row, index) } }
+        for index in indices { try self[index].rowSlots?.withRow { try body($0, index) } }
+    }
+
+    /// Calls `body` with the changes of one entity that follow each other, part by part.
+    func forEachRun(_ body: (NSEntityDescription, Range<Int>) throws -> Void) rethrows {
+        var start = 0
+        while start < count {
+            let layout = layout(start)
+            var end = start + 1
+            while end < count, self.layout(end) == layout { end += 1 }
+            try body(self[start].entity, start..<end)
+            start = end
+        }
+    }
+
+    /// Tells the rows of one entity from those of others.
+    @inline(__always) private func layout(_ index: Int) -> UnsafeMutableRawPointer {
+        guard let slots = self[index].rowSlots ?? self[index].baseSlots else {
+            return Unmanaged.passUnretained(self[index].entity.frozen.unsafelyUnwrapped.layout).toOpaque()
+        }
+        return slots.rowBlock._withUnsafeGuaranteedRef { block in
+            block.withUnsafeMutablePointerToHeader { Unmanaged.passUnretained($0.pointee.layout).toOpaque() }
+        }
     }
 }
 

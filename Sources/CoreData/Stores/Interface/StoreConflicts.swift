@@ -95,16 +95,19 @@ extension ConflictFinding {
         var order: [UniquenessClaim] = []
         var moved: [ObjectIdentifier: Set<NSManagedObjectID>] = [:]
         func note(_ part: [StoreChange], areNew: Bool) {
-            for change in part {
-                guard let row = change.row else { continue }
-                let frozen = change.entity.frozen.unsafelyUnwrapped
-                for constraint in frozen.uniqueness where areNew || constraint.slotIndexes.contains(where: change.changed.contains) {
-                    let id = change.objectID
-                    moved[ObjectIdentifier(constraint), default: []].insert(id)
-                    guard let key = constraint.key(of: row, frozen) else { continue }
-                    let claim = UniquenessClaim(constraint: constraint, key: key)
-                    if claims[claim] == nil { order.append(claim) }
-                    claims[claim, default: []].append(id)
+            part.forEachRun { entity, range in
+                let frozen = entity.frozen.unsafelyUnwrapped
+                if frozen.uniqueness.isEmpty { return }
+                for change in part[range] {
+                    guard let row = change.row else { continue }
+                    for constraint in frozen.uniqueness where areNew || constraint.slotIndexes.contains(where: change.changed.contains) {
+                        let id = change.objectID
+                        moved[ObjectIdentifier(constraint), default: []].insert(id)
+                        guard let key = constraint.key(of: row, frozen) else { continue }
+                        let claim = UniquenessClaim(constraint: constraint, key: key)
+                        if claims[claim] == nil { order.append(claim) }
+                        claims[claim, default: []].append(id)
+                    }
                 }
             }
         }

@@ -216,8 +216,8 @@ final class SQLEntityWriter {
 
     /// The properties that an update writes. A relationship that leads where it did before is left out where the row has a place in
     /// the order at its other end: the object there may have nothing to save, and so no place to give.
-    @inline(__always) func properties(of change: StoreChange) -> PropertySet {
-        placed.isEmpty ? change.changed : propertiesApartFromPlaces(of: change)
+    @inline(__always) func properties(of changes: [StoreChange], _ index: Int) -> PropertySet {
+        placed.isEmpty ? changes[index].changed : propertiesApartFromPlaces(of: changes[index])
     }
 
     private func propertiesApartFromPlaces(of change: StoreChange) -> PropertySet {

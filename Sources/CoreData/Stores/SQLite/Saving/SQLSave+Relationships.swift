@@ -7,7 +7,8 @@ extension SQLSave {
     mutating func prepareOrders(_ changes: StoreChangeSet) throws {
         guard schema.hasOrders else { return }
         for (part, areNew) in [(changes.inserted, true), (changes.updated, false)] {
-            for change in part {
+            for index in part.indices where !part[index].lists.isEmpty {
+                let change = part[index]
                 for difference in change.lists {
                     guard let ids = difference.members, let entity = schema.entity(change.entity),
                         case .toMany(.foreignKey(let place)) = entity.properties[difference.slotIndex], let column = place.orderColumn
@@ -64,7 +65,8 @@ extension SQLSave {
         // Made when it is first needed: which relationships of which objects the save writes, nil for all.
         lazy var written = WrittenRelationships(changes)
         for part in [changes.inserted, changes.updated] {
-            for change in part where !change.lists.isEmpty {
+            for index in part.indices where !part[index].lists.isEmpty {
+                let change = part[index]
                 guard let entity = schema.entity(change.entity) else { continue }
                 for difference in change.lists {
                     guard case .toMany(let place) = entity.properties[difference.slotIndex] else { continue }

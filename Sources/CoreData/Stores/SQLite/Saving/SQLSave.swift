@@ -5,7 +5,10 @@ internal import Foundation
 struct SQLRows {
     /// What is done to the rows; none of rows of a batch, which belong to no objects.
     let changes: [StoreChange]
-    private(set) var rows: [Row] = []
+    /// The rows of a batch.
+    private let batch: [Row]
+    /// The slots of the rows, which `changes` or `batch` hold.
+    private(set) var slots: [UnsafeMutableRawPointer] = []
     private(set) var keys: [Int64] = []
     /// Rows that follow each other and are of one entity, in order.
     private(set) var runs: [(entity: SQLEntity, range: Range<Int>)] = []
@@ -15,26 +18,21 @@ struct SQLRows {
     /// - Throws: code 133000 for a row of another store, 134070 for one of an entity that is not kept.
     init(_ changes: [StoreChange], of store: SQLiteStore) throws {
         self.changes = changes
-        rows.reserveCapacity(changes.count)
+        batch = []
+        slots.reserveCapacity(changes.count)
         keys.reserveCapacity(changes.count)
         try changes.forEachRow { row, _ in
-            rows.append(row)
+            slots.append(row.slots)
             keys.append(try store.key(of: row))
         }
-        var start = 0
-        while start < rows.count {
-            let layout = rows[start].layout
-            var end = start + 1
-            while end < rows.count, rows.withUncounted(end, { $0.layout === layout }) { end += 1 }
-            runs.append((try store.sqlEntity(rows[start].entity), start..<end))
-            start = end
-        }
+        try changes.forEachRun { runs.append((try store.sqlEntity($0), $1)) }
     }
 
     /// Rows that belong to no objects, with their IDs.
     init(new rows: [Row], of store: SQLiteStore) throws {
         changes = []
-        self.rows = rows
+        batch = rows
+        slots = rows.map(\.slots)
         for (index, row) in rows.enumerated() {
             guard let place = row.objectID.flatMap(store.place) else { continue }
             keys.append(place.key)
@@ -90,18 +88,20 @@ struct SQLSave {
         var groups: [Group] = []
         var places: [ObjectIdentifier: [Int64: Int]] = [:]
         var current = -1
-        for change in changes {
-            let version = change.baseVersion ?? -1
-            let description = change.entity
-            if current < 0 || groups[current].version != version || groups[current].entity !== description {
-                let entity = ObjectIdentifier(description)
-                current = places[entity]?[version] ?? groups.count
-                places[entity, default: [:]][version] = current
-                if current == groups.count { groups.append(Group(entity: description, version: version)) }
-                // Mostly they are all alike.
-                if groups.count == 1, groups[0].keys.isEmpty { groups[0].keys.reserveCapacity(changes.count) }
+        try changes.forEachRun { description, range in
+            let entity = ObjectIdentifier(description)
+            for index in range {
+                let base = changes[index].baseSlots
+                let version = base?.rowPrefix.pointee.version ?? -1
+                if current < 0 || groups[current].version != version || groups[current].entity !== description {
+                    current = places[entity]?[version] ?? groups.count
+                    places[entity, default: [:]][version] = current
+                    if current == groups.count { groups.append(Group(entity: description, version: version)) }
+                    // Mostly they are all alike.
+                    if groups.count == 1, groups[0].keys.isEmpty { groups[0].keys.reserveCapacity(changes.count) }
+                }
+                groups[current].keys.append(try base?.withRow(store.key(of:)) ?? store.key(of: changes[index].objectID))
             }
-            groups[current].keys.append(try change.base.map(store.key(of:)) ?? store.key(of: change.objectID))
         }
         for group in groups {
             let entity = try store.sqlEntity(group.entity)
@@ -201,9 +201,9 @@ struct SQLSave {
             let writer = try store.writer(entity)
             var start = run.lowerBound
             while start < run.upperBound {
-                let properties = writer.properties(of: changed.changes[start])
+                let properties = writer.properties(of: changed.changes, start)
                 var end = start + 1
-                while end < run.upperBound, writer.properties(of: changed.changes[end]).isEqual(to: properties) { end += 1 }
+                while end < run.upperBound, writer.properties(of: changed.changes, end).isEqual(to: properties) { end += 1 }
                 try update(changed, start..<end, writer, writer.update(properties))
                 start = end
             }
@@ -243,7 +243,7 @@ struct SQLSave {
         var parameter = 1
         for index in range {
             let key = changed.keys[index]
-            parameter = try changed.rows.withUncounted(index) { row in
+            parameter = try changed.slots[index].withRow { row in
                 if writer.derives { try writer.derive(row) }
                 statement.bind(key, at: parameter)
                 // The statement counts up from it.
@@ -261,7 +261,7 @@ struct SQLSave {
     private mutating func updateOne(
         _ changed: SQLRows, _ index: Int, _ writer: SQLEntityWriter, _ update: SQLEntityWriter.Update, _ statement: SQLStatement
     ) throws {
-        let (row, key) = (changed.rows[index], changed.keys[index])
+        let (row, key) = (Row(changed.slots[index]), changed.keys[index])
         if !update.externalColumns.isEmpty {
             try store.dropFiles(of: update.externalColumns, writer.entity, "Z_PK = ?") { $0.bind(key, at: 1) }
         }
@@ -323,7 +323,7 @@ struct SQLSave {
         var parameter = 1
         for index in range {
             let key = inserted.keys[index]
-            parameter = try inserted.rows.withUncounted(index) { row in
+            parameter = try inserted.slots[index].withRow { row in
                 if writer.derives { try writer.derive(row) }
                 statement.bind(key, at: parameter)
                 statement.bind(row.version, at: parameter + 1)

@@ -5,7 +5,7 @@ internal import Foundation
 extension SQLiteStore {
     func write(_ changes: StoreChangeSet, for caller: StoreCaller) throws {
         let inserted = try SQLRows(changes.inserted, of: self)
-        let changed = try SQLRows(changes.updated + changes.locked, of: self)
+        let changed = try SQLRows(changes.updated.followed(by: changes.locked), of: self)
         try writeLock.withLock {
             func write(isCareful: Bool) throws -> [NSManagedObjectID] {
                 try requireWriter().use { reader in
@@ -33,25 +33,18 @@ extension SQLiteStore {
         for saved in [inserted, changed] {
             for (entity, range) in saved.runs where !derived.contains(entity.rootNumber) {
                 cache.put(entity.rootNumber, range) { index in
-                    coredata_prefetch(saved.rows.uncountedSlots(min(index + 12, saved.rows.count - 1)) - RowPrefix.size)
-                    return (saved.rows.uncountedSlots(index), saved.keys[index])
+                    coredata_prefetch(saved.slots[min(index + 12, saved.slots.count - 1)] - RowPrefix.size)
+                    return (saved.slots[index], saved.keys[index])
                 }
             }
         }
         // SQLite has computed values there, also of rows that were not saved.
         for root in derived { cache.removeAll(of: root) }
-        var start = 0
-        while start < changes.deleted.count {
-            let description = changes.deleted[start].entity
-            var end = start + 1
-            while end < changes.deleted.count, changes.deleted[end].entity === description { end += 1 }
-            if let entity = place(of: description) {
-                cache.remove(entity.rootNumber, start..<end) { index in
-                    let change = changes.deleted[index]
-                    return try? change.base.map(key(of:)) ?? key(of: change.objectID)
-                }
+        changes.deleted.forEachRun { description, range in
+            guard let entity = place(of: description) else { return }
+            cache.remove(entity.rootNumber, range) { index in
+                try? changes.deleted[index].baseSlots?.withRow(key(of:)) ?? key(of: changes.deleted[index].objectID)
             }
-            start = end
         }
     }
 
@@ -101,13 +94,7 @@ extension SQLiteStore {
         if try SQLiteOptions(options).pragmas.contains(where: { $0.name == "cache_size" }) { return 0 }
         var tables: Set<SQLIdentifier> = []
         for part in [changes.inserted, changes.deleted] {
-            var last: NSEntityDescription?
-            for change in part {
-                let entity = change.entity
-                if entity === last { continue }
-                last = entity
-                tables.insert(try sqlEntity(entity).table)
-            }
+            try part.forEachRun { entity, _ in tables.insert(try sqlEntity(entity).table) }
         }
         var indexes = 0
         for table in tables {
