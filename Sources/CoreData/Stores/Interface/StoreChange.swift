@@ -18,6 +18,8 @@ internal import Foundation
     // The slots of `row` and `base`, which hold them and are never written: for long lists, where counting references costs more than the work.
     nonisolated(unsafe) let rowSlots: UnsafeMutableRawPointer?
     nonisolated(unsafe) let baseSlots: UnsafeMutableRawPointer?
+    /// The address of the layout, which tells the rows of one entity from those of others without a look at them. Never followed.
+    fileprivate let layout: UInt
 
     init(
         row: Row?, base: Row?, changed: PropertySet = PropertySet(), lists: [ListDifference] = [], wasMissing: Bool = false,
@@ -27,6 +29,10 @@ internal import Foundation
         self.base = base
         rowSlots = row?.slots
         baseSlots = base?.slots
+        let place = (row ?? base).map { row in
+            row.block.withUnsafeMutablePointerToHeader { Unmanaged.passUnretained($0.pointee.layout).toOpaque() }
+        }
+        layout = UInt(bitPattern: place ?? (identity?.owningEntity.frozen?.layout).map { Unmanaged.passUnretained($0).toOpaque() })
         self.changed = changed
         self.lists = lists
         self.wasMissing = wasMissing
@@ -99,21 +105,11 @@ extension [StoreChange] {
     func forEachRun(_ body: (NSEntityDescription, Range<Int>) throws -> Void) rethrows {
         var start = 0
         while start < count {
-            let layout = layout(start)
+            let layout = self[start].layout
             var end = start + 1
-            while end < count, self.layout(end) == layout { end += 1 }
+            while end < count, self[end].layout == layout { end += 1 }
             try body(self[start].entity, start..<end)
             start = end
-        }
-    }
-
-    /// Tells the rows of one entity from those of others.
-    @inline(__always) private func layout(_ index: Int) -> UnsafeMutableRawPointer {
-        guard let slots = self[index].rowSlots ?? self[index].baseSlots else {
-            return Unmanaged.passUnretained(self[index].entity.frozen.unsafelyUnwrapped.layout).toOpaque()
-        }
-        return slots.rowBlock._withUnsafeGuaranteedRef { block in
-            block.withUnsafeMutablePointerToHeader { Unmanaged.passUnretained($0.pointee.layout).toOpaque() }
         }
     }
 }
