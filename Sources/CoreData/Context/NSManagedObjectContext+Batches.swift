@@ -117,7 +117,7 @@ extension NSManagedObjectContext {
         guard !unknown.isEmpty else { return ids }
         let isPrepared = try source.prepareRelated(of: relationship, for: unknown, in: self)
         for id in unknown {
-            if let known = id.persistentStore?.rowAccess.knownRelatedIDs(of: relationship, for: id) {
+            if let known = id.persistentStore?.asking({ $0.knownRelatedIDs(of: relationship, for: id) }) {
                 ids += known
             } else if eagerly, !isPrepared {
                 ids += try source.relatedIDs(of: relationship, for: id, in: self)
@@ -222,7 +222,9 @@ extension NSManagedObject {
         let id = objectID
         guard let original = id.persistentStore else { return nil }
         // What is read of a former state is not known from the present one.
-        let access: any RowAccess = (managedObjectContext?.generation.current?.view(of: original) ?? original).rowAccess
+        let store = managedObjectContext?.generation.current?.view(of: original) ?? original
+        defer { withExtendedLifetime(store) {} }
+        let access: any RowAccess = store.rowAccess
         var stored = snapshot
         // A fault's row may lie in the store's cache.
         if isFault, access.batchesFaults, let row = access.knownRow(for: id) { stored = row }

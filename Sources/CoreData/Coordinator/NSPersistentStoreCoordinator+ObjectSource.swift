@@ -89,7 +89,7 @@ extension NSPersistentStoreCoordinator: ObjectSource {
     }
 
     func row(for id: NSManagedObjectID, in context: NSManagedObjectContext) throws -> Row? {
-        try reader(store(of: id), for: context).rowAccess.row(for: id, for: context.caller)
+        try reader(store(of: id), for: context).asking { try $0.row(for: id, for: context.caller) }
     }
 
     /// The store of rows, where a context reads from it as it is now: a former state has rows of its own.
@@ -101,31 +101,35 @@ extension NSPersistentStoreCoordinator: ObjectSource {
         of relationship: NSRelationshipDescription, for number: Int64, of origin: RowOrigin, in context: NSManagedObjectContext
     ) -> RelatedNumbers? {
         guard let store = presentStore(of: origin, for: context) else { return nil }
-        return store.rowAccess.relatedNumbers(of: relationship, for: number, of: origin, for: context.caller)
+        return store.asking { $0.relatedNumbers(of: relationship, for: number, of: origin, for: context.caller) }
     }
 
     func prepareRelatedNumbers(
         of relationship: NSRelationshipDescription, for numbers: [Int64], of origin: RowOrigin, in context: NSManagedObjectContext
     ) throws -> RelatedNumbers? {
         guard let store = presentStore(of: origin, for: context) else { return nil }
-        return try store.rowAccess.prepareRelatedNumbers(of: relationship, for: numbers, of: origin, for: context.caller)
+        return try store.asking { try $0.prepareRelatedNumbers(of: relationship, for: numbers, of: origin, for: context.caller) }
     }
 
     func relatedIDs(
         of relationship: NSRelationshipDescription, for id: NSManagedObjectID, in context: NSManagedObjectContext
     ) throws -> [NSManagedObjectID] {
-        try reader(store(of: id), for: context).rowAccess.relatedIDs(of: relationship, for: id, for: context.caller)
+        try reader(store(of: id), for: context).asking { try $0.relatedIDs(of: relationship, for: id, for: context.caller) }
     }
 
     var wantsRegistrations: Bool { persistentStores.contains(where: \.rowAccess.wantsRegistrations) }
 
     var batchesFaults: Bool { persistentStores.contains(where: \.rowAccess.batchesFaults) }
 
-    func forgetRow(of id: NSManagedObjectID) { id.persistentStore?.rowAccess?.forgetRow(of: id) }
+    func forgetRow(of id: NSManagedObjectID) {
+        // One that is being removed may have gone.
+        guard let store = id.persistentStore, store.rowAccess != nil else { return }
+        store.asking { $0.forgetRow(of: id) }
+    }
 
-    func didRegister(_ ids: [NSManagedObjectID]) { forEachStore(of: ids) { $0.rowAccess.didRegister($1) } }
+    func didRegister(_ ids: [NSManagedObjectID]) { forEachStore(of: ids) { store, ids in store.asking { $0.didRegister(ids) } } }
 
-    func didUnregister(_ ids: [NSManagedObjectID]) { forEachStore(of: ids) { $0.rowAccess.didUnregister($1) } }
+    func didUnregister(_ ids: [NSManagedObjectID]) { forEachStore(of: ids) { store, ids in store.asking { $0.didUnregister(ids) } } }
 
     private func forEachStore(of ids: [NSManagedObjectID], _ body: (NSPersistentStore, [NSManagedObjectID]) -> Void) {
         guard let first = ids.first else { return }

@@ -133,6 +133,12 @@ open class NSPersistentStore: NSObject {
     /// What the coordinator is to ask: the store itself, unless its kind has something that answers for it. Nil for a plain store.
     func makeInterface() -> (any StoreInterface)? { self as? any StoreInterface }
 
+    /// Asks for rows. The store stays meanwhile, which what answers for it does not see to.
+    @inline(__always) final func asking<Result>(_ body: (any RowAccess) throws -> Result) rethrows -> Result {
+        defer { withExtendedLifetime(self) {} }
+        return try body(rowAccess)
+    }
+
     /// Finds out what the store can do, before it is known to others.
     ///
     /// - Throws: code 134070 for a class that conforms to no interface.
