@@ -18,6 +18,11 @@ final class ProgramSide {
     var base = NaiveGraph()
     /// Whether the store has not been given what counts as saved yet.
     var isSuspended = false
+    /// Whether an asynchronous refresh of it is suspended, for which saves wait.
+    var isRefreshing = false
+    /// How many of its asynchronous fetches and loads are suspended, and the nodes that it has saved since the first of them began.
+    var suspendedReads = 0
+    var saved: Set<Int> = []
     /// What others have saved since, and the nodes that they have changed.
     var waiting: [[AnyHashable: Any]] = []
     var foreign: Set<Int> = []

@@ -92,27 +92,38 @@ final class ServerStore: NSPersistentStore, AsynchronousStore, RowSource, @unche
         if let failure = server.withLock(\.failure) { throw failure }
     }
 
+    /// Answers a question when its time has come.
+    private func answer<Answer>(_ question: String, _ body: () throws -> Answer) async throws -> Answer {
+        guard let gate = ServerGate.current else {
+            try await arrive(question)
+            return try body()
+        }
+        let early = gate.answersAtOnce ? try body() : nil
+        server.withLock { $0.questions.append(question) }
+        try await gate.pass(question)
+        return try early ?? body()
+    }
+
     // MARK: The interface
 
     var savesAtomically: Bool { isAtomic.load(ordering: .relaxed) }
 
     func fetch(_ query: StoreQuery, for caller: StoreCaller) async throws -> StoreAnswer {
-        try await arrive("fetch \(query.entity.name ?? "?")")
-        let answer = try evaluation.withLock { try evaluator.answer(query) }
+        let answer = try await answer("fetch \(query.entity.name ?? "?")") { try evaluation.withLock { try evaluator.answer(query) } }
         if !server.withLock({ $0.answersWithRows }), case .rows(let rows) = answer { return .ids(rows.map { $0.objectID! }) }
         return answer
     }
 
     func fetchRows(for ids: [NSManagedObjectID], for caller: StoreCaller) async throws -> [Row] {
-        try await arrive("rows \(ids.count)")
-        return server.withLock { server in ids.compactMap { server.rows[$0] } }
+        try await answer("rows \(ids.count)") { server.withLock { server in ids.compactMap { server.rows[$0] } } }
     }
 
     func fetchRelated(
         by relationship: NSRelationshipDescription, from ids: [NSManagedObjectID], for caller: StoreCaller
     ) async throws -> [NSManagedObjectID: [NSManagedObjectID]] {
-        try await arrive("\(relationship.name) \(ids.count)")
-        return server.withLock { server in server.related(by: relationship, from: ids) }
+        try await answer("\(relationship.name) \(ids.count)") {
+            server.withLock { server in server.related(by: relationship, from: ids) }
+        }
     }
 
     func permanentIDs(for new: NewObjects, for caller: StoreCaller) throws -> [NSManagedObjectID] {
@@ -126,7 +137,7 @@ final class ServerStore: NSPersistentStore, AsynchronousStore, RowSource, @unche
     }
 
     func saveChanges(_ changes: StoreChangeSet, for caller: StoreCaller) async throws -> SaveOutcome {
-        try await arrive("save \(changes.count)")
+        if let gate = ServerGate.current { try await gate.pass("save") } else { try await arrive("save \(changes.count)") }
         return try server.withLock { try $0.save(changes) }
     }
 
