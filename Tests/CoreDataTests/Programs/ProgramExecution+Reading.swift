@@ -28,11 +28,15 @@ extension ProgramExecution {
             if !isSaving, Bool.random(using: &chance) { context.refreshAllObjects() }
             return Unchecked(side.working.living.filter { ($0 + picks) % 3 != 0 }.compactMap { objects[$0] })
         }
+        if !isSaving { try letChildMerge() }
         if call == .refresh && objects.value.isEmpty { return }
         if side.suspendedReads == 0, !isSaving { side.saved = [] }
         let gate = ServerGate(answersAtOnce: Bool.random(using: &chance))
         let paths = ProgramFetch.somePaths(picks)
-        say(side, "\(call) by await\(call == .fetch ? ": \(fetch.text)" : call == .load ? ": \(paths)" : "")\(gate.answersAtOnce ? ", answered at once" : "")")
+        say(
+            side,
+            "\(call) by await\(call == .fetch ? ": \(fetch.text)" : call == .load ? ": \(paths)" : "")\(gate.answersAtOnce ? ", answered at once" : "")"
+        )
         let answer = CallResult<ProgramFetch.Found?>()
         let task = Task.detached {
             await ServerGate.$current.withValue(gate) {
@@ -102,6 +106,7 @@ extension ProgramExecution {
             if !isSaving { try catchUp(side, step.choices.first ?? 0) }
             try compare(side)
         }
+        if !isSaving { try letChildMerge() }
     }
 
     /// What a context is shown of what is stored.

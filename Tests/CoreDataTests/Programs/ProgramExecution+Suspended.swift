@@ -27,7 +27,8 @@ extension ProgramExecution {
         switch step.kind {
         case .save where side.parent == nil && !side.isRefreshing:
             try saveSuspended(side, &rest, fails: step.choices[1] % 4 == 0)
-        case .refreshMerging where !side.isRefreshing: try readSuspended(.refresh, side, step, &rest)
+        case .process: try readSuspended(.load, side, step, &rest)
+        case .refresh where !side.isRefreshing, .refreshMerging where !side.isRefreshing: try readSuspended(.refresh, side, step, &rest)
         case .refreshAll where !side.isRefreshing: try readSuspended(.refreshAll, side, step, &rest)
         case .look: try readSuspended(step.choices[1] % 3 == 0 ? .load : .fetch, side, step, &rest)
         default: try carryOut(step)
@@ -46,6 +47,7 @@ extension ProgramExecution {
             context.processPendingChanges()
             return side.working.nodes.contains { $1.isDoomed }
         }
+        try letChildMerge()
         if side.working.isDenied { return }
         say(side, "save by await\(fails ? ", which fails" : "")")
         side.posted = nil
@@ -88,13 +90,14 @@ extension ProgramExecution {
                 try compare(side)
             }
             sides[2].isStale = true
+            try letChildMerge()
             return try compareStore()
         }
         if case .failure(let error)? = answer.value { return try note("\(side.name): the save fails: \(error)") }
         noteSaved(side, since: before)
         try tell(of: before, from: side)
         try context.performAndWait { try compare(side) }
-        if sides[2].context.automaticallyMergesChangesFromParent { try sides[2].context.performAndWait { try letChildMerge(sides[2]) } }
+        try letChildMerge()
         try compareStore()
     }
 

@@ -72,11 +72,16 @@ final class ProgramExecution {
             try carryOut(step.kind, side, &choices)
         }
         if step.side == 0 || step.kind == .save { sides[2].isStale = true }
-        if sides[2].context.automaticallyMergesChangesFromParent { try sides[2].context.performAndWait { try letChildMerge(sides[2]) } }
+        try letChildMerge()
+    }
+
+    func letChildMerge() throws {
+        let child = sides[2]
+        if child.context.automaticallyMergesChangesFromParent { try child.context.performAndWait { try letChildMerge(child) } }
     }
 
     /// The child has merged what its parent has saved or merged: that was given to its queue. Of what else the parent has changed it is not told.
-    func letChildMerge(_ side: ProgramSide) throws {
+    private func letChildMerge(_ side: ProgramSide) throws {
         let announced = side.announced
         if announced.isEmpty { return }
         side.announced = []
