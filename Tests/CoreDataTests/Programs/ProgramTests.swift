@@ -27,7 +27,7 @@ import Testing
     }
 
     /// For half a minute, or as long as `COREDATA_SOAK_SECONDS` says.
-    @Test("Over a store that loads asynchronously, what is done while saves, fetches, loads and refreshes are suspended meets their results by the merge")
+    @Test("While saves, fetches, loads and refreshes are suspended, what is done meets their results by the ordinary merge")
     func suspendedCalls() async throws {
         let environment = ProcessInfo.processInfo.environment
         let seed = environment["COREDATA_TEST_SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 0...UInt64.max)
