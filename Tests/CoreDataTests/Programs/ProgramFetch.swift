@@ -18,8 +18,9 @@ struct ProgramFetch: Sendable {
 
     init(_ choices: inout Choices) {
         let settings = choices.next()
-        kind = ProgramModel.Kind.allCases[settings % 3]
-        bound = settings / 3 % 7
+        // Mostly what finds something.
+        kind = [.node, .node, .leaf][settings % 3]
+        bound = [0, 0, 0, 0, 1, 2, 4][settings / 3 % 7]
         form = Form.allCases[settings / 21 % 3]
         let page = settings / 63 % 3 == 0
         limit = page ? settings / 189 % 4 : 0
