@@ -74,6 +74,12 @@ extension NSManagedObject {
 }
 
 extension NSManagedObjectContext {
+    /// Whether a property is unknown to an object or, where that is a fault, in the row that it is about to have.
+    private func lacks(_ object: NSManagedObject, _ property: NSPropertyDescription) -> Bool {
+        guard object.isFault else { return object.isUnknown(at: property.slotIndex) }
+        return object.objectID.persistentStore?.knownRow(of: object.objectID, in: self)?.isUnknown(property) ?? false
+    }
+
     /// Asks the store for an unknown value of an object, and of all that came with it and lack it too.
     ///
     /// - Throws: the store's error; it is asked again the next time.
@@ -81,7 +87,7 @@ extension NSManagedObjectContext {
         var lacking = [object]
         if let batch = faultBatches[object.batchNumber], let part = batch.part(of: object) {
             lacking += batch.objects(ofPart: part, in: registry).filter { other in
-                other !== object && other.owningEntity.frozen?.byName[property.name] === property && other.isUnknown(at: property.slotIndex)
+                other !== object && other.owningEntity.frozen?.byName[property.name] === property && lacks(other, property)
             }
         }
         let rows = try source.values(of: [property], for: lacking.map(\.objectID), in: self)

@@ -37,23 +37,6 @@ public struct RowList: RandomAccessCollection, @unchecked Sendable {
 }
 
 extension Array where Element == Row {
-    /// Calls `body` with each row, whose block the array holds: for long lists, where counting references costs more than the work.
-    @inline(__always) func forEachUncounted(_ body: (Row) throws -> Void) rethrows {
-        for index in indices {
-            try withUncounted(index, body)
-        }
-    }
-
-    /// The slots of a row, whose block the array holds. Read as bits, so that no reference is made on the way.
-    @inline(__always) func uncountedSlots(_ index: Int) -> UnsafeMutableRawPointer {
-        withUnsafeBytes { $0.load(fromByteOffset: index * MemoryLayout<Row>.stride + 8, as: UnsafeMutableRawPointer.self) }
-    }
-
-    /// Calls `body` with a row, whose block the array holds.
-    @inline(__always) func withUncounted<Result>(_ index: Int, _ body: (Row) throws -> Result) rethrows -> Result {
-        try uncountedSlots(index).withRow(body)
-    }
-
     /// The rows in another order.
     ///
     /// - Parameter indices: every index of the array, once.

@@ -144,7 +144,7 @@ extension NSManagedObjectContext {
         } catch {
             giveBack(save) { _ in true }
             do {
-                try settleConflicts(conflictError(error, save, answer))
+                try settleConflicts(conflictError(error))
                 save.isToBeRepeated = true
             } catch {
                 save.error = error as NSError
@@ -166,7 +166,7 @@ extension NSManagedObjectContext {
     }
 
     /// Conflicts as the merge policy gets them: made when the objects have their changes back.
-    private func conflictError(_ error: any Error, _ save: SaveInFlight, _ answer: SaveAnswer) -> NSError {
+    private func conflictError(_ error: any Error) -> NSError {
         guard let conflicts = error as? StoreConflicts else { return error as NSError }
         return self.error(of: conflicts)
     }

@@ -241,7 +241,7 @@ extension NSManagedObjectContext {
 
 extension NSPersistentStore {
     /// The row that is known of an object without asking, where a context sees the store as it is.
-    fileprivate func knownRow(of id: NSManagedObjectID, in context: NSManagedObjectContext) -> Row? {
+    func knownRow(of id: NSManagedObjectID, in context: NSManagedObjectContext) -> Row? {
         context.requestingContext.generation.isPinned ? nil : rowAccess.knownRow(for: id)
     }
 }

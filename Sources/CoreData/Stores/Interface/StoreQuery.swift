@@ -99,19 +99,22 @@ public struct StoreQuery: @unchecked Sendable {
     public func predicateTree() throws -> PredicateTree? { try predicate?.tree() }
 
     /// The same query with another condition.
-    public func with(predicate: NSPredicate?) -> StoreQuery {
-        var query = self
-        query.predicate = predicate
-        query.isAsAsked = false
-        return query
-    }
+    public func with(predicate: NSPredicate?) -> StoreQuery { changed { $0.predicate = predicate } }
 
     /// The same query for another part of the whole.
     public func with(fetchOffset: Int, fetchLimit: Int) -> StoreQuery {
+        if fetchOffset == self.fetchOffset, fetchLimit == self.fetchLimit { return self }
+        return changed { query in
+            query.fetchOffset = fetchOffset
+            query.fetchLimit = fetchLimit
+        }
+    }
+
+    /// The same query in which something is not as the program has asked it.
+    private func changed(_ change: (inout StoreQuery) -> Void) -> StoreQuery {
         var query = self
-        query.fetchOffset = fetchOffset
-        query.fetchLimit = fetchLimit
-        query.isAsAsked = query.isAsAsked && fetchOffset == self.fetchOffset && fetchLimit == self.fetchLimit
+        change(&query)
+        query.isAsAsked = false
         return query
     }
 
@@ -120,11 +123,7 @@ public struct StoreQuery: @unchecked Sendable {
 
     /// The same query with its answer in another form.
     func with(resultType: NSFetchRequestResultType) -> StoreQuery {
-        if resultType == self.resultType { return self }
-        var query = self
-        query.resultType = resultType
-        query.isAsAsked = false
-        return query
+        resultType == self.resultType ? self : changed { $0.resultType = resultType }
     }
 
     /// The query as a request: the caller's own where it says the same, else a copy of it that says what the query says.
@@ -150,11 +149,7 @@ public struct StoreQuery: @unchecked Sendable {
 
     /// The same query in another order.
     func sorted(by descriptors: [NSSortDescriptor]) -> StoreQuery {
-        if sortDescriptors.isEmpty, descriptors.isEmpty { return self }
-        var query = self
-        query.sortDescriptors = descriptors
-        query.isAsAsked = false
-        return query
+        sortDescriptors.isEmpty && descriptors.isEmpty ? self : changed { $0.sortDescriptors = descriptors }
     }
 
     /// The part of a complete result that offset and limit leave.

@@ -5,7 +5,7 @@ internal import Predicates
 /// Batch requests straight in SQL, each in one transaction: whole or not at all.
 extension SQLiteStore {
     /// - Throws: for values that attributes cannot hold, what has no SQL, broken uniqueness, and SQLite's errors; nothing is changed then.
-    func changed(by request: any BatchRequest, for caller: StoreCaller) throws -> BatchOutcome {
+    func executeBatch(_ request: any BatchRequest, for caller: StoreCaller) throws -> BatchOutcome {
         let policy = caller.mergePolicy
         switch request {
         case let insert as NSBatchInsertRequest:

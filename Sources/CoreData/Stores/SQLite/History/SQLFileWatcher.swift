@@ -120,7 +120,7 @@ extension SQLiteStore {
         var info: [AnyHashable: Any] = [NSStoreUUIDKey: identifier ?? ""]
         if let url { info[NSPersistentStoreURLKey] = url }
         do {
-            if let number = try readLastHistoryNumber() {
+            if let number = try lastHistoryNumber() {
                 info[NSPersistentHistoryTokenKey] = NSPersistentHistoryToken([identifier: number])
             }
         } catch {

@@ -3,7 +3,7 @@ internal import Foundation
 
 extension SQLiteStore {
     /// The number of the last transaction; nil without a history.
-    func readLastHistoryNumber() throws -> Int64? {
+    func lastHistoryNumber() throws -> Int64? {
         guard historyReader != nil else { return nil }
         return try reading { try lastHistoryNumber($0.database()) }
     }
@@ -16,7 +16,7 @@ extension SQLiteStore {
     }
 
     /// The transactions that a request means.
-    func readHistory(_ request: NSPersistentHistoryChangeRequest) throws -> [HistoryRecord] {
+    func history(_ request: NSPersistentHistoryChangeRequest) throws -> [HistoryRecord] {
         guard let history = historyReader else { throw unsupported(request) }
         return try reading { try readHistory(request, history, by: $0) }
     }
@@ -38,7 +38,7 @@ extension SQLiteStore {
     }
 
     /// Deletes the transactions before what a request names, and answers how many there were.
-    func removeHistory(_ request: NSPersistentHistoryChangeRequest) throws -> Int {
+    func deleteHistory(_ request: NSPersistentHistoryChangeRequest) throws -> Int {
         guard historyReader != nil else { throw unsupported(request) }
         let limit: HistoryCondition
         switch request.limit {

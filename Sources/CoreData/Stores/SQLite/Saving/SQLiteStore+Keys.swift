@@ -1,7 +1,7 @@
 internal import Foundation
 
 extension SQLiteStore {
-    func makePermanentIDs(for new: NewObjects) throws -> [NSManagedObjectID] {
+    func permanentIDs(for new: NewObjects, for caller: StoreCaller) throws -> [NSManagedObjectID] {
         // New objects mostly come entity by entity: what is looked up serves a run of them.
         var runs: [(entity: SQLEntity, count: Int)] = []
         var counts: [Int64: (entity: SQLEntity, count: Int64)] = [:]
