@@ -125,7 +125,7 @@ extension NSManagedObjectContext {
             sharedEntity.retain(times: run.count)
             for index in run {
                 // Each takes over one of the references that were counted.
-                let object = emptyObject(sharedEntity.takeRetainedValue())
+                let object = emptyObject(sharedEntity)
                 object.origin = sharedOrigin.takeRetainedValue()
                 object.number = rows.slots(index).rowPrefix.pointee.number
                 objects.append(object)
@@ -173,7 +173,7 @@ extension NSManagedObjectContext {
 
     /// An object without values that is not in the identity map yet.
     private func fault(_ id: NSManagedObjectID) -> NSManagedObject {
-        let object = emptyObject(id.owningEntity)
+        let object = emptyObject(.passRetained(id.owningEntity))
         object.madeID = id
         // The parent has not saved it yet.
         if id.isTemporary, parent != nil { awaitingPermanentIDs.append(AwaitingPermanentID(object: object)) }
@@ -192,16 +192,19 @@ extension NSManagedObjectContext {
 
     /// The object of a number, without values, that is not in the identity map yet.
     @inline(__always) func fault(_ number: Int64, of origin: RowOrigin) -> NSManagedObject {
-        let object = emptyObject(origin.entity)
+        let object = emptyObject(.passRetained(origin.entity))
         object.origin = origin
         object.number = number
         return object
     }
 
-    @inline(__always) private func emptyObject(_ entity: __owned NSEntityDescription) -> NSManagedObject {
-        coredata_expect_no_values(Unmanaged.passUnretained(entity).toOpaque())
-        let objectClass = entity.managedObjectClass
-        let object = objectClass.init(entity: entity, insertInto: nil)
+    /// An object of an entity, without values.
+    ///
+    /// - Parameter entity: is counted for the object already.
+    @inline(__always) private func emptyObject(_ entity: Unmanaged<NSEntityDescription>) -> NSManagedObject {
+        coredata_expect_no_values(entity.toOpaque())
+        let objectClass = entity._withUnsafeGuaranteedRef { $0.managedObjectClass }
+        let object = objectClass.init(entity: entity.takeRetainedValue(), insertInto: nil)
         // An initializer of the class may have set something, which is none of the store's values.
         if object.slots != nil { object.row = nil }
         object.flags = []

@@ -59,33 +59,31 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
         guard entity.frozen != nil else {
             preconditionFailure("The entity “\(entity)” belongs to no model; add it to one before objects of it are made.")
         }
-        // The argument's reference becomes the object's: nothing is counted as long as the argument is not used any more.
-        owningEntity = entity
         // The layout is reached anew each time: a reference that is kept across calls is counted, which costs more than to load it again.
         if AccessHooks.isActive {
-            places = owningEntity.frozen.unsafelyUnwrapped.layout.watchedPlaces.entries
-            placeMask = owningEntity.frozen.unsafelyUnwrapped.layout.watchedPlaces.mask
+            places = entity.frozen.unsafelyUnwrapped.layout.watchedPlaces.entries
+            placeMask = entity.frozen.unsafelyUnwrapped.layout.watchedPlaces.mask
         } else {
-            places = owningEntity.frozen.unsafelyUnwrapped.layout.places.entries
-            placeMask = owningEntity.frozen.unsafelyUnwrapped.layout.places.mask
+            places = entity.frozen.unsafelyUnwrapped.layout.places.entries
+            placeMask = entity.frozen.unsafelyUnwrapped.layout.places.mask
         }
         if context == nil {
             // A store's object gets the store's values: the default ones need not be counted for it.
-            if coredata_takes_no_values(Unmanaged.passUnretained(owningEntity).toOpaque()) == 0 {
-                slots = owningEntity.frozen.unsafelyUnwrapped.layout.defaultRow.unsafelyUnwrapped.retainedSlots
+            if coredata_takes_no_values(Unmanaged.passUnretained(entity).toOpaque()) == 0 {
+                slots = entity.frozen.unsafelyUnwrapped.layout.defaultRow.unsafelyUnwrapped.retainedSlots
             }
         } else {
+            precondition(
+                !entity.frozen.unsafelyUnwrapped.isAbstract,
+                "The entity “\(entity)” is abstract: insert an object of one of its subentities.")
             // A new object is mostly written to at once: it gets a row of its own.
-            slots = owningEntity.frozen.unsafelyUnwrapped.layout.defaultRow.unsafelyUnwrapped.copy().retainedSlots
+            slots = entity.frozen.unsafelyUnwrapped.layout.defaultRow.unsafelyUnwrapped.copy().retainedSlots
             flags = .ownsRow
         }
+        // Last: the reference that the argument is becomes the object's, without being counted once more.
+        owningEntity = entity
         super.init()
-        if let context {
-            precondition(
-                !owningEntity.frozen.unsafelyUnwrapped.isAbstract,
-                "The entity “\(entity)” is abstract: insert an object of one of its subentities.")
-            context.insertNew(self)
-        }
+        context?.insertNew(self)
     }
 
     /// Creates an object of the entity whose class this is, and inserts it into `context`. Call it on the context's queue.
