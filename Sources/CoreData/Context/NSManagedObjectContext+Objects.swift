@@ -103,21 +103,47 @@ extension NSManagedObjectContext {
             let part = start..<min(rows.count, start + 256)
             let (known, missing) = isEmpty ? ([], part.count) : registry.objects(of: rows, part)
             if missing == part.count {
-                for index in part { objects.append(fault(of: rows.slots(index))) }
+                rows.forEachRun(in: part) { block, run in appendFaults(of: rows, run, of: block, to: &objects) }
                 file(&objects, from: start)
             } else {
                 objects += completed(known, missing, count: part.count) { fault(of: rows.slots(part.lowerBound + $0)) }
             }
-            if fulfills {
-                for index in part {
-                    objects.uncounted(index)._withUnsafeGuaranteedRef { object in
-                        if object.slots == nil { object.fulfillFault(with: Row(rows.slots(index))) }
-                    }
-                }
-            }
+            if fulfills { rows.forEachRun(in: part) { block, run in fulfill(objects, rows, run, of: block) } }
             start = part.upperBound
         }
         return objects
+    }
+
+    /// Adds objects without values, which are not in the identity map yet, for rows of one block.
+    ///
+    /// What all of them hold is counted for all at once: where contexts on several threads fetch the same, they would wait for each other's processors.
+    private func appendFaults(of rows: RowList, _ run: Range<Int>, of block: RowBlock, to objects: inout [NSManagedObject]) {
+        block.withOrigin { origin in
+            guard let origin else { return run.forEach { objects.append(fault(Row(rows.slots($0)).objectID.unsafelyUnwrapped)) } }
+            let (sharedOrigin, sharedEntity) = (Unmanaged.passUnretained(origin), Unmanaged.passUnretained(origin.entity))
+            sharedOrigin.retain(times: run.count)
+            sharedEntity.retain(times: run.count)
+            for index in run {
+                // Each takes over one of the references that were counted.
+                let object = emptyObject(sharedEntity)
+                object.origin = sharedOrigin.takeRetainedValue()
+                object.number = rows.slots(index).rowPrefix.pointee.number
+                objects.append(object)
+            }
+        }
+    }
+
+    /// Gives faults the values of their rows, which lie in one block. The block is counted for all at once, as in ``appendFaults(of:_:of:to:)``.
+    private func fulfill(_ objects: [NSManagedObject], _ rows: RowList, _ run: Range<Int>, of block: RowBlock) {
+        let shared = Unmanaged.passUnretained(block)
+        shared.retain(times: 2 * run.count)
+        for index in run {
+            objects.uncounted(index)._withUnsafeGuaranteedRef { object in
+                if object.slots == nil { return object.fulfillFault(counted: rows.slots(index)) }
+                shared.release()
+                shared.release()
+            }
+        }
     }
 
     /// Files the objects at the end of a list, which are new. What is filed already takes the place of those that would be it once more.
@@ -147,7 +173,7 @@ extension NSManagedObjectContext {
 
     /// An object without values that is not in the identity map yet.
     private func fault(_ id: NSManagedObjectID) -> NSManagedObject {
-        let object = emptyObject(id.owningEntity)
+        let object = emptyObject(.passRetained(id.owningEntity))
         object.madeID = id
         // The parent has not saved it yet.
         if id.isTemporary, parent != nil { awaitingPermanentIDs.append(AwaitingPermanentID(object: object)) }
@@ -166,15 +192,19 @@ extension NSManagedObjectContext {
 
     /// The object of a number, without values, that is not in the identity map yet.
     @inline(__always) func fault(_ number: Int64, of origin: RowOrigin) -> NSManagedObject {
-        let object = emptyObject(origin.entity)
+        let object = emptyObject(.passRetained(origin.entity))
         object.origin = origin
         object.number = number
         return object
     }
 
-    private func emptyObject(_ entity: NSEntityDescription) -> NSManagedObject {
-        coredata_expect_no_values(Unmanaged.passUnretained(entity).toOpaque())
-        let object = entity.managedObjectClass.init(entity: entity, insertInto: nil)
+    /// An object of an entity, without values.
+    ///
+    /// - Parameter entity: is counted for the object already.
+    @inline(__always) private func emptyObject(_ entity: Unmanaged<NSEntityDescription>) -> NSManagedObject {
+        coredata_expect_no_values(entity.toOpaque())
+        let objectClass = entity._withUnsafeGuaranteedRef { $0.managedObjectClass }
+        let object = objectClass.init(entity: entity.takeRetainedValue(), insertInto: nil)
         // An initializer of the class may have set something, which is none of the store's values.
         if object.slots != nil { object.row = nil }
         object.flags = []

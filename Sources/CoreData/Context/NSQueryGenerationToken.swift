@@ -111,6 +111,7 @@ extension NSPersistentStoreCoordinator {
     /// The store that a context reads from in a store's place: itself, or what it was when the context was pinned.
     func reader(_ store: NSPersistentStore, for context: NSManagedObjectContext) throws -> NSPersistentStore {
         let generation = context.requestingContext.generation
+        if !generation.isPinned { return store }
         let token = try generation.settled {
             NSQueryGenerationToken(
                 try persistentStores.compactMap { store in

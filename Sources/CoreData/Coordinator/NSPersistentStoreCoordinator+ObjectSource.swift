@@ -23,7 +23,7 @@ extension NSPersistentStoreCoordinator: ObjectSource {
     }
 
     func store(of id: NSManagedObjectID) throws -> NSPersistentStore {
-        if persistentStores.count == 1, persistentStores[0].token === id.token { return persistentStores[0] }
+        if let token = id.token, let store = store(with: token) { return store }
         guard let store = id.persistentStore, store.persistentStoreCoordinator === self else {
             throw CoreDataError.make(
                 NSManagedObjectReferentialIntegrityError, "\(id) cannot be read.",
@@ -116,10 +116,6 @@ extension NSPersistentStoreCoordinator: ObjectSource {
     ) throws -> [NSManagedObjectID] {
         try reader(store(of: id), for: context).asking { try $0.relatedIDs(of: relationship, for: id, for: context.caller) }
     }
-
-    var wantsRegistrations: Bool { persistentStores.contains(where: \.rowAccess.wantsRegistrations) }
-
-    var batchesFaults: Bool { persistentStores.contains(where: \.rowAccess.batchesFaults) }
 
     func forgetRow(of id: NSManagedObjectID) {
         // One that is being removed may have gone.

@@ -87,12 +87,14 @@ extension NSPersistentStoreCoordinator {
     /// - Returns: rows that stores have changed while they saved.
     /// - Throws: ``PartialSave`` where only a part could be saved.
     func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws -> [Row] {
-        let parts = try storeParts(of: changes)
+        var parts = try storeParts(of: changes)
         var report = SaveReport(changeCount: changes.count, storeCount: parts.count)
-        for (store, part) in parts {
-            let outcome = Result { try store.interface.save(part, for: context.caller) }
-            SaveReport.keep(outcome, of: part, in: store)
-            try report.note(outcome, of: part, in: store, context)
+        for index in parts.indices {
+            let store = parts[index].store
+            let outcome = Result { try store.interface.save(parts[index].changes, for: context.caller) }
+            SaveReport.keep(outcome, of: parts[index].changes, in: store)
+            try report.note(outcome, of: parts[index].changes, in: store, context)
+            parts[index].changes.giveUp()
         }
         return report.rows
     }

@@ -1,11 +1,12 @@
 public import Foundation
+internal import Synchronization
 
 /// Connects contexts with the stores that hold their objects.
 ///
 /// Contexts of any queue may use one coordinator at once; stores guard what is theirs.
 ///
 /// Source: [NSPersistentStoreCoordinator](https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator).
-// `lock` guards `stores`, `reservedURLs` and `label`, and nothing else: stores have locks of their own.
+// `lock` guards `stores`, `reservedURLs` and `label`, and nothing else: stores have locks of their own. What follows from `stores` is atomic.
 open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// The model of the objects. It cannot be changed any more.
     public let managedObjectModel: NSManagedObjectModel
@@ -17,7 +18,10 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     private let lock = NSRecursiveLock()
     private var label: String?
-    private var stores: [NSPersistentStore] = []
+    private var stores: [NSPersistentStore] = [] { didSet { noteWishes() } }
+    /// What some store wants: each object that comes to live in a context, and each fault, looks here.
+    private let registrationsAreWanted = Atomic<Bool>(false)
+    private let faultsAreBatched = Atomic<Bool>(false)
     /// Where stores are being opened.
     private var reservedURLs: Set<URL> = []
     let workQueue = ContextQueue.makePrivate("NSPersistentStoreCoordinator")
@@ -53,7 +57,19 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     final func store(with token: StoreToken) -> NSPersistentStore? {
         lock.lock()
         defer { lock.unlock() }
-        return stores.first { $0.token === token }
+        for store in stores where store.token === token { return store }
+        return nil
+    }
+
+    /// Whether a store is to be told which objects come to live in contexts, and go.
+    final var wantsRegistrations: Bool { registrationsAreWanted.load(ordering: .acquiring) }
+    /// Whether a store is to be asked together for objects that come together.
+    final var batchesFaults: Bool { faultsAreBatched.load(ordering: .acquiring) }
+
+    /// Finds out what the stores want. Under the lock.
+    private func noteWishes() {
+        registrationsAreWanted.store(stores.contains(where: \.rowAccess.wantsRegistrations), ordering: .releasing)
+        faultsAreBatched.store(stores.contains(where: \.rowAccess.batchesFaults), ordering: .releasing)
     }
 
     /// The store at `url`; nil if there is none.

@@ -1,5 +1,6 @@
 public import Foundation
 public import Predicates
+internal import Synchronization
 
 /// Describes an entity: its name, its class, its properties, and its place in the inheritance of the model.
 ///
@@ -140,7 +141,7 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
 }
 
 /// What is computed once when a model is frozen, so that lookups on the way to a value cost a dictionary access at most.
-// Immutable once `NSManagedObjectModel.freeze()` is done.
+// Immutable once `NSManagedObjectModel.freeze()` is done; `ownVersionHash` has a lock of its own.
 final class FrozenEntity: @unchecked Sendable {
     let properties: [NSPropertyDescription]
     let byName: [String: NSPropertyDescription]
@@ -178,6 +179,8 @@ final class FrozenEntity: @unchecked Sendable {
     let schema: EntitySchema
     /// Whether there are objects of its subentities only.
     let isAbstract: Bool
+    /// The entity's hash, once somebody has asked for it; see ``NSEntityDescription/ownVersionHash``.
+    let ownVersionHash = Synchronization.Mutex<Data?>(nil)
 
     init(
         properties: [NSPropertyDescription], fetched: [NSFetchedPropertyDescription], relationships: [NSRelationshipDescription],

@@ -95,6 +95,7 @@ extension Array where Element: NSManagedObject {
             uncounted(Swift.min(index &+ 12, count &- 1))._withUnsafeGuaranteedRef { next in
                 guard let slots = next.slots else { return }
                 coredata_prefetch(slots - RowPrefix.size)
+                coredata_prefetch(slots - RowBlock.distanceToFirstRow)
                 coredata_prefetch(slots + 32)
                 coredata_prefetch(slots + 96)
                 if let snapshot = next.snapshotSlots, snapshot != slots {

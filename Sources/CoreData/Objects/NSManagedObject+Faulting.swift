@@ -41,7 +41,15 @@ extension NSManagedObject {
     /// Takes the object's values from `row` if they are not here, and calls `awakeFromFetch`.
     final func fulfillFault(with row: Row) {
         guard isFault else { return }
-        adopt(row)
+        row.slots.rowBlock.retain(times: 2)
+        fulfillFault(counted: row.slots)
+    }
+
+    /// Takes the fault's values from a row and calls `awakeFromFetch`.
+    ///
+    /// - Parameter slots: those of the row, whose block has been counted twice for the object.
+    @inline(__always) final func fulfillFault(counted slots: UnsafeMutableRawPointer) {
+        adopt(counted: slots)
         flags.insert(.awaking)
         awakeFromFetch()
         flags.remove(.awaking)
@@ -58,9 +66,18 @@ extension NSManagedObject {
 
     /// Makes `row` the object's values, as the store has them.
     final func adopt(_ row: Row) {
-        self.row = row
-        snapshot = row
+        row.slots.rowBlock.retain(times: 2)
+        adopt(counted: row.slots)
+    }
+
+    /// Makes a row the object's values, as the store has them. Its block has been counted for that twice.
+    @inline(__always) private func adopt(counted slots: UnsafeMutableRawPointer) {
+        let (oldSlots, oldSnapshot) = (self.slots, snapshotSlots)
+        (self.slots, snapshotSlots) = (slots, slots)
         flags.remove(.ownsRow)
+        oldSlots?.rowBlock.release()
+        oldSnapshot?.rowBlock.release()
+        if flags.contains(.partial) || slots.withRow(\.mayHaveUnknown) { noticeUnknown() }
     }
 
     /// The slots to read a property from, see ``slotsAfterFault()``: its value is there, whatever else of the row is unknown.

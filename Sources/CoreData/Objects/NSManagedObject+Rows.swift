@@ -1,3 +1,5 @@
+internal import CoreDataRuntime
+
 // The rows that an object holds. They are kept as their slots alone, one word each, and counted by hand.
 
 extension Row {
@@ -8,11 +10,16 @@ extension Row {
     }
 }
 
+extension Unmanaged {
+    /// Counts so many references at once, for as many who will give back one each.
+    @inline(__always) func retain(times count: Int) { _ = swift_retain_n(toOpaque(), UInt32(count)) }
+}
+
 extension NSManagedObject {
     /// The values; nil makes the object a fault. A row is written only while `.ownsRow` says that no one else has it.
     final var row: Row? {
         @inline(__always) get { slots.map { Row($0) } }
-        set {
+        @inline(__always) set {
             let old = slots
             slots = newValue?.retainedSlots
             old?.rowBlock.release()

@@ -59,7 +59,6 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
         guard entity.frozen != nil else {
             preconditionFailure("The entity “\(entity)” belongs to no model; add it to one before objects of it are made.")
         }
-        owningEntity = entity
         // The layout is reached anew each time: a reference that is kept across calls is counted, which costs more than to load it again.
         if AccessHooks.isActive {
             places = entity.frozen.unsafelyUnwrapped.layout.watchedPlaces.entries
@@ -74,17 +73,17 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
                 slots = entity.frozen.unsafelyUnwrapped.layout.defaultRow.unsafelyUnwrapped.retainedSlots
             }
         } else {
+            precondition(
+                !entity.frozen.unsafelyUnwrapped.isAbstract,
+                "The entity “\(entity)” is abstract: insert an object of one of its subentities.")
             // A new object is mostly written to at once: it gets a row of its own.
             slots = entity.frozen.unsafelyUnwrapped.layout.defaultRow.unsafelyUnwrapped.copy().retainedSlots
             flags = .ownsRow
         }
+        // Last: the reference that the argument is becomes the object's, without being counted once more.
+        owningEntity = entity
         super.init()
-        if let context {
-            precondition(
-                !entity.frozen.unsafelyUnwrapped.isAbstract,
-                "The entity “\(entity)” is abstract: insert an object of one of its subentities.")
-            context.insertNew(self)
-        }
+        context?.insertNew(self)
     }
 
     /// Creates an object of the entity whose class this is, and inserts it into `context`. Call it on the context's queue.
@@ -356,6 +355,7 @@ extension NSManagedObject: @unchecked Sendable {}
     @usableFromInline var low: UInt64 = 0
     @usableFromInline var high: [UInt64] = []
     @usableFromInline init() {}
+    init(low: UInt64) { self.low = low }
 
     var isEmpty: Bool { low == 0 && high.allSatisfy { $0 == 0 } }
 

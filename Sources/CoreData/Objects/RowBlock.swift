@@ -39,6 +39,10 @@ final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
     /// 0 once some row holds references, from the fifth byte on how many bytes the rows take, and in the second word how many of the rows a store's
     /// cache has.
     private static let noteSize = 16
+    /// How far behind the beginning of a block's object the slots of its first row lie: of a row of its own, the block is found without a look at it.
+    @inline(__always) static var distanceToFirstRow: Int {
+        2 * MemoryLayout<UInt>.size + MemoryLayout<RowBlockHeader>.stride + noteSize + RowPrefix.size
+    }
     /// The length of a block of many rows, in bytes.
     static let standardSize = 32 * 1024
 

@@ -22,6 +22,18 @@ public struct RowList: RandomAccessCollection, @unchecked Sendable {
     /// The slots of a row, which live as long as the list does.
     @inline(__always) func slots(_ index: Int) -> UnsafeMutableRawPointer { places[index] }
 
+    /// Calls `body` with the rows of a part that follow each other in one block, which the list holds.
+    @inline(__always) func forEachRun(in part: Range<Int>, _ body: (RowBlock, Range<Int>) -> Void) {
+        var start = part.lowerBound
+        while start < part.upperBound {
+            let block = places[start].rowBlock
+            var end = start + 1
+            while end < part.upperBound, places[end].rowBlock.toOpaque() == block.toOpaque() { end += 1 }
+            block._withUnsafeGuaranteedRef { body($0, start..<end) }
+            start = end
+        }
+    }
+
     /// Adds a row.
     public mutating func append(_ row: Row) { append(row.slots) }
 

@@ -1,4 +1,5 @@
 public import Foundation
+internal import Synchronization
 
 /// The key of the hashes of the entities a store was written with, by name, in its metadata.
 public let NSStoreModelVersionHashesKey = "NSStoreModelVersionHashes"
@@ -23,8 +24,16 @@ extension NSEntityDescription {
         return own
     }
 
-    /// Our hash, which what is inherited goes into.
+    /// Our hash, which what is inherited goes into. Of an entity that cannot be changed any more it is computed once: each opening of a store asks.
     var ownVersionHash: Data {
+        guard let frozen else { return computedVersionHash }
+        if let known = frozen.ownVersionHash.withLock({ $0 }) { return known }
+        let hash = computedVersionHash
+        frozen.ownVersionHash.withLock { $0 = hash }
+        return hash
+    }
+
+    private var computedVersionHash: Data {
         var hashes = ModelFacts(of: self).persistentHash
         var seen: Set<ObjectIdentifier> = [ObjectIdentifier(self)]
         var ancestor = superentity

@@ -1,43 +1,63 @@
+internal import CoreDataRuntime
 internal import Foundation
 
 /// What a save does to one object, as a value: it may be kept on a disk and done later, by whoever has it.
+///
+/// Saves are of many objects: a change is as long as one line of the processor's cache.
 @_spi(Stores) public struct StoreChange: Sendable {
-    /// The values that the object is to have; nil for a deletion. To-one relationships are IDs. To-many relationships are lists of IDs where
-    /// the store ``StoreInterface/keepsLists``, and otherwise not part of the row.
-    public let row: Row?
-    /// The values that the object was read with; nil for a new object, and for one whose values were never read.
-    public let base: Row?
-    /// The properties that were set, by slot index.
-    let changed: PropertySet
-    /// What was done to the to-many relationships that were changed; of a new object all that is in them.
-    public let lists: [ListDifference]
-    /// Whether the store was found to have no row of the object before it was changed.
-    public let wasMissing: Bool
-    /// The ID, where no row has it.
-    let identity: NSManagedObjectID?
-    // The slots of `row` and `base`, which hold them and are never written: for long lists, where counting references costs more than the work.
+    /// What few changes have.
+    private final class Rest: Sendable {
+        let changed: PropertySet
+        let lists: [ListDifference]
+        let wasMissing: Bool
+
+        init(changed: PropertySet, lists: [ListDifference], wasMissing: Bool) {
+            self.changed = changed
+            self.lists = lists
+            self.wasMissing = wasMissing
+        }
+    }
+
+    // The slots of the rows, and the blocks that they lie in. The blocks hold the slots, which are never written: who has them need not count.
     nonisolated(unsafe) let rowSlots: UnsafeMutableRawPointer?
     nonisolated(unsafe) let baseSlots: UnsafeMutableRawPointer?
+    nonisolated(unsafe) private let rowBlock: RowBlock?
+    nonisolated(unsafe) private let baseBlock: RowBlock?
     /// The address of the layout, which tells the rows of one entity from those of others without a look at them. Never followed.
     fileprivate let layout: UInt
+    /// The ID, where no row has it.
+    let identity: NSManagedObjectID?
+    /// The properties that were set, where their slot indexes are small.
+    private let lowChanged: UInt64
+    private let rest: Rest?
 
     init(
         row: Row?, base: Row?, changed: PropertySet = PropertySet(), lists: [ListDifference] = [], wasMissing: Bool = false,
         identity: NSManagedObjectID? = nil
     ) {
-        self.row = row
-        self.base = base
-        rowSlots = row?.slots
-        baseSlots = base?.slots
+        (rowSlots, rowBlock) = (row?.slots, row?.block)
+        (baseSlots, baseBlock) = (base?.slots, base?.block)
         let place = (row ?? base).map { row in
             row.block.withUnsafeMutablePointerToHeader { Unmanaged.passUnretained($0.pointee.layout).toOpaque() }
         }
         layout = UInt(bitPattern: place ?? (identity?.owningEntity.frozen?.layout).map { Unmanaged.passUnretained($0).toOpaque() })
-        self.changed = changed
-        self.lists = lists
-        self.wasMissing = wasMissing
         self.identity = identity
+        lowChanged = changed.low
+        let isPlain = changed.high.isEmpty && lists.isEmpty && !wasMissing
+        rest = isPlain ? nil : Rest(changed: changed, lists: lists, wasMissing: wasMissing)
     }
+
+    /// The values that the object is to have; nil for a deletion. To-one relationships are IDs. To-many relationships are lists of IDs where
+    /// the store ``StoreInterface/keepsLists``, and otherwise not part of the row.
+    public var row: Row? { @inline(__always) get { rowBlock.map { Row(block: $0, slots: rowSlots.unsafelyUnwrapped) } } }
+    /// The values that the object was read with; nil for a new object, and for one whose values were never read.
+    public var base: Row? { @inline(__always) get { baseBlock.map { Row(block: $0, slots: baseSlots.unsafelyUnwrapped) } } }
+    /// The properties that were set, by slot index.
+    var changed: PropertySet { @inline(__always) get { rest?.changed ?? PropertySet(low: lowChanged) } }
+    /// What was done to the to-many relationships that were changed; of a new object all that is in them.
+    public var lists: [ListDifference] { @inline(__always) get { rest?.lists ?? [] } }
+    /// Whether the store was found to have no row of the object before it was changed.
+    public var wasMissing: Bool { @inline(__always) get { rest?.wasMissing ?? false } }
 
     /// The identity of the object. New objects have the one that the store has given them, unless it gives IDs when it saves.
     public var objectID: NSManagedObjectID {
@@ -48,7 +68,7 @@ internal import Foundation
     public var entity: NSEntityDescription { identity?.owningEntity ?? (row ?? base).unsafelyUnwrapped.entity }
 
     /// The version that the object was read with; nil for a new object, and for one whose values were never read.
-    public var baseVersion: Int64? { base?.version }
+    public var baseVersion: Int64? { @inline(__always) get { baseSlots?.rowPrefix.pointee.version } }
 
     /// The properties that were set.
     public var changedProperties: [NSPropertyDescription] {
@@ -93,12 +113,32 @@ internal import Foundation
     public var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && locked.isEmpty }
     /// How many objects are concerned.
     public var count: Int { inserted.count + updated.count + deleted.count + locked.count }
+
+    /// Lets go of everything, see ``Swift/Array/giveUp()``.
+    mutating func giveUp() {
+        inserted.giveUp()
+        updated.giveUp()
+        deleted.giveUp()
+        locked.giveUp()
+    }
 }
 
 extension [StoreChange] {
     /// Calls `body` with the row of each change and its place, without counting references.
     @inline(__always) func forEachRow(_ body: (Row, Int) throws -> Void) rethrows {
         for index in indices { try self[index].rowSlots?.withRow { try body($0, index) } }
+    }
+
+    /// Lets go of the changes, mostly as the last who has them: row after row lies somewhere else in memory, and those to come are on their way
+    /// while some are given up.
+    mutating func giveUp() {
+        while !isEmpty {
+            let start = Swift.max(0, count - 16)
+            for index in Swift.max(0, start - 16)..<start {
+                if let slots = self[index].rowSlots { coredata_prefetch(slots - RowBlock.distanceToFirstRow) }
+            }
+            removeLast(count - start)
+        }
     }
 
     /// Calls `body` with the changes of one entity that follow each other, part by part.

@@ -74,9 +74,10 @@ extension ConflictFinding {
     public func refuseOldVersions(_ changes: StoreChangeSet) throws {
         var conflicts: [StoreConflicts.Version] = []
         for part in [changes.updated, changes.deleted, changes.locked] {
-            for change in part {
-                guard let version = change.baseVersion else { continue }
-                let id = change.objectID
+            // By index: a change that is taken out of the list is counted with all that it holds.
+            for index in part.indices {
+                guard let version = part[index].baseVersion else { continue }
+                let id = part[index].objectID
                 switch try latestRow(for: id) {
                 case .unknown: continue
                 case .deleted: conflicts.append(.init(id, stored: nil))

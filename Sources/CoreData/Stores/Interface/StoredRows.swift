@@ -108,7 +108,7 @@ public final class StoredRows: @unchecked Sendable {
         for part in [changes.inserted, changes.updated, changes.locked] {
             part.forEachRow { row, _ in put(row, at: row.objectID.unsafelyUnwrapped) }
         }
-        for change in changes.deleted { put(nil, at: change.objectID) }
+        for index in changes.deleted.indices { put(nil, at: changes.deleted[index].objectID) }
     }
 
     /// Puts a row in place that was kept somewhere else. Its number counts as given.

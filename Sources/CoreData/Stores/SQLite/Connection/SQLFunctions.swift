@@ -27,6 +27,8 @@ enum SQLFunctions {
                 if match.1.lowercased() == "select" { names.insert(String(match.2).lowercased()) }
             }
         }
+        // Mostly there are none, and the list of SQLite's functions is long.
+        if names.isEmpty { return }
         let known = try connection.texts("SELECT lower(name) FROM pragma_function_list WHERE name LIKE 'NSCoreData%'", .opening)
         for name in names.subtracting(known.compactMap { $0[0] }) {
             sqlite3_create_function_v2(

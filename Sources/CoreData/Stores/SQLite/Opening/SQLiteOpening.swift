@@ -89,8 +89,9 @@ struct SQLiteOpening {
     ///
     /// - Throws: code 134020 when it lacks tables or columns of the model.
     func schema(of model: NSManagedObjectModel, in connection: SQLConnection) throws -> SQLSchema {
-        let schema = try SQLSchema(model: model, entities: entities, numbers: numbers(in: connection), fileTables: tables(in: connection))
-        let missing = try missing(schema, in: connection)
+        let tables = try tables(in: connection)
+        let schema = try SQLSchema(model: model, entities: entities, numbers: numbers(in: connection), fileTables: tables)
+        let missing = missing(schema, in: tables)
         guard missing.isEmpty else {
             throw CoreDataError.make(
                 NSPersistentStoreIncompatibleSchemaError, "The store at \(connection.path) cannot be used.",
@@ -121,8 +122,8 @@ struct SQLiteOpening {
     }
 
     /// What of a layout the file does not have.
-    private func missing(_ schema: SQLSchema, in connection: SQLConnection) throws -> [String] {
-        let tables = try tables(in: connection).mapValues { Set($0.map { $0.lowercased() }) }
+    private func missing(_ schema: SQLSchema, in fileTables: [String: [String]]) -> [String] {
+        let tables = fileTables.mapValues { Set($0.map { $0.lowercased() }) }
         func missing(_ columns: [String], in table: SQLIdentifier) -> [String] {
             guard let found = tables[table.name] else { return ["the table \(table.name)"] }
             return columns.filter { !found.contains($0.lowercased()) }.map { "the column \(table.name).\($0)" }
@@ -166,7 +167,8 @@ struct SQLiteOpening {
     /// Whether a file that says nothing of its model has a place for everything that the model has.
     private func hasAllColumns(_ connection: SQLConnection) throws -> Bool {
         guard let model = store.persistentStoreCoordinator?.managedObjectModel else { return false }
-        let schema = try SQLSchema(model: model, entities: entities, numbers: numbers(in: connection), fileTables: tables(in: connection))
-        return try missing(schema, in: connection).isEmpty
+        let tables = try tables(in: connection)
+        let schema = try SQLSchema(model: model, entities: entities, numbers: numbers(in: connection), fileTables: tables)
+        return missing(schema, in: tables).isEmpty
     }
 }

@@ -86,7 +86,12 @@ final class SQLRowCursor {
     }
 
     /// The row that is there is as the store has it now.
-    @inline(__always) func touch(_ root: Int64, _ key: Int64) { entry(root, key)?.pointee.time.store(now, ordering: .relaxed) }
+    @inline(__always) func touch(_ root: Int64, _ key: Int64) {
+        guard let entry = entry(root, key) else { return }
+        // Others that read the same rows at the same time do not disturb each other: nobody asks for an age so exactly.
+        if now > entry.pointee.time.load(ordering: .relaxed) &+ Self.exactness { entry.pointee.time.store(now, ordering: .relaxed) }
+    }
+    private static let exactness: UInt64 = 1_000_000
 
     /// Files a row that was read, unless something newer is there. Somebody holds its block.
     @inline(__always) func set(_ slots: UnsafeMutableRawPointer, _ root: Int64, _ key: Int64) {

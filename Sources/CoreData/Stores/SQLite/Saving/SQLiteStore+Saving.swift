@@ -33,7 +33,11 @@ extension SQLiteStore {
         for saved in [inserted, changed] {
             for (entity, range) in saved.runs where !derived.contains(entity.rootNumber) {
                 cache.put(entity.rootNumber, range) { index in
-                    coredata_prefetch(saved.slots[min(index + 12, saved.slots.count - 1)] - RowPrefix.size)
+                    let next = min(index + 12, saved.slots.count - 1)
+                    coredata_prefetch(saved.slots[next] - RowPrefix.size)
+                    coredata_prefetch(saved.slots[next] - RowBlock.distanceToFirstRow)
+                    // The row that is given up.
+                    if let base = saved.changes[next].baseSlots { coredata_prefetch(base - RowPrefix.size) }
                     return (saved.slots[index], saved.keys[index])
                 }
             }

@@ -16,6 +16,8 @@ final class SQLReader: RowTable {
     let cache: SQLRowCache
     let related: SQLRelatedCache
     private var plans: [ObjectIdentifier: SQLRowPlan] = [:]
+    /// The one that was asked for last: faults mostly come entity by entity.
+    @exclusivity(unchecked) private var lastPlan: SQLRowPlan?
     private var schemas: [ObjectIdentifier: RowSchema] = [:]
     /// Made at the first fetch.
     private var madeQueries: SQLQueries?
@@ -113,9 +115,10 @@ final class SQLReader: RowTable {
     func place(of id: NSManagedObjectID) -> (entity: SQLEntity, key: Int64)? { store.place(of: id) }
 
     func plan(_ entity: SQLEntity) -> SQLRowPlan {
-        if let plan = plans[ObjectIdentifier(entity)] { return plan }
-        let plan = SQLRowPlan(entity, schema: schema, values: values)
+        if let lastPlan, lastPlan.entity === entity { return lastPlan }
+        let plan = plans[ObjectIdentifier(entity)] ?? SQLRowPlan(entity, schema: schema, values: values)
         plans[ObjectIdentifier(entity)] = plan
+        lastPlan = plan
         return plan
     }
 
