@@ -1,5 +1,4 @@
 import CoreData
-import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -138,7 +137,7 @@ extension ProgramSide {
 /// What has become of an asynchronous call.
 // `result` is guarded by its mutex.
 final class CallResult<Value: Sendable>: Sendable {
-    private let result = Synchronization.Mutex<Result<Value, any Error>?>(nil)
+    private let result = GuardedState<Result<Value, any Error>?>(nil)
     var value: Result<Value, any Error>? { result.withLock { $0 } }
 
     func set(_ body: @Sendable () async throws -> Value) async {

@@ -1,14 +1,12 @@
-import Synchronization
-
 /// Holds back what a ``ServerStore`` is asked by one task, until a test lets it go: what others ask meanwhile is answered.
-// `state` is guarded by its mutex.
+// `state` has its lock.
 final class ServerGate: Sendable {
     /// The gate that the questions of this task, and of those that it makes, come to.
     @TaskLocal static var current: ServerGate?
 
     /// Whether the server answers a question as it is when it is asked, and not as it is when the answer is let go.
     let answersAtOnce: Bool
-    private let state = Synchronization.Mutex(State())
+    private let state = GuardedState(State())
 
     private struct State {
         var isOpen = false

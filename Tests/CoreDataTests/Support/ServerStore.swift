@@ -6,7 +6,7 @@ import Synchronization
 /// A store that loads asynchronously, as one over a network: a server in memory that takes its time, and notes what it is asked.
 ///
 /// Rows hold no to-many relationships. The server can be told to hold its answers back, to fail, and to accept a part of a save only.
-// `server` is guarded by its mutex; the evaluator is used under `evaluation`.
+// `server` has its lock; the evaluator is used under `evaluation`.
 final class ServerStore: NSPersistentStore, AsynchronousStore, RowSource, @unchecked Sendable {
     static let typeName = "ServerStore"
 
@@ -34,7 +34,7 @@ final class ServerStore: NSPersistentStore, AsynchronousStore, RowSource, @unche
         var answersWithRows = true
     }
 
-    private let server = Synchronization.Mutex(Server())
+    private let server = GuardedState(Server())
     private let isAtomic = Atomic<Bool>(true)
     private let evaluation = NSRecursiveLock()
     private lazy var evaluator = RowEvaluator(self)
