@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// A lock for critical sections of a few nanoseconds, in which the method calls of `NSLock` would dominate.
-/// Wraps a `pthread_mutex_t` at a stable address.
+// Wraps a `pthread_mutex_t` at a stable address.
 final class Mutex: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 

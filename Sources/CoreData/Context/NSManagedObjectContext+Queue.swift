@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// Transfers a value across a queue: one side gives it up and the other takes it.
-/// The two sides never use it at once: the queue orders them.
+// The two sides never use it at once: the queue orders them.
 struct Handover<Value>: @unchecked Sendable {
     var value: Value
     init(_ value: Value) { self.value = value }

@@ -30,7 +30,7 @@ open class NSQueryGenerationToken: NSObject, NSCopying, @unchecked Sendable {
 }
 
 /// The query generation that a context is pinned to. Also read by a context that fetches for it in the background.
-/// `lock` guards the token; `pinned` is an atomic.
+// `lock` guards the token; `pinned` is an atomic.
 final class QueryGeneration: @unchecked Sendable {
     private let lock = NSLock()
     private let pinned = Atomic<Bool>(false)

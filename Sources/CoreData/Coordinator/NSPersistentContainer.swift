@@ -24,7 +24,7 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     private let coordinator: NSPersistentStoreCoordinator
 
     /// The error of loading the model by its name; nil if it was loaded or passed to the initializer.
-    /// Set by the initializer only.
+    // Set by the initializer only.
     private var modelError: NSError?
 
     private let lock = NSLock()

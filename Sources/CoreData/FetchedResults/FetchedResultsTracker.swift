@@ -7,7 +7,7 @@ internal import Predicates
 /// The cost of a change depends on the changed objects only: the predicate is evaluated for them, and each finds its place in a
 /// logarithmic number of comparisons. Requests that cannot be updated this way (with a limit, an offset, or without pending changes) are
 /// fetched again.
-/// Used on the context's queue only, where the notifications that lead here are posted.
+// Used on the context's queue only, where the notifications that lead here are posted.
 final class FetchedResultsTracker: @unchecked Sendable {
     let context: NSManagedObjectContext
     private(set) var contents: FetchedContents?

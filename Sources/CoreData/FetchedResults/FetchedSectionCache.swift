@@ -24,7 +24,7 @@ struct CachedSections: Codable, Equatable {
 ///
 /// A cache avoids reading the section name of every object, which loads each from its store. The fetch itself, with its order, is not
 /// cached.
-/// `lock` guards `known`; files are written atomically.
+// `lock` guards `known`; files are written atomically.
 final class FetchedSectionCache: @unchecked Sendable {
     static let shared = FetchedSectionCache()
     private let lock = NSLock()

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Predicates
 
 /// A transaction read from a store; the public history classes are views of it.
-/// Immutable; a tombstone's values never change.
+// Immutable; a tombstone's values never change.
 final class HistoryRecord: @unchecked Sendable {
     struct Change {
         let number: Int64
@@ -91,7 +91,7 @@ enum HistoryEntities {
 }
 
 /// Resolves the keys of transactions and changes in predicates and sort descriptors.
-/// Immutable.
+// Immutable.
 final class HistorySchema: PredicateSchema, Sendable {
     static let transactions = HistorySchema("A history transaction", HistoryEntities.transactionKeys)
     static let changes = HistorySchema("A history change", HistoryEntities.changeKeys + HistoryEntities.transactionKeys)

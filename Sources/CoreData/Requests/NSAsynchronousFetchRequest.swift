@@ -57,7 +57,7 @@ open class NSAsynchronousFetchRequest<ResultType>: NSPersistentStoreRequest {
 }
 
 /// The result of a request that continues after `execute` has returned.
-/// `lock` guards the mutable state.
+// `lock` guards the mutable state.
 open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult, @unchecked Sendable {
     /// The requesting context.
     public let managedObjectContext: NSManagedObjectContext
@@ -82,7 +82,7 @@ open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult, @unchec
 }
 
 /// The result of an asynchronous fetch.
-/// `lock` guards the mutable state.
+// `lock` guards the mutable state.
 open class NSAsynchronousFetchResult<ResultType>: NSPersistentStoreAsynchronousResult, @unchecked Sendable {
     /// The request.
     public let fetchRequest: NSAsynchronousFetchRequest<ResultType>

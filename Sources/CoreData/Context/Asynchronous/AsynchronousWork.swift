@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// Tracks the asynchronous fetches and saves of a context while they are suspended.
-/// Used on the context's queue.
+// Used on the context's queue.
 final class AsynchronousWork {
     /// The save that the stores are performing.
     var save: SaveInFlight?
