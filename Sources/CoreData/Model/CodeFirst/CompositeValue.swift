@@ -14,18 +14,18 @@ extension CompositeValue {
     /// There is none: declare the property optional, or give it a default.
     public static var valueForNil: Self? { nil }
 
-    /// See ``ManagedValue``.
+    /// Returns the value at `place`, or nil.
     public static func getOptional(from object: NSManagedObject, at place: PropertyPlace) -> Self? {
         (object.currentValue(of: place.property(of: object)) as? [String: Any]).map(Self.init(compositeValues:))
             ?? KeyPathRecorder.standIn(Self.self, in: object)
     }
 
-    /// See ``ManagedValue``.
+    /// Stores a value or nil at `place`.
     public static func setOptional(_ value: Self?, in object: NSManagedObject, at place: PropertyPlace) {
         object.setCurrentValue(value?.compositeValues, of: place.property(of: object))
     }
 
-    /// See ``ManagedValue``.
+    /// Returns whether a property of the model can be read as this type.
     public static func fits(_ property: NSPropertyDescription) -> Bool { isAttribute(property, .compositeAttributeType) }
 }
 
