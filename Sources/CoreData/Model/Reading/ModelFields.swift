@@ -72,7 +72,7 @@ struct ModelFields {
         } catch { throw malformed("“\(name)” does not parse. \(error)") }
     }
 
-    /// Reports elements that were not read.
+    /// Throws an error for an attribute that no reader has taken.
     func finish() throws {
         if let left = rest.keys.sorted().first { throw malformed("The attribute “\(left)” is not known here.") }
     }
