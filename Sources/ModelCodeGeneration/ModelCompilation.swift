@@ -113,7 +113,7 @@ package struct ModelCompilation {
 }
 
 extension ModelPlaces {
-    /// Creates the compilation of a version of a bundle, or of the only one.
+    /// Reads the `contents` of a version of a bundle, or of the only version.
     init(version: String, of url: URL) {
         let folder = url.pathExtension == "xcdatamodeld" ? url.appendingPathComponent("\(version).xcdatamodel") : url
         let file = folder.appendingPathComponent("contents")
