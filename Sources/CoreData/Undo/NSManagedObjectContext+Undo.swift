@@ -28,7 +28,7 @@ extension NSManagedObjectContext {
 
     func useUndoManager(_ manager: UndoManager?) {
         guard manager !== undoer else { return }
-        // Objects set up with a new context belong to no undo action.
+        // Changes made so far are not registered with the new manager.
         _ = processEvent()
         undoer?.forgetClient(ObjectIdentifier(self))
         undoer = manager
