@@ -2,7 +2,7 @@ internal import Foundation
 internal import Logging
 internal import Predicates
 
-// What the coordinator asks and tells the store; the answers are in the other extensions.
+// Implements the coordinator's interface; the other extensions implement the operations.
 
 extension SQLiteStore: StoreInterface {
     func holdingWrites<Result>(_ body: () throws -> Result) rethrows -> Result { try writeLock.withLock(body) }
@@ -77,7 +77,7 @@ extension SQLiteStore: RowAccess {
 }
 
 extension SQLiteStore: ConflictFinding {
-    /// The statements of a save find what others have saved.
+    /// The statements of a save detect conflicts.
     func latestRow(for id: NSManagedObjectID) -> LatestRow { .unknown }
 
     func holders(of constraint: UniquenessConstraint, _ key: [PropertyValue]) throws -> [Row] {
@@ -109,7 +109,7 @@ extension SQLiteStore: HistoryStore {
 extension SQLiteStore: GenerationStore {
     var keepsGenerations: Bool {
         do { return try isLogged() } catch {
-            // It is read by nobody then, in whatever state.
+            // Concurrent reads are then disabled.
             Log.store.error("The mode of the store's file cannot be read: \(error)")
             return false
         }
