@@ -1,25 +1,25 @@
-/// Rows that are handed on together: each as one word, and each block held once for all of its rows that come in a row.
+/// A list of rows, each stored as one word; each block is retained once for its consecutive rows.
 @_spi(Stores)
-// Unchecked: the rows are shared, and never written.
+// Unchecked: the rows are shared and never written.
 public struct RowList: RandomAccessCollection, @unchecked Sendable {
     private var places: [UnsafeMutableRawPointer] = []
     private var blocks: [RowBlock] = []
     private var lastBlock: UnsafeMutableRawPointer?
 
-    /// An empty list.
+    /// Creates an empty list.
     public init() {}
 
-    /// A list of rows.
+    /// Creates a list of rows.
     public init(_ rows: some Sequence<Row>) { for row in rows { append(row) } }
 
     /// The first index.
     public var startIndex: Int { 0 }
     /// The index after the last row.
     public var endIndex: Int { places.count }
-    /// A row.
+    /// Returns a row.
     public subscript(index: Int) -> Row { Row(places[index]) }
 
-    /// The slots of a row, which live as long as the list does.
+    /// Returns the slots of a row, which live as long as the list.
     @inline(__always) func slots(_ index: Int) -> UnsafeMutableRawPointer { places[index] }
 
     /// Calls `body` with the rows of a part that follow each other in one block, which the list holds.
@@ -34,10 +34,10 @@ public struct RowList: RandomAccessCollection, @unchecked Sendable {
         }
     }
 
-    /// Adds a row.
+    /// Appends a row.
     public mutating func append(_ row: Row) { append(row.slots) }
 
-    /// Adds a row whose block somebody holds until now.
+    /// Appends a row whose block the caller retains until now.
     @inline(__always) mutating func append(_ slots: UnsafeMutableRawPointer) {
         let block = slots.rowBlock
         if block.toOpaque() != lastBlock {
@@ -49,8 +49,8 @@ public struct RowList: RandomAccessCollection, @unchecked Sendable {
 }
 
 extension Array where Element == Row {
-    /// The rows in another order.
+    /// Returns the rows in another order.
     ///
-    /// - Parameter indices: every index of the array, once.
+    /// - Parameter indices: Every index of the array, once.
     func permuted(by indices: [Int]) -> [Row] { indices.map { self[$0] } }
 }

@@ -32,7 +32,7 @@ extension SQLiteStore: RowAccess {
 }
 
 extension SQLiteStore: ConflictFinding {
-    /// The statements of a save find what others have saved.
+    /// The statements of a save detect conflicts.
     func latestRow(for id: NSManagedObjectID) -> LatestRow { .unknown }
 
     func holders(of constraint: UniquenessConstraint, _ key: [PropertyValue]) throws -> [Row] {
@@ -53,7 +53,7 @@ extension SQLiteStore: HistoryStore {
 extension SQLiteStore: GenerationStore {
     var keepsGenerations: Bool {
         do { return try isLogged() } catch {
-            // It is read by nobody then, in whatever state.
+            // Concurrent reads are then disabled.
             Log.store.error("The mode of the store's file cannot be read: \(error)")
             return false
         }

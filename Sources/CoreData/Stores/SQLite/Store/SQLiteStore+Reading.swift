@@ -2,10 +2,10 @@ internal import Foundation
 internal import Logging
 internal import Predicates
 
-// What the coordinator asks for reading. Rows and relationships that are in memory are had without a reader.
+// Implements the coordinator's reads. Cached rows and relationships are returned without a reader.
 extension SQLiteStore {
     func answer(_ query: StoreQuery, for caller: StoreCaller) throws -> StoreAnswer {
-        // Where somebody is writing, others are not; whether they were before, the writer asks itself.
+        // While a thread writes, other processes do not; the writer itself checks for earlier changes.
         if writeLock.tryLock() {
             defer { writeLock.unlock() }
             try noticeOthers()
@@ -20,12 +20,12 @@ extension SQLiteStore {
         return try reading(isPlain: isPlain(place.entity)) { try $0.readRow(place.entity, place.key) }
     }
 
-    /// Whether reading rows runs no transformer.
+    /// Returns whether reading rows runs no transformer.
     private func isPlain(_ entity: SQLEntity) -> Bool { !schema.transformedRoots.contains(entity.rootNumber) }
 
     func prepareRows(for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> Bool {
         let age = caller.stalenessInterval
-        // Rows that serve no later reader are read one at a time.
+        // Rows that must not be cached are read one at a time.
         if age == 0 { return false }
         var missing: [ObjectIdentifier: (entity: SQLEntity, keys: [Int64])] = [:]
         for id in ids {
@@ -64,7 +64,7 @@ extension SQLiteStore {
             }
             if isAll, parts.count == 1 { return RelatedNumbers(numbers: parts[0].numbers[...], origin: parts[0].origin) }
         }
-        // Some were known before.
+        // Some were cached.
         var all: [Int64] = []
         var shared: RowOrigin?
         for number in numbers {
@@ -102,11 +102,11 @@ extension SQLiteStore {
         return try reading { try $0.readRelated(relationship, place.entity, place.key) }
     }
 
-    // MARK: What is kept in memory
+    // MARK: Cached rows
 
     func forgetRow(of id: NSManagedObjectID) {
         guard let place = place(of: id) else { return }
-        // What is read next is to be new.
+        // The next read must return current rows.
         cache.advance()
         cache.remove(place.entity.rootNumber, place.key)
         related.removeAll(of: id)
