@@ -64,7 +64,7 @@ public struct ContextNotifications: AsyncSequence, Sendable {
         return AsyncIterator(base: stream.makeAsyncIterator())
     }
 
-    /// Returns one notification after the other.
+    /// An iterator over the notifications.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate var base: AsyncStream<ObjectIDChanges>.AsyncIterator
 

@@ -113,7 +113,7 @@ private final class LiveResultsFollower<Object: NSManagedObject>: @unchecked Sen
 }
 
 extension NSManagedObjectContext {
-    /// The results of a fetch as an asynchronous sequence: its first results, and new ones after each change of the context that affects
+    /// Returns the results of a fetch as an asynchronous sequence: its first results, and new ones after each change of the context that affects
     /// them.
     ///
     /// ```swift

@@ -65,7 +65,7 @@ struct SectionNaming {
     /// Whether no changes were made since the fetch began.
     private var isSettled: Bool { !context.hasChanges && context.persistentStoreCoordinator?.contentsState == stateBefore }
 
-    /// Whether the objects, and those that their section names read, have their stored values: a context may have older ones.
+    /// Returns whether the objects, and those that their section names read, have their stored values: a context may have older ones.
     private func isAsStored(_ contents: FetchedContents) -> Bool {
         let keys = keyPath?.split(separator: ".").map(String.init) ?? []
         return contents.objects.nodes.allSatisfy { node in

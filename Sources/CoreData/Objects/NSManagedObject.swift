@@ -361,7 +361,7 @@ extension NSManagedObject: @unchecked Sendable {}
 
     var isEmpty: Bool { low == 0 && high.allSatisfy { $0 == 0 } }
 
-    /// Whether both sets have equal members and equal capacity.
+    /// Returns whether both sets have equal members and equal capacity.
     func isEqual(to other: PropertySet) -> Bool { low == other.low && high == other.high }
 
     @inlinable @inline(__always) func contains(_ index: Int) -> Bool {

@@ -197,7 +197,7 @@ extension NSManagedObjectContext {
         announceSaved(changes, saved: here.inserted + here.updated + here.locked, deleted: here.deleted, sets)
     }
 
-    /// Whether the object is still registered with this context.
+    /// Returns whether the object is still registered with this context.
     private func isHere(_ object: NSManagedObject) -> Bool { object.registry === registry }
 
     /// Restores the changes of a failed save to its objects, under those made since.

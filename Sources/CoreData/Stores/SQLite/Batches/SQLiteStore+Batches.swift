@@ -111,7 +111,7 @@ extension SQLiteStore {
         return try outcome(request.wanted, entity)
     }
 
-    /// Whether rows have derived attributes, which are computed when a row is written.
+    /// Returns whether rows have derived attributes, which are computed when a row is written.
     private func hasDerivedColumns(_ entity: SQLEntity) -> Bool {
         let kinds = entity.numbers.compactMap { schema.entity(numbered: $0) }
         return kinds.contains { $0.entity.frozen.unsafelyUnwrapped.properties.contains { $0 is NSDerivedAttributeDescription } }

@@ -55,6 +55,7 @@ extension SQLiteStore {
     /// Writes the prepared rows.
     ///
     /// - Parameter isCareful: Whether to update each row separately. Otherwise an ``SQLSave/UpdateMismatch`` may require that.
+    /// - Returns: The changed objects that have no row and for which nothing was written.
     private func write(
         _ changes: StoreChangeSet, _ inserted: SQLRows, _ changed: SQLRows, _ isCareful: Bool, _ connection: SQLConnection,
         for caller: StoreCaller

@@ -92,7 +92,7 @@ enum SQLArrayTable {
         try SQLQueryFunctions.check(sqlite3_create_module_v2(connection, "CoreDataArray", module, nil, nil), connection, "CoreDataArray")
     }
 
-    /// The parameter must be known before the first row.
+    /// Plans a scan, for which the parameter must be known before the first row.
     private static func plan(_ info: UnsafeMutablePointer<sqlite3_index_info>?) -> Int32 {
         guard let info else { return SQLITE_ERROR }
         for index in 0..<Int(info.pointee.nConstraint) {
@@ -124,7 +124,7 @@ enum SQLArrayTable {
 }
 
 extension SQLValue {
-    /// Returns the value to SQLite.
+    /// Passes the value to SQLite as a result.
     func write(_ context: OpaquePointer?) {
         switch self {
         case .null, .list: sqlite3_result_null(context)

@@ -82,7 +82,7 @@ enum SQLTextCollation {
 }
 
 extension TextOrder {
-    /// Returns the collation of an order; nil for the order of bytes, which needs none.
+    /// The collation of the order; nil for the order of bytes, which needs none.
     var collation: SQLFragment? {
         switch self {
         case .binary: nil

@@ -106,7 +106,7 @@ enum SQLFunctionValue {
         return Data(bytes: bytes, count: Int(sqlite3_value_bytes(value)))
     }
 
-    /// Returns a value to SQLite: decimal numbers as text.
+    /// Passes a value to SQLite as a result: decimal numbers as text.
     static func write(_ value: PropertyValue, _ context: OpaquePointer?) {
         switch value {
         case .bool(let flag): sqlite3_result_int64(context, flag ? 1 : 0)
