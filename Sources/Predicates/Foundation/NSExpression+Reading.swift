@@ -16,7 +16,7 @@ extension NSExpression {
     /// What the expression is.
     public var expressionType: ExpressionType {
         switch readTree {
-        case .constant: isWritten ? .aggregate : .constantValue
+        case .constant, .numberedConstant: isWritten ? .aggregate : .constantValue
         case .evaluatedObject: .evaluatedObject
         case .variable: .variable
         case .keyPath, .navigation: .keyPath

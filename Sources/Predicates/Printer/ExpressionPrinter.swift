@@ -12,7 +12,7 @@ extension ExpressionTree: CustomStringConvertible {
     func write(to text: inout String) {
         WorkCount.step()
         switch self {
-        case .constant(let value): value.writeLiteral(to: &text)
+        case .constant(let value), .numberedConstant(let value, _): value.writeLiteral(to: &text)
         case .evaluatedObject: text += "SELF"
         case .anyKey: text += "ANYKEY"
         case .variable(let name):
@@ -125,6 +125,7 @@ extension ExpressionTree: CustomStringConvertible {
         switch self {
         case .arithmetic, .setOperation, .assignment, .negated, .complement: true
         case .constant(.int64), .constant(.double), .constant(.decimal): true
+        case .numberedConstant(let value, _): ExpressionTree.constant(value).isNoBase
         default: false
         }
     }

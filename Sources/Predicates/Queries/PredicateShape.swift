@@ -106,6 +106,7 @@ package struct PredicateShape {
             constants.append(value)
             details.append(detail)
             classify(value, detail, &key)
+        case .numberedConstant(let value, _): append(.constant(value), detail: detail)
         case .evaluatedObject: key.append(11)
         case .variable(let name):
             key.append(12)
@@ -216,21 +217,8 @@ extension ExpressionTree {
     }
 }
 
-/// A constant by its number in a ``PredicateShape``, standing where the constant stood.
-package final class NumberedConstant: Sendable {
-    /// The place among ``PredicateShape/constants``.
-    package let number: Int
-    /// The value of the question that was translated; questions of the same shape have others.
-    package let example: PropertyValue
-
-    init(_ number: Int, _ example: PropertyValue) {
-        self.number = number
-        self.example = example
-    }
-}
-
 extension PredicateTree {
-    /// The tree with each constant replaced by its number, a ``NumberedConstant`` in a ``PropertyValue/object(_:)``.
+    /// The tree with a number for each constant: its place among ``PredicateShape/constants``.
     ///
     /// - Parameter next: The number of the first constant; becomes the number after the last.
     package func numberingConstants(from next: inout Int) -> PredicateTree {
@@ -249,31 +237,21 @@ extension PredicateTree {
 }
 
 extension ExpressionTree {
-    /// The expression with each constant replaced by its number.
+    /// The expression with a number for each constant.
     ///
     /// - Parameter next: The number of the first constant; becomes the number after the last.
     package func numberingConstants(from next: inout Int) -> ExpressionTree {
         if case .constant(let value) = self {
             defer { next += 1 }
-            return .constant(.object(ObjectReference(NumberedConstant(next, value))))
+            return .numberedConstant(value, number: next)
         }
         return rebuilt(
             { $0.numberingConstants(from: &next) }, { condition, _ in condition.numberingConstants(from: &next) })
     }
 
-    /// The expression with the constants that numbers stand for.
-    package var withConstants: ExpressionTree {
-        if let constant = numberedConstant { return .constant(constant.example) }
-        return rebuilt({ $0.withConstants }, { condition, _ in condition.withConstants })
+    /// The expression without the numbers of its constants, to be compared with another.
+    package var withoutNumbers: ExpressionTree {
+        if case .numberedConstant(let value, _) = self { return .constant(value) }
+        return rebuilt({ $0.withoutNumbers }, { condition, _ in condition.rebuilt { $0.withoutNumbers } })
     }
-
-    /// The number that stands here for a constant.
-    package var numberedConstant: NumberedConstant? {
-        if case .constant(.object(let reference)) = self { reference.object as? NumberedConstant } else { nil }
-    }
-}
-
-extension PredicateTree {
-    /// The tree with the constants that numbers stand for, to be shown.
-    package var withConstants: PredicateTree { rebuilt { $0.withConstants } }
 }

@@ -4,6 +4,9 @@
 public indirect enum ExpressionTree: Hashable, Sendable {
     /// A value. Written collections of constants, `{1, 2}`, are one constant array.
     case constant(PropertyValue)
+    /// A constant and its number among those of a question to a store, which keeps one translation for all questions that differ in nothing
+    /// but constants. It means what the constant does.
+    case numberedConstant(PropertyValue, number: Int)
     /// The thing the predicate is evaluated with: `SELF`.
     case evaluatedObject
     /// A variable, without its dollar sign.

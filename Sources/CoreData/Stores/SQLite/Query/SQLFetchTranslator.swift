@@ -134,7 +134,7 @@ struct SQLFetchTranslator {
         var grouped: SQLFragment = ""
         if parts.isGrouped {
             translator.place = "propertiesToGroupBy"
-            let keys = try parts.groupedBy.map { ($0.expression.withConstants, try translator.operand($0.expression)) }
+            let keys = try parts.groupedBy.map { ($0.expression.withoutNumbers, try translator.operand($0.expression)) }
             if !keys.isEmpty {
                 let terms = try keys.map { try translator.term($0.1).sql }
                 grouped = " GROUP BY \(terms.joined(by: ", "))"

@@ -143,7 +143,7 @@ final class SQLTranslator {
 
     /// The clause that is being written.
     var clause: String {
-        if let current { return PredicateTree.comparison(current).withConstants.description }
+        if let current { return PredicateTree.comparison(current).description }
         return place
     }
 
