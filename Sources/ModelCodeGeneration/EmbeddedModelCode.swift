@@ -1,4 +1,5 @@
 internal import CoreData
+internal import Predicates
 
 /// The class by which the program finds the model by name, and the text of the model in it.
 struct EmbeddedModelCode {
@@ -38,16 +39,7 @@ struct EmbeddedModelCode {
     }
 
     /// A text as a literal in one line.
-    static func literal(_ text: String) -> String {
-        "\""
-            + text.unicodeScalars.map { scalar in
-                switch scalar {
-                case "\"", "\\": "\\\(scalar)"
-                case _ where scalar.value < 0x20 || scalar.value == 0x7F: "\\u{\(String(scalar.value, radix: 16))}"
-                default: String(scalar)
-                }
-            }.joined() + "\""
-    }
+    private static func literal(_ text: String) -> String { text.quoted(escapesInvisible: true) }
 
     /// A text as a literal over as many lines as it has.
     static func textLiteral(_ text: String) -> String {
