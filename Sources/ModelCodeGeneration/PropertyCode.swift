@@ -1,4 +1,5 @@
 package import CoreData
+internal import TakenNames
 
 /// How a property of an entity stands in its class: the type that Xcode gives it, and the typed property its accessors go through.
 struct PropertyCode {
@@ -105,18 +106,8 @@ extension NSEntityDescription {
 }
 
 extension String {
-    /// The words of Swift that no declaration can be called by as they stand.
-    private static let keywords: Set<String> = [
-        "Any", "Protocol", "Self", "Type", "as", "associatedtype", "break", "case", "catch", "class", "continue", "default", "defer",
-        "deinit", "do",
-        "else", "enum", "extension", "fallthrough", "false", "fileprivate", "for", "func", "guard", "if", "import", "in", "init", "inout",
-        "internal", "is", "let", "nil", "operator", "precedencegroup", "private", "protocol", "public", "repeat", "rethrows", "return",
-        "self",
-        "static", "struct", "subscript", "super", "switch", "throw", "throws", "true", "try", "typealias", "var", "where", "while",
-    ]
-
     /// The name as it stands in code.
-    var asIdentifier: String { Self.keywords.contains(self) ? "`\(self)`" : self }
+    var asIdentifier: String { TakenNames.keywords.contains(self) ? "`\(self)`" : self }
 
     /// Whether it can be the name of a declaration.
     package var isIdentifier: Bool {

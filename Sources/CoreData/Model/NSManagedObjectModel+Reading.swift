@@ -90,7 +90,4 @@ extension NSManagedObjectModel {
 extension NSManagedObjectModel {
     /// What `VersionInfo.plist` calls the module that a model was compiled for.
     package static var moduleKeyOfVersionInfo: String { ModelFile.moduleKey }
-
-    /// Names that no property of a generated class can have: those of members of every managed object.
-    package static var namesOfMembers: Set<String> { ModelWarnings.reservedNames }
 }

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Predicates
+internal import TakenNames
 
 /// What the entities and properties of a model are called in Swift, and which inverses need naming.
 struct CodeFirstNames {
@@ -25,7 +26,7 @@ struct CodeFirstNames {
     /// A name for a type that takes no other's place.
     static func freeTypeName(_ wish: String) -> String {
         let name = identifier(wish)
-        return takenTypes.contains(name) || keywords.contains(name) ? name + "Object" : name
+        return takenTypes.contains(name) || TakenNames.keywords.contains(name) ? name + "Object" : name
     }
 
     func className(of entity: NSEntityDescription) -> String { classNames[ObjectIdentifier(entity)] ?? "?" }
@@ -54,11 +55,11 @@ struct CodeFirstNames {
     /// The name of a property in Swift, and in the model where that is another.
     static func swiftName(of name: String) -> (swift: String, model: String?) {
         let identifier = identifier(name)
-        if identifier != name || ModelWarnings.reservedNames.contains(name) || impossibleNames.contains(name) {
-            let other = ModelWarnings.reservedNames.contains(identifier) || impossibleNames.contains(identifier) || identifier == name
+        if identifier != name || TakenNames.impossible.contains(name) {
+            let other = TakenNames.impossible.contains(identifier) || identifier == name
             return (other ? "\(identifier)Value" : identifier, name)
         }
-        return (keywords.contains(name) ? "`\(name)`" : name, nil)
+        return (TakenNames.keywords.contains(name) ? "`\(name)`" : name, nil)
     }
 
     /// A name that Swift takes, with what it does not take replaced.
@@ -67,21 +68,6 @@ struct CodeFirstNames {
         if result.first.map({ $0.isLetter || $0 == "_" }) != true { result = "_" + result }
         return result == "_" ? "__" : result
     }
-
-    /// Names that no property of a managed object can have, backticks or not.
-    private static let impossibleNames: Set<String> = [
-        "self", "Self", "Type", "Protocol", "init", "isEqual", "hashValue", "entityDeclaration",
-    ]
-
-    static let keywords: Set<String> = [
-        "associatedtype", "class", "deinit", "enum", "extension", "fileprivate", "func", "import", "init", "inout", "internal", "let",
-        "open",
-        "operator", "private", "precedencegroup", "protocol", "public", "rethrows", "static", "struct", "subscript", "typealias", "var",
-        "break",
-        "case", "catch", "continue", "default", "defer", "do", "else", "fallthrough", "for", "guard", "if", "in", "repeat", "return",
-        "throw",
-        "switch", "where", "while", "Any", "as", "await", "false", "is", "nil", "self", "Self", "super", "throws", "true", "try",
-    ]
 
     /// Types that the written source uses, or that every source does: a class of their name would take their place.
     private static let takenTypes: Set<String> = [
