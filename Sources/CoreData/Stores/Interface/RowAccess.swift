@@ -60,6 +60,20 @@ extension RowAccess {
     func didUnregister(_ ids: [NSManagedObjectID]) {}
 }
 
+/// A store that answers for one object at a time answers for many by asking itself for each.
+extension StoreInterface where Self: RowAccess {
+    func rows(for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> [Row] {
+        try ids.compactMap { try row(for: $0, for: caller) }
+    }
+
+    func related(
+        by relationship: NSRelationshipDescription, from ids: [NSManagedObjectID], for caller: StoreCaller
+    ) throws -> [NSManagedObjectID: [NSManagedObjectID]] {
+        Dictionary(
+            try ids.map { ($0, try relatedIDs(of: relationship, for: $0, for: caller)) }, uniquingKeysWith: { first, _ in first })
+    }
+}
+
 /// Asks a store that has its rows at hand each time anew.
 final class DirectAccess: RowAccess {
     private unowned let store: any StoreInterface

@@ -11,17 +11,6 @@ extension SQLiteStore: StoreInterface {
         try answered(query)
     }
 
-    func rows(for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> [Row] {
-        try ids.compactMap { try row(for: $0, for: caller) }
-    }
-
-    func related(
-        by relationship: NSRelationshipDescription, from ids: [NSManagedObjectID], for caller: StoreCaller
-    ) throws -> [NSManagedObjectID: [NSManagedObjectID]] {
-        Dictionary(
-            try ids.map { ($0, try relatedIDs(of: relationship, for: $0, for: caller)) }, uniquingKeysWith: { first, _ in first })
-    }
-
     func permanentIDs(for new: NewObjects, for caller: StoreCaller) throws -> [NSManagedObjectID] {
         try makePermanentIDs(for: new)
     }
