@@ -1,6 +1,6 @@
 import Foundation
 
-/// Reads property lists in XML into the table that ``BinaryPropertyList`` is, for keyed archives that were written as XML.
+/// Decodes XML property lists to the table of a ``BinaryPropertyList``, for keyed archives in XML.
 ///
 /// It reads what archivers write: no internal subset of a document type, no dates, which archives hold as objects. Nothing here recurses.
 struct XMLPropertyList {
@@ -9,10 +9,10 @@ struct XMLPropertyList {
 
     private var scanner: XMLScanner
     private var nodes: [Node] = []
-    /// The collections that are open, the innermost last.
+    /// The open collections, the innermost last.
     private var open: [(isDictionary: Bool, elements: [Int], keys: [Int])] = []
 
-    /// - Throws: ``BinaryPropertyList/Mistake`` when the data is no property list in XML.
+    /// - Throws: ``BinaryPropertyList/Mistake`` when the data is not an XML property list.
     static func read(_ data: Data) throws -> BinaryPropertyList {
         do {
             var reader = XMLPropertyList(scanner: try XMLScanner(data))
@@ -81,7 +81,7 @@ struct XMLPropertyList {
         return nil
     }
 
-    /// Reads an element from behind its first tag. Nil for one that is still open, and for a key.
+    /// Parses an element after its start tag. Returns nil for an element that is still open, and for a key.
     private mutating func element(_ name: String, isEmpty: Bool) throws -> Node? {
         switch name {
         case "dict", "array":
@@ -118,7 +118,7 @@ struct XMLPropertyList {
         }
     }
 
-    /// Ends the innermost collection. A dictionary with nothing but `CF$UID` is a reference.
+    /// Ends the innermost collection. A dictionary that contains only `CF$UID` is a reference.
     private mutating func close(_ name: String) throws -> Node {
         guard let last = open.popLast(), name == (last.isDictionary ? "dict" : "array") else {
             throw Mistake(reason: "The end of “\(name.prefix(40))” stands in the wrong place.")

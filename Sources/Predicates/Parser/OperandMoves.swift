@@ -1,4 +1,4 @@
-/// Notices when the lists that a parser works on move in memory, which costs as many steps as they have elements.
+/// Detects copies of the lists that a parser works on, each of which costs as many steps as the list has elements.
 ///
 /// A list that grows moves seldom. One that somebody else holds as well moves at each change: that is how a parser becomes quadratic
 /// without a loop to show it. Nothing is noticed in release builds.

@@ -1,8 +1,8 @@
 #if !canImport(Darwin)
 public import Foundation
 
-// Foundation has these three nodes on Apple's platforms only; elsewhere `#Predicate` writes calls that lead nowhere. With them here, a
-// predicate that compares text compiles wherever this module, or CoreData, is imported.
+// Foundation has these three nodes on Apple's platforms only; elsewhere `#Predicate` generates calls to missing functions. They are
+// declared here, so that a predicate that compares strings compiles wherever this module, or CoreData, is imported.
 
 /// A method of a text that takes another text and that `#Predicate` may call.
 public protocol PredicateTextMethod: Sendable {
@@ -21,12 +21,12 @@ extension PredicateExpressions {
         /// What the method answers.
         public typealias Output = Method.Output
 
-        /// The text.
+        /// The string.
         public let root: Root
         /// The other text.
         public let other: Other
 
-        /// Makes a node.
+        /// Creates a node.
         public init(root: Root, other: Other) {
             self.root = root
             self.other = other
@@ -81,7 +81,7 @@ extension PredicateExpressions {
         _ root: Root, _ other: Other
     ) -> StringLocalizedStandardContains<Root, Other> { .init(root: root, other: other) }
 
-    /// What `#Predicate` calls for `text.caseInsensitiveCompare(other)`.
+    /// Creates the node of `text.caseInsensitiveCompare(other)`; called by `#Predicate`.
     public static func build_caseInsensitiveCompare<Root, Other>(
         _ root: Root, _ other: Other
     ) -> StringCaseInsensitiveCompare<Root, Other> { .init(root: root, other: other) }

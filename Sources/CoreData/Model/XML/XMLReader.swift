@@ -5,7 +5,7 @@ internal import Predicates
 ///
 /// A document type is an error, so that no entity can be declared.
 struct XMLReader {
-    /// What a document may be at most; a model of a thousand entities needs a hundredth of it.
+    /// The limits of a document; a model of a thousand entities needs a hundredth of them.
     enum Limit {
         static let depth = 64
         static let elements = 2_000_000
@@ -13,7 +13,7 @@ struct XMLReader {
 
     struct Mistake: Error {
         let line: Int
-        /// The element around the place.
+        /// The element that contains the place.
         let element: String?
         let reason: String
     }
@@ -22,9 +22,9 @@ struct XMLReader {
     private var open: [XMLElement] = []
     private var root: XMLElement?
 
-    /// Reads a document.
+    /// Parses a document.
     ///
-    /// - Returns: its root element.
+    /// - Returns: The root element.
     /// - Throws: ``Mistake``.
     static func read(_ data: Data) throws -> XMLElement {
         do {

@@ -76,7 +76,7 @@ import Testing
     @Test("A fetch of all objects is translated once, and they come in the order of their keys") func all() throws {
         let stores = try Indexed()
         func fetch(_ change: (StoreQuery) -> StoreQuery = { $0 }) throws -> StoreAnswer {
-            try stores.store.answered(change(StoreQuery(stores.store.schema.model.entitiesByName["Thing"]!)))
+            try stores.store.reading { try $0.answer(change(StoreQuery(stores.store.schema.model.entitiesByName["Thing"]!))) }
         }
         func keys(_ answer: StoreAnswer) -> [Int64] {
             guard case .rows(let rows) = answer else { return [] }
