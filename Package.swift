@@ -42,16 +42,21 @@ let package = Package(
     targets: [
         .target(name: "Predicates", swiftSettings: strict),
         .target(name: "CoreDataRuntime"),
+        // Names that no property can have. It imports nothing, for the macros use it too.
+        .target(name: "TakenNames", swiftSettings: strict),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .yum(["zlib-devel"])]),
         .systemLibrary(
             name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .yum(["sqlite-devel"]), .brew(["sqlite"])]),
         .target(
             name: "CoreData",
-            dependencies: ["Predicates", "CoreDataRuntime", "CSQLite", "CZlib", .product(name: "Logging", package: "swift-log")],
+            dependencies: [
+                "Predicates", "CoreDataRuntime", "TakenNames", "CSQLite", "CZlib", .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: strict),
         .macro(
             name: "CoreDataMacroPlugin",
             dependencies: [
+                "TakenNames",
                 .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
                 .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
             ], swiftSettings: strict),
@@ -66,7 +71,7 @@ let package = Package(
         .testTarget(name: "ManagedSourcesTests", dependencies: ["ManagedSources"], swiftSettings: strict),
         .target(name: "StoreConformance", dependencies: ["CoreData"], swiftSettings: strict),
         // The plugin that compiles Core Data models. Nothing of it may depend on swift-syntax.
-        .target(name: "ModelCodeGeneration", dependencies: ["CoreData", "Predicates"], swiftSettings: strict),
+        .target(name: "ModelCodeGeneration", dependencies: ["CoreData", "Predicates", "TakenNames"], swiftSettings: strict),
         .executableTarget(name: "ModelCompilerTool", dependencies: ["ModelCodeGeneration"], swiftSettings: strict),
         .plugin(name: "ModelCompiler", capability: .buildTool(), dependencies: ["ModelCompilerTool"]),
         .testTarget(name: "ModelCodeGenerationTests", dependencies: ["ModelCodeGeneration", "CoreData"], swiftSettings: strict),

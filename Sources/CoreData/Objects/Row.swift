@@ -177,8 +177,8 @@ public struct Row: @unchecked Sendable {
         case .integer, .boolean: place.storeBytes(of: source.load(as: Int64.self), as: Int64.self)
         case .double, .date: place.storeBytes(of: source.load(as: Double.self), as: Double.self)
         case .uuid: place.copyMemory(from: source, byteCount: 16)
-        case .string: setText(other.text(at: slot), at: slot)
-        case .data: setData(other.data(at: slot), at: slot)
+        case .string: slot.location.set(other.text(at: slot), slots)
+        case .data: slot.location.set(other.data(at: slot), slots)
         case .box, .objectIDs: setReference(other.reference(at: slot), at: slot)
         case .objectID: setReference(other.objectID(at: slot), at: slot)
         }
@@ -196,11 +196,8 @@ public struct Row: @unchecked Sendable {
         if isNil { word.pointee |= slot.location.nullMask } else { word.pointee &= ~slot.location.nullMask }
     }
 
-    func text(at slot: RowLayout.Slot) -> String { slot.location.text(slots) }
-    func data(at slot: RowLayout.Slot) -> Data { slot.location.data(slots) }
-
-    private func setText(_ text: String, at slot: RowLayout.Slot) { slot.location.setText(text, slots) }
-    private func setData(_ data: Data, at slot: RowLayout.Slot) { slot.location.setData(data, slots) }
+    func text(at slot: RowLayout.Slot) -> String { slot.location.value(slots) }
+    func data(at slot: RowLayout.Slot) -> Data { slot.location.value(slots) }
 
     private func reference(at slot: RowLayout.Slot) -> AnyObject? {
         (slots + slot.location.offset).assumingMemoryBound(to: AnyObject?.self).pointee
@@ -242,16 +239,16 @@ public struct Row: @unchecked Sendable {
         switch value {
         case .null:
             switch slot.kind {
-            case .string: setText("", at: slot)
-            case .data: setData(Data(), at: slot)
+            case .string: slot.location.set("", slots)
+            case .data: slot.location.set(Data(), slots)
             case .uuid: place.initializeMemory(as: UInt64.self, repeating: 0, count: 2)
             case .box, .objectID, .objectIDs: setReference(nil, at: slot)
             case .integer, .boolean, .double, .date: place.storeBytes(of: 0, as: UInt64.self)
             }
         case .integer(let number): place.storeBytes(of: number, as: Int64.self)
         case .double(let number): place.storeBytes(of: number, as: Double.self)
-        case .string(let text): setText(text, at: slot)
-        case .data(let bytes): setData(bytes, at: slot)
+        case .string(let text): slot.location.set(text, slots)
+        case .data(let bytes): slot.location.set(bytes, slots)
         case .uuid(let uuid): place.storeBytes(of: uuid, as: UUID.self)
         case .box(let box): setReference(box, at: slot)
         }
