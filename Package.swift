@@ -3,12 +3,17 @@
 import CompilerPluginSupport
 import PackageDescription
 
+/// Checks of internal invariants, after every change of a structure: for the tests of this package, see CONTRIBUTING.md.
+let internalChecks: [SwiftSetting] =
+    Context.environment["COREDATA_INTERNAL_CHECKS"] == nil ? [] : [.define("COREDATA_INTERNAL_CHECKS")]
+
 /// The strictness every target is built with: Swift 6 language mode (from the tools version) and these upcoming features.
-let strict: [SwiftSetting] = [
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-]
+let strict: [SwiftSetting] =
+    [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+    ] + internalChecks
 
 /// An example: a library target that reads like the article it follows, and its tests.
 func example(_ name: String, dependencies: [Target.Dependency] = [], resources: [Resource]? = nil) -> [Target] {

@@ -56,7 +56,7 @@ extension NSManagedObjectContext {
         _ known: [NSManagedObject?], _ missing: Int, count: Int, _ make: (Int) -> NSManagedObject
     ) -> [NSManagedObject] {
         // Without gaps the array is one of objects already: an optional reference looks like the reference itself.
-        if missing == 0, count > 0 { return unsafeBitCast(known, to: [NSManagedObject].self) }
+        if missing == 0, count > 0 { return uncheckedArray(known, of: NSManagedObject.self) }
         var new: [NSManagedObject] = []
         new.reserveCapacity(missing)
         var objects: [NSManagedObject] = []
@@ -156,10 +156,10 @@ extension NSManagedObjectContext {
 
     /// The object of a row, without values, that is not in the identity map yet.
     private func fault(of slots: UnsafeMutableRawPointer) -> NSManagedObject {
-        slots.rowBlock._withUnsafeGuaranteedRef { block in
+        SlotPointer(slots).block._withUnsafeGuaranteedRef { block in
             block.withOrigin { origin in
-                guard let origin else { return fault(Row(slots).objectID.unsafelyUnwrapped) }
-                return fault(slots.rowPrefix.pointee.number, of: origin)
+                guard let origin else { return fault(Row(slots).knownObjectID) }
+                return fault(SlotPointer(slots).prefix.pointee.number, of: origin)
             }
         }
     }
@@ -173,6 +173,7 @@ extension NSManagedObjectContext {
     }
 
     private func emptyObject(_ entity: NSEntityDescription) -> NSManagedObject {
+        // The address is compared on this thread, and never followed.
         coredata_expect_no_values(Unmanaged.passUnretained(entity).toOpaque())
         let object = entity.managedObjectClass.init(entity: entity, insertInto: nil)
         // An initializer of the class may have set something, which is none of the store's values.

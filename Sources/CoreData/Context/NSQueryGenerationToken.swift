@@ -30,27 +30,26 @@ open class NSQueryGenerationToken: NSObject, NSCopying, @unchecked Sendable {
 }
 
 /// The state that a context holds on to. Another context that fetches for it in the background asks too.
-// `lock` guards both; `pinned` is an atomic.
-final class QueryGeneration: @unchecked Sendable {
-    private let lock = NSLock()
+// The token lies in a box with its lock, under which `pinned`, an atomic, is set.
+final class QueryGeneration: Sendable {
     private let pinned = Atomic<Bool>(false)
     /// Whether the context holds on to a state, or will to the next one that it finds.
     var isPinned: Bool { pinned.load(ordering: .relaxed) }
-    private var token: NSQueryGenerationToken?
+    private let token = LockedBox<NSQueryGenerationToken?>(nil)
 
     /// Nil is no state; ``NSQueryGenerationToken/current`` the one that is found next.
     func set(_ new: NSQueryGenerationToken?) {
-        lock.withLock {
+        token.withLock { token in
             pinned.store(new != nil, ordering: .relaxed)
             token = new === NSQueryGenerationToken.current ? nil : new
         }
     }
 
     /// From here on the state is the one that is found next, if there is one.
-    func advance() { lock.withLock { token = nil } }
+    func advance() { token.withLock { $0 = nil } }
 
     /// The state, ``NSQueryGenerationToken/current`` where none has been found yet; nil for none.
-    var current: NSQueryGenerationToken? { !isPinned ? nil : lock.withLock { isPinned ? token ?? .current : nil } }
+    var current: NSQueryGenerationToken? { !isPinned ? nil : token.withLock { isPinned ? $0 ?? .current : nil } }
 
     /// The state, found now if need be.
     func settled(_ find: () throws -> NSQueryGenerationToken) rethrows -> NSQueryGenerationToken? {
@@ -58,7 +57,7 @@ final class QueryGeneration: @unchecked Sendable {
         if known !== NSQueryGenerationToken.current { return known }
         // Without the lock: stores have locks of their own, under which they may ask for the state.
         let found = try find()
-        return lock.withLock {
+        return token.withLock { token in
             guard isPinned else { return nil }
             if token == nil { token = found }
             return token

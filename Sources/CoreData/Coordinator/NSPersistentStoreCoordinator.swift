@@ -5,21 +5,23 @@ public import Foundation
 /// Contexts of any queue may use one coordinator at once; stores guard what is theirs.
 ///
 /// Source: [NSPersistentStoreCoordinator](https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator).
-// `lock` guards `stores`, `reservedURLs` and `label`, and nothing else: stores have locks of their own.
+// The name, the stores and the places that are reserved lie in a box with their lock, and nothing else: stores have locks of their own.
 open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// The model of the objects. It cannot be changed any more.
     public let managedObjectModel: NSManagedObjectModel
     /// A name for logs.
     open var name: String? {
-        get { lock.withLock { label } }
-        set { lock.withLock { label = newValue } }
+        get { state.withLock { $0.label } }
+        set { state.withLock { $0.label = newValue } }
     }
 
-    private let lock = NSRecursiveLock()
-    private var label: String?
-    private var stores: [NSPersistentStore] = []
-    /// Where stores are being opened.
-    private var reservedURLs: Set<URL> = []
+    private struct State {
+        var label: String?
+        var stores: [NSPersistentStore] = []
+        /// Where stores are being opened.
+        var reservedURLs: Set<URL> = []
+    }
+    private let state = LockedBox(State())
     let workQueue = ContextQueue.makePrivate("NSPersistentStoreCoordinator")
     /// The contexts that merge by themselves what others save.
     let mergeListeners = MergeListeners()
@@ -44,16 +46,14 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         LoadedModels.shared.add(model)
     }
 
-    deinit { for store in stores { store.willRemove(from: nil) } }
+    deinit { for store in persistentStores { store.willRemove(from: nil) } }
 
     /// The stores, in the order in which they were added.
-    open var persistentStores: [NSPersistentStore] { lock.withLock { stores } }
+    open var persistentStores: [NSPersistentStore] { state.withLock { $0.stores } }
 
     /// The store of IDs.
     final func store(with token: StoreToken) -> NSPersistentStore? {
-        lock.lock()
-        defer { lock.unlock() }
-        return stores.first { $0.token === token }
+        state.withLock { $0.stores.first { $0.token === token } }
     }
 
     /// The store at `url`; nil if there is none.
@@ -84,7 +84,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// - Throws: code 134080 where a store has it, or is being opened there on another thread.
     func reserve(_ url: URL?) throws {
         guard let url else { return }
-        guard persistentStore(for: url) == nil, lock.withLock({ reservedURLs.insert(url).inserted }) else { throw placeTaken(url) }
+        guard persistentStore(for: url) == nil, state.withLock({ $0.reservedURLs.insert(url).inserted }) else { throw placeTaken(url) }
         // It may have been added and its reservation given up in between.
         if persistentStore(for: url) != nil {
             giveUpReservation(of: url)
@@ -94,7 +94,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     func giveUpReservation(of url: URL?) {
         guard let url else { return }
-        lock.withLock { _ = reservedURLs.remove(url) }
+        state.withLock { _ = $0.reservedURLs.remove(url) }
     }
 
     private func placeTaken(_ url: URL) -> NSError {
@@ -109,10 +109,10 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         while true {
             // Stores may override what they tell about themselves: they are not asked under the lock.
             try refuseTwin(of: store, among: known)
-            let (isAdded, now) = lock.withLock {
-                let isSame = stores.elementsEqual(known, by: ===)
-                if isSame { stores.append(store) }
-                return (isSame, stores)
+            let (isAdded, now) = state.withLock { state in
+                let isSame = state.stores.elementsEqual(known, by: ===)
+                if isSame { state.stores.append(store) }
+                return (isSame, state.stores)
             }
             if isAdded { return }
             known = now
@@ -137,7 +137,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         }
         NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
         store.willRemove(from: self)
-        lock.withLock { stores.removeAll { $0 === store } }
+        state.withLock { $0.stores.removeAll { $0 === store } }
         store.persistentStoreCoordinator = nil
         postStoresChange(NSRemovedPersistentStoresKey, store)
     }
@@ -188,15 +188,13 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 }
 
 /// Remembers the models in use, so that a class can tell its entity without a context.
-// `lock` guards `models`.
-final class LoadedModels: @unchecked Sendable {
+final class LoadedModels: Sendable {
     static let shared = LoadedModels()
     private struct Weak { weak var model: NSManagedObjectModel? }
-    private let lock = NSLock()
-    private var models: [Weak] = []
+    private let models = LockedBox<[Weak]>([])
 
     func add(_ model: NSManagedObjectModel) {
-        lock.withLock {
+        models.withLock { models in
             models.removeAll { $0.model == nil || $0.model === model }
             models.append(Weak(model: model))
         }
@@ -212,7 +210,7 @@ final class LoadedModels: @unchecked Sendable {
     func withEntity<Result>(
         for objectClass: NSManagedObject.Type, _ body: (NSEntityDescription?) throws -> Result
     ) rethrows -> Result {
-        let models = lock.withLock { self.models.reversed().compactMap(\.model) }
+        let models = self.models.withLock { $0.reversed().compactMap(\.model) }
         return try withExtendedLifetime(models) { try body(models.lazy.compactMap { $0.entity(for: objectClass) }.first) }
     }
 }

@@ -101,7 +101,7 @@ extension FetchedChanges {
             changes.append(.insert(offset: move.to.index, element: id, associatedWith: move.from.index))
         }
         // Each place is left once and taken once, so that these always make a difference.
-        return CollectionDifference(changes).unsafelyUnwrapped
+        return CollectionDifference(changes).known("each place is left once and taken once")
     }
 }
 

@@ -125,6 +125,6 @@ extension NSManagedObjectContext {
     ///
     /// - Parameter request: the fetch; it is copied. Sort descriptors are not needed, but without them the order is any.
     public nonisolated func liveResults<Object: NSManagedObject>(for request: NSFetchRequest<Object>) -> LiveResults<Object> {
-        LiveResults(context: self, request: Handover(request.copy() as! NSFetchRequest<Object>))
+        LiveResults(context: self, request: Handover(request.copy() as! NSFetchRequest<Object>, on: self))
     }
 }

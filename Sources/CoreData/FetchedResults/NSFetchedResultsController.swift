@@ -127,7 +127,7 @@ open class NSFetchedResultsController<ResultType>: NSObject {
         guard relay.tracker.contents != nil else { return nil }
         let objects = relay.tracker.objects
         // The fetch has made sure that all are of the class: no object needs to be asked.
-        if ResultType.self is NSManagedObject.Type { return unsafeBitCast(objects, to: [ResultType].self) }
+        if ResultType.self is NSManagedObject.Type { return uncheckedArray(objects, of: ResultType.self) }
         return objects.compactMap { $0 as? ResultType }
     }
 

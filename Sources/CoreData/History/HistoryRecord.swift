@@ -121,6 +121,7 @@ final class HistorySchema: PredicateSchema, Sendable {
     /// What a request leaves of elements: chosen, in order, the part that offset and limit leave.
     func select<Element: AnyObject>(_ elements: [Element], by request: NSFetchRequest<any NSFetchRequestResult>) throws -> [Element] {
         func subject(_ element: Element) -> PredicateSubject {
+            // No property of the schema lies in a slot: the address is never read. `elements` keeps the element.
             PredicateSubject(slots: UnsafeRawPointer(Unmanaged.passUnretained(element).toOpaque()), object: element)
         }
         var chosen = elements

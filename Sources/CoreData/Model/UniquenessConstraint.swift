@@ -16,7 +16,7 @@ public final class UniquenessConstraint: Sendable {
     }
 
     /// The values of a row, which ``ConflictFinding/holders(of:_:)`` is asked for; nil if one of them is.
-    public func key(of row: Row) -> [PropertyValue]? { key(of: row, row.entity.frozen.unsafelyUnwrapped) }
+    public func key(of row: Row) -> [PropertyValue]? { key(of: row, row.entity.frozenParts) }
 
     /// The values of a row, nil if one of them is.
     func key(of row: Row, _ frozen: FrozenEntity) -> [PropertyValue]? {

@@ -21,7 +21,8 @@ extension Array where Element: AnyObject {
 
     /// An element that the array keeps alive, read as bits, so that no reference is made on the way.
     @inline(__always) func uncounted(_ index: Int) -> Unmanaged<Element> {
-        withUnsafeBytes { $0.load(fromByteOffset: index * MemoryLayout<Element>.stride, as: Unmanaged<Element>.self) }
+        InternalChecks.require(index >= 0 && index < count, "there is no element \(index) among \(count)")
+        return withUnsafeBytes { $0.load(fromByteOffset: index * MemoryLayout<Element>.stride, as: Unmanaged<Element>.self) }
     }
 
     /// How many of the elements from an index on have something in common with the one there; at least that one.
@@ -73,6 +74,8 @@ extension Array where Element: AnyObject {
         // The standard library writes the count of what it builds, also into the storage that all empty arrays of all threads share.
         guard count > 1 else { return self }
         return [Element](unsafeUninitializedCapacity: count) { target, initialized in
+            InternalChecks.require(indices.sorted().elementsEqual(self.indices), "not every index is there once")
+            // Each reference is counted once for the new array, and then moved as bits to a place of its own.
             withUnsafeBufferPointer { source in
                 for element in source { _ = Unmanaged.passRetained(element) }
                 guard let from = source.baseAddress, let to = target.baseAddress else { return }

@@ -114,7 +114,7 @@ public import Synchronization
 ///
 /// Each module that names a property has an address of its own for the name, and each type that it is read as counts as well. The table has
 /// sixteen entries for each property and takes no more than half of them. What finds no entry any more is resolved anew each time.
-// `lock` guards insertions; an entry never changes once its name is written.
+// `lock` guards insertions and is no box, for the table is read without it; an entry never changes once its name is written.
 @usableFromInline final class PlaceTable: @unchecked Sendable {
     let entries: UnsafeMutablePointer<PlaceEntry>
     let mask: UInt32

@@ -92,7 +92,7 @@ extension NSManagedObject {
     @usableFromInline @inline(never) final func slotsForWriting(_ index: Int) -> UnsafeMutableRawPointer {
         guard prepareRowForChange(at: index) else { return registry?.context?.discardedSlots(of: owningEntity) ?? slotsOfOwnBlankRow() }
         if refusedValues != nil { forgetRefusal(of: owningEntity.frozen!.properties[index]) }
-        return slots.unsafelyUnwrapped
+        return slots.known("a row for writing has just been prepared")
     }
 
     /// Marks the property at `index` as changed and makes the row the object's own, in this order: the event keeps the row that was. False

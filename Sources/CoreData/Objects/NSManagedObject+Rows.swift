@@ -1,4 +1,4 @@
-// The rows that an object holds. They are kept as their slots alone, one word each, and counted by hand.
+// The rows that an object holds: of each its block, once, which it gives back when it gets another row and when it goes. They are kept as their slots alone, one word each, and counted by hand.
 
 extension Row {
     /// The slots, with the block held once more, for whoever gives it back by hand.
@@ -15,7 +15,7 @@ extension NSManagedObject {
         set {
             let old = slots
             slots = newValue?.retainedSlots
-            old?.rowBlock.release()
+            SlotPointer(old)?.block.release()
             if flags.contains(.partial) || newValue?.mayHaveUnknown ?? false { noticeUnknown() }
         }
     }
@@ -26,7 +26,7 @@ extension NSManagedObject {
         set {
             let old = snapshotSlots
             snapshotSlots = newValue?.retainedSlots
-            old?.rowBlock.release()
+            SlotPointer(old)?.block.release()
         }
     }
 
@@ -36,7 +36,7 @@ extension NSManagedObject {
         set {
             let old = eventSlots
             eventSlots = newValue?.retainedSlots
-            old?.rowBlock.release()
+            SlotPointer(old)?.block.release()
         }
     }
 }

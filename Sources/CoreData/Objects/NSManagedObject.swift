@@ -62,26 +62,26 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
         owningEntity = entity
         // The layout is reached anew each time: a reference that is kept across calls is counted, which costs more than to load it again.
         if AccessHooks.isActive {
-            places = entity.frozen.unsafelyUnwrapped.layout.watchedPlaces.entries
-            placeMask = entity.frozen.unsafelyUnwrapped.layout.watchedPlaces.mask
+            places = entity.frozenParts.layout.watchedPlaces.entries
+            placeMask = entity.frozenParts.layout.watchedPlaces.mask
         } else {
-            places = entity.frozen.unsafelyUnwrapped.layout.places.entries
-            placeMask = entity.frozen.unsafelyUnwrapped.layout.places.mask
+            places = entity.frozenParts.layout.places.entries
+            placeMask = entity.frozenParts.layout.places.mask
         }
         if context == nil {
             // A store's object gets the store's values: the default ones need not be counted for it.
             if coredata_takes_no_values(Unmanaged.passUnretained(entity).toOpaque()) == 0 {
-                slots = entity.frozen.unsafelyUnwrapped.layout.defaultRow.unsafelyUnwrapped.retainedSlots
+                slots = entity.frozenParts.layout.usedDefaultRow.retainedSlots
             }
         } else {
             // A new object is mostly written to at once: it gets a row of its own.
-            slots = entity.frozen.unsafelyUnwrapped.layout.defaultRow.unsafelyUnwrapped.copy().retainedSlots
+            slots = entity.frozenParts.layout.usedDefaultRow.copy().retainedSlots
             flags = .ownsRow
         }
         super.init()
         if let context {
             precondition(
-                !entity.frozen.unsafelyUnwrapped.isAbstract,
+                !entity.frozenParts.isAbstract,
                 "The entity “\(entity)” is abstract: insert an object of one of its subentities.")
             context.insertNew(self)
         }
@@ -102,9 +102,9 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
 
     deinit {
         registry?.objectWillDeallocate(self)
-        slots?.rowBlock.release()
-        snapshotSlots?.rowBlock.release()
-        eventSlots?.rowBlock.release()
+        SlotPointer(slots)?.block.release()
+        SlotPointer(snapshotSlots)?.block.release()
+        SlotPointer(eventSlots)?.block.release()
     }
 
     /// The entity of the class, once a container or coordinator has loaded a model that names it.

@@ -6,8 +6,8 @@ public import Foundation
 /// nothing. An index beyond the end stops the program with a message. Foundation on Linux cannot be given a subclass of
 /// `NSMutableOrderedSet` that behaves, so this is a type of its own; `array` and `orderedSet` give plain values.
 public final class OrderedRelationshipSet: RandomAccessCollection {
-    private let owner: NSManagedObject
-    private let relationship: NSRelationshipDescription
+    let owner: NSManagedObject
+    let relationship: NSRelationshipDescription
 
     init(_ owner: NSManagedObject, _ relationship: NSRelationshipDescription) {
         self.owner = owner

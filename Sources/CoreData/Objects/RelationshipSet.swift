@@ -5,8 +5,8 @@ internal import Foundation
 /// It shows the relationship as it is at any time, and belongs to the queue of its context. Foundation on Linux cannot be given a subclass of
 /// `NSMutableSet` that behaves (cast to `Set` it would be empty), so this is a type of its own; `set` and `allObjects` give plain values.
 public final class RelationshipSet: Sequence {
-    private let owner: NSManagedObject
-    private let relationship: NSRelationshipDescription
+    let owner: NSManagedObject
+    let relationship: NSRelationshipDescription
 
     init(_ owner: NSManagedObject, _ relationship: NSRelationshipDescription) {
         self.owner = owner

@@ -14,23 +14,23 @@ extension SlotLocation {
     }
 
     @inline(__always) func clearPacked(_ slots: UnsafeMutableRawPointer) {
-        (slots + (nullOffset + 8)).assumingMemoryBound(to: UInt64.self).pointee &= ~nullMask
+        SlotPointer(slots).bits(nullOffset + 8).pointee &= ~nullMask
     }
 
     @inline(__always) func markPacked(_ slots: UnsafeMutableRawPointer) {
-        (slots + (nullOffset + 8)).assumingMemoryBound(to: UInt64.self).pointee |= nullMask
+        SlotPointer(slots).bits(nullOffset + 8).pointee |= nullMask
     }
 
     @inline(__always) func text(_ slots: UnsafeMutableRawPointer) -> String {
-        isPacked(slots) ? PackedBytes.text(slots, offset) : (slots + offset).assumingMemoryBound(to: String.self).pointee
+        isPacked(slots) ? PackedBytes.text(slots, offset) : SlotPointer(slots).place(offset, of: String.self).pointee
     }
 
     @inline(__always) func data(_ slots: UnsafeMutableRawPointer) -> Data {
-        isPacked(slots) ? PackedBytes.data(slots, offset) : (slots + offset).assumingMemoryBound(to: Data.self).pointee
+        isPacked(slots) ? PackedBytes.data(slots, offset) : SlotPointer(slots).place(offset, of: Data.self).pointee
     }
 
     func setText(_ text: String, _ slots: UnsafeMutableRawPointer) {
-        let place = (slots + offset).assumingMemoryBound(to: String.self)
+        let place = SlotPointer(slots).place(offset, of: String.self)
         if isPacked(slots) {
             place.initialize(to: text)
             clearPacked(slots)
@@ -40,7 +40,7 @@ extension SlotLocation {
     }
 
     func setData(_ data: Data, _ slots: UnsafeMutableRawPointer) {
-        let place = (slots + offset).assumingMemoryBound(to: Data.self)
+        let place = SlotPointer(slots).place(offset, of: Data.self)
         if isPacked(slots) {
             place.initialize(to: data)
             clearPacked(slots)
@@ -55,8 +55,10 @@ extension SlotLocation {
     /// Bytes that are longer stay `Data`: they would fill the blocks.
     static let longestData = 1024
 
+    /// The bytes of a packed value: within the row, whose block the caller holds while it uses them.
     @inline(__always) static func bytes(_ slots: UnsafeRawPointer, _ offset: Int) -> UnsafeBufferPointer<UInt8> {
         let word = slots.load(fromByteOffset: offset, as: UInt64.self)
+        SlotPointer(UnsafeMutableRawPointer(mutating: slots)).checkPacked(word)
         return UnsafeBufferPointer(
             start: (slots + Int(word & 0xFFFF_FFFF)).assumingMemoryBound(to: UInt8.self), count: Int(word >> 32))
     }
@@ -78,8 +80,8 @@ extension PropertyPlace {
 
     /// Stores a value in a slot of texts or bytes, whose former value may be packed.
     @inlinable @inline(__always) func store<Value>(_ value: Value, _ slots: UnsafeMutableRawPointer) {
-        let place = (slots + offset).assumingMemoryBound(to: Value.self)
-        let word = (slots + (nullOffset &+ 8)).assumingMemoryBound(to: UInt64.self)
+        let place = SlotPointer(slots).place(offset, of: Value.self)
+        let word = SlotPointer(slots).bits(nullOffset &+ 8)
         if word.pointee & nullMask != 0 {
             place.initialize(to: value)
             word.pointee &= ~nullMask
@@ -95,7 +97,7 @@ extension ManagedScalar where Stored == String {
     public static func get(from object: NSManagedObject, at place: PropertyPlace) -> Self {
         let slots = object.readableSlots(place.index)
         if place.isPacked(slots) { return fromStored(PackedBytes.text(slots, place.offset)) }
-        return fromStored((slots + place.offset).assumingMemoryBound(to: String.self).pointee)
+        return fromStored(SlotPointer(slots).place(place.offset, of: String.self).pointee)
     }
 
     /// See ``ManagedValue``.
@@ -104,7 +106,7 @@ extension ManagedScalar where Stored == String {
         let slots = object.readableSlots(place.index)
         if place.isNil(slots) { return nil }
         if place.isPacked(slots) { return fromStored(PackedBytes.text(slots, place.offset)) }
-        return fromStored((slots + place.offset).assumingMemoryBound(to: String.self).pointee)
+        return fromStored(SlotPointer(slots).place(place.offset, of: String.self).pointee)
     }
 
     /// See ``ManagedValue``.
@@ -131,7 +133,7 @@ extension ManagedScalar where Stored == Data {
     public static func get(from object: NSManagedObject, at place: PropertyPlace) -> Self {
         let slots = object.readableSlots(place.index)
         if place.isPacked(slots) { return fromStored(PackedBytes.data(slots, place.offset)) }
-        return fromStored((slots + place.offset).assumingMemoryBound(to: Data.self).pointee)
+        return fromStored(SlotPointer(slots).place(place.offset, of: Data.self).pointee)
     }
 
     /// See ``ManagedValue``.
@@ -140,7 +142,7 @@ extension ManagedScalar where Stored == Data {
         let slots = object.readableSlots(place.index)
         if place.isNil(slots) { return nil }
         if place.isPacked(slots) { return fromStored(PackedBytes.data(slots, place.offset)) }
-        return fromStored((slots + place.offset).assumingMemoryBound(to: Data.self).pointee)
+        return fromStored(SlotPointer(slots).place(place.offset, of: Data.self).pointee)
     }
 
     /// See ``ManagedValue``.

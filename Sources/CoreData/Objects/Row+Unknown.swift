@@ -7,7 +7,7 @@ internal import Foundation
 
 extension Row {
     /// Whether some attribute may be unknown. Few stores make such rows: the block says so for all of them.
-    var mayHaveUnknown: Bool { slots.rowPrefix.pointee.size & RowPrefix.unknownBit != 0 }
+    var mayHaveUnknown: Bool { SlotPointer(slots).prefix.pointee.size & RowPrefix.unknownBit != 0 }
 
     /// Whether the value at `slot` is unknown.
     func isUnknown(at slot: RowLayout.Slot) -> Bool {
@@ -29,8 +29,9 @@ extension Row {
             // What lies there is an empty text or no bytes, which hold nothing; from here on nobody releases it.
             place.initializeMemory(as: UInt8.self, repeating: 0, count: slot.kind.size)
             slot.location.markPacked(slots)
-            slots.rowPrefix.pointee.size |= RowPrefix.unknownBit
+            SlotPointer(slots).prefix.pointee.size |= RowPrefix.unknownBit
         }
+        checkInvariants()
     }
 
     /// A value is about to be set. By the row's owner.
@@ -72,6 +73,7 @@ extension Row {
 
     /// Notes that nothing is unknown any more, where that is so.
     func settleUnknown() {
-        if unknownSlots.isEmpty { slots.rowPrefix.pointee.size &= ~RowPrefix.unknownBit }
+        if unknownSlots.isEmpty { SlotPointer(slots).prefix.pointee.size &= ~RowPrefix.unknownBit }
+        checkInvariants()
     }
 }

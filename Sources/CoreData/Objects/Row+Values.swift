@@ -8,7 +8,7 @@ extension Row {
     ///
     /// - Parameter version: a number that counts up with each change of the row.
     public init(_ objectID: NSManagedObjectID, version: Int64) {
-        self = .blank(objectID.owningEntity.frozen.unsafelyUnwrapped.layout, objectID: objectID, version: version)
+        self = .blank(objectID.owningEntity.frozenParts.layout, objectID: objectID, version: version)
     }
 
     /// The value of an attribute; nil also where it is unknown.

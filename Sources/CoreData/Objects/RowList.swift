@@ -2,9 +2,10 @@
 @_spi(Stores)
 // Unchecked: the rows are shared, and never written.
 public struct RowList: RandomAccessCollection, @unchecked Sendable {
-    private var places: [UnsafeMutableRawPointer] = []
-    private var blocks: [RowBlock] = []
-    private var lastBlock: UnsafeMutableRawPointer?
+    // The slots of the rows, which lie in the blocks of the second list and live for as long as it does.
+    private(set) var places: [UnsafeMutableRawPointer] = []
+    private(set) var blocks: [RowBlock] = []
+    private(set) var lastBlock: UnsafeMutableRawPointer?
 
     /// An empty list.
     public init() {}
@@ -27,12 +28,13 @@ public struct RowList: RandomAccessCollection, @unchecked Sendable {
 
     /// Adds a row whose block somebody holds until now.
     @inline(__always) mutating func append(_ slots: UnsafeMutableRawPointer) {
-        let block = slots.rowBlock
+        let block = SlotPointer(slots).block
         if block.toOpaque() != lastBlock {
             lastBlock = block.toOpaque()
             blocks.append(block.takeUnretainedValue())
         }
         places.append(slots)
+        checkInvariants()
     }
 }
 
@@ -46,12 +48,13 @@ extension Array where Element == Row {
 
     /// The slots of a row, whose block the array holds. Read as bits, so that no reference is made on the way.
     @inline(__always) func uncountedSlots(_ index: Int) -> UnsafeMutableRawPointer {
-        withUnsafeBytes { $0.load(fromByteOffset: index * MemoryLayout<Row>.stride + 8, as: UnsafeMutableRawPointer.self) }
+        InternalChecks.require(index >= 0 && index < count, "there is no row \(index) among \(count)")
+        return withUnsafeBytes { $0.load(fromByteOffset: index * MemoryLayout<Row>.stride + 8, as: UnsafeMutableRawPointer.self) }
     }
 
     /// Calls `body` with a row, whose block the array holds.
     @inline(__always) func withUncounted<Result>(_ index: Int, _ body: (Row) throws -> Result) rethrows -> Result {
-        try uncountedSlots(index).withRow(body)
+        try SlotPointer(uncountedSlots(index)).withRow(body)
     }
 
     /// The rows in another order.

@@ -17,13 +17,13 @@ final class ToManyStorage {
     let isOrdered: Bool
     private(set) var isLoaded: Bool
     private(set) var objects: [NSManagedObject] = []
-    private var removed: [ObjectIdentifier: NSManagedObject] = [:]
+    private(set) var removed: [ObjectIdentifier: NSManagedObject] = [:]
     /// What the store had when it was asked, or has since the last save.
     private var stored: [NSManagedObject] = []
     var storedObjects: [NSManagedObject] { stored }
-    private var taken: Taken?
+    private(set) var taken: Taken?
     /// Where each object stands; built when there are more than a few.
-    private var positions: [ObjectIdentifier: Int]?
+    var positions: [ObjectIdentifier: Int]?
 
     init(isOrdered: Bool, isLoaded: Bool) {
         self.isOrdered = isOrdered
@@ -32,6 +32,7 @@ final class ToManyStorage {
 
     /// Completes the storage with what the store has.
     func load(_ found: [NSManagedObject]) {
+        defer { checkInvariants() }
         let added = objects
         var stored = found
         if case .changes(let added, let gone)? = taken {
@@ -62,12 +63,15 @@ final class ToManyStorage {
     }
 
     /// The objects have been saved.
-    func didSave() { stored = objects }
+    func didSave() {
+        stored = objects
+        checkInvariants()
+    }
 
     // MARK: While a save is suspended
 
     /// What a save has taken: it counts as stored, though the store may not have it yet.
-    private enum Taken {
+    enum Taken {
         /// What the store had before, of a list that is loaded.
         case stored([NSManagedObject])
         /// What was added and removed, of one that is not.
@@ -76,6 +80,7 @@ final class ToManyStorage {
 
     /// An asynchronous save takes what was changed: from here on it is what the next change starts from.
     func beginSave() {
+        defer { checkInvariants() }
         if isLoaded {
             taken = .stored(stored)
             stored = objects
@@ -89,12 +94,14 @@ final class ToManyStorage {
 
     /// The save is done. Answers whether nothing is known here that the store does not have.
     func endSave() -> Bool {
+        defer { checkInvariants() }
         taken = nil
         return !isLoaded && objects.isEmpty && removed.isEmpty
     }
 
     /// The save has failed: what it has taken is unsaved again, and what was changed since.
     func takeBackSave() {
+        defer { checkInvariants() }
         switch taken {
         case .stored(let before)?: stored = before
         case .changes(let added, let gone)?:
@@ -166,6 +173,7 @@ final class ToManyStorage {
 
     /// An object that was taken out is back, where the store has it.
     func putBack(_ object: NSManagedObject) {
+        defer { checkInvariants() }
         if !isLoaded {
             removed[ObjectIdentifier(object)] = nil
         } else if !contains(object), stored.contains(where: { $0 === object }) {
@@ -197,6 +205,7 @@ final class ToManyStorage {
 
     /// Adds `object` at the end, or at a place of an order. False when it is there already.
     func insert(_ object: NSManagedObject, at index: Int? = nil) -> Bool {
+        defer { checkInvariants() }
         // In an order, what comes back comes to the end: it stays taken out of the place that the store has for it.
         if !isLoaded, !isOrdered { removed[ObjectIdentifier(object)] = nil }
         if self.index(of: object) != nil { return false }
@@ -216,6 +225,7 @@ final class ToManyStorage {
 
     /// Takes `object` out. False when it is known not to be there.
     func remove(_ object: NSManagedObject) -> Bool {
+        defer { checkInvariants() }
         let known = index(of: object)
         if let known {
             if isOrdered {
@@ -239,6 +249,7 @@ final class ToManyStorage {
 
     /// Replaces everything.
     func replace(by new: [NSManagedObject]) {
+        defer { checkInvariants() }
         objects = new
         removed = [:]
         positions = nil

@@ -24,6 +24,8 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest, ExecutableBatchReques
     open var entityName: String { entity?.name ?? givenName ?? "" }
     /// The entity; nil until the request is executed when only its name was given.
     open internal(set) var entity: NSEntityDescription?
+    /// The entity of a request that is being executed.
+    final var knownEntity: NSEntityDescription { entity.known("the context has looked it up before the request went further") }
     private var givenName: String?
     /// The values of the rows, by the names of attributes. `NSNull` stands for nil.
     open var objectsToInsert: [[String: Any]]?

@@ -24,6 +24,8 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest, ExecutableBatchReques
     open var entityName: String { entity?.name ?? givenName ?? "" }
     /// The entity; nil until the request is executed when only its name was given.
     open internal(set) var entity: NSEntityDescription?
+    /// The entity of a request that is being executed.
+    final var knownEntity: NSEntityDescription { entity.known("the context has looked it up before the request went further") }
     private var givenName: String?
     /// Which rows are updated; nil for all.
     open var predicate: NSPredicate?

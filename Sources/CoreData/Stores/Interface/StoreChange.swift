@@ -41,18 +41,18 @@ internal import Foundation
 
     /// The identity of the object. New objects have the one that the store has given them, unless it gives IDs when it saves.
     public var objectID: NSManagedObjectID {
-        identity ?? row?.objectID ?? (base?.objectID).unsafelyUnwrapped
+        identity ?? row?.objectID ?? (base?.objectID).known("a change has an identity or a row")
     }
 
     /// The entity of the object.
-    public var entity: NSEntityDescription { identity?.owningEntity ?? (row ?? base).unsafelyUnwrapped.entity }
+    public var entity: NSEntityDescription { identity?.owningEntity ?? (row ?? base).known("a change has an identity or a row").entity }
 
     /// The version that the object was read with; nil for a new object, and for one whose values were never read.
     public var baseVersion: Int64? { base?.version }
 
     /// The properties that were set.
     public var changedProperties: [NSPropertyDescription] {
-        changed.isEmpty ? [] : entity.frozen.unsafelyUnwrapped.properties.filter { changed.contains($0.slotIndex) }
+        changed.isEmpty ? [] : entity.frozenParts.properties.filter { changed.contains($0.slotIndex) }
     }
 
     /// What was done to a to-many relationship; nil for nothing.
@@ -98,7 +98,7 @@ internal import Foundation
 extension [StoreChange] {
     /// Calls `body` with the row of each change and its place, without counting references.
     @inline(__always) func forEachRow(_ body: (Row, Int) throws -> Void) rethrows {
-        for index in indices { try self[index].rowSlots?.withRow { try body($0, index) } }
+        for index in indices { try SlotPointer(self[index].rowSlots)?.withRow { try body($0, index) } }
     }
 
     /// Calls `body` with the changes of one entity that follow each other, part by part.

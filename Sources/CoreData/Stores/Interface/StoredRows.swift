@@ -106,7 +106,7 @@ public final class StoredRows: @unchecked Sendable {
     /// Puts what a save has written in place.
     public func apply(_ changes: StoreChangeSet) {
         for part in [changes.inserted, changes.updated, changes.locked] {
-            part.forEachRow { row, _ in put(row, at: row.objectID.unsafelyUnwrapped) }
+            part.forEachRow { row, _ in put(row, at: row.knownObjectID) }
         }
         for change in changes.deleted { put(nil, at: change.objectID) }
     }

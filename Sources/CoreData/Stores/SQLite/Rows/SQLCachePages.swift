@@ -22,7 +22,7 @@ struct SQLCacheEntry: ~Copyable {
 
     static func noRow(since epoch: UInt64) -> UInt { UInt(truncatingIfNeeded: epoch) << 1 | 1 }
 
-    /// The row of a value.
+    /// The row of a value. The cache holds its block, which goes no sooner than nobody looks any more.
     @inline(__always) static func slots(_ value: UInt) -> UnsafeMutableRawPointer? {
         value & 1 != 0 ? nil : UnsafeMutableRawPointer(bitPattern: value)
     }
@@ -54,18 +54,18 @@ final class SQLPageDirectory: @unchecked Sendable {
 ///
 /// Looking for a page takes no lock where keys lie close, which is almost always: SQLite counts them up. The lock is taken to add and remove pages, and
 /// by a save that files its rows, so that none goes to a page that has just been removed.
-// `lock` guards `sparse`, `pageCount` and what the directory has; the rest are atomics.
+// `lock` guards `sparse`, `pageCount` and what the directory has; the rest are atomics. It is no box: readers find pages without it.
 final class SQLCacheTable: @unchecked Sendable {
     let lock = Mutex()
-    /// Retained.
+    /// The address of a directory that the table has retained. One that is replaced goes once nobody looks any more, see ``SQLGrace``; so does a page.
     private let directory = Atomic<UInt>(0)
-    private var sparse: [Int64: UnsafeMutablePointer<SQLCacheEntry>] = [:]
-    private let hasSparse = Atomic<Bool>(false)
-    private var pageCount = 0
+    private(set) var sparse: [Int64: UnsafeMutablePointer<SQLCacheEntry>] = [:]
+    let hasSparse = Atomic<Bool>(false)
+    private(set) var pageCount = 0
     /// The state of the store of which new pages know at least.
     private var epoch: UInt64 = 1
 
-    @inline(__always) private var known: Unmanaged<SQLPageDirectory>? {
+    @inline(__always) var known: Unmanaged<SQLPageDirectory>? {
         UnsafeRawPointer(bitPattern: directory.load(ordering: .sequentiallyConsistent)).map(Unmanaged.fromOpaque)
     }
 

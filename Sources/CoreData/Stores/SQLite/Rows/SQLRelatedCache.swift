@@ -36,7 +36,7 @@ final class SQLRelatedPart: Sendable {
 ///
 /// They lie in several parts, so that threads seldom wait for each other. Each part knows of which generation its lists are: to forget all of them
 /// is to count up.
-// Each stripe has a lock of its own; `generation` is atomic.
+// Each stripe is a box: a lock of its own and what it guards; `generation` is atomic.
 final class SQLRelatedCache: @unchecked Sendable {
     private struct Key: Hashable {
         let relationship: ObjectIdentifier

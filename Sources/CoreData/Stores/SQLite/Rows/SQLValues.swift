@@ -46,7 +46,7 @@ final class SQLValues {
     }
 
     /// Where the rows of an entity come from.
-    func origin(of entity: SQLEntity) -> RowOrigin { origins.byNumber[entity.number].unsafelyUnwrapped }
+    func origin(of entity: SQLEntity) -> RowOrigin { origins.byNumber[entity.number].known("each entity of the schema has an origin") }
 
     /// The number of the entity that a to-one relationship leads to.
     @inline(__always) func number(_ stored: Int64, _ destination: SQLEntity) -> Int64 {

@@ -5,7 +5,7 @@ internal import Synchronization
 /// The readers of a file that is read side by side.
 ///
 /// They are opened when they are first needed. Where all are out, who comes waits. A thread that has a reader and comes again gets the same one.
-// `condition` guards `opened`; the places are atomics, and a place's reader belongs to the thread that stands there.
+// `condition`, which is waited for and so no box, guards `opened`; the places are atomics, and a place's reader belongs to the thread that stands there.
 final class SQLReaderPool: @unchecked Sendable {
     /// Who has a reader. Places lie so far apart that threads do not disturb each other.
     private struct Place: ~Copyable {
@@ -70,11 +70,11 @@ final class SQLReaderPool: @unchecked Sendable {
             guard reader.isOutdated, reader.connection.isReading else { return try reader.use(body) }
             guard let other = free(thread) else { return try (open() ?? reader).use(body) }
             defer { give(other) }
-            return try readers[other].unsafelyUnwrapped.use(body)
+            return try readers[other].known("a place that is given has a reader").use(body)
         }
         guard let index = try free(thread) ?? waitForFree(thread) else { throw closed() }
         defer { give(index) }
-        return try readers[index].unsafelyUnwrapped.use(body)
+        return try readers[index].known("a place that is given has a reader").use(body)
     }
 
     /// Lends the reader of a place unless somebody has it. True if it was, or is none any more.
