@@ -182,6 +182,7 @@ public struct Row: @unchecked Sendable {
     /// Copies one value of a row of the same layout, or of one that this row's extends.
     func copyValue(from other: Row, at slot: RowLayout.Slot) {
         if other.mayHaveUnknown, other.isUnknown(at: slot) { return setUnknown(at: slot) }
+        if mayHaveUnknown { setKnown(at: slot) }
         let offset = slot.location.offset
         let place = slots + offset
         let source = other.slots + offset
@@ -252,6 +253,7 @@ public struct Row: @unchecked Sendable {
 
     /// Stores a value that ``AttributeCheck`` has brought into the form of the slot.
     func store(_ value: StorableValue, in slot: RowLayout.Slot) {
+        if mayHaveUnknown { setKnown(at: slot) }
         let place = slots + slot.location.offset
         switch value {
         case .null:

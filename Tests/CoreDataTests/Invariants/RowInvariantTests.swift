@@ -123,6 +123,18 @@ import Testing
         #expect(violations.count == 1 && violations[0].hasSuffix("a reference in a row without references"))
     }
 
+    @Test func aNumberThatAStoreKnowsToBeNilIsNotUnknownAnyMore() throws {
+        let rating = try slot("rating")
+        let row = Row.blank(layout)
+        row.setUnknown(at: rating)
+        #expect(row.isUnknown(at: rating))
+        let filled = row.filled(from: Row.blank(layout))
+        #expect(!filled.isUnknown(at: rating) && filled.isNil(at: rating))
+        #expect(!filled.mayHaveUnknown)
+        row.store(.null, in: rating)
+        #expect(!row.isUnknown(at: rating) && row.isNil(at: rating))
+    }
+
     @Test func aPlaceOutsideOfTheSlotsIsFound() {
         let row = Row.blank(layout)
         let found = InternalChecks.violations { _ = SlotPointer(row.slots).place(layout.wordCount * 8, of: Int64.self) }
