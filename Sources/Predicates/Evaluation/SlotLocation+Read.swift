@@ -29,13 +29,13 @@ extension SlotLocation {
             count: Int(truncatingIfNeeded: word &>> 32))
     }
 
-    /// The text in a slot that is not nil.
+    /// Returns the string in a slot that is not nil.
     @inline(__always) func text(_ subject: PredicateSubject) -> String {
         if let bytes = packedBytes(subject) { return String(decoding: bytes, as: UTF8.self) }
         return subject.slots.load(fromByteOffset: offset, as: String.self)
     }
 
-    /// The data in a slot that is not nil.
+    /// Returns the data in a slot that is not nil.
     func data(_ subject: PredicateSubject) -> Data {
         if let bytes = packedBytes(subject) { return Data(buffer: bytes) }
         return subject.slots.load(fromByteOffset: offset, as: Data.self)

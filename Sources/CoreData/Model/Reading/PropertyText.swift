@@ -1,14 +1,14 @@
 internal import Foundation
 internal import Predicates
 
-/// Delete rules in the words of model files.
+/// Converts delete rules to and from their spelling in model files.
 enum RelationshipText {
     static let rules: [(name: String, rule: NSDeleteRule)] = [
         ("No Action", .noActionDeleteRule), ("Nullify", .nullifyDeleteRule), ("Cascade", .cascadeDeleteRule), ("Deny", .denyDeleteRule),
     ]
 }
 
-/// Fetch requests in the words of model files.
+/// Converts fetch requests to and from their spelling in model files.
 enum RequestText {
     private static var flags: [(String, ReferenceWritableKeyPath<NSFetchRequest<any NSFetchRequestResult>, Bool>)] {
         [
@@ -32,13 +32,13 @@ enum RequestText {
         }
     }
 
-    /// What a request that says nothing of it asks for: dictionaries show what is saved, and IDs come without values.
+    /// Sets the properties that a request has without explicit attributes: dictionaries of saved values, and IDs without values.
     private static func setDefaults(of request: NSFetchRequest<any NSFetchRequestResult>) {
         request.includesPendingChanges = request.resultType != .dictionaryResultType
         request.includesPropertyValues = request.resultType != .managedObjectIDResultType
     }
 
-    /// The attributes of a request's element, without its name and entity.
+    /// Returns the attributes of a request's element, without its name and entity.
     static func attributes(of request: NSFetchRequest<any NSFetchRequestResult>) -> [(String, String)] {
         var attributes: [(String, String)] = []
         if request.fetchLimit != 0 { attributes.append(("fetchLimit", "\(request.fetchLimit)")) }
@@ -55,7 +55,7 @@ enum RequestText {
     }
 }
 
-/// Bounds of values, lengths and patterns in the words of model files, which become validation predicates.
+/// Converts bounds, lengths and patterns in model files to and from validation predicates.
 enum ValidationText {
     static func predicates(_ fields: inout ModelFields, type: NSAttributeType) throws -> [NSPredicate] {
         var predicates: [NSPredicate] = []
@@ -83,7 +83,7 @@ enum ValidationText {
         return predicates
     }
 
-    /// The XML attribute that stands for a validation predicate, nil where none does.
+    /// Returns the XML attribute for a validation predicate, nil where there is none.
     static func attribute(for predicate: NSPredicate, type: NSAttributeType) -> (name: String, value: String)? {
         guard case .comparison(let comparison) = try? predicate.tree(), comparison.modifier == .direct, comparison.options == [],
             case .constant(let constant) = comparison.right, let value = constant.any

@@ -1,28 +1,27 @@
 internal import Foundation
 
-/// The type of the store that keeps objects in a SQLite database, in Core Data's own layout.
+/// The type of SQLite stores, with Core Data's own layout.
 public let NSSQLiteStoreType = "SQLite"
 
 extension NSPersistentStore.StoreType {
-    /// The store that keeps objects in a SQLite database.
+    /// The SQLite store.
     public static let sqlite = NSPersistentStore.StoreType(rawValue: NSSQLiteStoreType)
 }
 
-/// How many bytes of rows that no context shows any more a SQLite store keeps in memory, so that they need not be read again: an `NSNumber`. It is
-/// 32 megabytes where nothing else is said.
+/// The option for the memory, in bytes, of cached rows that no context uses any more: an `NSNumber`. The default is 32 megabytes.
 public let SQLiteRowCacheLimitOption = "SQLiteRowCacheLimitOption"
 
-/// What a SQLite store was asked for when it was opened.
+/// The options of a SQLite store.
 struct SQLiteOptions {
     let timeout: TimeInterval
-    /// Statements that set what the program has asked for.
+    /// The pragma statements requested by the program.
     let pragmas: [(name: String, sql: String)]
-    /// How much memory the rows take that only the store holds, in bytes.
+    /// The maximum memory of rows that only the cache retains, in bytes.
     let cacheLimit: Int
     let analyzes: Bool
     let vacuums: Bool
 
-    /// - Throws: code 134080 for pragmas that are none.
+    /// - Throws: Code 134080 for invalid pragmas.
     init(_ options: [AnyHashable: Any]?) throws {
         timeout = (options?[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue ?? SQLiteOpening.standardTimeout
         cacheLimit = max(0, (options?[SQLiteRowCacheLimitOption] as? NSNumber)?.intValue ?? SQLRowCache.standardLimit)
