@@ -3,12 +3,17 @@
 import CompilerPluginSupport
 import PackageDescription
 
+/// Checks of internal invariants, after every change of a structure: for the tests of this package, see CONTRIBUTING.md.
+let internalChecks: [SwiftSetting] =
+    Context.environment["COREDATA_INTERNAL_CHECKS"] == nil ? [] : [.define("COREDATA_INTERNAL_CHECKS")]
+
 /// The strictness every target is built with: Swift 6 language mode (from the tools version) and these upcoming features.
-let strict: [SwiftSetting] = [
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-]
+let strict: [SwiftSetting] =
+    [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+    ] + internalChecks
 
 /// An example: a library target that reads like the article it follows, and its tests.
 func example(_ name: String, dependencies: [Target.Dependency] = [], resources: [Resource]? = nil) -> [Target] {
@@ -115,3 +120,15 @@ let package = Package(
                 name: "DemoTests", dependencies: ["coredata-demo", "SampleService"], path: "Examples/Demo/Tests", swiftSettings: strict),
         ]
 )
+
+// With the checks only the graph and its tests are built: nothing else has any, and a second build of swift-syntax takes longer than
+// they do.
+if !internalChecks.isEmpty {
+    let checked: Set = [
+        "Predicates", "PredicateCases", "PredicatesTests", "CoreDataRuntime", "CZlib", "CSQLite", "CoreData", "CoreDataTests",
+        "store-writer",
+        "StoreConformance", "StoreConformanceTests", "ExampleSupport", "Guide", "Songs",
+    ]
+    package.targets.removeAll { !checked.contains($0.name) }
+    package.products.removeAll { !checked.contains($0.name) }
+}

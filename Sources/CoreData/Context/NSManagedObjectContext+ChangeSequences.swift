@@ -56,7 +56,7 @@ public struct ContextNotifications: AsyncSequence, Sendable {
             continuation.finish()
             return AsyncIterator(base: stream.makeAsyncIterator())
         }
-        let token = Handover(
+        let token = Transfer(
             NotificationCenter.default.addObserver(forName: name, object: context, queue: nil) {
                 continuation.yield(ObjectIDChanges($0))
             })

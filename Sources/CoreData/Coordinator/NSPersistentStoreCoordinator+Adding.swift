@@ -18,20 +18,18 @@ extension Notification.Name {
 }
 
 /// The registered store classes by type.
-// `lock` guards `classes`.
-private final class StoreClasses: @unchecked Sendable {
+private final class StoreClasses: Sendable {
     static let shared = StoreClasses()
-    private let lock = NSLock()
-    private var classes: [String: NSPersistentStore.Type] = [
+    private let classes = LockedBox<[String: NSPersistentStore.Type]>([
         NSInMemoryStoreType: InMemoryStore.self, NSSQLiteStoreType: SQLiteStore.self,
-    ]
+    ])
 
     subscript(type: String) -> NSPersistentStore.Type? {
-        get { lock.withLock { classes[type] } }
-        set { lock.withLock { classes[type] = newValue } }
+        get { classes.withLock { $0[type] } }
+        set { classes.withLock { $0[type] = newValue } }
     }
 
-    var all: [String: NSPersistentStore.Type] { lock.withLock { classes } }
+    var all: [String: NSPersistentStore.Type] { classes.withLock { $0 } }
 }
 
 extension NSPersistentStoreCoordinator {
@@ -128,7 +126,7 @@ extension NSPersistentStoreCoordinator {
         with storeDescription: NSPersistentStoreDescription,
         completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
     ) {
-        let work = Handover { [self] in
+        let work = Transfer { [self] in
             do {
                 try addPersistentStore(
                     ofType: storeDescription.type, configurationName: storeDescription.configuration, at: storeDescription.url,

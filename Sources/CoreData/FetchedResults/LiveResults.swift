@@ -128,6 +128,6 @@ extension NSManagedObjectContext {
     ///
     /// - Parameter request: The fetch request, which is copied. Without sort descriptors, the order is undefined.
     public nonisolated func liveResults<Object: NSManagedObject>(for request: NSFetchRequest<Object>) -> LiveResults<Object> {
-        LiveResults(context: self, request: Handover(request.copy() as! NSFetchRequest<Object>))
+        LiveResults(context: self, request: Handover(request.copy() as! NSFetchRequest<Object>, on: self))
     }
 }

@@ -131,7 +131,7 @@ open class NSFetchedResultsController<ResultType>: NSObject {
         guard relay.tracker.contents != nil else { return nil }
         let objects = relay.tracker.objects
         // The fetch guarantees the class of all objects; none needs to be checked.
-        if ResultType.self is NSManagedObject.Type { return unsafeBitCast(objects, to: [ResultType].self) }
+        if ResultType.self is NSManagedObject.Type { return uncheckedArray(objects, of: ResultType.self) }
         return objects.compactMap { $0 as? ResultType }
     }
 

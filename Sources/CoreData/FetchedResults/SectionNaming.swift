@@ -106,9 +106,9 @@ struct CachedNames {
     mutating func next() -> String {
         while rest == 0 {
             sections.removeFirst()
-            rest = sections.first.unsafelyUnwrapped.count
+            rest = sections.first.known("the sections have as many objects as there are").count
         }
         rest -= 1
-        return sections.first.unsafelyUnwrapped.name
+        return sections.first.known("the sections have as many objects as there are").name
     }
 }

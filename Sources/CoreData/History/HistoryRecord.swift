@@ -148,6 +148,7 @@ final class HistorySchema: PredicateSchema, Sendable {
     /// Filters and sorts elements by a request, and applies its offset and limit.
     func select<Element: AnyObject>(_ elements: [Element], by request: NSFetchRequest<any NSFetchRequestResult>) throws -> [Element] {
         func subject(_ element: Element) -> PredicateSubject {
+            // No property of the schema lies in a slot: the address is never read. `elements` keeps the element.
             PredicateSubject(slots: UnsafeRawPointer(Unmanaged.passUnretained(element).toOpaque()), object: element)
         }
         var chosen = elements

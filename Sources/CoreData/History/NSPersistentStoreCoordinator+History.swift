@@ -64,7 +64,8 @@ extension NSPersistentStoreCoordinator {
                 let chosen = try HistorySchema.changes.select(candidates, by: fetch)
                 changes = chosen
                 // The transactions contain the selected changes only.
-                let kept = Dictionary(grouping: chosen, by: { $0.transaction.unsafelyUnwrapped.record.key })
+                let kept = Dictionary(
+                    grouping: chosen, by: { $0.transaction.known("changes of a transaction that was read have it").record.key })
                 records = records.compactMap { record in
                     kept[record.key].map { changes in
                         let numbers = Set(changes.map(\.changeID))

@@ -97,6 +97,9 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
 
     /// The data computed when the model is frozen; nil before.
     @exclusivity(unchecked) final var frozen: FrozenEntity?
+    /// What freezing the model has computed, for those who have an object, an ID, a row or a checked request of the entity: there is none of these before
+    /// the model is in use, which freezes it for good.
+    @inline(__always) final var frozenParts: FrozenEntity { frozen.known("the entity's model is in use") }
 
     /// Creates an entity without a name and properties.
     public required override init() { super.init() }
@@ -170,7 +173,7 @@ final class FrozenEntity: @unchecked Sendable {
     /// Whether relationships may deny a deletion.
     let deniesDeletion: Bool
     let layout: RowLayout
-    /// The root entity of the inheritance. The model keeps it alive.
+    /// The entity at the top of the inheritance. The model, which has all entities of an inheritance or none, keeps it alive.
     unowned(unsafe) let root: NSEntityDescription
     /// The entity and all of its descendants.
     fileprivate(set) var descendants: Set<ObjectIdentifier> = []

@@ -22,7 +22,8 @@ extension Array where Element: AnyObject {
 
     /// Returns an element as an unmanaged reference, which the array keeps alive.
     @inline(__always) func uncounted(_ index: Int) -> Unmanaged<Element> {
-        withUnsafeBytes { $0.load(fromByteOffset: index * MemoryLayout<Element>.stride, as: Unmanaged<Element>.self) }
+        InternalChecks.require(index >= 0 && index < count, "there is no element \(index) among \(count)")
+        return withUnsafeBytes { $0.load(fromByteOffset: index * MemoryLayout<Element>.stride, as: Unmanaged<Element>.self) }
     }
 
     /// Returns the range of consecutive elements that are alike, beginning with `start`.
@@ -74,6 +75,8 @@ extension Array where Element: AnyObject {
         // The standard library writes the count of the array it builds, also to the empty storage shared by all threads.
         guard count > 1 else { return self }
         return [Element](unsafeUninitializedCapacity: count) { target, initialized in
+            InternalChecks.require(indices.sorted().elementsEqual(self.indices), "not every index is there once")
+            // Each reference is counted once for the new array, and then moved as bits to a place of its own.
             withUnsafeBufferPointer { source in
                 for element in source { _ = Unmanaged.passRetained(element) }
                 guard let from = source.baseAddress, let to = target.baseAddress else { return }

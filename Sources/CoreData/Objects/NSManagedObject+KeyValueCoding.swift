@@ -122,7 +122,7 @@ extension NSManagedObject: KeyValueReadable {
             return
         }
         guard notes ? prepareRowForChange(at: property.slotIndex) : prepareRowForWriting() else { return }
-        row.unsafelyUnwrapped.store(stored, in: slot(of: property))
+        row.known("a row for writing has just been prepared").store(stored, in: slot(of: property))
         forgetRefusal(of: property)
     }
 

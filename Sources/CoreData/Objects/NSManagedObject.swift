@@ -61,23 +61,23 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
         }
         // The layout is loaded each time: keeping a reference across calls would count it, which costs more.
         if AccessHooks.isActive {
-            places = entity.frozen.unsafelyUnwrapped.layout.watchedPlaces.entries
-            placeMask = entity.frozen.unsafelyUnwrapped.layout.watchedPlaces.mask
+            places = entity.frozenParts.layout.watchedPlaces.entries
+            placeMask = entity.frozenParts.layout.watchedPlaces.mask
         } else {
-            places = entity.frozen.unsafelyUnwrapped.layout.places.entries
-            placeMask = entity.frozen.unsafelyUnwrapped.layout.places.mask
+            places = entity.frozenParts.layout.places.entries
+            placeMask = entity.frozenParts.layout.places.mask
         }
         if context == nil {
             // An object from a store gets the store's values: it needs no default row.
             if coredata_takes_no_values(Unmanaged.passUnretained(entity).toOpaque()) == 0 {
-                slots = entity.frozen.unsafelyUnwrapped.layout.defaultRow.unsafelyUnwrapped.retainedSlots
+                slots = entity.frozenParts.layout.usedDefaultRow.retainedSlots
             }
         } else {
             precondition(
-                !entity.frozen.unsafelyUnwrapped.isAbstract,
+                !entity.frozenParts.isAbstract,
                 "The entity “\(entity)” is abstract: insert an object of one of its subentities.")
             // A new object is mostly written at once: it gets an exclusive row.
-            slots = entity.frozen.unsafelyUnwrapped.layout.defaultRow.unsafelyUnwrapped.copy().retainedSlots
+            slots = entity.frozenParts.layout.usedDefaultRow.copy().retainedSlots
             flags = .ownsRow
         }
         // Last: the reference that the argument is becomes the object's, without being counted once more.
@@ -101,9 +101,9 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
 
     deinit {
         registry?.objectWillDeallocate(self)
-        slots?.rowBlock.release()
-        snapshotSlots?.rowBlock.release()
-        eventSlots?.rowBlock.release()
+        SlotPointer(slots)?.block.release()
+        SlotPointer(snapshotSlots)?.block.release()
+        SlotPointer(eventSlots)?.block.release()
     }
 
     /// Returns the entity of the class, once a container or coordinator has loaded a model that names it.

@@ -14,21 +14,21 @@ extension SlotLocation {
     }
 
     @inline(__always) func clearPacked(_ slots: UnsafeMutableRawPointer) {
-        (slots + (nullOffset + 8)).assumingMemoryBound(to: UInt64.self).pointee &= ~nullMask
+        SlotPointer(slots).bits(nullOffset + 8).pointee &= ~nullMask
     }
 
     @inline(__always) func markPacked(_ slots: UnsafeMutableRawPointer) {
-        (slots + (nullOffset + 8)).assumingMemoryBound(to: UInt64.self).pointee |= nullMask
+        SlotPointer(slots).bits(nullOffset + 8).pointee |= nullMask
     }
 
     /// The text or data in the slot.
     @inline(__always) func value<Value: PackableValue>(_ slots: UnsafeMutableRawPointer) -> Value {
-        isPacked(slots) ? .unpacked(from: slots, at: offset) : (slots + offset).assumingMemoryBound(to: Value.self).pointee
+        isPacked(slots) ? .unpacked(from: slots, at: offset) : SlotPointer(slots).place(offset, of: Value.self).pointee
     }
 
     /// Stores text or data in the slot, whose former value may be packed.
     @inline(__always) func set<Value: PackableValue>(_ value: Value, _ slots: UnsafeMutableRawPointer) {
-        let place = (slots + offset).assumingMemoryBound(to: Value.self)
+        let place = SlotPointer(slots).place(offset, of: Value.self)
         if isPacked(slots) {
             place.initialize(to: value)
             clearPacked(slots)
@@ -65,8 +65,10 @@ extension Data: PackableValue {
     /// The size above which bytes stay `Data`, because they would fill the blocks.
     static let longestData = 1024
 
+    /// The bytes of a packed value: within the row, whose block the caller holds while it uses them.
     @inline(__always) static func bytes(_ slots: UnsafeRawPointer, _ offset: Int) -> UnsafeBufferPointer<UInt8> {
         let word = slots.load(fromByteOffset: offset, as: UInt64.self)
+        SlotPointer(UnsafeMutableRawPointer(mutating: slots)).checkPacked(word)
         return UnsafeBufferPointer(
             start: (slots + Int(word & 0xFFFF_FFFF)).assumingMemoryBound(to: UInt8.self), count: Int(word >> 32))
     }
@@ -88,8 +90,8 @@ extension PropertyPlace {
 
     /// Stores a value in a slot of a string or data, whose previous value may be packed.
     @inlinable @inline(__always) func store<Value>(_ value: Value, _ slots: UnsafeMutableRawPointer) {
-        let place = (slots + offset).assumingMemoryBound(to: Value.self)
-        let word = (slots + (nullOffset &+ 8)).assumingMemoryBound(to: UInt64.self)
+        let place = SlotPointer(slots).place(offset, of: Value.self)
+        let word = SlotPointer(slots).bits(nullOffset &+ 8)
         if word.pointee & nullMask != 0 {
             place.initialize(to: value)
             word.pointee &= ~nullMask
@@ -105,7 +107,7 @@ extension ManagedScalar where Stored: PackableValue {
     public static func get(from object: NSManagedObject, at place: PropertyPlace) -> Self {
         let slots = object.readableSlots(place.index)
         if place.isPacked(slots) { return fromStored(.unpacked(from: slots, at: place.offset)) }
-        return fromStored((slots + place.offset).assumingMemoryBound(to: Stored.self).pointee)
+        return fromStored(SlotPointer(slots).place(place.offset, of: Stored.self).pointee)
     }
 
     /// Returns the value at `place`, or nil.
@@ -114,7 +116,7 @@ extension ManagedScalar where Stored: PackableValue {
         let slots = object.readableSlots(place.index)
         if place.isNil(slots) { return nil }
         if place.isPacked(slots) { return fromStored(.unpacked(from: slots, at: place.offset)) }
-        return fromStored((slots + place.offset).assumingMemoryBound(to: Stored.self).pointee)
+        return fromStored(SlotPointer(slots).place(place.offset, of: Stored.self).pointee)
     }
 
     /// Stores a value at `place`.

@@ -46,6 +46,8 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
         get { settings.entity }
         set { settings.entity = newValue }
     }
+    /// The entity of a request that is being executed.
+    final var knownEntity: NSEntityDescription { entity.known("the context has looked it up before the request went further") }
     /// The name of the entity.
     open var entityName: String? { settings.entity?.name ?? settings.entityName }
     /// The predicate of the objects; nil for all. A predicate whose format did not parse makes the fetch fail.

@@ -7,6 +7,7 @@ final class RowGroup {
     fileprivate var known: [String: PropertyValue] = [:]
     init(_ rows: [Row]) { self.rows = rows }
 
+    /// No property of a group lies in a slot: the address is never read. Whoever evaluates keeps the group.
     var subject: PredicateSubject { PredicateSubject(slots: UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque()), object: self) }
 }
 
@@ -30,7 +31,7 @@ final class GroupSchema: PredicateSchema, @unchecked Sendable {
     func predicateProperty(named name: String) -> PredicateProperty? {
         readers[name].map { read in
             .computed { subject in
-                let group = unsafeDowncast(subject.object, to: RowGroup.self)
+                let group = unchecked(subject.object, as: RowGroup.self)
                 if let known = group.known[name] { return known }
                 let value = try read(group)
                 group.known[name] = value
@@ -40,7 +41,7 @@ final class GroupSchema: PredicateSchema, @unchecked Sendable {
     }
     func identity(of subject: PredicateSubject) -> PropertyValue { .null }
     func constant(for object: AnyObject) -> PropertyValue? { rows.constant(for: object) }
-    func publicObject(of subject: PredicateSubject) -> Any { unsafeDowncast(subject.object, to: RowGroup.self).known }
+    func publicObject(of subject: PredicateSubject) -> Any { unchecked(subject.object, as: RowGroup.self).known }
 
     // MARK: Columns
 

@@ -150,7 +150,7 @@ extension NSManagedObject {
     fileprivate func restore(_ slots: PropertySet, from before: Row) {
         for property in owningEntity.frozen!.properties where slots.contains(property.slotIndex) {
             guard prepareRowForChange(at: property.slotIndex) else { return }
-            row.unsafelyUnwrapped.copyValue(from: before, at: slot(of: property))
+            row.known("a row for writing has just been prepared").copyValue(from: before, at: slot(of: property))
         }
     }
 

@@ -260,7 +260,7 @@ extension NSManagedObjectContext {
         let all = Array(Set(ids))
         try await loadRows(of: all)
         for (name, ids) in byName {
-            let objects = await perform { Handover(self.objects(with: ids)) }
+            let objects = await perform { Handover(self.objects(with: ids), on: self) }
             try await load(objects, [[name]])
         }
     }

@@ -63,6 +63,7 @@ final class SQLStatement {
         sqlite3_bind_blob64(handle, Int32(index), bytes, UInt64(count), nil)
     }
 
+    /// SQLite copies what it is given: C spells this as the function at the address -1, which nobody calls.
     static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
     /// An address for empty values, because nil would be NULL. Never read or written.
     nonisolated(unsafe) static let nothing = UnsafePointer(UnsafeMutablePointer<UInt8>.allocate(capacity: 1))

@@ -13,10 +13,9 @@ internal import Android
 ///
 /// The system reports writes to the log or the database; the end of a transaction shows in SQLite's change counter a moment later. The
 /// counter is therefore read a few times at growing intervals after each report, and not at all without reports.
-// `lock` guards `generation`; the rest is set once.
+// `generation` lies in a box with its lock; the rest is set once.
 final class SQLFileWatcher: @unchecked Sendable {
-    private let lock = NSLock()
-    private var generation = 0
+    private let generation = LockedBox(0)
     private let queue = DispatchQueue(label: "NSPersistentStoreRemoteChange")
     private let check: @Sendable () -> Void
     private var source: (any DispatchSourceRead)?
@@ -53,7 +52,7 @@ final class SQLFileWatcher: @unchecked Sendable {
     deinit { source?.cancel() }
 
     private func noteNews() {
-        let current = lock.withLock {
+        let current = generation.withLock { generation in
             generation += 1
             return generation
         }
@@ -63,7 +62,7 @@ final class SQLFileWatcher: @unchecked Sendable {
     private func look(_ step: Int, _ current: Int) {
         guard step < Self.delays.count else { return }
         queue.asyncAfter(deadline: .now() + .milliseconds(Self.delays[step])) { [weak self] in
-            guard let self, lock.withLock({ generation }) == current else { return }
+            guard let self, generation.withLock({ $0 }) == current else { return }
             check()
             look(step + 1, current)
         }
@@ -126,7 +125,7 @@ extension SQLiteStore {
         } catch {
             Log.store.error("The end of the history cannot be read: \(error)")
         }
-        let notification = Handover(Notification(name: .NSPersistentStoreRemoteChange, object: coordinator, userInfo: info))
+        let notification = Transfer(Notification(name: .NSPersistentStoreRemoteChange, object: coordinator, userInfo: info))
         DispatchQueue.global().async { NotificationCenter.default.post(notification.value) }
     }
 }

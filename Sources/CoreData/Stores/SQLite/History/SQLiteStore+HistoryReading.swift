@@ -144,7 +144,7 @@ extension SQLiteStore {
 
     private static func properties(_ bits: Data, _ entity: NSEntityDescription) -> Set<NSPropertyDescription> {
         var properties: Set<NSPropertyDescription> = []
-        for (index, property) in entity.frozen.unsafelyUnwrapped.properties.enumerated() where index / 8 < bits.count {
+        for (index, property) in entity.frozenParts.properties.enumerated() where index / 8 < bits.count {
             if bits[bits.startIndex + index / 8] & (1 << (index % 8)) != 0 { properties.insert(property) }
         }
         return properties
@@ -154,7 +154,7 @@ extension SQLiteStore {
         -> [AnyHashable: Any]?
     {
         guard let preserved = history.preserved[entity.number] else { return nil }
-        let layout = entity.entity.frozen.unsafelyUnwrapped.layout
+        let layout = entity.entity.frozenParts.layout
         let row = Row.blank(layout)
         var found: [AnyHashable: Any] = [:]
         for (attribute, storage, place) in preserved where !statement.isNull(6 + place) {

@@ -46,7 +46,7 @@ final class SQLValues {
     }
 
     /// Returns the origin of an entity's rows.
-    func origin(of entity: SQLEntity) -> RowOrigin { origins.byNumber[entity.number].unsafelyUnwrapped }
+    func origin(of entity: SQLEntity) -> RowOrigin { origins.byNumber[entity.number].known("each entity of the schema has an origin") }
 
     /// Returns the entity number of a to-one relationship's destination.
     @inline(__always) func number(_ stored: Int64, _ destination: SQLEntity) -> Int64 {

@@ -92,7 +92,7 @@ struct SQLSave {
             let entity = ObjectIdentifier(description)
             for index in range {
                 let base = changes[index].baseSlots
-                let version = base?.rowPrefix.pointee.version ?? -1
+                let version = SlotPointer(base)?.prefix.pointee.version ?? -1
                 if current < 0 || groups[current].version != version || groups[current].entity !== description {
                     current = places[entity]?[version] ?? groups.count
                     places[entity, default: [:]][version] = current
@@ -100,7 +100,7 @@ struct SQLSave {
                     // Usually all are alike.
                     if groups.count == 1, groups[0].keys.isEmpty { groups[0].keys.reserveCapacity(changes.count) }
                 }
-                groups[current].keys.append(try base?.withRow(store.key(of:)) ?? store.key(of: changes[index].objectID))
+                groups[current].keys.append(try SlotPointer(base)?.withRow(store.key(of:)) ?? store.key(of: changes[index].objectID))
             }
         }
         for group in groups {
@@ -320,7 +320,7 @@ struct SQLSave {
         var parameter = 1
         for index in range {
             let key = rows.keys[index]
-            parameter = try rows.slots[index].withRow { row in
+            parameter = try SlotPointer(rows.slots[index]).withRow { row in
                 if writer.derives { try writer.derive(row) }
                 statement.bind(key, at: parameter)
                 statement.bind(try version(row), at: parameter + 1)

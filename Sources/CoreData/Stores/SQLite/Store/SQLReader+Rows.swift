@@ -26,7 +26,7 @@ extension SQLReader {
         while try statement.step() {
             let key = sqlite3_column_int64(handle, 0)
             let version = sqlite3_column_int64(handle, 2)
-            if let known = cursor.slots(root, key), known.rowPrefix.pointee.version == version {
+            if let known = cursor.slots(root, key), SlotPointer(known).prefix.pointee.version == version {
                 cursor.touch(root, key)
                 try body(known)
             } else if let only {
@@ -46,7 +46,7 @@ extension SQLReader {
         let version = sqlite3_column_int64(handle, 2)
         let root = plan.entity.rootNumber
         guard let reader = plan.reader(number) else { throw strange(key, number, plan.entity) }
-        if let known = cursor.slots(root, key), known.rowPrefix.pointee.version == version {
+        if let known = cursor.slots(root, key), SlotPointer(known).prefix.pointee.version == version {
             cursor.touch(root, key)
             return known
         }
