@@ -1,3 +1,4 @@
+#if Macros
 internal import SwiftDiagnostics
 
 /// What the macros find wrong with a declaration, in words that say what to do.
@@ -128,3 +129,4 @@ struct Remedy: FixItMessage {
 
     init(_ message: String) { self.message = message }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Macros
 internal import SwiftDiagnostics
 internal import SwiftSyntax
 internal import SwiftSyntaxBuilder
@@ -278,3 +279,4 @@ enum PropertyExamination {
         "entityDeclaration",
     ]
 }
+#endif

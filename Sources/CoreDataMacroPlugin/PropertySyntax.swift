@@ -1,3 +1,4 @@
+#if Macros
 internal import SwiftSyntax
 
 /// A stored property as it stands in a class, read for what the macros need of it.
@@ -183,3 +184,4 @@ extension StringLiteralExprSyntax {
         return text
     }
 }
+#endif

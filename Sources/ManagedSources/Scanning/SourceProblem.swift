@@ -1,3 +1,4 @@
+#if ManagedAccessors
 /// Something in a source file that keeps its accessors from being written, printed as the compiler prints its errors.
 public struct SourceProblem: Error, Equatable, CustomStringConvertible, Sendable {
     /// The file.
@@ -17,3 +18,4 @@ public struct SourceProblem: Error, Equatable, CustomStringConvertible, Sendable
 struct TypeProblem: Error {
     let reason: String
 }
+#endif

@@ -1,3 +1,4 @@
+#if ManagedAccessors
 /// The types that no source file of a package declares: the standard library's, Foundation's on platforms without Objective-C, and Core Data's.
 enum KnownTypes {
     /// The letters that stand for types of the standard library.
@@ -56,3 +57,4 @@ enum KnownTypes {
         return table
     }()
 }
+#endif

@@ -1,3 +1,4 @@
+#if ManagedAccessors
 /// Writes the symbols that the Swift compiler refers to, after its documented grammar (docs/ABI/Mangling.rst of the compiler).
 ///
 /// Every name and type that occurs is numbered, and stands as its number from then on; so do the words that names are made of.
@@ -266,3 +267,4 @@ extension Nominal {
         return KnownTypes.standardCodes[components[0].name].map { $0.utf8.first! }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ManagedAccessors
 /// A type of which it is known where it is declared, and as what.
 indirect enum ResolvedType: Hashable {
     /// A class, structure or enumeration, with the arguments of each nesting level if there are any.
@@ -46,3 +47,4 @@ struct Nominal: Hashable {
     /// The names with dots between them.
     var path: String { components.map(\.name).joined(separator: ".") }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ManagedAccessors
 internal import Foundation
 
 /// The types of a module and of those it depends on, by their names.
@@ -110,3 +111,4 @@ public final class SymbolTable {
             declaration.name, kind: declaration.kind.rawValue, extendingModule: extending, parameterCount: declaration.parameterCount)
     }
 }
+#endif

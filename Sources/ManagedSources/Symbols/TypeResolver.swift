@@ -1,3 +1,4 @@
+#if ManagedAccessors
 internal import SwiftSyntax
 
 /// Finds out which types the names in a source file mean, as the compiler would: from the innermost scope outwards, then in the module, then
@@ -223,3 +224,4 @@ struct TypeResolver {
         return .nominal(nominal)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ManagedAccessors
 internal import SwiftSyntax
 
 /// Writes what `@NSManaged` leaves to the Objective-C runtime on Apple's platforms: accessors under the symbols that the compiler refers to.
@@ -236,3 +237,4 @@ private final class TypeQualifier: SyntaxRewriter {
         return TypeSyntax(full)
     }
 }
+#endif

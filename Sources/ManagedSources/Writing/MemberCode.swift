@@ -1,3 +1,4 @@
+#if ManagedAccessors
 internal import SwiftSyntax
 
 /// The code of accessors and methods, which is the same in extensions and in translated copies.
@@ -78,3 +79,4 @@ extension CollectionMethod {
         if case .primitiveValue = self { false } else { true }
     }
 }
+#endif

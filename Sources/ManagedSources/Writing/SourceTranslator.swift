@@ -1,3 +1,4 @@
+#if ManagedAccessors
 internal import SwiftSyntax
 
 /// Turns a source file that compilers without Objective-C refuse into one that they take, line by line the same.
@@ -220,3 +221,4 @@ private final class TranslationVisitor: SyntaxVisitor {
         return outer + [member.declName.baseName.identifierText]
     }
 }
+#endif
