@@ -3,8 +3,9 @@
 import CompilerPluginSupport
 import PackageDescription
 
-/// As in the package above.
+/// As in the package above, with its trait.
 let strict: [SwiftSetting] = [
+    .define("Macros"),
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
