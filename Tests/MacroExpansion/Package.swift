@@ -17,9 +17,11 @@ let package = Package(
     name: "MacroExpansion",
     dependencies: [.package(url: "https://github.com/swiftlang/swift-syntax", "600.0.0"..<"700.0.0")],
     targets: [
+        .target(name: "TakenNames", swiftSettings: strict),
         .macro(
             name: "CoreDataMacroPlugin",
             dependencies: [
+                "TakenNames",
                 .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
                 .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
             ], swiftSettings: strict),
