@@ -31,6 +31,8 @@ extension NSManagedObjectContext {
     ///   - schedule: Whether a caller on the queue runs the block at once.
     ///   - block: The block to run; pending changes are processed after it.
     /// - Returns: The result of `block`. Use managed objects in it on the context's queue only.
+    // One body for all types: what a specialization would save is nothing beside the change of queues, and the optimizer of Swift 6.3 stops in one.
+    @_semantics("optimize.sil.specialize.generic.never")
     public func perform<T, Failure: Error>(
         schedule: ScheduledTaskType = .immediate, _ block: @escaping () throws(Failure) -> T
     ) async throws(Failure) -> T {
