@@ -123,7 +123,7 @@ let package = Package(
 // they do.
 if !internalChecks.isEmpty {
     let checked: Set = [
-        "Predicates", "PredicateCases", "PredicatesTests", "CoreDataRuntime", "CZlib", "CSQLite", "CoreData", "CoreDataTests",
+        "TakenNames", "Predicates", "PredicateCases", "PredicatesTests", "CoreDataRuntime", "CZlib", "CSQLite", "CoreData", "CoreDataTests",
         "store-writer",
         "StoreConformance", "StoreConformanceTests", "ExampleSupport", "Guide", "Songs",
     ]
