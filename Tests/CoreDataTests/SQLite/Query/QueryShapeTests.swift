@@ -80,7 +80,7 @@ import Testing
         }
         func keys(_ answer: StoreAnswer) -> [Int64] {
             guard case .rows(let rows) = answer else { return [] }
-            return rows.map { $0.slots.rowPrefix.pointee.number }
+            return rows.map { SlotPointer($0.slots).prefix.pointee.number }
         }
         let all = keys(try fetch())
         #expect(all.count > 10 && all == all.sorted())

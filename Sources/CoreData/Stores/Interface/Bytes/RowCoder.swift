@@ -120,7 +120,7 @@ public final class RowCoder: Sendable {
         var (index, rowCount) = (start, 0)
         var last: RowForm?
         while index < changes.count, bytes.count < byteCount || rowCount == 0 {
-            if let slots = changes.uncountedRowSlots(index) {
+            if let slots = changes[index].rowSlots {
                 try SlotPointer(slots).withRow { row in
                     let isSame = last.map { row.isOf($0.layout) } ?? false
                     if !isSame { last = try form(of: row.layout) }
@@ -148,18 +148,5 @@ extension Row {
     @inline(__always) fileprivate func isOf(_ layout: RowLayout) -> Bool {
         block.withUnsafeMutablePointerToHeader { Unmanaged.passUnretained($0.pointee.layout).toOpaque() }
             == Unmanaged.passUnretained(layout).toOpaque()
-    }
-}
-
-extension [StoreChange] {
-    /// Returns the slots of the row of a change without counting a reference; nil for a change without one. The array retains the row.
-    @inline(__always) fileprivate func uncountedRowSlots(_ index: Int) -> UnsafeMutableRawPointer? {
-        withUnsafeBytes { bytes in
-            let place =
-                index * MemoryLayout<StoreChange>.stride + MemoryLayout<StoreChange>.offset(of: \.row).known("the property is stored")
-            // A missing row is one without a block.
-            guard bytes.load(fromByteOffset: place, as: UnsafeRawPointer?.self) != nil else { return nil }
-            return bytes.load(fromByteOffset: place + 8, as: UnsafeMutableRawPointer.self)
-        }
     }
 }
