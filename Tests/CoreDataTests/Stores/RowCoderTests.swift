@@ -96,7 +96,7 @@ import Testing
         let seed = Self.seed()
         var random = SeededGenerator(seed: seed)
         let (store, saves) = try Self.saves(&random)
-        let coder = RowCoder(for: store)
+        let coder = try #require(store.coder)
         let changes = saves.flatMap { $0.inserted + $0.updated + $0.deleted }
         var bytes = ByteWriter()
         var (start, count) = (0, 0)
