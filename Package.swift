@@ -42,13 +42,17 @@ let package = Package(
     targets: [
         .target(name: "Predicates", swiftSettings: strict),
         .target(name: "CoreDataRuntime"),
+        // Tells the object graph which stores ship, when the program is loaded.
+        .target(name: "CoreDataRegistration", dependencies: ["CoreDataRuntime"]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .yum(["zlib-devel"])]),
         .systemLibrary(
             name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .yum(["sqlite-devel"]), .brew(["sqlite"])]),
         .target(
             name: "CoreData",
-            dependencies: ["Predicates", "CoreDataRuntime", "CSQLite", "CZlib", .product(name: "Logging", package: "swift-log")],
-            swiftSettings: strict),
+            dependencies: [
+                "Predicates", "CoreDataRuntime", "CoreDataRegistration", "CSQLite", "CZlib",
+                .product(name: "Logging", package: "swift-log"),
+            ], swiftSettings: strict),
         .macro(
             name: "CoreDataMacroPlugin",
             dependencies: [

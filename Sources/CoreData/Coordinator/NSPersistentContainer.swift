@@ -24,8 +24,8 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     private let coordinator: NSPersistentStoreCoordinator
 
     /// Why the model of the container's name could not be read; nil if it could, or was given.
-    // Set by the initializer alone.
-    private var modelError: NSError?
+    // Set by the initializer that reads the model alone.
+    var modelError: NSError?
 
     private let lock = NSLock()
     private var descriptions: [NSPersistentStoreDescription] = []
@@ -70,23 +70,6 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         let folder = Self.defaultDirectoryURL()
         guard url.deletingLastPathComponent().standardizedFileURL.path == folder.standardizedFileURL.path else { return }
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
-
-    /// Makes a container of the model called `name`: one that the `ModelCompiler` plugin has compiled into the program, in whichever module, or
-    /// `name.momd`, `.mom`, `.xcdatamodeld` or `.xcdatamodel`, in the bundle of the program, in loaded bundles, or in the resource bundles that
-    /// packages have beside the executable.
-    ///
-    /// Where there is none, or it cannot be read or used, the container has an empty model, and opening its stores gives the error that says why.
-    public convenience init(name: String) {
-        do {
-            let model = try ModelLocator.readModel(named: name)
-            try model.freeze()
-            self.init(name: name, managedObjectModel: model)
-        } catch {
-            Log.model.error("\(error.localizedDescription)")
-            self.init(name: name, managedObjectModel: NSManagedObjectModel())
-            modelError = error as NSError
-        }
     }
 
     /// Opens the stores.

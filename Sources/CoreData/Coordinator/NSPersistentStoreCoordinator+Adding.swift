@@ -1,3 +1,4 @@
+internal import CoreDataRuntime
 public import Foundation
 
 /// The key of the stores that were added, in a notification of ``Foundation/Notification/Name/NSPersistentStoreCoordinatorStoresDidChange``.
@@ -20,11 +21,17 @@ extension Notification.Name {
 /// The store classes by type.
 // `lock` guards `classes`.
 private final class StoreClasses: @unchecked Sendable {
-    static let shared = StoreClasses()
+    /// The classes, with those that ship besides: whatever a program says of them comes later.
+    static var shared: StoreClasses {
+        _ = shipped
+        return instance
+    }
+    /// The classes while those that ship are being registered.
+    static let instance = StoreClasses()
+    private static let shipped: Void = coredata_register()
+
     private let lock = NSLock()
-    private var classes: [String: NSPersistentStore.Type] = [
-        NSInMemoryStoreType: InMemoryStore.self, NSSQLiteStoreType: SQLiteStore.self,
-    ]
+    private var classes: [String: NSPersistentStore.Type] = [NSInMemoryStoreType: InMemoryStore.self]
 
     subscript(type: String) -> NSPersistentStore.Type? {
         get { lock.withLock { classes[type] } }
@@ -35,6 +42,11 @@ private final class StoreClasses: @unchecked Sendable {
 }
 
 extension NSPersistentStoreCoordinator {
+    /// Registers a store class that ships with the graph, from the function that ``coredata_set_registration(_:)`` was given.
+    class func registerShippedStoreClass(_ storeClass: NSPersistentStore.Type, forStoreType storeType: String) {
+        StoreClasses.instance[storeType] = storeClass
+    }
+
     /// Makes a store class known under a type, so that stores of the type can be added; nil takes the type away.
     ///
     /// A class that is no store stops the program with a message. May be called on any thread.

@@ -30,7 +30,7 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
     }
     /// For how many seconds the store waits for others that use its file. 240 unless set; see ``NSPersistentStoreTimeoutOption``.
     open var timeout: TimeInterval {
-        get { (options[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue ?? SQLiteOpening.standardTimeout }
+        get { (options[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue ?? SQLiteStoreDefaults.timeout }
         set { setOption(NSNumber(value: newValue), forKey: NSPersistentStoreTimeoutOption) }
     }
     /// The pragmas of an SQLite store, by name; see ``NSSQLitePragmasOption``.

@@ -87,3 +87,5 @@ public let NSAffectedStoresErrorKey = "NSAffectedStoresErrorKey"
 /// The key of the ``NSMergeConflict``s of a ``NSManagedObjectMergeError``, and of the ``NSConstraintConflict``s of a
 /// ``NSManagedObjectConstraintMergeError``.
 public let NSPersistentStoreSaveConflictsErrorKey = "conflictList"
+/// The domain of SQLite's own codes: they stand under this key in the user info of errors, and as the domain of underlying errors.
+public let NSSQLiteErrorDomain = "NSSQLiteErrorDomain"

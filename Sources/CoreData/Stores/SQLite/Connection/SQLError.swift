@@ -1,9 +1,6 @@
 internal import CSQLite
 internal import Foundation
 
-/// The domain of SQLite's own codes: they stand under this key in the user info of errors, and as the domain of underlying errors.
-public let NSSQLiteErrorDomain = "NSSQLiteErrorDomain"
-
 /// Makes Core Data's errors of SQLite's.
 enum SQLError {
     /// What was being done.

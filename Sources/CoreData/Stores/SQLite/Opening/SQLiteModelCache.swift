@@ -40,7 +40,7 @@ extension NSManagedObjectModel {
     /// - Throws: code 134060 for a store that keeps no model (systems before 2012 wrote none), 259 for a model that cannot be read, and what
     ///   opening the file gives.
     public convenience init(storeAt url: URL) throws {
-        let connection = try SQLiteFiles.connectForReading(url, timeout: SQLiteOpening.standardTimeout)
+        let connection = try SQLiteFiles.connectForReading(url, timeout: SQLiteStoreDefaults.timeout)
         guard let content = try SQLiteModelCache.content(in: connection) else {
             throw CoreDataError.make(
                 NSCoreDataError, "The store at \(url.path) keeps no model of itself.",

@@ -3,8 +3,6 @@ internal import Logging
 
 /// Opens the file of a store, or makes it, and finds out what lies where in it.
 struct SQLiteOpening {
-    static let standardTimeout: TimeInterval = 240
-
     private let store: SQLiteStore
 
     init(_ store: SQLiteStore) { self.store = store }

@@ -1,19 +1,10 @@
 internal import Foundation
 
-/// The type of the store that keeps objects in a SQLite database, in Core Data's own layout.
-public let NSSQLiteStoreType = "SQLite"
-
-extension NSPersistentStore.StoreType {
-    /// The store that keeps objects in a SQLite database.
-    public static let sqlite = NSPersistentStore.StoreType(rawValue: NSSQLiteStoreType)
-}
-
-/// How many bytes of rows that no context shows any more a SQLite store keeps in memory, so that they need not be read again: an `NSNumber`. It is
-/// 32 megabytes where nothing else is said.
-public let SQLiteRowCacheLimitOption = "SQLiteRowCacheLimitOption"
-
 /// What a SQLite store was asked for when it was opened.
 struct SQLiteOptions {
+    /// What of the memory that nobody but the cache holds stays, in bytes, unless the store was told otherwise.
+    static let standardCacheLimit = 32 << 20
+
     let timeout: TimeInterval
     /// Statements that set what the program has asked for.
     let pragmas: [(name: String, sql: String)]
@@ -24,8 +15,8 @@ struct SQLiteOptions {
 
     /// - Throws: code 134080 for pragmas that are none.
     init(_ options: [AnyHashable: Any]?) throws {
-        timeout = (options?[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue ?? SQLiteOpening.standardTimeout
-        cacheLimit = max(0, (options?[SQLiteRowCacheLimitOption] as? NSNumber)?.intValue ?? SQLRowCache.standardLimit)
+        timeout = (options?[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue ?? SQLiteStoreDefaults.timeout
+        cacheLimit = max(0, (options?[SQLiteRowCacheLimitOption] as? NSNumber)?.intValue ?? Self.standardCacheLimit)
         analyzes = (options?[NSSQLiteAnalyzeOption] as? NSNumber)?.boolValue ?? (options?[NSSQLiteAnalyzeOption] as? Bool) ?? false
         vacuums = (options?[NSSQLiteManualVacuumOption] as? NSNumber)?.boolValue ?? (options?[NSSQLiteManualVacuumOption] as? Bool) ?? false
         guard let given = options?[NSSQLitePragmasOption] else {

@@ -32,13 +32,6 @@ final class SQLFetchPlan {
 struct SQLiteQuery {
     let plan: SQLFetchPlan
     let values: SQLRequestValues
-
-    /// Binds the parameters of a prepared statement.
-    ///
-    /// - Throws: ``InvalidPredicateError`` for a regular expression that is not valid.
-    func bind(to statement: OpaquePointer) throws {
-        for (index, binding) in plan.bindings.enumerated() { try values.value(of: binding).bind(to: statement, at: index + 1) }
-    }
 }
 
 /// One value of a dictionary, and where it is in the statement's columns.

@@ -58,7 +58,7 @@ extension SQLTranslator {
         guard left.kind.family == right.kind.family, !left.isNotANumber, !right.isNotANumber else { return never(left, right) }
         switch left.kind.family {
         case .number:
-            return emptiness(left, SQLQueryFunctions.comparisons[Int(code)], right) ?? numberOrder(left, operation, code, right)
+            return emptiness(left, SQLFunctionNames.comparisons[Int(code)], right) ?? numberOrder(left, operation, code, right)
         case .text:
             if !options.folds { return "\(left.sql) \(operation) \(right.sql)" }
             return "\(folded(left, options)) \(operation) \(folded(right, options))"

@@ -11,18 +11,15 @@ internal import Synchronization
 /// then, so that a row of an older state neither overwrites one of its rows nor revives one that it has deleted.
 // The tables are set before the store is used; everything else is atomic, or has locks of its own.
 final class SQLRowCache: RowsAtHand, @unchecked Sendable {
-    /// What of the memory that nobody but the cache holds stays, in bytes, unless the store was told otherwise.
-    static let standardLimit = 32 << 20
-
     let epoch = Atomic<UInt64>(1)
     let grace = SQLGrace()
     /// By the number of the entity at the top of the inheritance. Retained, and released with the object.
     private var tables: UnsafeMutableBufferPointer<Unmanaged<SQLCacheTable>?> = .init(start: nil, count: 0)
     /// How much memory the pages take, and the blocks of the rows in them.
     private let bytes = Atomic<Int>(0)
-    private(set) var limit = SQLRowCache.standardLimit
+    private(set) var limit = SQLiteOptions.standardCacheLimit
     /// From how many bytes on it is swept.
-    private let sweepSize = Atomic<Int>(SQLRowCache.standardLimit)
+    private let sweepSize = Atomic<Int>(SQLiteOptions.standardCacheLimit)
     /// When it may be swept again although it has not grown much.
     private let sweepTime = Atomic<UInt64>(0)
     private let isSweeping = Atomic<Bool>(false)

@@ -103,11 +103,11 @@ final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @unchecked 
     }
 
     override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
-        try SQLiteMetadata.read(from: SQLiteFiles.connectForReading(url, timeout: SQLiteOpening.standardTimeout))
+        try SQLiteMetadata.read(from: SQLiteFiles.connectForReading(url, timeout: SQLiteStoreDefaults.timeout))
     }
 
     override class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
-        let connection = try SQLiteFiles.connectForWriting(url, timeout: SQLiteOpening.standardTimeout, creates: false)
+        let connection = try SQLiteFiles.connectForWriting(url, timeout: SQLiteStoreDefaults.timeout, creates: false)
         try connection.transaction { try SQLiteMetadata.write(metadata ?? [:], to: connection) }
     }
 

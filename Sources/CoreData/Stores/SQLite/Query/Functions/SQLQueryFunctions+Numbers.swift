@@ -3,16 +3,13 @@ internal import Foundation
 internal import Predicates
 
 extension SQLQueryFunctions {
-    static let comparisons: [PredicateComparison.Operator] = [
-        .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual, .equal, .notEqual,
-    ]
 
     func addNumberFunctions(to connection: OpaquePointer) throws {
         // operator, number, number
         try add("CoreDataCompare", 3, to: connection) { context, _, values in
             guard let values else { return }
             SQLQueryFunctions.call(context) {
-                let operation = SQLQueryFunctions.comparisons[Int(sqlite3_value_int(values[0]))]
+                let operation = SQLFunctionNames.comparisons[Int(sqlite3_value_int(values[0]))]
                 SQLFunctionValue.write(
                     try ValueOperations.compare(
                         SQLFunctionValue.read(values[1]), operation, SQLFunctionValue.read(values[2]), clause: "a comparison"), context)

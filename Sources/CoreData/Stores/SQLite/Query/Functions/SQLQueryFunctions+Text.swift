@@ -80,16 +80,3 @@ enum SQLTextCollation {
         }
     }
 }
-
-extension TextOrder {
-    /// The collation that orders so; nil for the order of bytes, which needs none.
-    var collation: SQLFragment? {
-        switch self {
-        case .binary: nil
-        case .caseInsensitive: " COLLATE CoreDataNoCase"
-        case .localized: " COLLATE CoreDataLocalized"
-        case .localizedCaseInsensitive: " COLLATE CoreDataLocalizedNoCase"
-        case .localizedStandard: " COLLATE CoreDataFinder"
-        }
-    }
-}

@@ -1,0 +1,35 @@
+internal import Foundation
+internal import Predicates
+
+/// Fetch requests in the words of model files.
+enum RequestText {
+    static var flags: [(String, ReferenceWritableKeyPath<NSFetchRequest<any NSFetchRequestResult>, Bool>)] {
+        [
+            ("includeSubentities", \.includesSubentities), ("includePropertyValues", \.includesPropertyValues),
+            ("includesPendingChanges", \.includesPendingChanges), ("returnObjectsAsFaults", \.returnsObjectsAsFaults),
+            ("returnDistinctResults", \.returnsDistinctResults),
+        ]
+    }
+
+    /// What a request that says nothing of it asks for: dictionaries show what is saved, and IDs come without values.
+    static func setDefaults(of request: NSFetchRequest<any NSFetchRequestResult>) {
+        request.includesPendingChanges = request.resultType != .dictionaryResultType
+        request.includesPropertyValues = request.resultType != .managedObjectIDResultType
+    }
+
+    /// The attributes of a request's element, without its name and entity.
+    static func attributes(of request: NSFetchRequest<any NSFetchRequestResult>) -> [(String, String)] {
+        var attributes: [(String, String)] = []
+        if request.fetchLimit != 0 { attributes.append(("fetchLimit", "\(request.fetchLimit)")) }
+        if request.fetchOffset != 0 { attributes.append(("fetchOffset", "\(request.fetchOffset)")) }
+        if request.fetchBatchSize != 0 { attributes.append(("fetchBatchSize", "\(request.fetchBatchSize)")) }
+        if request.resultType.rawValue != 0 { attributes.append(("resultType", "\(request.resultType.rawValue)")) }
+        let standard = NSFetchRequest<any NSFetchRequestResult>()
+        standard.resultType = request.resultType
+        setDefaults(of: standard)
+        for (name, path) in flags where request[keyPath: path] != standard[keyPath: path] {
+            attributes.append((name, request[keyPath: path] ? "YES" : "NO"))
+        }
+        return attributes
+    }
+}

@@ -1,0 +1,23 @@
+internal import Foundation
+internal import Predicates
+
+/// What SQLite is told of the operations of predicates that functions of the store carry out.
+enum SQLFunctionNames {
+    /// The comparisons by the numbers that `CoreDataCompare` is given.
+    static let comparisons: [PredicateComparison.Operator] = [
+        .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual, .equal, .notEqual,
+    ]
+}
+
+extension TextOrder {
+    /// The collation that orders so; nil for the order of bytes, which needs none.
+    var collation: SQLFragment? {
+        switch self {
+        case .binary: nil
+        case .caseInsensitive: " COLLATE CoreDataNoCase"
+        case .localized: " COLLATE CoreDataLocalized"
+        case .localizedCaseInsensitive: " COLLATE CoreDataLocalizedNoCase"
+        case .localizedStandard: " COLLATE CoreDataFinder"
+        }
+    }
+}
