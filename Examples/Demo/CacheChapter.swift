@@ -2,7 +2,7 @@ import CoreData
 import Palettes
 import SampleService
 
-/// A store that answers from its cache at once and is brought up to date behind the caller's back.
+/// Shows a store that answers from its cache at once and is refreshed in the background.
 struct CacheChapter {
     let service: SampleService
     let terminal: Terminal
@@ -48,7 +48,7 @@ struct CacheChapter {
 
     private static let shownKey = "shown"
 
-    /// Fetches the best palettes and shows them.
+    /// Fetches the best palettes and prints them.
     private func fetch(_ comment: String, in context: NSManagedObjectContext) async throws {
         terminal.code("fetch Palette by rank, limit 4   // \(comment)")
         try await context.perform {
@@ -64,12 +64,12 @@ struct CacheChapter {
                 terminal.row(("\(palette.rank).", 2), (palette.name, 20), (palette.username, 8), (colors, 0))
             }
             terminal.note("\(palettes.count) palettes after \((milliseconds * 10).rounded() / 10) ms")
-            // Objects live for as long as somebody holds them; this is what a table view would do.
+            // Objects live while they are referenced; a table view would hold them like this.
             context.userInfo[Self.shownKey] = palettes
         }
     }
 
-    /// The refreshes of a store, in the order in which they end.
+    /// Returns the refreshes of a store, in the order of their completion.
     private func refreshes(of store: CachingIncrementalStore) -> AsyncStream<CachingIncrementalStore.Refresh> {
         AsyncStream { continuation in
             nonisolated(unsafe) let observer = NotificationCenter.default.addObserver(

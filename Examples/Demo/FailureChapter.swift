@@ -2,7 +2,7 @@ import Bandcamp
 import CoreData
 import SampleService
 
-/// A service that fails: the error reaches whoever asked.
+/// Shows a failing service: the error reaches the caller.
 struct FailureChapter {
     let service: SampleService
     let terminal: Terminal
@@ -21,7 +21,7 @@ struct FailureChapter {
         await attempt(NSPredicate(format: "name == 'Rue Royale'"), in: context)
     }
 
-    /// Fetches bands, and shows how many there are or why not.
+    /// Fetches bands, and prints their number or the error.
     private func attempt(_ predicate: NSPredicate, in context: NSManagedObjectContext) async {
         terminal.code("fetch Band where \(predicate.formatString)")
         await context.perform {

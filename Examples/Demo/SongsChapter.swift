@@ -1,7 +1,7 @@
 import CoreData
 import Songs
 
-/// A CSV file that is edited as objects and read again as text.
+/// Shows a CSV file that is edited as objects and read again as text.
 struct SongsChapter {
     let terminal: Terminal
 
@@ -36,7 +36,7 @@ struct SongsChapter {
 
     /// Changes a song and saves it.
     ///
-    /// - Returns: the URI of the song.
+    /// - Returns: The URI of the song.
     private func edit(in context: NSManagedObjectContext) throws -> URL {
         let request = NSFetchRequest<Song>(entityName: "Song")
         request.predicate = NSPredicate(format: "name == %@", "Low Water Waltz")

@@ -1,4 +1,4 @@
-/// What a store has had to do, counted by the store itself.
+/// The counters of a store.
 struct Count {
     let store: String
     let objects: Int
@@ -7,7 +7,7 @@ struct Count {
     let cacheHits: String
 }
 
-/// The counts of all chapters, for the table at the end.
+/// The counters of all chapters, for the table at the end.
 struct Tally {
     static let header = ["store", "objects", "faults fired", "requests", "cache hits"]
 

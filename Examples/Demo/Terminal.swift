@@ -2,9 +2,9 @@ import ExampleSupport
 import Foundation
 import SampleService
 
-/// Writes the demo: text, tables and the requests of the service, with colours where somebody is watching.
+/// Prints the demo: text, tables and the requests to the service, with colours on a terminal.
 ///
-/// The service writes from threads of its own, so each piece is written whole.
+/// The service prints on its own threads, so each piece is written at once.
 final class Terminal: Sendable {
     private enum Style: String {
         case bold = "1"
@@ -38,36 +38,36 @@ final class Terminal: Sendable {
         write(["", styled("\(number). \(name)", .bold), String(repeating: "─", count: name.count + 3)])
     }
 
-    /// A paragraph.
+    /// Prints a paragraph.
     func text(_ text: String) {
         write(text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
     }
 
-    /// What the program asks, as it would stand in code.
+    /// Prints a call of the program as code.
     func code(_ line: String) { write(["", "  " + styled("› \(line)", .cyan)]) }
 
-    /// A row of cells, each as wide as it is told to be.
+    /// Prints a row of cells of given widths.
     func row(_ cells: (text: String, width: Int)..., indent: Int = 4) {
         let line = cells.map { $0.text.padded(to: $0.width) }.joined(separator: "  ")
         write([String(repeating: " ", count: indent) + line.trimmingTrailingSpaces])
     }
 
-    /// A request that has arrived at the service.
+    /// Prints a request to the service.
     func request(_ request: RecordedRequest) {
         let status = request.status == 200 ? "" : "  (\(request.status))"
         write(["        " + styled("→ \(request.method) \(request.target)\(status)", request.status == 200 ? .dim : .red)])
     }
 
-    /// An outcome worth noting.
+    /// Prints a result.
     func note(_ text: String) { write(["    " + styled("✓ ", .green) + text]) }
 
-    /// An error, broken into lines.
+    /// Prints an error, broken into lines.
     func error(_ text: String) {
         let lines = text.wrapped(to: 104)
         write(lines.enumerated().map { "    " + styled($0.offset == 0 ? "✗ " : "  ", .red) + $0.element })
     }
 
-    /// A table: the first column to the left, the numbers to the right.
+    /// Prints a table, with the first column left-aligned and the numbers right-aligned.
     func table(_ header: [String], _ rows: [[String]]) {
         let widths = header.indices.map { column in ([header] + rows).map { $0[column].count }.max() ?? 0 }
         func line(_ cells: [String]) -> String {
@@ -92,7 +92,7 @@ final class Terminal: Sendable {
 }
 
 extension String {
-    /// The text with spaces up to a width, after it or before it.
+    /// Returns the text padded with spaces.
     fileprivate func padded(to width: Int, right: Bool = false) -> String {
         let spaces = String(repeating: " ", count: max(0, width - count))
         return right ? spaces + self : self + spaces
@@ -104,7 +104,7 @@ extension String {
         return text
     }
 
-    /// The text in lines of at most a width, broken between words.
+    /// Returns the text in lines of at most a width, broken between words.
     fileprivate func wrapped(to width: Int) -> [String] {
         var lines: [String] = []
         for word in split(separator: " ") {

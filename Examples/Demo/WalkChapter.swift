@@ -2,7 +2,7 @@ import Bandcamp
 import CoreData
 import SampleService
 
-/// Bands → albums → tracks of a web service, walked by property access.
+/// Shows bands → albums → tracks of a web service, read through properties.
 struct WalkChapter {
     let service: SampleService
     let terminal: Terminal
@@ -18,11 +18,11 @@ struct WalkChapter {
         let context = NSManagedObjectContext(.privateQueue)
         context.persistentStoreCoordinator = coordinator
 
-        // The store waits for its answers, so it is used on the context's queue and never on a thread of Swift's own.
+        // The store waits for its answers, so it is used on the context's queue and never on a thread of Swift's pool.
         try await context.perform {
             let bands = try fetchBands(in: context)
             for band in bands { walk(band) }
-            // A property cannot throw: what went wrong on the way is thrown here.
+            // A property cannot throw: errors of the reads are thrown here.
             try context.throwPendingFaultError()
             try searchTracks(of: bands, in: context)
         }

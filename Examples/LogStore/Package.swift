@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-// A store of somebody else's: what it knows of CoreData is public, and what `@_spi(Stores)` opens for stores.
+// A custom store: it uses CoreData's public interface and the interface for stores in `@_spi(Stores)`.
 let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),

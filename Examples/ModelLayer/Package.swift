@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-// The model layer of an iOS app, as it is: its .xcdatamodeld and its classes. Nothing in Sources/MusicLibrary knows of Linux.
+// The unchanged model layer of an iOS app: its .xcdatamodeld and its classes. Nothing in Sources/MusicLibrary is specific to Linux.
 let package = Package(
     name: "ModelLayer",
     products: [.library(name: "MusicLibrary", targets: ["MusicLibrary"])],

@@ -1,10 +1,10 @@
 import Foundation
 import PackagePlugin
 
-/// Writes the accessors of `@NSManaged` declarations, which the Objective-C runtime makes on Apple's platforms.
+/// Writes the accessors of `@NSManaged` declarations, which the Objective-C runtime provides on Apple's platforms.
 ///
-/// Files that the target compiles get extensions beside them. Of a folder that the target excludes and that has managed object classes, translated
-/// copies are compiled.
+/// Files that the target compiles get extensions. In a folder that the target excludes and that has managed object classes, translated
+/// copies of the files are compiled.
 @main struct ManagedAccessors: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
         guard let target = target as? any SourceModuleTarget else { return [] }
@@ -22,7 +22,7 @@ import PackagePlugin
             arguments += ["--accessors", file.path, outputs[outputs.count - 1].path]
         }
         for file in excluded {
-            // Another name than the original: a file that both places and names it in messages must be told from it.
+            // A name different from the original, so that the two files differ in messages.
             let name = Self.unused("\(file.deletingPathExtension().lastPathComponent)+Translated", in: &names)
             outputs.append(context.pluginWorkDirectoryURL.appending(path: name))
             arguments += ["--translate", file.path, outputs[outputs.count - 1].path]
@@ -53,7 +53,7 @@ import PackagePlugin
         return commands
     }
 
-    /// The Swift files below the target's directory that it does not compile: those of folders with managed object classes.
+    /// Returns the Swift files below the target's directory that it does not compile: those of folders with managed object classes.
     private static func excludedFiles(of target: any SourceModuleTarget, sources: [URL], otherTargets: [any Target]) throws -> [URL] {
         let compiled = Set(sources.map(\.standardizedFileURL.path))
         let otherFolders = otherTargets.map(\.directoryURL.standardizedFileURL.path).filter {
@@ -72,7 +72,7 @@ import PackagePlugin
         }
     }
 
-    /// The outermost folder around a file in which nothing is compiled; the file itself where there is none.
+    /// Returns the outermost folder around a file in which nothing is compiled; the file itself where there is none.
     private static func excludedFolder(of path: String, below root: String, compiled: Set<String>) -> String {
         var folder = root
         for component in path.dropFirst(root.count).split(separator: "/").dropLast() {
@@ -82,7 +82,7 @@ import PackagePlugin
         return path
     }
 
-    /// The modules that a target can import, with their Swift files; Core Data's own are known to the tool.
+    /// Returns the modules that a target can import, with their Swift files; the tool knows Core Data's own.
     private static func dependencies(of target: any SourceModuleTarget) -> [(module: String, files: [URL])] {
         let known: Set<String> = ["CoreData", "Predicates", "CoreDataRuntime"]
         var seen: Set<String> = []
@@ -98,13 +98,14 @@ import PackagePlugin
         return data.range(of: Data("@NSManaged".utf8)) != nil
     }
 
-    /// Whether a file has a class that Objective-C is told of and that inherits from `NSManagedObject`; its properties may be generated.
+    /// Returns whether a file has a class that is visible to Objective-C and inherits from `NSManagedObject`; its properties may be
+    /// generated.
     private static func declaresClass(_ file: URL) -> Bool {
         guard let data = try? Data(contentsOf: file), data.range(of: Data("@objc".utf8)) != nil else { return false }
         return [" ", "{", ",", "\n"].contains { data.range(of: Data(": NSManagedObject\($0)".utf8)) != nil }
     }
 
-    /// A file name that no other file of the module has: the compiler tells files apart by their names.
+    /// Returns a file name that is unique in the module, because the compiler distinguishes files by name.
     private static func unused(_ name: String, in names: inout Set<String>) -> String {
         var candidate = "\(name).swift"
         var number = 2
@@ -117,7 +118,7 @@ import PackagePlugin
 }
 
 extension URL {
-    /// The files and folders below that end so. It does not look into packages within.
+    /// Returns the files and folders with given endings below a folder, without nested packages.
     fileprivate func files(endingWith endings: [String]) -> [URL] {
         guard let enumerator = FileManager.default.enumerator(at: self, includingPropertiesForKeys: nil) else { return [] }
         var found: [URL] = []

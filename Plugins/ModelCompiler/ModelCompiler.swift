@@ -19,16 +19,16 @@ import PackagePlugin
             return .buildCommand(
                 displayName: "Compiling the model \(model.lastPathComponent)", executable: tool,
                 arguments: [model.path, target.moduleName, folder.path] + outline.classFiles,
-                // The bundle itself is among them so that the package manager knows that it is taken care of.
+                // The bundle itself is an input, so that the package manager treats it as handled.
                 inputFiles: [model] + outline.files,
                 outputFiles: sources.map { folder.appending(path: $0) } + [folder.appending(path: "\(name).momd")])
         }
     }
 }
 
-/// What the build must know of a model before the model is read: its files, and the files that will be generated.
+/// The outline of a model that the build needs before the model is read: its files, and the files to generate.
 ///
-/// A plugin can use no library. The tool that reads the model properly makes up for what this look at it gets wrong.
+/// A plugin cannot use libraries. The tool, which reads the model completely, compensates for errors of the outline.
 private struct ModelOutline {
     /// The files of the bundle.
     let files: [URL]

@@ -1,8 +1,8 @@
-// `import CoreData` brings predicates and sort descriptors with it, as it does on Apple's platforms.
+// `import CoreData` includes predicates and sort descriptors, as on Apple's platforms.
 @_exported public import Foundation
 @_exported public import Predicates
 
-/// The expressions that can be used; Foundation on Linux has a class of that name that can do nothing.
+/// The expression class; the class of that name in Foundation on Linux is not usable.
 ///
-/// A file that imports Foundation besides says which it means: `typealias NSExpression = CoreData.NSExpression`.
+/// A file that also imports Foundation resolves the ambiguity with `typealias NSExpression = CoreData.NSExpression`.
 public typealias NSExpression = Predicates.NSExpression

@@ -3,7 +3,7 @@ internal import SwiftSyntax
 internal import SwiftSyntaxBuilder
 internal import SwiftSyntaxMacros
 
-/// `@Composite`: what makes a structure a composite attribute.
+/// Implements `@Composite`, which makes a structure a composite attribute.
 enum CompositeMacro: ExtensionMacro, MemberMacro {
     static func expansion(
         of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax, providingExtensionsOf type: some TypeSyntaxProtocol,
@@ -34,7 +34,7 @@ enum CompositeMacro: ExtensionMacro, MemberMacro {
         ]
     }
 
-    /// The initializer, and beside it the one that the compiler makes only where a structure has none.
+    /// The initializer, and the memberwise one, which the compiler generates only for a structure without initializers.
     static func expansion(
         of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax, conformingTo protocols: [TypeSyntax],
         in context: some MacroExpansionContext

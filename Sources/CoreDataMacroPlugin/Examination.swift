@@ -2,12 +2,12 @@ internal import SwiftDiagnostics
 internal import SwiftSyntax
 internal import SwiftSyntaxBuilder
 
-/// Looks a class over: what can be used, and what a person must mend.
+/// Examines a class: finds its usable properties, and errors to fix.
 struct Examination {
     private(set) var diagnostics: [Diagnostic] = []
-    /// The properties of which the entity is made.
+    /// The properties of the entity.
     private(set) var usable: [PropertySyntax] = []
-    /// Whether nothing can be made of the class at all.
+    /// Whether the class cannot be expanded at all.
     private(set) var stopsExpansion = false
     private let node: AttributeSyntax
 
@@ -43,7 +43,7 @@ struct Examination {
         examineInitializers(of: objectClass)
     }
 
-    /// What of a declaration is a property of the entity, once what keeps it from being one is reported.
+    /// Returns the properties of a variable declaration, after reporting the invalid ones.
     private mutating func properties(of variable: VariableDeclSyntax) -> [PropertySyntax] {
         guard let property = PropertySyntax(variable), !property.isStatic, !property.isIgnored else { return [] }
         if property.isManagedByHand {
@@ -126,11 +126,11 @@ struct Examination {
         }
     }
 
-    /// The names in constraints and indexes, where the class inherits nothing and all names are known.
+    /// Checks the names in constraints and indexes of a class without a declared superclass, if all names are known.
     private mutating func examineNames(in objectClass: ClassDeclSyntax) {
         guard objectClass.inheritanceClause?.inheritedTypes.first?.type.trimmedDescription == "NSManagedObject" else { return }
         let known = usable.map { $0.nameLiteral.trimmingQuotes }
-        // A property that is not usable has been reported; its name is known all the same.
+        // An invalid property was reported; its name is known nevertheless.
         guard diagnostics.isEmpty else { return }
         for (option, expression) in entityOptions where ["unique", "index", "compoundIndex"].contains(option) {
             for argument in expression.as(FunctionCallExprSyntax.self)?.arguments ?? [] where argument.label == nil {
@@ -156,7 +156,7 @@ struct Examination {
         }
     }
 
-    /// How many letters two names differ in, roughly: those that the one has and the other has not.
+    /// Returns an approximate edit distance: the number of letters that only one of the names has.
     private static func distance(_ one: String, _ other: String) -> Int {
         one.difference(from: other).count
     }
@@ -191,7 +191,7 @@ struct Examination {
 }
 
 extension Trivia {
-    /// What stands before a declaration that is ignored.
+    /// The text before a declaration that is ignored.
     fileprivate static var ignored: Trivia { [.unexpectedText("@Ignored ")] }
 }
 

@@ -1,6 +1,6 @@
 internal import SwiftDiagnostics
 
-/// What the macros find wrong with a declaration, in words that say what to do.
+/// A diagnostic of the macros, with a message that says what to do.
 struct Finding: DiagnosticMessage {
     let identifier: String
     let message: String
@@ -121,7 +121,7 @@ struct Finding: DiagnosticMessage {
     }
 }
 
-/// What a fix-it does.
+/// The message of a fix-it.
 struct Remedy: FixItMessage {
     let message: String
     var fixItID: MessageID { MessageID(domain: "CoreDataMacros", id: message) }

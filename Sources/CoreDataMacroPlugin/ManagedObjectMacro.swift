@@ -3,7 +3,8 @@ internal import SwiftSyntax
 internal import SwiftSyntaxBuilder
 internal import SwiftSyntaxMacros
 
-/// `@ManagedObject`: the entity, the accessors of plain properties, and what else Xcode generates for a class.
+/// Implements `@ManagedObject`: the entity declaration, the accessors of plain properties, and the members that Xcode generates for a
+/// class.
 enum ManagedObjectMacro {}
 
 extension ManagedObjectMacro: MemberMacro {
@@ -39,7 +40,7 @@ extension ManagedObjectMacro: MemberMacro {
         return members
     }
 
-    /// The name of the entity and what else its attribute says.
+    /// Returns the name of the entity and the remaining arguments of its attribute.
     private static func entityArguments(of node: AttributeSyntax, _ className: String) -> (name: String, rest: String) {
         guard case .argumentList(let list) = node.arguments else { return ("\"\(className)\"", "") }
         var options = list.prefix { $0.label == nil }.map(\.expression.trimmed)
@@ -71,14 +72,14 @@ extension ManagedObjectMacro: ExtensionMacro {
         of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax, providingExtensionsOf type: some TypeSyntaxProtocol,
         conformingTo protocols: [TypeSyntax], in context: some MacroExpansionContext
     ) throws -> [ExtensionDeclSyntax] {
-        // A class above has it already when the compiler asks for none; one that is not a managed object gets an error, not more.
+        // A superclass conforms already when the compiler requests no protocols; a class that is not a managed object gets an error only.
         guard declaration.is(ClassDeclSyntax.self), !protocols.isEmpty, declaration.inheritanceClause != nil else { return [] }
         return [try ExtensionDeclSyntax("extension \(type.trimmed): Identifiable {}")]
     }
 }
 
 extension ClassDeclSyntax {
-    /// What the members that the macro adds begin with, so that whoever sees the class sees them.
+    /// The access level of the added members, which is that of the class.
     var access: String {
         for modifier in modifiers {
             switch modifier.name.tokenKind {
@@ -93,7 +94,7 @@ extension ClassDeclSyntax {
 }
 
 extension PropertySyntax {
-    /// What declares it in `entityDeclaration`.
+    /// The expression that declares the property in `entityDeclaration`.
     var declarationExpression: String { argument("name") == nil ? plainDeclaration : "\(plainDeclaration).called(\"\(swiftName)\")" }
 
     private var plainDeclaration: String {
@@ -118,7 +119,7 @@ extension PropertySyntax {
                 default: "property"
                 }
             var all = (kind == .transient ? [".transient"] : []) + options.map { "\($0)" }
-            // As Xcode has it, the class of transformable values is their type; NSObject says nothing.
+            // As in Xcode, the class of transformable values is their type; NSObject adds no information.
             if option("transformable") != nil, option("valueClass") == nil, type.plainName != "NSObject" {
                 all.append(".valueClass(\(StringLiteralExprSyntax(content: type.trimmedDescription)))")
             }
@@ -129,7 +130,7 @@ extension PropertySyntax {
         }
     }
 
-    /// A key path and the name at its end.
+    /// Returns the arguments for a key path: the key path and the name at its end.
     private static func inverse(_ expression: ExprSyntax) -> String {
         if expression.is(NilLiteralExprSyntax.self) { return ".none" }
         guard let keyPath = expression.as(KeyPathExprSyntax.self), let name = keyPath.lastName else { return ".none" }

@@ -2,7 +2,7 @@ internal import SwiftDiagnostics
 internal import SwiftSyntax
 internal import SwiftSyntaxBuilder
 
-/// Looks one property over.
+/// Examines one property.
 enum PropertyExamination {
     static func examine(_ property: PropertySyntax, _ findings: inout Examination) {
         let name = property.swiftName
@@ -43,7 +43,7 @@ enum PropertyExamination {
         examineMissingDefault(property, type, &findings)
     }
 
-    /// A default that every object would share, though it reads as if each had its own.
+    /// Returns whether a default is an object that all instances would share.
     private static func changes(_ value: ExprSyntax) -> Bool {
         let text = value.trimmedDescription
         return ["Date()", "UUID()", "Date.now", ".now", ".init()", "Date.init()", "UUID.init()", "Foundation.Date()", "Foundation.UUID()"]
@@ -69,7 +69,7 @@ enum PropertyExamination {
         guard !property.isOptional, property.defaultValue == nil, property.option("required") == nil, property.option("optional") == nil,
             property.option("derived") == nil, let name = type.plainName
         else { return }
-        // A type of the program's own may be a managed object; then it is a relationship.
+        // Another type may be a managed object; the property is then a relationship.
         let zero = zeros[name]
         guard zero != nil || builtInTypes.contains(name) || property.attribute != nil else { return }
         var fixes: [FixIt] = []
@@ -106,7 +106,7 @@ enum PropertyExamination {
         findings.report(property.binding.pattern, .noType(property.swiftName), fixes)
     }
 
-    /// What to do about a type that no attribute has.
+    /// Returns the advice for a type that attributes do not support.
     private static func advice(against type: TypeSyntax) -> (text: String, fixes: (PropertySyntax) -> [FixIt])? {
         func replaced(_ name: String) -> (PropertySyntax) -> [FixIt] {
             { _ in
@@ -201,7 +201,7 @@ enum PropertyExamination {
             guard let keyPath = inverse.as(KeyPathExprSyntax.self), keyPath.lastName != nil, let root = keyPath.root else {
                 return findings.report(inverse, .inverse())
             }
-            // Only what is written plainly can be compared; the model is checked again when it is made.
+            // Only plain spellings can be compared; the model is checked again when it is created.
             if let written = root.plainName, let expected = destination.plainName, written != expected {
                 findings.report(root, .inverseRoot(written, expected))
             }
@@ -249,7 +249,7 @@ enum PropertyExamination {
         "Int", "Int16", "Int32", "Int64", "Double", "Float", "Bool", "String", "Date", "Data", "UUID", "URL", "Decimal",
     ]
 
-    /// What a new object's value may begin with.
+    /// The initial values that may be omitted.
     private static let zeros: [String: String] = [
         "Int": "0", "Int16": "0", "Int32": "0", "Int64": "0", "Double": "0", "Float": "0", "Decimal": "0", "Bool": "false",
         "String": "\"\"", "Data": "Data()",
@@ -259,14 +259,14 @@ enum PropertyExamination {
         .stringLiteralExpr: "String", .integerLiteralExpr: "Int", .floatLiteralExpr: "Double", .booleanLiteralExpr: "Bool",
     ]
 
-    /// Types that no attribute has, and those that serve instead.
+    /// Unsupported types and their replacements.
     private static let replacements: [String: String] = [
         "Int8": "Int16", "UInt8": "Int16", "UInt16": "Int32", "UInt32": "Int64", "UInt": "Int64", "UInt64": "Decimal", "CGFloat": "Double",
         "Float16": "Float", "Float80": "Double", "NSString": "String", "NSDate": "Date", "NSData": "Data", "NSDecimalNumber": "Decimal",
         "NSUUID": "UUID", "NSURL": "URL", "Character": "String", "Substring": "String", "TimeInterval": "Double", "NSInteger": "Int",
     ]
 
-    /// Members of every managed object, as in the model check of CoreData.
+    /// The members of every managed object, as in CoreData's model check.
     private static let reservedNames: Set<String> = [
         "class", "description", "debugDescription", "hash", "self", "superclass", "isProxy", "copy", "mutableCopy", "init", "entity",
         "objectID",

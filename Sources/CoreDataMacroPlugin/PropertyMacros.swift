@@ -3,7 +3,7 @@ internal import SwiftSyntax
 internal import SwiftSyntaxBuilder
 internal import SwiftSyntaxMacros
 
-/// The accessors of all kinds of property. The declaration is looked over by `ManagedObjectMacro`, which sees all of a class at once.
+/// Returns the accessors of any kind of property. `ManagedObjectMacro` examines the declaration, because it sees the whole class.
 private func accessors(of declaration: some DeclSyntaxProtocol, _ node: AttributeSyntax, _ context: some MacroExpansionContext)
     -> [AccessorDeclSyntax]
 {
@@ -17,7 +17,7 @@ private func accessors(of declaration: some DeclSyntaxProtocol, _ node: Attribut
     let name = property.nameLiteral
     let optional = property.isOptional
     let whole = optional ? "(\(type))?" : "\(type)"
-    /// What an accessor answers that is not optional, where there is nothing.
+    /// Returns the expression that a non-optional accessor returns for a missing value.
     func present(_ value: String) -> String {
         if optional { return value }
         if let standard = property.defaultValue { return "\(value) ?? \(standard.trimmed)" }
@@ -34,35 +34,35 @@ private func accessors(of declaration: some DeclSyntaxProtocol, _ node: Attribut
     return ["get { \(raw: get) }"] + (set.map { ["set { \(raw: $0) }"] } ?? [])
 }
 
-/// `@Attribute` and `@Transient`.
+/// Implements `@Attribute` and `@Transient`.
 enum AttributeMacro: AccessorMacro {
     static func expansion(
         of node: AttributeSyntax, providingAccessorsOf declaration: some DeclSyntaxProtocol, in context: some MacroExpansionContext
     ) throws -> [AccessorDeclSyntax] { accessors(of: declaration, node, context) }
 }
 
-/// `@Relationship`.
+/// Implements `@Relationship`.
 enum RelationshipMacro: AccessorMacro {
     static func expansion(
         of node: AttributeSyntax, providingAccessorsOf declaration: some DeclSyntaxProtocol, in context: some MacroExpansionContext
     ) throws -> [AccessorDeclSyntax] { accessors(of: declaration, node, context) }
 }
 
-/// `@FetchedProperty`.
+/// Implements `@FetchedProperty`.
 enum FetchedPropertyMacro: AccessorMacro {
     static func expansion(
         of node: AttributeSyntax, providingAccessorsOf declaration: some DeclSyntaxProtocol, in context: some MacroExpansionContext
     ) throws -> [AccessorDeclSyntax] { accessors(of: declaration, node, context) }
 }
 
-/// `@Ignored` and `@Element` mark a property; they make nothing.
+/// Implements `@Ignored` and `@Element`, which mark a property and expand to nothing.
 enum MarkMacro: PeerMacro {
     static func expansion(
         of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol, in context: some MacroExpansionContext
     ) throws -> [DeclSyntax] { [] }
 }
 
-/// Whether what is expanded stands in a class that is marked `@ManagedObject`.
+/// Returns whether the expansion is in a class marked `@ManagedObject`.
 private func isInEntity(_ context: some MacroExpansionContext) -> Bool {
     guard let attributes = context.lexicalContext.first?.asProtocol((any WithAttributesSyntax).self)?.attributes else { return false }
     return attributes.contains { $0.as(AttributeSyntax.self)?.attributeName.trimmedDescription == "ManagedObject" }

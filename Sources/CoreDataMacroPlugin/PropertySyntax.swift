@@ -1,14 +1,14 @@
 internal import SwiftSyntax
 
-/// A stored property as it stands in a class, read for what the macros need of it.
+/// A stored property in a class, parsed for the macros.
 struct PropertySyntax {
-    /// What an attribute on the property makes of it.
+    /// The kinds of property by their attribute.
     enum Kind: String, CaseIterable {
         case attribute = "Attribute"
         case transient = "Transient"
         case relationship = "Relationship"
         case fetched = "FetchedProperty"
-        /// Of a composite.
+        /// An element of a composite.
         case element = "Element"
     }
 
@@ -16,10 +16,10 @@ struct PropertySyntax {
     let binding: PatternBindingSyntax
     /// The name in Swift, without backticks.
     let swiftName: String
-    /// The attribute that says what it is; nil for a plain property.
+    /// The attribute that determines the kind; nil for a plain property.
     let attribute: AttributeSyntax?
     let kind: Kind
-    /// The attributes of this module on it, more than one of which is a mistake.
+    /// The attributes of this module on the property; more than one is an error.
     let attributes: [AttributeSyntax]
     /// The type without the optional.
     let type: TypeSyntax?
@@ -51,12 +51,12 @@ struct PropertySyntax {
         return (type, false)
     }
 
-    // MARK: What it is
+    // MARK: Kind
 
-    /// Whether it has an attribute of this module, or would become a property of the entity by itself.
+    /// Whether the property has an attribute of this module, or is included in the entity by default.
     var isCandidate: Bool { attribute != nil || isPlainStored }
 
-    /// Whether it is a stored `var` of instances that nothing leaves out.
+    /// Whether the property is a stored `var` of instances and not excluded.
     var isPlainStored: Bool {
         !isStatic && !isLazy && !isIgnored && !isComputed && declaration.bindingSpecifier.tokenKind == .keyword(.var)
     }
@@ -66,7 +66,7 @@ struct PropertySyntax {
     var isIgnored: Bool { hasAttribute("Ignored") }
     var isManagedByHand: Bool { hasAttribute("NSManaged") }
 
-    /// Whether it has a getter of its own.
+    /// Whether the property has a getter.
     var isComputed: Bool {
         switch binding.accessorBlock?.accessors {
         case .getter: true
@@ -75,7 +75,7 @@ struct PropertySyntax {
         }
     }
 
-    /// Whether it has `willSet` or `didSet`.
+    /// Whether the property has `willSet` or `didSet`.
     var isObserved: Bool { binding.accessorBlock != nil && !isComputed }
 
     func hasAttribute(_ name: String) -> Bool {
@@ -84,7 +84,7 @@ struct PropertySyntax {
 
     private func hasModifier(_ keyword: Keyword) -> Bool { declaration.modifiers.contains { $0.name.tokenKind == .keyword(keyword) } }
 
-    // MARK: What its attribute says
+    // MARK: Arguments
 
     private var arguments: [LabeledExprSyntax] {
         if case .argumentList(let list) = attribute?.arguments { Array(list) } else { [] }
@@ -92,10 +92,10 @@ struct PropertySyntax {
 
     func argument(_ label: String) -> ExprSyntax? { arguments.first { $0.label?.text == label }?.expression }
 
-    /// The arguments without a label that come first, as they stand.
+    /// The leading arguments without labels, unchanged.
     var options: [ExprSyntax] { Array(arguments.prefix { $0.label == nil }.map(\.expression.trimmed)) }
 
-    /// The option of a name, `.unique` or `.transformable(by: …)`.
+    /// Returns the option with a name, `.unique` or `.transformable(by: …)`.
     func option(_ name: String) -> ExprSyntax? {
         options.first { option in
             let callee = option.as(FunctionCallExprSyntax.self)?.calledExpression ?? option
@@ -103,7 +103,7 @@ struct PropertySyntax {
         }
     }
 
-    /// The arguments that every kind has, ready to be passed on: `, originalName: …`.
+    /// The arguments of every kind in source form: `, originalName: …`.
     var commonArguments: String {
         ["originalName", "hashModifier", "userInfo"].compactMap { label in argument(label).map { ", \(label): \($0.trimmedDescription)" } }
             .joined()
@@ -112,7 +112,7 @@ struct PropertySyntax {
     /// The name in the model, as a literal.
     var nameLiteral: String { argument("name")?.trimmedDescription ?? "\"\(swiftName)\"" }
 
-    /// How the value is kept and reached.
+    /// The ways to store and access the value.
     enum Access {
         case slot
         case codable
@@ -133,7 +133,7 @@ struct PropertySyntax {
         }
     }
 
-    /// What to-many relationship it is by its type; nil for anything else. A plain array is none, for it may be one of values.
+    /// The kind of to-many relationship of the type; nil for anything else. A plain array is not one, because it may contain values.
     var toMany: (element: TypeSyntax, isOrdered: Bool)? {
         guard kind == .relationship || attribute == nil else { return nil }
         if let element = type?.setElement { return (element, false) }
@@ -143,13 +143,13 @@ struct PropertySyntax {
 }
 
 extension TypeSyntax {
-    /// The type inside parentheses around a single one.
+    /// The type without redundant parentheses.
     var withoutParentheses: TypeSyntax {
         guard let tuple = self.as(TupleTypeSyntax.self), tuple.elements.count == 1, let only = tuple.elements.first else { return self }
         return only.type
     }
 
-    /// The name of a type that has no module and no arguments.
+    /// The name of a type without a module and generic arguments.
     var plainName: String? { self.as(IdentifierTypeSyntax.self).flatMap { $0.genericArgumentClause == nil ? $0.name.text : nil } }
 
     var setElement: TypeSyntax? {
@@ -165,7 +165,7 @@ extension TypeSyntax {
 }
 
 extension IdentifierTypeSyntax {
-    /// The types between angle brackets.
+    /// The generic arguments.
     var typeArguments: [TypeSyntax]? { genericArgumentClause?.arguments.compactMap { TypeSyntax($0.argument) } }
 }
 

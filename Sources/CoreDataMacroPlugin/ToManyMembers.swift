@@ -1,7 +1,7 @@
 internal import SwiftSyntax
 internal import SwiftSyntaxBuilder
 
-/// The methods that Xcode generates for a to-many relationship, with Swift's collections in place of Foundation's.
+/// The methods that Xcode generates for a to-many relationship, with Swift's collections instead of Foundation's.
 enum ToManyMembers {
     static func members(of property: PropertySyntax, access: String) -> [DeclSyntax] {
         guard let (element, isOrdered) = property.toMany else { return [] }

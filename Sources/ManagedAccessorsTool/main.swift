@@ -1,7 +1,7 @@
 internal import Foundation
 internal import ManagedSources
 
-// The tool behind the ManagedAccessors plugin. `--probe swiftc folder stamp` tries a compiler; anything else is a job.
+// The tool of the ManagedAccessors plugin. `--probe swiftc folder stamp` tests a compiler; other arguments describe a job.
 
 func fail(_ message: String) -> Never {
     FileHandle.standardError.write(Data((message + "\n").utf8))

@@ -1,6 +1,6 @@
 internal import CoreData
 
-/// The class by which the program finds the model by name, and the text of the model in it.
+/// Writes the class by which the program finds the model by name, with the text of the model.
 struct EmbeddedModelCode {
     let name: String
     let modelFile: String
@@ -8,7 +8,7 @@ struct EmbeddedModelCode {
     let versions: [(name: String, contents: String)]
     let currentVersion: String
 
-    /// The name of the class: CoreData looks for classes that begin like this.
+    /// The name of the class, with the prefix that CoreData looks for.
     private var className: String {
         "EmbeddedModel_"
             + name.unicodeScalars.map { $0.properties.isAlphabetic || ("0"..."9").contains($0) ? String($0) : "_\($0.value)_" }.joined()
@@ -37,7 +37,7 @@ struct EmbeddedModelCode {
                 """)
     }
 
-    /// A text as a literal in one line.
+    /// Returns a string as a literal in one line.
     static func literal(_ text: String) -> String {
         "\""
             + text.unicodeScalars.map { scalar in
@@ -49,16 +49,16 @@ struct EmbeddedModelCode {
             }.joined() + "\""
     }
 
-    /// A text as a literal over as many lines as it has.
+    /// Returns a string as a multiline literal.
     static func textLiteral(_ text: String) -> String {
-        // No text can end a literal that has one more number sign than follow each other in it.
+        // The literal has one more number sign than the longest sequence of them in the string.
         var longest = 0
         var current = 0
         for character in text.unicodeScalars {
             current = character == "#" ? current + 1 : 0
             longest = max(longest, current)
         }
-        // In a literal over several lines a carriage return would be a line feed.
+        // A multiline literal would turn a carriage return into a line feed.
         guard !text.unicodeScalars.contains("\r"), !text.unicodeScalars.contains("\0") else { return literal(text) }
         let signs = String(repeating: "#", count: longest + 1)
         return "\(signs)\"\"\"\n\(text)\n\"\"\"\(signs)"

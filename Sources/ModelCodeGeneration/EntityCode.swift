@@ -1,12 +1,12 @@
 internal import CoreData
 
-/// The classes and extensions that Xcode generates for an entity, as its setting “Codegen” says.
+/// Writes the classes and extensions that Xcode generates for an entity, according to its setting “Codegen”.
 struct EntityCode {
     /// The setting “Codegen” of an entity.
     enum Kind: String {
         /// “Class Definition”: the class, and an extension with the properties.
         case wholeClass = "class"
-        /// “Category/Extension”: the extension alone.
+        /// “Category/Extension”: the extension only.
         case properties = "category"
     }
 
@@ -16,7 +16,7 @@ struct EntityCode {
     /// The name of the file that the model was read from.
     let modelFile: String
 
-    /// The code of an entity; nil for one whose class is written by hand (“Manual/None”), or that has no class of its own.
+    /// Creates the code of an entity; nil for an entity with a handwritten class (“Manual/None”), or without a class.
     init?(_ entity: NSEntityDescription, modelFile: String) {
         guard let kind = entity.modelFileAttributes["codeGenerationType"].flatMap(Kind.init), let className = entity.className else {
             return nil
@@ -34,7 +34,7 @@ struct EntityCode {
         return [GeneratedFile(name: "\(className)+CoreDataClass.swift", contents: classFile), properties]
     }
 
-    /// The class above the entity's in the inheritance.
+    /// The superclass of the entity's class.
     private var superclass: String {
         var above = entity.superentity
         while let entity = above {
@@ -46,7 +46,7 @@ struct EntityCode {
 
     private var classFile: String {
         let superclass = superclass
-        // An import that is public and brings nothing that is public would be warned of.
+        // The compiler would warn about a public import without public uses.
         let imports = superclass == "NSManagedObject" ? "public import CoreData\n\n" : ""
         return """
             \(GeneratedFile.header("\(className)+CoreDataClass.swift", from: modelFile))
@@ -63,7 +63,7 @@ struct EntityCode {
         let relationships = declared.compactMap { $0 as? NSRelationshipDescription }
         let others = declared.filter { !($0 is NSAttributeDescription) && !($0 is NSRelationshipDescription) }
         let properties = (attributes + relationships + others).compactMap { PropertyCode($0) }
-        // A class that is written by hand may be internal, and what is inlined into other modules cannot be.
+        // A handwritten class may be internal, and its accessors can then not be inlined into other modules.
         let accessors = properties.map { $0.declaration(isInlinable: kind == .wholeClass) }
         var code = """
             \(GeneratedFile.header("\(className)+CoreDataProperties.swift", from: modelFile))

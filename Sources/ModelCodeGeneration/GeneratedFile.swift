@@ -2,18 +2,18 @@ package import Foundation
 
 /// A file that is generated from a model.
 package struct GeneratedFile: Equatable, Sendable {
-    /// Its name, or its path in the folder that everything is written to.
+    /// The name of the file, or its path in the output directory.
     package let name: String
-    /// What it holds.
+    /// The contents of the file.
     package let contents: String
 
-    /// Makes a file of its name and what it holds.
+    /// Creates a file from its name and contents.
     package init(name: String, contents: String) {
         self.name = name
         self.contents = contents
     }
 
-    /// The comment at the top of Swift code.
+    /// Returns the header comment of Swift code.
     static func header(_ name: String, from model: String) -> String {
         """
         //
@@ -28,8 +28,8 @@ package struct GeneratedFile: Equatable, Sendable {
 
 /// A file of the compiled model.
 package struct ModelResource: Equatable, Sendable {
-    /// Its name in the folder `Library.momd`.
+    /// The name of the file in the directory `Library.momd`.
     package let name: String
-    /// What it holds.
+    /// The contents of the file.
     package let data: Data
 }

@@ -1,6 +1,6 @@
 internal import CoreData
 
-/// The methods that Xcode generates for a to-many relationship.
+/// Writes the methods that Xcode generates for a to-many relationship.
 struct MembersCode {
     let className: String
     let relationship: NSRelationshipDescription

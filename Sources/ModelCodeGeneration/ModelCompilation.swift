@@ -2,17 +2,17 @@ internal import CoreData
 package import Foundation
 internal import Predicates
 
-/// What becomes of a model bundle in a build: classes, the model within the program, the model among the resources, and what there is to tell.
+/// The output of compiling a model bundle: classes, the embedded model, the model in the resources, and diagnostics.
 package struct ModelCompilation {
-    /// The name of the model, without its ending.
+    /// The name of the model, without its extension.
     package let name: String
-    /// What there is to tell, errors among them if the model cannot be compiled.
+    /// The diagnostics, with errors if the model cannot be compiled.
     package private(set) var diagnostics: [ModelDiagnostic] = []
     /// The Swift code: `Album+CoreDataClass.swift`, …
     package private(set) var sources: [GeneratedFile] = []
-    /// The file that is generated for every model: the class by which the program finds it.
+    /// The file generated for every model: the class by which the program finds it.
     package private(set) var embedding: GeneratedFile
-    /// What stands in the folder `Library.momd`.
+    /// The files of the directory `Library.momd`.
     package private(set) var resources: [ModelResource] = []
 
     private let url: URL
@@ -20,7 +20,7 @@ package struct ModelCompilation {
 
     /// Compiles the `.xcdatamodeld` or `.xcdatamodel` at `url` for a module.
     ///
-    /// - Throws: a ``ModelDiagnostic`` for a model that cannot be read.
+    /// - Throws: A ``ModelDiagnostic`` for a model that cannot be read.
     package init(_ url: URL, module: String) throws {
         self.url = url
         self.module = module
@@ -80,12 +80,12 @@ package struct ModelCompilation {
             }
             sources += code.files
         }
-        // The warning says the same of names that no class can have.
+        // The warning repeats the error about names that are invalid for classes.
         let failed = Set(diagnostics.filter(\.isError).map(\.line))
         diagnostics.removeAll { !$0.isError && $0.line != nil && failed.contains($0.line) }
     }
 
-    /// “Current Product Module” becomes the module in the names of classes.
+    /// Replaces “Current Product Module” in class names by the module.
     private func nameModule(in model: NSManagedObjectModel) {
         for entity in model.entities {
             guard let name = entity.managedObjectClassName, name.hasPrefix(".") else { continue }
@@ -93,8 +93,8 @@ package struct ModelCompilation {
         }
     }
 
-    /// What Apple's compiler notes beside the versions: which is the current one, the hashes of the entities and the checksum of each. The
-    /// module is ours.
+    /// Returns the file in which Apple's compiler stores the current version, the hashes of the entities and the checksum of each
+    /// version. The entry of the module is this framework's.
     private func versionInfo(of versions: [(name: String, model: NSManagedObjectModel)], current: String) -> ModelResource {
         typealias Node = BinaryPropertyListWriter.Node
         let checksums = versions.map { ($0.name, Node.text($0.model.versionChecksum)) }
@@ -113,7 +113,7 @@ package struct ModelCompilation {
 }
 
 extension ModelPlaces {
-    /// Of a version of a bundle, or of the only one.
+    /// Reads the `contents` of a version of a bundle, or of the only version.
     init(version: String, of url: URL) {
         let folder = url.pathExtension == "xcdatamodeld" ? url.appendingPathComponent("\(version).xcdatamodel") : url
         let file = folder.appendingPathComponent("contents")

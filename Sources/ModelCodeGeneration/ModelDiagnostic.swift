@@ -1,17 +1,17 @@
 internal import CoreData
 package import Foundation
 
-/// Something to tell about a model while it is compiled, in the form in which compilers tell it.
+/// A message about a model, in the format of compilers.
 package struct ModelDiagnostic: Hashable, Sendable, CustomStringConvertible, Error {
-    /// Whether the build ends.
+    /// Whether the message is an error, which fails the build.
     package let isError: Bool
-    /// The file, and the line in it.
+    /// The file and the line.
     package let file: String
     package let line: Int?
-    /// What is wrong, and what to do.
+    /// The problem, and what to do.
     package let message: String
 
-    /// `file:line: error: message`, the form that build tools and editors know.
+    /// `file:line: error: message`, the format that build tools and editors recognize.
     package var description: String {
         "\(file):\(line.map { "\($0):" } ?? "") \(isError ? "error" : "warning"): \(message.replacing("\n", with: " "))"
     }
@@ -23,7 +23,7 @@ package struct ModelDiagnostic: Hashable, Sendable, CustomStringConvertible, Err
         self.message = message
     }
 
-    /// An error of reading the model at `url`.
+    /// Creates the diagnostic of an error of reading the model at `url`.
     package init(_ error: any Error, reading url: URL) {
         let place = ModelFileError.place(of: error)
         self.init(isError: true, file: place.file ?? url.path, line: place.line, message: place.remark)
@@ -38,12 +38,12 @@ package struct ModelDiagnostic: Hashable, Sendable, CustomStringConvertible, Err
     }
 }
 
-/// Where entities and properties stand in the XML of a model.
+/// The lines of entities and properties in the XML of a model.
 struct ModelPlaces {
     let file: String
     private var lines: [String: Int] = [:]
 
-    /// Looks for them in the text of the file; there are none in an archive.
+    /// Finds the lines in the text of the file; an archive has none.
     init(file: String, contents: String) {
         self.file = file
         var entity: String?

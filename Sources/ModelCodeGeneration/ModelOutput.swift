@@ -1,22 +1,22 @@
 package import Foundation
 
-/// Writes what a model was compiled to into the folder of a build.
+/// Writes the output of a model's compilation to the directory of a build.
 package struct ModelOutput {
-    /// The folder.
+    /// The output directory.
     package let folder: URL
-    /// The names of the Swift files that the build expects, as the plugin has found them by a look at the model.
+    /// The names of the Swift files that the build expects, as determined by the plugin.
     package let expected: [String]
 
-    /// Makes an output to a folder that is to hold the expected files.
+    /// Creates an output to a directory for the expected files.
     package init(folder: URL, expected: [String]) {
         self.folder = folder
         self.expected = expected
     }
 
-    /// Writes the files. What is there already in the same words is left alone, so that it is not compiled again.
+    /// Writes the files. Unchanged files are not written, so that they are not compiled again.
     ///
-    /// A build system plans once which files there will be, and may not ask again when an entity is added. So a file that is not expected goes
-    /// into the one that every model has, and one that is expected and not generated any more is left empty.
+    /// A build system determines the files once and may not repeat that when an entity is added. A file that is not expected is therefore
+    /// appended to the one that every model has, and an expected file that is not generated any more is empty.
     package func write(_ compilation: ModelCompilation) throws {
         let expected = Set(expected)
         var embedding = compilation.embedding.contents
@@ -39,7 +39,7 @@ package struct ModelOutput {
                 (try? Data(contentsOf: bundle.appendingPathComponent($0.name))) == $0.data
             }
         guard !isSame else { return }
-        // The build copies the folder when the folder itself is another than before.
+        // The build copies the directory when the directory itself has changed.
         try? FileManager.default.removeItem(at: bundle)
         try FileManager.default.createDirectory(at: bundle, withIntermediateDirectories: true)
         for file in compilation.resources { try file.data.write(to: bundle.appendingPathComponent(file.name)) }

@@ -1,13 +1,13 @@
 package import CoreData
 
-/// How a property of an entity stands in its class: the type that Xcode gives it, and the typed property its accessors go through.
+/// Writes the declaration of a property in its class, with the type that Xcode uses and the typed property of its accessors.
 struct PropertyCode {
     let name: String
     /// The type of the property in the class.
     let type: String
-    /// The `ManagedValue` type that it is read and written as; nil for a fetched property, which has no place in a row.
+    /// The `ManagedValue` type of the accessors; nil for a fetched property, which is not part of a row.
     let managedType: String?
-    /// Whether the value stands in an `AnyManagedValue`.
+    /// Whether the value is wrapped in an `AnyManagedValue`.
     let isWrapped: Bool
     /// Whether it can be the `id` of an `Identifiable` class.
     let isHashable: Bool
@@ -22,7 +22,7 @@ struct PropertyCode {
         self.isHashable = isHashable
     }
 
-    /// The code of a property; `nil` for one of a kind that no class shows.
+    /// Creates the code of a property; nil for a kind of property that classes do not declare.
     init?(_ property: NSPropertyDescription) {
         switch property {
         case let attribute as NSAttributeDescription: self.init(attribute)
@@ -72,7 +72,7 @@ struct PropertyCode {
         }
     }
 
-    /// The declaration, over the typed slot of the property.
+    /// Returns the declaration, which uses the typed slot of the property.
     func declaration(isInlinable: Bool) -> String {
         let inlinable = isInlinable && managedType != nil ? "@inlinable " : ""
         guard let managedType else {
@@ -96,7 +96,7 @@ struct PropertyCode {
 }
 
 extension NSEntityDescription {
-    /// The class of the entity's objects without its module; nil where they are of `NSManagedObject` itself.
+    /// The class name of the entity's objects without the module; nil for `NSManagedObject`.
     package var className: String? {
         guard let name = managedObjectClassName, name != "NSManagedObject" else { return nil }
         let bare = String(name.split(separator: ".").last ?? "")
@@ -105,7 +105,7 @@ extension NSEntityDescription {
 }
 
 extension String {
-    /// The words of Swift that no declaration can be called by as they stand.
+    /// The keywords of Swift that must be escaped as names.
     private static let keywords: Set<String> = [
         "Any", "Protocol", "Self", "Type", "as", "associatedtype", "break", "case", "catch", "class", "continue", "default", "defer",
         "deinit", "do",
@@ -115,15 +115,15 @@ extension String {
         "static", "struct", "subscript", "super", "switch", "throw", "throws", "true", "try", "typealias", "var", "where", "while",
     ]
 
-    /// The name as it stands in code.
+    /// The name in source code.
     var asIdentifier: String { Self.keywords.contains(self) ? "`\(self)`" : self }
 
-    /// Whether it can be the name of a declaration.
+    /// Whether the string can be the name of a declaration.
     package var isIdentifier: Bool {
         guard let first, first == "_" || first.isLetter else { return false }
         return allSatisfy { $0 == "_" || $0.isLetter || $0.isNumber }
     }
 
-    /// With a capital, as it follows other words in the names of methods.
+    /// The string with a capital first letter, as part of a method name.
     var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
 }

@@ -3,7 +3,7 @@ import ModelCodeGeneration
 
 /// Compiles one model for the plugin `ModelCompiler`: `ModelCompilerTool <model> <module> <folder> <expected file>…`.
 ///
-/// It tells mistakes as compilers do, and ends with status 1 if there are any.
+/// Reports errors like a compiler, and exits with status 1 if there are any.
 @main enum ModelCompilerTool {
     static func main() {
         let arguments = CommandLine.arguments.dropFirst()

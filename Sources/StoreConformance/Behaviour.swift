@@ -1,22 +1,22 @@
 internal import CoreData
 
-/// Something that every store and context must do, as a sentence and a check.
+/// A behaviour that every store and context must have: a sentence and a check.
 public struct Behaviour: Sendable, CustomStringConvertible {
-    /// The parts that the behaviours fall into.
+    /// The sections of the behaviours.
     public enum Section: String, CaseIterable, Sendable {
         /// Inserts, edits and deletes.
         case changes = "Create, change, delete"
         /// Inverses, delete rules, faults.
         case relationships = "Relationships"
-        /// Contexts beside and above each other.
+        /// Contexts of one coordinator, parents and children.
         case contexts = "Identity, contexts, conflicts"
     }
 
-    /// The part it belongs to.
+    /// The section of the behaviour.
     public let section: Section
-    /// The sentence.
+    /// The description of the behaviour.
     public let sentence: String
-    /// What a store must be able to do for the check to make sense.
+    /// The capabilities that the check requires of a store.
     public let requires: StoreUnderTest.Capabilities
     let check: @Sendable (ConformanceRun) throws -> Void
 
@@ -36,39 +36,39 @@ public struct Behaviour: Sendable, CustomStringConvertible {
         + relationships + deleteRules + faults
         + contexts + merging + conflicts + uniqueness + undo + validation
 
-    /// Whether the behaviour can be asked of a store.
+    /// Returns whether the behaviour applies to a store.
     public func applies(to store: StoreUnderTest) -> Bool { store.capabilities.isSuperset(of: requires) }
 
-    /// Tries the behaviour on a new store.
+    /// Checks the behaviour on a new store.
     ///
-    /// It blocks while the contexts of the check work; call it from a thread that may wait.
+    /// Blocks while the contexts of the check work; call it on a thread that may wait.
     ///
-    /// - Throws: ``ConformanceFailure`` where the store behaves otherwise, or the store's own error.
+    /// - Throws: ``ConformanceFailure`` where the store behaves differently, or the store's own error.
     public func run(on store: StoreUnderTest) throws { try check(ConformanceRun(store)) }
 
-    /// The sentence.
+    /// The description of the behaviour.
     public var description: String { sentence }
 }
 
-/// A store does not behave as it must.
+/// The error of a store that does not have a behaviour.
 public struct ConformanceFailure: Error, CustomStringConvertible {
-    /// What was found instead, and where in the kit it was asked.
+    /// The actual result, and its place in the kit.
     public let description: String
 }
 
-/// What a check expects.
+/// Checks a condition.
 func expect(_ condition: Bool, _ what: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line) throws {
     if !condition { throw ConformanceFailure(description: "\(what()) (\(file):\(line))") }
 }
 
-/// Two values that a check expects to be equal.
+/// Checks that two values are equal.
 func expectEqual<Value: Equatable>(
     _ found: Value, _ wanted: Value, _ what: @autoclosure () -> String = "", file: StaticString = #fileID, line: UInt = #line
 ) throws {
     try expect(found == wanted, "\(what()) found \(found), not \(wanted)", file: file, line: line)
 }
 
-/// The error that a check expects.
+/// Checks that an error is thrown, and returns it.
 func expectError(
     code: Int? = nil, _ what: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line, _ body: () throws -> Void
 ) throws -> NSError {

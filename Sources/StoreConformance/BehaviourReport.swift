@@ -1,11 +1,11 @@
-/// A table of the behaviours, with a tick for each store that must show them.
+/// A table of the behaviours, with a tick for each store that must have them.
 public struct BehaviourReport: Sendable {
     private let stores: [StoreUnderTest]
 
-    /// Makes a report on stores.
+    /// Creates a report on stores.
     public init(on stores: [StoreUnderTest]) { self.stores = stores }
 
-    /// The table in Markdown, section by section. “✓” is tried on the store; “–” asks what the store does not claim to do.
+    /// The table in Markdown, section by section. “✓” is checked on the store; “–” requires a capability that the store does not declare.
     public var markdown: String {
         var lines: [String] = []
         for section in Behaviour.Section.allCases {

@@ -1,11 +1,11 @@
 internal import CoreData
 
-/// An object of ``ConformanceModel`` with a rule of every kind: of its model, and of its class.
+/// An object of ``ConformanceModel`` with a validation rule of every kind, in its model and in its class.
 final class ConformanceForm: NSManagedObject {
     static let errorDomain = "StoreConformance.Form"
-    /// The code of an address without an “@”.
+    /// The error code of an address without an “@”.
     static let addressCode = 1
-    /// The code of a form that ends before it starts.
+    /// The error code of a form that ends before it starts.
     static let orderCode = 2
 
     override func validateValue(_ value: inout Any?, forKey key: String) throws {
@@ -29,7 +29,7 @@ final class ConformanceForm: NSManagedObject {
         throw NSError(domain: Self.errorDomain, code: Self.orderCode, userInfo: [NSValidationObjectErrorKey: self])
     }
 
-    /// Makes every check and puts the errors of all of them into one, as classes with rules of their own do.
+    /// Performs every check and combines their errors, as classes with custom validation do.
     private func collect(_ checks: [() throws -> Void]) throws {
         var errors: [NSError] = []
         for check in checks {
@@ -47,7 +47,7 @@ final class ConformanceForm: NSManagedObject {
         }
     }
 
-    /// Gives the entity of the forms its properties.
+    /// Adds the properties of the forms' entity.
     static func describe(_ form: NSEntityDescription, tag: NSEntityDescription) {
         func attribute(
             _ name: String, _ type: NSAttributeDescription.AttributeType, _ rules: [String], isOptional: Bool = true

@@ -1,13 +1,13 @@
 public import CoreData
 
-/// A model with an attribute of every type and a relationship of every kind, for stores that take any model.
+/// A model with an attribute of every type and a relationship of every kind, for stores that support any model.
 public enum ConformanceModel {
     /// The roles in this model: groups with members.
     public static let roles = ConformanceRoles(
         group: "Group", groupName: "name", members: "members", member: "Member", memberName: "name", memberNumber: "number",
         memberGroup: "group")
 
-    /// Makes the model, a new one for each coordinator.
+    /// Creates the model, a new one for each coordinator.
     public static func make() -> NSManagedObjectModel {
         let group = NSEntityDescription(name: "Group")
         let member = NSEntityDescription(name: "Member")

@@ -1,6 +1,6 @@
 internal import CoreData
 
-/// One store at a place of its own, with what checks need to work on it.
+/// A store at its own place, with helpers for checks.
 final class ConformanceRun {
     let roles: ConformanceRoles
     private let store: StoreUnderTest
@@ -14,7 +14,7 @@ final class ConformanceRun {
         coordinator = try store.open(place)
     }
 
-    /// Opens the place again, as the next start of a program does.
+    /// Opens the store again, as in a new run of a program.
     func reopen() throws {
         for opened in coordinator.persistentStores { try coordinator.remove(opened) }
         coordinator = try store.open(place)
@@ -32,7 +32,7 @@ final class ConformanceRun {
         return context
     }
 
-    /// Runs `body` in a context that has saved nothing, and once more after the next start, where the store outlives this one.
+    /// Runs `body` in a new context, and once more after reopening where the store is durable.
     func elsewhere(_ body: (NSManagedObjectContext) throws -> Void) throws {
         try inContext(body)
         guard store.capabilities.contains(.durable) else { return }
@@ -40,7 +40,7 @@ final class ConformanceRun {
         try inContext(body)
     }
 
-    /// How often the store was asked for something during `body`; nil where it cannot tell.
+    /// Returns the number of calls to the store during `body`; nil where it is unknown.
     func calls(during body: () throws -> Void) throws -> Int? {
         let before = store.callCount?(coordinator)
         try body()
@@ -83,7 +83,7 @@ final class ConformanceRun {
         return object
     }
 
-    /// The members in the order of their names, as the context's fetch gives them.
+    /// Returns the members, fetched in the order of their names.
     func members(_ context: NSManagedObjectContext, _ predicate: NSPredicate? = nil) throws -> [NSManagedObject] {
         try all(roles.member, context, predicate, by: roles.memberName)
     }
@@ -113,7 +113,7 @@ final class ConformanceRun {
         (member.value(forKey: roles.memberGroup) as? NSManagedObject)?.value(forKey: roles.groupName) as? String
     }
 
-    /// The objects of a to-many relationship, ordered or not.
+    /// Returns the objects of a to-many relationship, ordered or not.
     func related(_ object: NSManagedObject, _ key: String) -> [NSManagedObject] {
         switch object.value(forKey: key) {
         case let set as Set<NSManagedObject>: Array(set)

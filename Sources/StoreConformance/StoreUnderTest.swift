@@ -1,46 +1,46 @@
 public import CoreData
 
-/// A store that the behaviours are tried on.
+/// A store to check the behaviours on.
 public struct StoreUnderTest: Sendable, CustomStringConvertible {
-    /// What the store can do besides keeping objects with their attributes and relationships.
+    /// The capabilities of a store beyond storing objects with their attributes and relationships.
     public struct Capabilities: OptionSet, Hashable, Sendable {
-        /// The bits.
+        /// The raw value.
         public let rawValue: Int
-        /// Makes capabilities of bits.
+        /// Creates capabilities from a raw value.
         public init(rawValue: Int) { self.rawValue = rawValue }
-        /// It takes any model, so that ``ConformanceModel`` can be tried on it.
+        /// The store supports any model, including ``ConformanceModel``.
         public static let anyModel = Capabilities(rawValue: 1)
-        /// What it has saved is there again when its place is opened once more.
+        /// The store keeps saved objects when it is opened again.
         public static let durable = Capabilities(rawValue: 2)
-        /// It notices that another context has saved or deleted what is saved now.
+        /// The store detects that another context has saved or deleted an object.
         public static let detectsConflicts = Capabilities(rawValue: 4)
-        /// It takes no two objects with the values of a uniqueness constraint of its model.
+        /// The store rejects objects that violate a uniqueness constraint.
         public static let enforcesUniqueness = Capabilities(rawValue: 8)
     }
 
     /// The name in reports.
     public let name: String
-    /// What it can do.
+    /// The capabilities of the store.
     public let capabilities: Capabilities
     /// The names of a one-to-many relationship and of attributes of its two entities.
     public let roles: ConformanceRoles
-    /// Opens the store at a place of its own, empty the first time, with a new coordinator.
+    /// Opens the store at its own place, empty the first time, with a new coordinator.
     public let open: @Sendable (StorePlace) throws -> NSPersistentStoreCoordinator
-    /// How often the store has been asked for something since it was opened; nil where that cannot be told.
+    /// Returns the number of calls to the store since it was opened; nil where it is unknown.
     public let callCount: (@Sendable (NSPersistentStoreCoordinator) -> Int)?
 
-    /// The name.
+    /// The name in reports.
     public var description: String { name }
 
     /// Describes a store.
     ///
     /// - Parameters:
-    ///   - name: the name in reports.
-    ///   - capabilities: what it can do.
-    ///   - roles: the names in its model; those of ``ConformanceModel`` unless given.
-    ///   - callCount: how often the store that `open` has opened was asked for something; given, the behaviours that save calls are held to
-    ///     a handful of them.
-    ///   - open: opens the store at a place, empty the first time, with a new coordinator.
+    ///   - name: The name in reports.
+    ///   - capabilities: The capabilities of the store.
+    ///   - roles: The names in its model; the default is those of ``ConformanceModel``.
+    ///   - callCount: Returns the number of calls to the store that `open` has opened; if given, behaviours that limit the number of
+    ///     calls are checked.
+    ///   - open: Opens the store at a place, empty the first time, with a new coordinator.
     public init(
         name: String, capabilities: Capabilities, roles: ConformanceRoles = ConformanceModel.roles,
         callCount: (@Sendable (NSPersistentStoreCoordinator) -> Int)? = nil,
@@ -56,22 +56,22 @@ public struct StoreUnderTest: Sendable, CustomStringConvertible {
 
 /// The names of a one-to-many relationship with its inverse, and of attributes of its two entities.
 public struct ConformanceRoles: Hashable, Sendable {
-    /// The entity at the “one” end.
+    /// The entity on the to-one side.
     public var group: String
-    /// A text attribute of it.
+    /// A string attribute of the group.
     public var groupName: String
     /// The to-many relationship.
     public var members: String
-    /// The entity at the “many” end.
+    /// The entity on the to-many side.
     public var member: String
-    /// A text attribute of it.
+    /// A string attribute of the member.
     public var memberName: String
-    /// A numeric attribute of it.
+    /// A numeric attribute of the member.
     public var memberNumber: String
-    /// The to-one relationship back.
+    /// The inverse to-one relationship.
     public var memberGroup: String
 
-    /// Names the roles.
+    /// Creates the roles.
     public init(
         group: String, groupName: String, members: String, member: String, memberName: String, memberNumber: String, memberGroup: String
     ) {
@@ -85,16 +85,16 @@ public struct ConformanceRoles: Hashable, Sendable {
     }
 }
 
-/// The place of one store in one run: a directory of its own, which goes with it.
+/// The place of one store in one run: a directory that is deleted with the instance.
 public final class StorePlace: Sendable {
-    /// A name no other place has.
+    /// A unique name.
     public let identifier = UUID().uuidString
     /// The directory.
     public let directory: URL
 
-    /// Makes a place.
+    /// Creates a place.
     ///
-    /// - Throws: why the directory cannot be made.
+    /// - Throws: The error of creating the directory.
     public init() throws {
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("StoreConformance-\(identifier)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)

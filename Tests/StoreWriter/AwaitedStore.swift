@@ -62,6 +62,8 @@ final class AwaitedStore: NSPersistentStore, AsynchronousStore, @unchecked Senda
             var questions = 0
             /// How many contexts have run a block while all fetches were suspended.
             var free = 0
+            /// How many threads the program had then.
+            var threads = 0
         }
         private let state = Synchronization.Mutex(State())
 
@@ -89,6 +91,8 @@ final class AwaitedStore: NSPersistentStore, AsynchronousStore, @unchecked Senda
                     if isLate { continuation.resume() }
                 }
             }
+            let threads = Self.threadCount()
+            state.withLock { $0.threads = threads }
             for context in state.withLock(\.contexts) {
                 await context.perform {}
                 let met = state.withLock { state -> [CheckedContinuation<Void, Never>] in
@@ -99,8 +103,14 @@ final class AwaitedStore: NSPersistentStore, AsynchronousStore, @unchecked Senda
             }
         }
 
-        /// How many questions there were, and how many contexts were free while all fetches were suspended.
-        var report: (questions: Int, free: Int) { state.withLock { ($0.questions, $0.free) } }
+        private static func threadCount() -> Int {
+            let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+            let line = status.split(separator: "\n").first { $0.hasPrefix("Threads:") }
+            return line.flatMap { Int($0.dropFirst(8).trimmingCharacters(in: .whitespaces)) } ?? 0
+        }
+
+        /// How many questions there were, how many contexts were free while all fetches were suspended, and how many threads there were then.
+        var report: (questions: Int, free: Int, threads: Int) { state.withLock { ($0.questions, $0.free, $0.threads) } }
     }
 }
 
@@ -143,6 +153,6 @@ func fetchAtOnce(_ count: Int) async throws {
         return try await group.reduce(into: []) { $0.append($1) }
     }
     let elapsed = ContinuousClock.now - start
-    let (questions, free) = AwaitedStore.meeting.report
-    report("fetches \(count), questions \(questions), free contexts \(free), sum \(Set(sums)), took \(elapsed)")
+    let (questions, free, threads) = AwaitedStore.meeting.report
+    report("fetches \(count), questions \(questions), free contexts \(free), sum \(Set(sums)), threads \(threads), took \(elapsed)")
 }

@@ -1,11 +1,11 @@
 import CountAllocations
 
-/// Counts the blocks that the heap hands out.
+/// Counts heap allocations.
 enum AllocationCounter {
-    /// Runs code.
+    /// Runs a closure and counts its allocations.
     ///
-    /// - Parameter body: What is measured, on this thread.
-    /// - Returns: How many blocks the heap has handed out meanwhile.
+    /// - Parameter body: The closure to measure, on this thread.
+    /// - Returns: The number of allocations.
     static func count(_ body: () throws -> Void) rethrows -> Int {
         let before = count_allocations()
         try body()

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Predicate formats to parse: those found in the code of others where COREDATA_MATERIAL names the folder, or a list of our own.
+/// Predicate formats to parse: those found in public code where COREDATA_MATERIAL names the folder, otherwise a built-in list.
 enum Formats {
     struct Format {
         let format: String
@@ -16,7 +16,7 @@ enum Formats {
         }
     }
 
-    /// A format with an argument of the right type for each placeholder.
+    /// Returns a format with an argument of the right type for each placeholder.
     private static func make(_ format: String) -> Format {
         var arguments: [any Sendable] = []
         var isPlaceholder = false

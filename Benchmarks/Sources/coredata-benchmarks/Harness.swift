@@ -1,11 +1,11 @@
 import Foundation
 
-/// One thing that is timed.
+/// A benchmark.
 struct Benchmark {
-    /// What a body leaves behind: a checksum that all variants of a group share, and what is to be released outside the clock.
+    /// The outcome of a body: a checksum that all variants of a group share, and an object to release outside of the clock.
     typealias Outcome = (checksum: Int, keepAlive: Any?)
 
-    /// The column of the summary that a variant belongs to.
+    /// The column of a variant in the summary.
     enum Side: String, CaseIterable, Codable {
         case raw = "raw C"
         case toolkitCodable = "GRDB Codable"
@@ -15,15 +15,15 @@ struct Benchmark {
 
     let group: String
     let name: String
-    /// The column that the variant fills; nil for one that is only listed.
+    /// The column of the variant; nil for one that is only listed.
     var side: Side?
-    /// The ratio that the project aims for; nil where there is none.
+    /// The target ratio; nil where there is none.
     let target: Double?
     let setUp: () throws -> Void
     let body: () throws -> Outcome
-    /// What the body has left in a file, found outside the clock; it is part of the checksum.
+    /// Checks what the body has left in a file, outside of the clock; the result is part of the checksum.
     var verify: () throws -> Int = { 0 }
-    /// Gives back what `setUp` made, outside the clock.
+    /// Releases what `setUp` created, outside of the clock.
     var tearDown: () throws -> Void = {}
 
     init(
@@ -37,7 +37,7 @@ struct Benchmark {
         self.body = body
     }
 
-    /// A benchmark whose body works on what its set-up has made anew for the round.
+    /// Creates a benchmark whose body works on state that its setup creates for each round.
     init<State>(
         _ group: String, _ name: String, side: Side? = nil, target: Double? = nil, given setUp: @escaping () throws -> State,
         body: @escaping (State) throws -> Outcome, verify: @escaping () throws -> Int = { 0 }
@@ -54,26 +54,26 @@ struct Benchmark {
     }
 }
 
-/// Times benchmarks group by group, in rounds that take each variant in turn, so that a busy machine hits all of them alike.
+/// Times benchmarks group by group, in rounds that run each variant in turn, so that other load affects all alike.
 ///
-/// The figure is the median over the rounds of a variant's CPU time divided by that of the group's first variant in the same round. It
-/// is a ratio within one run: times of different runs or machines cannot be compared.
+/// The result is the median over the rounds of a variant's CPU time divided by that of the group's first variant in the same round. It is
+/// a ratio within one run: times of different runs or machines cannot be compared.
 struct Harness {
     var rounds = 7
     var filter: String?
-    /// The sides whose variants run, and no others; nil for all.
+    /// The sides to run; nil for all.
     var sides: Set<Benchmark.Side>?
 
-    /// What was found of one variant.
+    /// The result of one variant.
     struct Finding: Codable {
         let group: String
         let name: String
         let side: Benchmark.Side?
         /// The median CPU time of a round.
         let milliseconds: Double
-        /// The least CPU time of a round.
+        /// The minimum CPU time of a round.
         let least: Double
-        /// The median CPU time of releasing what the body has made.
+        /// The median CPU time of releasing the results of the body.
         let release: Double
         /// The median of the ratios to the group's first variant.
         let ratio: Double
@@ -88,7 +88,7 @@ struct Harness {
 
     private static func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
 
-    /// Runs the benchmarks whose group the filter allows, prints what it finds, and answers with it.
+    /// Runs the benchmarks whose group the filter accepts, prints the results and returns them.
     @discardableResult
     func run(_ benchmarks: [Benchmark]) throws -> [Finding] {
         var groups: [String] = []
@@ -128,7 +128,7 @@ struct Harness {
             }
         }
         print("\n\(group)")
-        // What has been found is seen even if a later group fails.
+        // The results are printed even if a later group fails.
         defer { fflush(nil) }
         return variants.enumerated().map { index, variant in
             let ratio = Self.median(zip(times[index], times[0]).map { $0 / max($1, 0.0001) })

@@ -1,7 +1,7 @@
 import CoreData
 import PlainItems
 
-/// Managed objects in memory beside the hand-written Swift loop over plain objects.
+/// Compares managed objects in memory with handwritten Swift loops over plain objects.
 enum InMemory {
     static func benchmarks(count: Int) throws -> [Benchmark] {
         let values = Values.make(count)
@@ -210,10 +210,10 @@ enum InMemory {
         ]
     }
 
-    /// Shows that the cost of a save grows with the number of objects and no faster.
+    /// Shows that the cost of a save is linear in the number of objects.
     ///
-    /// The notifications of a save carry a `Set` of the objects and one of their IDs. What Swift takes to build and release two such sets
-    /// of objects in memory is shown beside it: at a million it is a large part of the whole, and all that is not linear.
+    /// The notifications of a save contain a `Set` of the objects and one of their IDs. The time that Swift takes to build and release
+    /// two such sets is shown for comparison: at a million objects it is a large part of the whole, and all that is not linear.
     static func linearity() throws {
         print("\ncreate and save in memory: nanoseconds of CPU time an object")
         var first = 0.0

@@ -1,7 +1,7 @@
 import CoreData
 import PlainItems
 
-/// The same as a managed object.
+/// The same item as a managed object.
 final class Item: NSManagedObject {
     static let p0 = ManagedProperty<Int>("i0"), p1 = ManagedProperty<Int>("i1"), p2 = ManagedProperty<Int>("i2")
     static let p3 = ManagedProperty<Int>("i3"), p4 = ManagedProperty<Int>("i4")
@@ -49,7 +49,7 @@ final class Item: NSManagedObject {
     }
 }
 
-/// The accessors as the plugin `ModelCompiler` writes them.
+/// The accessors as the plugin `ModelCompiler` generates them.
 extension Item {
     var generated0: Int {
         get { return self[ManagedProperty<Int>("i0")] }
@@ -84,7 +84,7 @@ struct Values {
             let text = String(number)
             return String(repeating: "0", count: max(0, width - text.count)) + text
         }
-        // In no order at all, the same in every run.
+        // In random order, the same in every run.
         var state: UInt64 = 88_172_645_463_325_252
         func random() -> Int {
             state ^= state << 13
@@ -128,7 +128,7 @@ struct Values {
     }
 }
 
-/// A coordinator with a store in memory.
+/// Creates coordinators with an in-memory store.
 enum Stack {
     static let model: NSManagedObjectModel = {
         let numbers = (0..<5).map { NSAttributeDescription(name: "i\($0)", type: .integer64) }
@@ -144,7 +144,7 @@ enum Stack {
         return coordinator
     }
 
-    /// A context for use on the main thread.
+    /// Returns a context for use on the main thread.
     static func context(_ coordinator: NSPersistentStoreCoordinator) -> NSManagedObjectContext {
         let context = NSManagedObjectContext(.mainQueue)
         context.persistentStoreCoordinator = coordinator

@@ -2,7 +2,7 @@ import CoreData
 import Foundation
 import Predicates
 
-/// Predicates beside the hand-written Swift loop over the same objects.
+/// Compares predicates with handwritten Swift loops over the same objects.
 enum Language {
     final class Owner {
         let age: Int64
@@ -86,7 +86,7 @@ enum Language {
         ]
     }
 
-    /// Shows how much the heap is asked for while predicates run: nothing may be allocated for an object.
+    /// Shows the number of allocations while predicates run: evaluating an object must not allocate.
     static func allocations(count: Int) throws {
         let context = try LanguageStack.filledContext(count)
         let owners = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Owner"))
@@ -111,7 +111,7 @@ enum Language {
     @inline(never) private static func blackHole<Value>(_ value: Value) {}
 }
 
-/// Owners of three parts each, in memory.
+/// Owners with three parts each, in memory.
 enum LanguageStack {
     static func filledContext(_ count: Int) throws -> NSManagedObjectContext {
         let owner = NSEntityDescription(name: "Owner")

@@ -2,17 +2,17 @@ import CoreData
 import Foundation
 import PlainItems
 
-/// Work on an object graph at three sizes: nothing may cost more for each object where there are more of them.
+/// Measures work on an object graph at three sizes: the cost of each object must not grow with their number.
 enum ObjectGraph {
-    /// One thing that is timed at several sizes.
+    /// A piece of work that is timed at several sizes.
     private struct Work {
         let name: String
         var sizes = [10_000, 30_000, 100_000]
-        /// Makes what a size needs. Answers with the code to time, which tells for how many objects it has worked.
+        /// Prepares a size. Returns the code to time, which returns the number of objects it has processed.
         let prepare: (Int) throws -> () throws -> Int
     }
 
-    /// Shows the CPU time an object at each size, and its ratio to that at the first: the best of several rounds, that take the sizes in turn.
+    /// Prints the CPU time per object at each size, and its ratio to the first: the best of several rounds, which run the sizes in turn.
     static func run(rounds: Int, filter: String?) throws {
         print("\nCPU time an object at three sizes, and its ratio to the first")
         for work in works where filter.map(work.name.contains) ?? true {
@@ -24,7 +24,7 @@ enum ObjectGraph {
                     let objects = try body()
                     let elapsed = Double(clock() - start) / Double(CLOCKS_PER_SEC)
                     best[index] = min(best[index], elapsed * 1e9 / Double(objects))
-                    // What the work needed is released outside the clock.
+                    // Prepared objects are released outside of the clock.
                     withExtendedLifetime(body) {}
                 }
             }
@@ -37,7 +37,7 @@ enum ObjectGraph {
 
     private static var works: [Work] {
         [
-            // More objects leave the processor's caches: what that costs plain objects says how much of the other ratios it is.
+            // More objects exceed the processor's caches: the effect on plain objects shows its share of the other ratios.
             Work(name: "edit objects of a final class, for comparison") { count in
                 let items = Values.make(count).map { value in
                     let item = PlainItem()
@@ -110,7 +110,7 @@ enum ObjectGraph {
 
     private static func savedItems(_ count: Int) throws -> [Item] {
         let context = try Stack.filledContext(Values.make(count))
-        // The objects do not keep their context; the one in use is kept until the next takes its place.
+        // The objects do not retain their context; it is kept until the next replaces it.
         shown = context
         return try items(in: context)
     }
@@ -146,7 +146,7 @@ enum ObjectGraph {
         }
     }
 
-    /// What a notification has told.
+    /// Collects the contents of a notification.
     // Used on the main thread only: notifications are posted there.
     private final class Note: @unchecked Sendable {
         var notification: Notification?
@@ -173,7 +173,7 @@ enum ObjectGraph {
         try controller.performFetch()
         let items = try items(in: context)
         let changes = 1000
-        // The first change tells what the delegate can be told.
+        // The first change determines the methods that the delegate implements.
         items[0].t0 = "a"
         context.processPendingChanges()
         let before = delegate.count
@@ -198,7 +198,7 @@ enum ObjectGraph {
             try controller.performFetch()
             return controller
         }
-        // Of another store the cache is of no use, and deleted with it.
+        // For another store the cache is useless, and deleted with it.
         if let cacheName { NSFetchedResultsController<Item>.deleteCache(withName: cacheName) }
         let sections = try results(Stack.context(coordinator)).sections?.count
         let context = Stack.context(coordinator)
@@ -239,7 +239,7 @@ enum ObjectGraph {
     }
 }
 
-/// Someone with children.
+/// A parent with children.
 final class Parent: NSManagedObject {
     static let nameProperty = ManagedProperty<String>("name")
     var name: String {
@@ -248,7 +248,7 @@ final class Parent: NSManagedObject {
     }
 }
 
-/// Someone with a parent, whose children include it.
+/// A child with a parent.
 final class Child: NSManagedObject {
     static let numberProperty = ManagedProperty<Int>("number")
     static let parentProperty = ManagedProperty<Parent?>("parent")
@@ -283,7 +283,7 @@ enum FamilyStack {
         return Stack.context(coordinator)
     }
 
-    /// Inserts `count` children, and a parent for each ten.
+    /// Inserts `count` children, and one parent for each ten.
     static func fill(_ context: NSManagedObjectContext, count: Int) throws {
         var parent: Parent?
         for number in 0..<count {

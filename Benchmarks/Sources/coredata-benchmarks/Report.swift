@@ -1,19 +1,19 @@
 import BenchmarkSQLite
 import Foundation
 
-/// All that a run has found.
+/// All results of a run.
 struct Report: Codable {
     let count: Int
     let rounds: Int
-    /// The version of SQLite that all sides use.
+    /// The version of SQLite, which all sides share.
     let sqlite: String
     /// The ratios of all variants.
     var findings: [Harness.Finding] = []
-    /// What the rows that are timed by the clock have found.
+    /// The results of rows that are timed by the clock.
     var clock: [ClockFinding] = []
-    /// What a process takes to fetch all, by side.
+    /// The memory that a process takes to fetch everything, by side.
     var memory: [String: ChildProcess.Memory] = [:]
-    /// How many statements this store runs, by row.
+    /// The number of statements that this store runs, by row.
     var statements: [String: Int] = [:]
 
     init(count: Int, rounds: Int) {
@@ -22,14 +22,14 @@ struct Report: Codable {
         sqlite = String(cString: sqlite3_libversion())
     }
 
-    /// Writes everything as JSON.
+    /// Writes the report as JSON.
     func write(to path: String) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
         try encoder.encode(self).write(to: URL(fileURLWithPath: path))
     }
 
-    /// Prints a table with a row for each work and a column for each side.
+    /// Prints a table with a row for each benchmark and a column for each side.
     func printTable() {
         let sides = Benchmark.Side.allCases
         print("\nSQLite \(sqlite), \(count) rows, \(rounds) rounds. CPU time as a multiple of raw C's in the same round (median).\n")
@@ -48,7 +48,7 @@ struct Report: Codable {
             printRow(group, cells, store.flatMap { mark($0.ratio, $0.target, "%.2f") }, statements[group])
         }
         guard let raw = memory[Benchmark.Side.raw.rawValue], let own = memory[Benchmark.Side.store.rawValue] else { return }
-        // The target of 34 MB stands beside 34.6 MB of the hand-written side.
+        // The target of 34 MB corresponds to 34.6 MB of the handwritten side.
         let target = 34 / 34.6
         func cells(_ value: (ChildProcess.Memory) -> Int) -> [String] {
             sides.map { side in memory[side.rawValue].map { String(format: "%.1f MB", Double(value($0)) / 1e6) } ?? "–" }

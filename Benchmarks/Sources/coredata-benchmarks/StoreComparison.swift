@@ -3,11 +3,11 @@ import Foundation
 import LogStore
 import PlainItems
 
-/// A store of somebody else's, `Examples/LogStore`, beside the store in memory: fetches, faults and saves of the same objects.
+/// Compares a custom store, `Examples/LogStore`, with the in-memory store: fetches, faults and saves of the same objects.
 ///
-/// Both have their rows in memory; what the one is slower by is its file, and the interface that it is written over.
+/// Both have their rows in memory; the difference is the file, and the interface that the custom store is written for.
 struct StoreComparison {
-    /// One of the two.
+    /// One of the two stores.
     private struct Kind {
         let name: String
         let target: Double?
@@ -27,10 +27,10 @@ struct StoreComparison {
                 files += 1
                 let url = URL(fileURLWithPath: directory + "/\(files).log")
                 let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Stack.model)
-                // The disk is not what is compared.
+                // The disk is not compared.
                 try coordinator.addPersistentStore(
                     ofType: LogStore.storeType, configurationName: nil, at: url, options: [LogStore.synchronizesOption: false])
-                // The file is open, and goes with the store.
+                // The file is open, and released with the store.
                 try FileManager.default.removeItem(at: url)
                 return coordinator
             },

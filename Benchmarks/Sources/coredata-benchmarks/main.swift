@@ -48,14 +48,14 @@ if arguments.contains("--graph") {
 let runsAll = !["--sqlite", "--concurrency", "--in-memory", "--stores", "--linear"].contains(where: arguments.contains)
 var report = Report(count: count, rounds: harness.rounds)
 print("CPU time of each variant, and its ratio to the first of its group (median of interleaved rounds); several threads by the clock")
-/// Works in a directory that is made before, and removed after.
+/// Runs `body` with a directory that is created before and removed after it.
 func withDirectory(_ body: (String) throws -> Void) throws {
     let directory = (parent ?? NSTemporaryDirectory()) + "/coredata-benchmarks-\(ProcessInfo.processInfo.processIdentifier)"
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: directory) }
     try body(directory)
 }
-/// Works on databases that are made before, and removed after.
+/// Runs `body` with databases that are created before and removed after it.
 func withFiles(_ body: (SQLiteRows, Set<Benchmark.Side>) throws -> Void) throws {
     try withDirectory { directory in
         let rows = SQLiteRows(count: count, directory: directory)
@@ -82,7 +82,7 @@ if runsAll || arguments.contains("--stores") {
     try withDirectory { report.findings += try harness.run(try StoreComparison(count: count, directory: $0).benchmarks()) }
 }
 if runsAll && harness.filter == nil || arguments.contains("--linear") { try InMemory.linearity() }
-// The last, for they change how the process takes memory.
+// Last, because they change the memory allocation of the process.
 if runsAll || arguments.contains("--concurrency") {
     try withFiles { rows, _ in report.clock = try ConcurrencyRows(rows: rows, harness: harness, seconds: seconds).run() }
 }

@@ -3,10 +3,10 @@ import CoreData
 import Foundation
 import SampleService
 
-/// A service of its own for each test, and coordinators that read from it.
+/// A service for each test, and coordinators that read from it.
 ///
-/// Tests use contexts by `await perform`: the store waits for its answers, and on a thread of the tests it would keep the service, which
-/// runs in the same process, from answering.
+/// Tests use contexts with `await perform`: the store waits for its answers, and on a thread of the tests it would prevent the service,
+/// which runs in the same process, from answering.
 struct Stack {
     let service: SampleService
     let coordinator: NSPersistentStoreCoordinator
@@ -19,7 +19,7 @@ struct Stack {
         try self.init(service: service)
     }
 
-    /// A stack of its own over a service: what a second run of a program has.
+    /// Creates another stack over a service, like a second run of a program.
     init(service: SampleService) throws {
         self.service = service
         BandCampIS.register()
@@ -32,7 +32,7 @@ struct Stack {
         context.persistentStoreCoordinator = coordinator
     }
 
-    /// Another context over the same store.
+    /// Returns another context over the same store.
     func anotherContext() -> NSManagedObjectContext {
         let context = NSManagedObjectContext(.privateQueue)
         context.persistentStoreCoordinator = coordinator
@@ -55,12 +55,12 @@ extension NSManagedObjectContext {
     }
 }
 
-/// The band with a name, as the service has it.
+/// Returns the band with a name in the service's data.
 func sample(_ name: String) -> SampleBand {
     SampleService.bands.first { $0.name == name }!
 }
 
-/// Keeps the services of all tests until the process ends: while tests run side by side, the number of a closed socket may be given to
+/// Keeps the services of all tests alive until the process ends: in concurrent tests, the number of a closed socket may be reused for
 /// another service before the first has noticed.
 // `lock` guards `services`.
 private final class KeptServices: @unchecked Sendable {

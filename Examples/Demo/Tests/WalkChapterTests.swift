@@ -5,7 +5,7 @@ import Testing
 @testable import coredata_demo
 
 @Suite("What the demo prints") struct WalkChapterTests {
-    /// What a chapter prints, line by line without the spaces around each.
+    /// Returns the output of a chapter, trimmed, line by line.
     private func lines(_ run: (SampleService, Terminal) async throws -> Void) async throws -> [String] {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("coredata-demo-\(UUID().uuidString).txt")
         try Data().write(to: file)
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    /// The lines that the walk over a band is to print, without those of the tracks.
+    /// Returns the expected lines of a band, without those of the tracks.
     private func walk(_ band: SampleBand) -> [String] {
         ["→ GET /api/band/3/discography?band_id=\(band.id)"]
             + band.albums.sorted { $0.releaseDate < $1.releaseDate }.flatMap {
@@ -43,10 +43,10 @@ import Testing
         }
         let outline = printed.compactMap { line -> String? in
             if line.hasPrefix("→") { return line }
-            // An album's row says how many tracks it has; a track's row begins with a number.
+            // An album's row contains the number of its tracks; a track's row begins with a number.
             return titles.first { line.hasPrefix("\($0)  ") && line.contains(" tracks ") }
         }
-        // The search at the end is a fetch of its own, and asks for the album once more.
+        // The search at the end is another fetch, and requests the album again.
         var expected = ["→ GET /api/band/3/search?name=Rue%20Royale,Sideditch"]
         expected += bands.flatMap(walk)
         expected.append("→ GET /api/album/2/info?album_id=\(lamplight.id)")

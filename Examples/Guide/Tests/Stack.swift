@@ -1,18 +1,18 @@
 import CoreData
 import Guide
 
-/// A Core Data stack over a database of its own.
+/// A Core Data stack over a separate database.
 struct Stack {
     let url: URL
     let database: XYZDatabase
     let coordinator: NSPersistentStoreCoordinator
     let store: XYZMyIncrementalStore
 
-    /// Makes a stack.
+    /// Creates a stack.
     ///
     /// - Parameters:
-    ///   - model: the model, which grows with the checkpoints.
-    ///   - url: the place of the database; a new one unless given.
+    ///   - model: The model, which grows with the checkpoints.
+    ///   - url: The URL of the database; the default is a new one.
     init(_ model: NSManagedObjectModel = GuideModel.oneEntity(), at url: URL = URL(string: "xyz://\(UUID().uuidString)")!) throws {
         XYZApplication.applicationDidFinishLaunching()
         self.url = url
@@ -23,7 +23,7 @@ struct Stack {
             as! XYZMyIncrementalStore
     }
 
-    /// A stack with a coordinator of its own on the same database, as another process would have.
+    /// Returns a stack with another coordinator on the same database, like another process.
     func another(_ model: NSManagedObjectModel) throws -> Stack { try Stack(model, at: url) }
 
     func context() -> NSManagedObjectContext {
@@ -38,7 +38,7 @@ struct Stack {
         return try context.performAndWait { try body(context) }
     }
 
-    /// Several rows of test data; the keys in order.
+    /// Inserts test data, and returns the keys in order.
     @discardableResult
     func populate() -> [String] {
         let people: [(String, Int64)] = [("Ada", 5200), ("Bo", 3100), ("Cleo", 4700), ("Dov", 3900)]
@@ -67,13 +67,13 @@ extension NSManagedObjectContext {
 }
 
 extension XYZMyIncrementalStore.Call {
-    /// The objects that came to live in a context; none for other calls.
+    /// The objects registered by the call; none for other calls.
     var registeredIDs: [NSManagedObjectID] { if case .registered(let ids) = self { ids } else { [] } }
-    /// The objects that live in a context no longer; none for other calls.
+    /// The objects unregistered by the call; none for other calls.
     var unregisteredIDs: [NSManagedObjectID] { if case .unregistered(let ids) = self { ids } else { [] } }
 }
 
-/// The error that `body` throws; nil when it throws none.
+/// Returns the error of `body`; nil when it throws none.
 func failure(_ body: () throws -> Void) -> (any Error)? {
     do {
         try body()

@@ -2,9 +2,9 @@ import CoreData
 import Palettes
 import SampleService
 
-/// A coordinator with one store, and a context over it.
+/// A coordinator with one store, and a context.
 ///
-/// Tests use contexts by `await perform`: a store that waits on a thread of the tests would keep the service, which runs in the same
+/// Tests use contexts with `await perform`: a store that blocks a thread of the tests would prevent the service, which runs in the same
 /// process, from answering.
 struct Stack<Store: NSIncrementalStore> {
     let store: Store
@@ -40,7 +40,7 @@ extension Stack<CachingIncrementalStore> {
     }
 }
 
-/// A fetch of palettes.
+/// Returns a fetch request for palettes.
 func palettes(
     _ predicate: NSPredicate? = nil, sortedBy sortDescriptors: [NSSortDescriptor]? = Palette.defaultSortDescriptors, offset: Int = 0,
     limit: Int = 0
@@ -53,7 +53,7 @@ func palettes(
     return request
 }
 
-/// The refreshes of a caching store, in the order in which they end.
+/// The refreshes of a caching store, in the order of their completion.
 final class Refreshes: Sendable {
     private let stream: AsyncStream<CachingIncrementalStore.Refresh>
     private let stop: @Sendable () -> Void

@@ -1,7 +1,6 @@
-/// A request the sample service received, and the status it decided to answer with.
+/// A request that the sample service received, and the status of its answer.
 public struct RecordedRequest: Sendable, Hashable, CustomStringConvertible {
-    /// The place of this request in the order of arrival, counted from 1 since the start or the last
-    /// ``SampleService/resetRequests()``.
+    /// The number of the request in the order of arrival, from 1 since the start or the last ``SampleService/resetRequests()``.
     public let order: Int
 
     /// The HTTP method, such as `GET`.
@@ -10,16 +9,16 @@ public struct RecordedRequest: Sendable, Hashable, CustomStringConvertible {
     /// The path without the query, such as `/api/band/3/search`.
     public let path: String
 
-    /// The query parameters by name, percent decoding done. Of a parameter given twice, the first counts.
+    /// The decoded query parameters by name. For a repeated parameter, the first value.
     public let query: [String: String]
 
-    /// The path and the query as they stood in the request line, percent encoding included.
+    /// The path and the query of the request line, percent-encoded.
     public let target: String
 
     /// The HTTP status of the answer.
     public let status: Int
 
-    /// One line for a person, such as `3. GET /api/album/2/info?album_id=7 → 200`.
+    /// A description in one line, such as `3. GET /api/album/2/info?album_id=7 → 200`.
     public var description: String {
         "\(order). \(method) \(target) → \(status)"
     }

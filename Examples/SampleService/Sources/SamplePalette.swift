@@ -1,56 +1,56 @@
-/// A colour palette of the sample service, as COLOURlovers describes one.
+/// A colour palette of the sample service, with COLOURlovers' properties.
 public struct SamplePalette: Sendable, Hashable, Identifiable {
-    /// The number that identifies the palette; `id` in an answer.
+    /// The identifier of the palette; `id` in an answer.
     public let id: Int
 
     /// The title; `title` in an answer.
     public var title: String
 
-    /// The name of the person who made it; `userName` in an answer.
+    /// The name of the author; `userName` in an answer.
     public var userName: String
 
     /// The colours as six upper-case hexadecimal digits each, red, green and blue, without a number sign; `colors` in an answer.
     public var colors: [String]
 
-    /// The share of the whole width that each colour takes, adding up to 1; `colorWidths` in an answer, when asked for.
+    /// The fraction of the width of each colour, with the sum 1; `colorWidths` in an answer, if requested.
     public var colorWidths: [Double]
 
-    /// The place in the list of the best palettes, 1 being the best; `rank` in an answer.
+    /// The rank among the best palettes, from 1; `rank` in an answer.
     public var rank: Int
 
-    /// How often it was viewed; `numViews` in an answer.
+    /// The number of views; `numViews` in an answer.
     public var viewCount: Int
 
-    /// How often it was voted for; `numVotes` in an answer.
+    /// The number of votes; `numVotes` in an answer.
     public var voteCount: Int
 
-    /// How many comments it has; `numComments` in an answer.
+    /// The number of comments; `numComments` in an answer.
     public var commentCount: Int
 
-    /// Its hearts, from 0 to 5 in steps of a half; `numHearts` in an answer.
+    /// The number of hearts, from 0 to 5 in steps of a half; `numHearts` in an answer.
     public var heartCount: Double
 
-    /// The moment it was made as `yyyy-MM-dd HH:mm:ss`, without a time zone, just as the service sends it; `dateCreated` in an answer.
+    /// The date of creation as `yyyy-MM-dd HH:mm:ss`, without a time zone, as the service sends it; `dateCreated` in an answer.
     public var dateCreated: String
 
-    /// What its maker wrote about it, often nothing; `description` in an answer.
+    /// The author's description, often empty; `description` in an answer.
     public var text: String
 
-    /// Describes a palette.
+    /// Creates a palette.
     ///
     /// - Parameters:
-    ///   - id: The number that identifies it.
-    ///   - title: Its title.
-    ///   - userName: The name of the person who made it.
-    ///   - colors: Its colours as six hexadecimal digits each.
-    ///   - colorWidths: The share of the width each colour takes; equal shares when nil.
-    ///   - rank: Its place in the list of the best, 1 being the best.
-    ///   - viewCount: How often it was viewed.
-    ///   - voteCount: How often it was voted for.
-    ///   - commentCount: How many comments it has.
-    ///   - heartCount: Its hearts, from 0 to 5.
-    ///   - dateCreated: The moment it was made as `yyyy-MM-dd HH:mm:ss`.
-    ///   - text: What its maker wrote about it.
+    ///   - id: The identifier.
+    ///   - title: The title.
+    ///   - userName: The name of the author.
+    ///   - colors: The colours as six hexadecimal digits each.
+    ///   - colorWidths: The fraction of the width of each colour; equal fractions for nil.
+    ///   - rank: The rank among the best palettes, from 1.
+    ///   - viewCount: The number of views.
+    ///   - voteCount: The number of votes.
+    ///   - commentCount: The number of comments.
+    ///   - heartCount: The number of hearts, from 0 to 5.
+    ///   - dateCreated: The date of creation as `yyyy-MM-dd HH:mm:ss`.
+    ///   - text: The author's description.
     public init(
         id: Int, title: String, userName: String = "sampler", colors: [String] = ["112233", "445566", "778899", "AABBCC", "DDEEFF"],
         colorWidths: [Double]? = nil, rank: Int = 1, viewCount: Int = 0, voteCount: Int = 0, commentCount: Int = 0,

@@ -1,12 +1,12 @@
 internal import ExampleSupport
 
 extension SampleService {
-    /// The palettes as the service has them now, best rank first: the order in which `/api/palettes/top` answers.
+    /// The current palettes by ascending rank, the order of `/api/palettes/top`.
     public var palettes: [SamplePalette] {
         responder.state.withLock { $0.palettes.ranked }
     }
 
-    /// Renames a palette, so that the next answer that contains it shows a change.
+    /// Renames a palette; answers that contain it show the change.
     ///
     /// - Parameters:
     ///   - id: The identifier of the palette.
@@ -16,25 +16,26 @@ extension SampleService {
         try updatePalette(id: id) { $0.title = title }
     }
 
-    /// Changes a palette in one step that no request sees half done.
+    /// Changes a palette atomically.
     ///
     /// - Parameters:
     ///   - id: The identifier of the palette.
-    ///   - change: What to change; it must not call the service.
+    /// - change: Changes the palette; it must not call the service.
     /// - Throws: ``SampleServiceError/unknownPalette(id:)``.
     public func updatePalette(id: Int, _ change: (inout SamplePalette) -> Void) throws {
         try responder.state.withLock { try $0.palettes.update(id: id, change) }
     }
 
-    /// Adds a palette, or replaces the one with the same identifier. Where it appears is decided by its rank; of two palettes with the
-    /// same rank the one with the lower identifier comes first.
+    /// Adds a palette, or replaces the one with the same identifier. Its position is determined by its rank, and by its identifier among
+    /// equal ranks.
     ///
     /// - Parameter palette: The palette.
     public func addPalette(_ palette: SamplePalette) {
         responder.state.withLock { $0.palettes.insert(palette) }
     }
 
-    /// Removes a palette: the deletion on the server that a cache has to notice. The ranks of the others stay, which leaves a gap.
+    /// Removes a palette, like a deletion on the server that a cache has to detect. The ranks of the others are unchanged, which leaves a
+    /// gap.
     ///
     /// - Parameter id: The identifier of the palette.
     /// - Throws: ``SampleServiceError/unknownPalette(id:)``.

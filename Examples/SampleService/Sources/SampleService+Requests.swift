@@ -1,16 +1,16 @@
 internal import ExampleSupport
 
 extension SampleService {
-    /// The requests received so far, in order of arrival.
+    /// The requests received so far, in the order of arrival.
     ///
-    /// A request is here from its arrival on, also while its answer is being delayed.
+    /// A request is included from its arrival, also while its answer is delayed.
     public var requests: [RecordedRequest] {
         responder.state.withLock { $0.requests }
     }
 
     /// Counts the requests received so far.
     ///
-    /// - Parameter prefix: What the path of a counted request begins with, such as `/api/album`; by default any path counts.
+    /// - Parameter prefix: The prefix of the paths of counted requests, such as `/api/album`; the default is any path.
     /// - Returns: The number of requests since the start or the last ``resetRequests()``.
     public func requestCount(path prefix: String = "/") -> Int {
         responder.state.withLock { state in
@@ -18,15 +18,15 @@ extension SampleService {
         }
     }
 
-    /// Forgets the requests received so far; the next one has order 1 again. Delay, planned failures and data stay as they are.
+    /// Removes the recorded requests; the next one has order 1 again. Delay, planned failures and data are unchanged.
     public func resetRequests() {
         responder.state.withLock { $0.requests.removeAll() }
     }
 
-    /// Called for each request as it arrives, before its answer is delayed or sent; a demo prints it here.
+    /// The handler called for each request on arrival, before its answer is delayed or sent, for example to print it.
     ///
-    /// It is called from whichever thread answers, and from several at once when requests arrive at once;
-    /// ``RecordedRequest/order`` tells who came first. It may call any member of the service.
+    /// It is called on the thread that answers, and concurrently for concurrent requests; ``RecordedRequest/order`` gives the order of
+    /// arrival. It may call any member of the service.
     public var onRequest: (@Sendable (RecordedRequest) -> Void)? {
         get { responder.state.withLock { $0.onRequest } }
         set { responder.state.withLock { $0.onRequest = newValue } }

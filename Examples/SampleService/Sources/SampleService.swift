@@ -3,10 +3,10 @@ internal import FlyingFox
 internal import FlyingSocks
 public import Foundation
 
-/// A web service on this machine that answers like Bandcamp (version 3) and COLOURlovers over a small invented data set.
+/// A local web service that answers like Bandcamp (version 3) and COLOURlovers, with a small invented data set.
 ///
-/// It exists so that an example, a test or a demo can talk to a real HTTP server that is as good or as bad as it is told to be:
-/// slow, failing, cut off in the middle of an answer, or gone. It listens on the loopback interface only.
+/// It lets examples, tests and demos use a real HTTP server that behaves as it is told: slow, failing, interrupting answers, or
+/// unreachable. It listens on the loopback interface only.
 ///
 /// ```swift
 /// let service = try await SampleService.start()
@@ -15,8 +15,8 @@ public import Foundation
 /// await service.stop()
 /// ```
 ///
-/// Every member may be used from any thread at any time. The controls are synchronous, so that they can also be called from inside
-/// `performAndWait`; a request that has already arrived keeps the behavior it was given on arrival.
+/// Use every member on any thread at any time. The controls are synchronous, so that they can also be called inside `performAndWait`; a
+/// request that has already arrived keeps the behavior of its arrival.
 public final class SampleService: Sendable {
     /// The address of the service, `http://127.0.0.1:<port>`, without a trailing slash. It stays the same after ``stop()`` and
     /// ``restart()``.
@@ -25,7 +25,8 @@ public final class SampleService: Sendable {
     /// The port the service listens on.
     public let port: UInt16
 
-    /// What answers, and all that a control can change. The listener holds it, and never this object, so that a service nobody
+    /// The responder, with all state that controls can change. The listener references it, and never this object, so that an unreferenced
+    /// service closes its port.
     /// holds any more closes its port.
     let responder: Responder
 

@@ -1,11 +1,11 @@
 public import Foundation
 
-/// What can go wrong with the sample service itself. The failures it was told to answer with are answers, not errors.
+/// The errors of the sample service itself. The failures it was told to answer with are answers, not errors.
 public enum SampleServiceError: Error, Equatable, LocalizedError {
     /// The service cannot listen on this port of 127.0.0.1, for this reason.
     case cannotListen(port: UInt16, reason: String)
 
-    /// There is no palette with this identifier to change or remove.
+    /// The palette to change or remove does not exist.
     case unknownPalette(id: Int)
 
     /// The error as a sentence for a person.

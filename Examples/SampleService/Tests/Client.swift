@@ -6,7 +6,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// An answer as a client sees it.
+/// An answer of the service.
 struct Reply: Sendable {
     let status: Int
     let body: Data
@@ -30,7 +30,7 @@ struct Reply: Sendable {
 }
 
 extension SampleService {
-    /// Asks the service over HTTP, with nothing cached on the way.
+    /// Sends a request to the service without caching.
     ///
     /// - Parameter target: The path and the query, percent-encoded.
     func ask(_ target: String, method: String = "GET", headers: [String: String] = [:]) async throws -> Reply {
@@ -49,7 +49,7 @@ extension SampleService {
 }
 
 extension [[String: Any]] {
-    /// The values under a key of every object, in order.
+    /// Returns the values under a key of every object, in order.
     func values<Value>(_ key: String, as type: Value.Type = Value.self) -> [Value] {
         compactMap { $0[key] as? Value }
     }
@@ -59,6 +59,6 @@ extension [String: Any] {
     /// The names of the members.
     var names: Set<String> { Set(keys) }
 
-    /// Whether a member is there and null, which is not the same as a member that is missing.
+    /// Returns whether a member is null, as opposed to missing.
     func isNull(_ key: String) -> Bool { self[key] is NSNull }
 }

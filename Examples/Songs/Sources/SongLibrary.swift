@@ -7,33 +7,33 @@ public import CoreData
 /// let songs = try container.viewContext.fetch(NSFetchRequest<Song>(entityName: "Song"))
 /// ```
 public enum SongLibrary {
-    /// The stores that can open a file of songs. To the rest of a program they are alike.
+    /// The stores that can open a file of songs. Programs use them alike.
     public enum Kind: String, CaseIterable, Sendable {
         /// ``MyAtomicStore``: everything in memory.
         case atomic
-        /// ``MyIncrementalStore``: values are read when they are asked for.
+        /// ``MyIncrementalStore``: values are read on demand.
         case incremental
     }
 
-    /// A file of invented songs to look at. It belongs to the program: open it read-only, or copy it first.
+    /// The URL of a file of invented songs. It belongs to the program: open it read-only, or copy it first.
     public static var sampleFile: URL {
         Bundle.module.bundleURL.appendingPathComponent("Resources").appendingPathComponent("Songs.csv")
     }
 
-    /// Makes both stores known to coordinators. ``open(csv:kind:isReadOnly:)`` does it by itself.
+    /// Registers both stores. ``open(csv:kind:isReadOnly:)`` calls it.
     public static func registerStores() {
         NSPersistentStoreCoordinator.registerStoreClass(MyAtomicStore.self, type: MyAtomicStore.storeType)
         NSPersistentStoreCoordinator.registerStoreClass(MyIncrementalStore.self, type: MyIncrementalStore.storeType)
     }
 
-    /// Opens a file, or begins it where there is none.
+    /// Opens or creates a file.
     ///
     /// - Parameters:
-    ///   - csv: the file.
-    ///   - kind: the store to open it with.
-    ///   - isReadOnly: whether it is opened for reading only.
-    /// - Returns: a container with that one store; its store is `persistentStoreCoordinator.persistentStores[0]`.
-    /// - Throws: ``SongFileError``, with the line and column where the file is not what it should be.
+    ///   - csv: The file.
+    ///   - kind: The store to open it with.
+    ///   - isReadOnly: Whether to open it read-only.
+    /// - Returns: A container whose only store is `persistentStoreCoordinator.persistentStores[0]`.
+    /// - Throws: ``SongFileError``, with the line and column of an error in the file.
     public static func open(csv: URL, kind: Kind, isReadOnly: Bool = false) throws -> NSPersistentContainer {
         registerStores()
         let description =

@@ -48,7 +48,7 @@ struct AtomicStoreTests {
     @Test func anAlbumThatIsSavedAfterItsSongsInOneSaveIsWhole() throws {
         let scratch = try Scratch(nil)
         try scratch.run(.atomic) { context in
-            // The song comes first, so its node leads to an album that has no node yet.
+            // The song comes first, so its node refers to an album without a node.
             let song = Song(context: context)
             song.name = "Song"
             let album = Album(context: context)

@@ -2,7 +2,7 @@ import CoreData
 import Songs
 import Testing
 
-/// What both stores refuse alike.
+/// The failures that both stores report alike.
 struct FailureTests {
     private static let columns = "type,id,version,name,duration,trackNumber,lyrics,title,year,album,composers"
     private static let id = "AAAAAAAA-0000-4000-8000-000000000001"

@@ -30,7 +30,7 @@ struct IncrementalStoreTests {
             #expect(songs[0].duration == 221.5)
             #expect(store.statistics.rowsRead == 1)
         }
-        // A second context is answered from what the first has read.
+        // A second context uses the values that the first has read.
         let second = container.newBackgroundContext()
         try second.performAndWait {
             try #expect(second.all(Song.self)[0].name == "Harbour Arithmetic")
@@ -117,7 +117,7 @@ struct IncrementalStoreTests {
         }
     }
 
-    /// Changes the track number and the name of a song here, and its name by another program.
+    /// Changes the track number and the name of a song in this context, and its name by another program.
     private func conflict(
         _ body: (Song) throws -> Void, theirs: (NSManagedObjectContext) throws -> Void
     ) throws {
@@ -201,7 +201,7 @@ struct IncrementalStoreTests {
 
     @Test func twoContextsThatChangeOneSongConflict() throws {
         let second = container.newBackgroundContext()
-        // It would merge what the first saves, and meet no conflict.
+        // Automatic merging would prevent the conflict.
         second.automaticallyMergesChangesFromParent = false
         let id = try second.performAndWait {
             let song = try second.song("Tidewriting")

@@ -2,7 +2,7 @@ import CoreData
 import Songs
 import Testing
 
-/// What both stores write alike: every test opens the file again, in a new coordinator, to see what it says.
+/// The saves that both stores write alike: every test opens the file again, in a new coordinator.
 struct SavingTests {
     @Test(arguments: SongLibrary.Kind.allCases)
     func newObjectsAndTheirRelationshipsAreInTheFile(kind: SongLibrary.Kind) throws {

@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// A value that only one thread at a time can reach.
+/// A value guarded by a lock.
 ///
-/// `Synchronization.Mutex` would do the same, but the thread sanitizer does not see its lock on Linux and reports races where there
-/// are none; it does see this one.
-// Sendable because `value` is reached only while `lock` is held.
+/// `Synchronization.Mutex` is equivalent, but the thread sanitizer does not recognize its lock on Linux and reports false races; it does
+/// recognize this one.
+// Sendable because `value` is used under `lock` only.
 package final class Locked<Value: Sendable>: @unchecked Sendable {
     private let lock = NSLock()
     private var value: Value
@@ -13,7 +13,7 @@ package final class Locked<Value: Sendable>: @unchecked Sendable {
         self.value = value
     }
 
-    /// Runs a body that may read and change the value. The body must not come back to the same lock.
+    /// Calls a closure that may read and change the value. The closure must not take the same lock.
     package func withLock<Result, Failure: Error>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure) -> Result {
         lock.lock()
         defer { lock.unlock() }

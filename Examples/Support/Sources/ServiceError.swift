@@ -1,19 +1,19 @@
 package import Foundation
 
-/// The kinds of failure that an example reports: the codes of one error domain.
+/// The error codes of an example's error domain.
 package protocol ServiceErrorCode: RawRepresentable where RawValue == Int {
-    /// The domain that the codes belong to.
+    /// The domain of the codes.
     static var domain: String { get }
 }
 
 extension NSError {
-    /// Makes the error of a request that failed, or of a store that cannot do what it was asked.
+    /// Returns the error of a failed request, or of an unsupported operation of a store.
     ///
     /// - Parameters:
-    ///   - code: what kind of failure it is.
-    ///   - url: the address that was asked, or the file. The error begins with it and has it under `NSURLErrorKey`.
-    ///   - reason: what went wrong, a sentence.
-    ///   - cause: the error below this one; it stands under `NSUnderlyingErrorKey`.
+    ///   - code: The code.
+    ///   - url: The requested URL, or the file. The error begins with it and has it under `NSURLErrorKey`.
+    ///   - reason: The failure, in a sentence.
+    ///   - cause: The underlying error, stored under `NSUnderlyingErrorKey`.
     package static func failure<Code: ServiceErrorCode>(
         _ code: Code, asking url: URL? = nil, _ reason: String, cause: (any Error)? = nil
     ) -> NSError {

@@ -1,9 +1,9 @@
 package import Foundation
 
 extension UUID {
-    /// The UUID that stands for a text: always the same for the same text (FNV-1a, marked as a UUID of version 8).
+    /// Creates a UUID from a string: always the same for the same string (FNV-1a, marked as a UUID of version 8).
     ///
-    /// A store makes its own of its address or its file, so that the URIs of its objects are the same in every process.
+    /// A store derives its UUID from its URL or file, so that the URIs of its objects are the same in every process.
     package init(derivedFrom text: String) {
         var hash: UInt128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d
         for byte in text.utf8 { hash = (hash ^ UInt128(byte)) &* 0x0000_0000_0100_0000_0000_0000_0000_013b }

@@ -6,7 +6,7 @@ import Testing
     @Test("A text has one UUID, and another text another one") func derivedUUID() {
         #expect(UUID(derivedFrom: "http://api.bandcamp.com") == UUID(derivedFrom: "http://api.bandcamp.com"))
         #expect(UUID(derivedFrom: "http://api.bandcamp.com") != UUID(derivedFrom: "http://api.bandcamp.com/"))
-        // Version 8, variant 1: what RFC 9562 has for UUIDs of an application's own making.
+        // Version 8, variant 1: a custom UUID according to RFC 9562.
         #expect(UUID(derivedFrom: "").uuidString == "6C62272E-07BB-8142-A2B8-21756295C58D")
     }
 

@@ -1,11 +1,11 @@
 internal import Foundation
 internal import Logging
 
-/// Whether objects and contexts check that they are used on their queue, as Apple's launch argument
-/// `-com.apple.CoreData.ConcurrencyDebug 1` asks, or the environment variable `COREDATA_CONCURRENCY_DEBUG=1`.
+/// Whether objects and contexts check that they are used on their queue: enabled by Apple's launch argument
+/// `-com.apple.CoreData.ConcurrencyDebug 1` or the environment variable `COREDATA_CONCURRENCY_DEBUG=1`.
 ///
-/// Use from elsewhere then stops the program with a message that names the object, the context and the queues. While it is off, property
-/// accesses pay nothing for it.
+/// Use on another queue then stops the program with a message that names the object, the context and the queues. Disabled checks cost
+/// property accesses nothing.
 enum ConcurrencyDebugging {
     static let isOn: Bool = {
         let arguments = CommandLine.arguments
@@ -20,7 +20,7 @@ enum ConcurrencyDebugging {
 }
 
 extension NSManagedObjectContext {
-    /// Stops the program where concurrency is debugged and the caller is not on the context's queue.
+    /// Stops the program if concurrency debugging is enabled and the caller is not on the context's queue.
     @inline(__always) final func checkQueue(_ what: @autoclosure () -> String) {
         if AccessHooks.isActive { checkQueueSlowly(what) }
     }
@@ -29,7 +29,7 @@ extension NSManagedObjectContext {
         if ConcurrencyDebugging.isOn, !contextQueue.isCurrent { preconditionFailure(misuseMessage(what())) }
     }
 
-    /// Says that the context is used where it may not be.
+    /// Returns the message for the use of a context on a wrong queue.
     final func misuseMessage(_ what: String) -> String {
         let own = concurrencyType == .mainQueueConcurrencyType ? "the main queue" : "the private queue “\(queue.label)”"
         let here: String

@@ -1,4 +1,4 @@
-/// What came first goes first.
+/// A first-in, first-out queue.
 struct Fifo<Element>: Sequence {
     private var elements: [Element?] = []
     private var start = 0
@@ -8,7 +8,7 @@ struct Fifo<Element>: Sequence {
     var first: Element? { isEmpty ? nil : elements[start] }
 
     mutating func append(_ element: Element) {
-        // Half of it is room that was left.
+        // Half of the array is unused space.
         if start > 16, start * 2 > elements.count {
             elements.removeFirst(start)
             start = 0
@@ -27,7 +27,7 @@ struct Fifo<Element>: Sequence {
         return element
     }
 
-    /// Takes the first element out that `matches`, wherever it stands.
+    /// Removes and returns the first element that satisfies `matches`.
     mutating func removeFirst(where matches: (Element) -> Bool) {
         guard let index = elements[start...].firstIndex(where: { $0.map(matches) ?? false }) else { return }
         elements.remove(at: index)

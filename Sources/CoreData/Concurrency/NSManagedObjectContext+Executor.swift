@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A context is a serial executor: an actor can work on its queue, and use its objects without `perform`.
+/// A context is a serial executor: an actor can run on its queue and use its objects without `perform`.
 ///
 /// ```swift
 /// actor Library {
@@ -10,9 +10,9 @@ internal import Foundation
 /// }
 /// ```
 ///
-/// Each uninterrupted stretch of the actor's work is one event of the context: pending changes are processed at its end. Not in Apple's API.
+/// Each uninterrupted part of the actor's work is one event of the context: pending changes are processed at its end. Not in Apple's API.
 extension NSManagedObjectContext: SerialExecutor {
-    /// The context as the executor of an actor. The actor must keep the context.
+    /// The context as the executor of an actor, which must retain the context.
     public final var unownedExecutor: UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
 
     /// Runs a job on the context's queue.
@@ -21,14 +21,14 @@ extension NSManagedObjectContext: SerialExecutor {
         queue.async { self.runEvent { job.runSynchronously(on: self.unownedExecutor) } }
     }
 
-    /// The context as an executor.
+    /// Returns the context as an executor.
     public func asUnownedSerialExecutor() -> UnownedSerialExecutor { unownedExecutor }
 
-    /// Stops the program where the caller is not on the context's queue; what `assumeIsolated` and `preconditionIsolated` ask.
+    /// Stops the program if the caller is not on the context's queue; called by `assumeIsolated` and `preconditionIsolated`.
     public func checkIsolated() {
         precondition(contextQueue.isCurrent, misuseMessage("An actor that works on it is used"))
     }
 
-    /// Whether the caller is on the context's queue.
+    /// Returns whether the caller is on the context's queue.
     public func isIsolatingCurrentContext() -> Bool? { contextQueue.isCurrent }
 }

@@ -2,28 +2,28 @@ internal import Foundation
 
 /// The threads that the queues of all contexts share.
 ///
-/// There are as many as the machine has processors, four at least. Where work is waiting and threads have stood still for a while, on a semaphore or for a
-/// slow store, as many more come in their place, for the one that would wake them may be in what is waiting; they go again when there is nothing for
-/// them to do. A thread that computes is not replaced.
-// `lock` guards everything that changes.
+/// Their number is that of the processors, but at least four. While work is waiting and threads have been blocked for some time, by a
+/// semaphore or a slow store, the same number of threads is added, because the waiting work may include what unblocks them; they end when
+/// there is nothing to do. A thread that computes is not replaced.
+// `lock` guards the mutable state.
 final class QueueWorkers: @unchecked Sendable {
     static let shared = QueueWorkers()
 
-    /// How many threads work when none stands still.
+    /// The number of threads while none is blocked.
     let usualCount = max(4, ProcessInfo.processInfo.activeProcessorCount)
     private let lock = Mutex()
     private var ready = Fifo<ContextQueue>()
-    /// Queues with something to do that can be deferred, and when they came.
+    /// Queues whose work can be deferred, and the times of their arrival.
     private var deferred = Fifo<(queue: ContextQueue, time: UInt64)>()
     private var workers: [Worker] = []
     private var idle: [Worker] = []
-    /// How many workers stood still when they were last looked at.
+    /// The number of workers blocked at the last check.
     private var stalledCount = 0
     private var isWatched = false
 
-    /// Has the jobs of a queue done.
+    /// Adds a queue with waiting jobs.
     ///
-    /// - Parameter isDeferred: whether others go first, for up to some milliseconds.
+    /// - Parameter isDeferred: Whether other queues go first, for up to some milliseconds.
     func add(_ queue: ContextQueue, isDeferred: Bool) {
         lock.lock()
         defer { lock.unlock() }
@@ -62,7 +62,7 @@ final class QueueWorkers: @unchecked Sendable {
         while let queue = next(worker) { queue.drain() }
     }
 
-    /// The next queue with something to do; nil when the worker is not needed any more.
+    /// Returns the next queue with waiting jobs; nil when the worker is not needed any more.
     private func next(_ worker: Worker) -> ContextQueue? {
         lock.lock()
         defer { lock.unlock() }
@@ -76,7 +76,7 @@ final class QueueWorkers: @unchecked Sendable {
             lock.unlock()
             let result = worker.wakeUp.wait(timeout: .now() + 10)
             lock.lock()
-            // Whoever wakes a worker takes it out.
+            // A worker that is woken was already removed.
             if result == .timedOut, let index = idle.firstIndex(where: { $0 === worker }) {
                 idle.remove(at: index)
                 break
@@ -98,16 +98,16 @@ final class QueueWorkers: @unchecked Sendable {
         return ready.isEmpty ? nil : ready.removeFirst()
     }
 
-    // MARK: Threads that stand still
+    // MARK: Blocked threads
 
-    /// Replaces workers that stand still, as long as there is something to do.
+    /// Replaces blocked workers as long as work is waiting.
     private func watch() {
         var quiet = 0
         while quiet < 100 {
             Thread.sleep(forTimeInterval: 0.01)
             lock.lock()
             quiet = readyCount == 0 ? quiet + 1 : 0
-            // Where others get on, what holds a worker up is likely to pass.
+            // While other workers make progress, the blockage is probably temporary.
             let hasAny = workers.reduce(into: false) { $0 = $1.look() || $0 }
             stalledCount = workers.count { $0.stalledLooks >= (hasAny ? 10 : 1) }
             let missing = usualCount + stalledCount - workers.count
@@ -117,27 +117,27 @@ final class QueueWorkers: @unchecked Sendable {
         lock.lock()
         stalledCount = 0
         isWatched = false
-        // What came meanwhile did not start another watch.
+        // Work added meanwhile did not start another watch.
         let isNeeded = readyCount > 0
         if isNeeded { isWatched = true }
         lock.unlock()
         if isNeeded { watch() }
     }
 
-    /// A thread, and how far it has come.
+    /// A worker thread and its progress.
     // Guarded by the lock of the workers.
     private final class Worker: @unchecked Sendable {
         let wakeUp = DispatchSemaphore(value: 0)
         var clock: ThreadClock?
-        /// How many queues it has taken up.
+        /// The number of queues the worker has taken.
         var turns = 0
-        /// How often in a row it was seen to have done next to nothing.
+        /// The number of consecutive checks that found the worker blocked.
         private(set) var stalledLooks = 0
         private var seen: (turns: Int, time: Double) = (0, 0)
 
-        /// Looks how far it has come.
+        /// Checks the progress of the worker.
         ///
-        /// - Returns: whether it has taken up anything since the last look.
+        /// - Returns: Whether it has taken a queue since the last check.
         func look() -> Bool {
             let now = (turns: turns, time: clock?.seconds ?? 0)
             defer { seen = now }
@@ -148,15 +148,15 @@ final class QueueWorkers: @unchecked Sendable {
     }
 }
 
-/// How much time a thread has had on a processor.
+/// The processor time of a thread.
 private struct ThreadClock {
     #if canImport(Darwin) || os(Windows)
-    // Not to be had of another thread: each one that has not taken up anything new counts as standing still.
+    // Not available for other threads: each one that has not taken a queue counts as blocked.
     let seconds = 0.0
     #else
     private let clock: clockid_t
 
-    /// The clock of the calling thread.
+    /// Creates the clock of the calling thread.
     init?() {
         var clock = clockid_t()
         guard pthread_getcpuclockid(pthread_self(), &clock) == 0 else { return nil }

@@ -1,32 +1,32 @@
 internal import Foundation
 
-/// What runs because of one block of a queue, or of one call from outside: it holds the queue that it has begun on, and each to which it has gone on by waiting.
-// `thread` and `request` are guarded by `Standstill.lock`; `innermost` is used by the activity alone.
+/// The work caused by one block of a queue or one call from outside: it holds its first queue, and every queue it has entered by waiting.
+// `thread` and `request` are guarded by `Standstill.lock`; `innermost` is used by the activity's own thread only.
 final class Activity: @unchecked Sendable {
-    /// Where it works, or stands still.
+    /// The thread that the activity runs on or is blocked on.
     unowned var thread: QueueThread
-    /// What it waits for; nil while it works.
+    /// The request that the activity waits for; nil while it runs.
     var request: QueueRequest?
-    /// The queue that it has reached last.
+    /// The queue that the activity entered last.
     var innermost: ContextQueue?
 
     init(on thread: QueueThread) { self.thread = thread }
 }
 
-/// A thread as the queues see it.
-// `errands` are guarded by `Standstill.lock`; the rest is used on the thread alone, or never changes.
+/// The state of a thread that uses queues.
+// `errands` are guarded by `Standstill.lock`; the rest is used on the thread only, or immutable.
 final class QueueThread: @unchecked Sendable {
-    /// Whether it is one of those that the queues share.
+    /// Whether the thread is a worker.
     private(set) var isWorker = false
-    /// What it works for.
+    /// The activity that the thread is running.
     var activity: Activity?
-    /// What it works for if nothing else has brought it here.
+    /// The activity of work that begins on this thread.
     private(set) lazy var own = Activity(on: self)
-    /// What it is to do while it stands still.
+    /// The work for the thread while it is blocked.
     private var errands = Fifo<() -> Void>()
     private let wakeUp = DispatchSemaphore(value: 0)
 
-    // The thread's specific value owns the instance, and gives it up when the thread ends.
+    // The thread-specific value owns the instance and releases it when the thread ends.
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
         pthread_key_create(&key) { value in
@@ -39,7 +39,7 @@ final class QueueThread: @unchecked Sendable {
         return key
     }()
 
-    /// The thread of the caller.
+    /// The state of the calling thread.
     static var current: QueueThread {
         if let known = pthread_getspecific(key) { return Unmanaged<QueueThread>.fromOpaque(known).takeUnretainedValue() }
         let thread = QueueThread()
@@ -47,33 +47,33 @@ final class QueueThread: @unchecked Sendable {
         return thread
     }
 
-    /// The thread of the caller becomes one of those that the queues share.
+    /// Marks the calling thread as a worker.
     static func becomeWorker() { current.isWorker = true }
 
-    /// Has the thread do something while it stands still. Under ``Standstill/lock``.
+    /// Makes the blocked thread run an errand. Call it under ``Standstill/lock``.
     func give(_ errand: @escaping () -> Void) {
         errands.append(errand)
         wakeUp.signal()
     }
 
-    /// Has the thread look whether what it waits for has come. Under ``Standstill/lock``.
+    /// Wakes the blocked thread to check its request. Call it under ``Standstill/lock``.
     func wake() { wakeUp.signal() }
 
     fileprivate func takeErrand() -> (() -> Void)? { errands.isEmpty ? nil : errands.removeFirst() }
     fileprivate func sleep() { wakeUp.wait() }
 }
 
-/// A block that someone waits for.
-// Everything that changes is guarded by `Standstill.lock`; `work` is run once, by the thread that was given it.
+/// A block that a caller waits for.
+// The mutable state is guarded by `Standstill.lock`; `work` is run once, by the thread that received it.
 final class QueueRequest: @unchecked Sendable {
     let activity: Activity
     let queue: ContextQueue
-    /// Whether a context asks its parent, in the middle of its own work: no one can be let into its own queue then.
+    /// Whether a context calls its parent during its own work; no other request may then run on the context's queue.
     let isForChild: Bool
     private var work: (() -> Void)?
-    /// Whether the queue is the activity's, so that it may run the block.
+    /// Whether the activity holds the queue, so that it may run the block.
     private(set) var isGranted = false
-    /// Whether a thread that stands still, or the main queue, has taken it.
+    /// Whether a blocked thread, or the main queue, has started the block.
     private(set) var isStarted = false
     private(set) var isFinished = false
     private var origin: QueueThread?
@@ -85,7 +85,7 @@ final class QueueRequest: @unchecked Sendable {
         self.work = work
     }
 
-    /// Runs the block. It is the waiting caller's: nothing keeps it afterwards.
+    /// Runs the block, which the waiting caller owns: it is not retained afterwards.
     func run() {
         let block = work.take()
         block?()
@@ -97,7 +97,7 @@ final class QueueRequest: @unchecked Sendable {
         activity.thread.wake()
     }
 
-    /// The activity goes to another thread.
+    /// Moves the activity to another thread.
     func start(on thread: QueueThread) {
         isStarted = true
         activity.request = nil
@@ -105,7 +105,7 @@ final class QueueRequest: @unchecked Sendable {
         activity.thread = thread
     }
 
-    /// The activity is back on its own thread.
+    /// Returns the activity to its own thread.
     func finish() {
         isFinished = true
         guard let origin else { return }
@@ -114,17 +114,17 @@ final class QueueRequest: @unchecked Sendable {
     }
 }
 
-/// Who waits for whom, so that waiting comes to an end.
+/// Resolves deadlocks between activities that wait for each other's queues.
 ///
-/// An activity waits for one queue at a time, and a queue is held by one activity at a time. Where that leads in a circle, everyone in it would wait
-/// for ever: a parent that waits for its child, say, while the child's merge waits for its parent. Then one of those who stand still lends the queue
-/// that it holds to the one who waits for it, runs that request on its own thread, and stands still again. Requests from elsewhere are not let in:
-/// to them the queue is busy.
+/// An activity waits for one queue at a time, and a queue is held by one activity at a time. In a cycle, all would wait forever: for
+/// example, a parent waits for its child while the child's merge waits for its parent. One of the blocked activities then lends the queue
+/// that it holds to the activity that waits for it, runs its request on its own thread, and blocks again. Requests from outside of the
+/// cycle are not served: for them the queue is busy.
 enum Standstill {
-    /// Guards who waits for whom. Whoever takes a queue's own lock as well takes it after this one.
+    /// Guards the waits-for relation. It is locked before a queue's own lock.
     static let lock = Mutex()
 
-    /// Breaks the circle that an activity closes by its request, if it does. Under the lock.
+    /// Breaks the cycle that an activity's request closes, if any. Call it under the lock.
     static func resolve(from activity: Activity) {
         var requests: [QueueRequest] = []
         var next = activity
@@ -135,13 +135,14 @@ enum Standstill {
             if next === activity { break }
         }
         guard next === activity, !requests.isEmpty, next.request != nil else { return }
-        // Each is served in the midst of what the next one has asked for, which is no place inside a context's own work.
+        // Each request runs while the next one's is blocked, which must not be in the middle of a context's own work.
         let index = requests.indices.first { !requests[($0 + 1) % requests.count].isForChild } ?? 0
         let lender = requests[(index + 1) % requests.count].activity
         requests[index].queue.lend(to: requests[index], by: lender)
     }
 
-    /// Waits until a request is granted or finished, and does meanwhile what the thread is given. Under the lock, which is open in between.
+    /// Waits until a request is granted or finished, and runs the thread's errands meanwhile. Call it under the lock, which is released
+    /// during them.
     static func wait(for request: QueueRequest, on thread: QueueThread) {
         while !request.isGranted, !request.isFinished {
             let errand = thread.takeErrand()

@@ -1,22 +1,22 @@
 internal import Foundation
 
-/// The identity of an object together with its class. It may cross to other queues, tasks and actors.
+/// The ID of an object together with its class. It may cross to other queues, tasks and actors.
 ///
 /// ```swift
 /// let id = TypedObjectID(album)
 /// let title = await other.perform { other.object(with: id).title }
 /// ```
 ///
-/// It is equal to another one by the ``NSManagedObjectID``, and coded as its URI. Decoding needs a coordinator, given in the decoder's user info
-/// under `CodingUserInfoKey.persistentStoreCoordinator`. Not in Apple's API.
+/// Typed IDs are compared by their ``NSManagedObjectID`` and encoded as its URI. Decoding requires a coordinator in the decoder's user
+/// info under `CodingUserInfoKey.persistentStoreCoordinator`. Not in Apple's API.
 public struct TypedObjectID<Object: NSManagedObject>: Hashable, Sendable, CustomStringConvertible {
-    /// The identity.
+    /// The untyped ID.
     public let objectID: NSManagedObjectID
 
-    /// The identity of an object. Call it on the queue of the object's context.
+    /// Creates the typed ID of an object. Call it on the queue of the object's context.
     public init(_ object: Object) { objectID = object.objectID }
 
-    /// An identity, if the class of its entity is the wanted one or inherits from it.
+    /// Creates a typed ID if the class of the ID's entity is the given class or inherits from it.
     public init?(_ objectID: NSManagedObjectID) {
         guard objectID.owningEntity.managedObjectClass.isSubclass(of: Object.self) else { return nil }
         self.objectID = objectID
@@ -24,17 +24,17 @@ public struct TypedObjectID<Object: NSManagedObject>: Hashable, Sendable, Custom
 
     init(unchecked objectID: NSManagedObjectID) { self.objectID = objectID }
 
-    /// Whether the object has not been saved yet. Once it has, other contexts find it by this ID too.
+    /// Whether the object has not been saved yet. After the save, other contexts find it by this ID too.
     public var isTemporary: Bool { objectID.isTemporaryID }
 
-    /// The URI of the object and its entity.
+    /// A description of the URI and the entity.
     public var description: String { objectID.description }
 }
 
 extension TypedObjectID: Codable {
-    /// Writes the URI of the object.
+    /// Encodes the URI of the object.
     ///
-    /// - Throws: an error for a temporary ID, which means nothing to others; save the object first.
+    /// - Throws: An error for a temporary ID, which other programs cannot use; save the object first.
     public func encode(to encoder: any Encoder) throws {
         let id = objectID.current
         if id.isTemporaryID {
@@ -45,9 +45,9 @@ extension TypedObjectID: Codable {
         try container.encode(id.uriRepresentation())
     }
 
-    /// Reads the URI of an object.
+    /// Decodes the URI of an object.
     ///
-    /// - Throws: an error where the decoder's user info has no coordinator, its stores do not know the URI, or it is of another class.
+    /// - Throws: An error where the decoder's user info has no coordinator, its stores do not know the URI, or the class is another one.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let uri = try container.decode(URL.self)
@@ -64,31 +64,31 @@ extension TypedObjectID: Codable {
 }
 
 extension CodingUserInfoKey {
-    /// The key of the coordinator that decoded ``TypedObjectID``s belong to.
+    /// The key of the coordinator for decoding ``TypedObjectID``s.
     public static let persistentStoreCoordinator = CodingUserInfoKey(rawValue: "CoreData.persistentStoreCoordinator").unsafelyUnwrapped
 }
 
 extension NSManagedObjectContext {
-    /// The object of an identity, as ``object(with:)-(NSManagedObjectID)``. Call it on the context's queue.
+    /// Returns the object with an ID, like ``object(with:)-(NSManagedObjectID)``. Call it on the context's queue.
     public func object<Object: NSManagedObject>(with id: TypedObjectID<Object>) -> Object {
-        // The ID was made with an object of the class, or after a look at its entity.
+        // The ID was created from an object of the class, or its entity was checked.
         object(with: id.objectID) as! Object
     }
 
-    /// The object of an identity if it lives in the context already, nil otherwise. Call it on the context's queue.
+    /// Returns the object with an ID if it is registered with the context, nil otherwise. Call it on the context's queue.
     public func registeredObject<Object: NSManagedObject>(for id: TypedObjectID<Object>) -> Object? {
         registeredObject(for: id.objectID) as? Object
     }
 
-    /// The object of an identity, its values fetched if need be. Call it on the context's queue.
+    /// Returns the object with an ID, and loads its values if needed. Call it on the context's queue.
     ///
-    /// - Throws: code 133000 when the store has no such object, or the store's error.
+    /// - Throws: Code 133000 when the store has no such object, or the store's error.
     public func existingObject<Object: NSManagedObject>(with id: TypedObjectID<Object>) throws -> Object {
         try existingObject(with: id.objectID) as! Object
     }
 }
 
 extension KeyedManagedValue where Self: NSManagedObject {
-    /// The identity of the object together with its class. Call it on the queue of the object's context.
+    /// The typed ID of the object. Call it on the queue of the object's context.
     public var typedID: TypedObjectID<Self> { TypedObjectID(self) }
 }

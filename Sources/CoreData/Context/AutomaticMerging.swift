@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// The contexts that are told of saves in a coordinator or a parent context.
+/// The contexts that are notified of saves in a coordinator or a parent context.
 // `lock` guards `listeners` and the position of each.
 final class MergeListeners: @unchecked Sendable {
     private let lock = Mutex()
-    // A weak reference would make every count of a registry's references slow; each context takes itself out when it goes.
+    // A weak reference would slow down reference counting of the registry; each context removes itself when it is deallocated.
     private var listeners: [MergeListener] = []
 
     func add(_ listener: MergeListener) {
@@ -23,7 +23,7 @@ final class MergeListeners: @unchecked Sendable {
         listeners.removeLast()
     }
 
-    /// Lets each context but one merge a save, on its own queue, when it gets to it.
+    /// Has each context except one merge a save, asynchronously on its own queue.
     func tell(_ saved: @autoclosure () -> SavedIDs, isRemote: Bool, except saver: ObjectRegistry?) {
         lock.lock()
         let isHeard = listeners.contains { $0.registry !== saver }
@@ -40,11 +40,11 @@ final class MergeListeners: @unchecked Sendable {
     }
 }
 
-/// A save that contexts are told of.
-// Never changes.
+/// A save to merge.
+// Immutable.
 final class SaveNews: Sendable {
     let saved: SavedIDs
-    /// Whether rows that are kept in memory are older than the save.
+    /// Whether cached rows are older than the save.
     let isRemote: Bool
 
     init(_ saved: SavedIDs, isRemote: Bool) {
@@ -53,13 +53,13 @@ final class SaveNews: Sendable {
     }
 }
 
-/// A context that is told of saves, for as long as someone holds it: what it is told does not keep it.
+/// A context that is notified of saves; it is not kept alive by pending saves.
 // `lock` guards `news` and `isMergeEnqueued`; the lock of the listeners guards `position`.
 final class MergeListener: @unchecked Sendable {
     let registry: ObjectRegistry
     private let queue: ContextQueue
     private let lock = Mutex()
-    /// What the context has been told and has not merged.
+    /// The saves that the context has not merged yet.
     private var news: [SaveNews] = []
     private var isMergeEnqueued = false
     fileprivate var position = 0
@@ -69,9 +69,9 @@ final class MergeListener: @unchecked Sendable {
         queue = context.contextQueue
     }
 
-    /// Takes up a save.
+    /// Adds a save to the pending ones.
     ///
-    /// - Returns: whether a merge is to be enqueued; else one is waiting for its turn, and will see to it.
+    /// - Returns: Whether to enqueue a merge; false if an enqueued merge will include the save.
     fileprivate func hear(_ save: SaveNews) -> Bool {
         lock.lock()
         defer { lock.unlock() }
@@ -81,7 +81,7 @@ final class MergeListener: @unchecked Sendable {
         return true
     }
 
-    /// Merges all that has been told by then, when the context's queue gets to it.
+    /// Enqueues a merge of all saves that are pending when it runs on the context's queue.
     fileprivate func enqueueMerge() {
         queue.async(canBeDeferred: true) {
             let news = self.takeNews()
@@ -108,10 +108,11 @@ extension Array {
 }
 
 extension SavedIDs {
-    /// Several saves as few: merging these has the outcome of merging those one after the other.
+    /// Combines consecutive saves so that merging the result equals merging them one by one.
     ///
-    /// Of what one save has inserted or changed and a later one has deleted, the deletion remains. What is back after it was deleted is another object to a context, which
-    /// has to see it go first; and rows of one save may count as old where those of another do not: there a merge of its own begins.
+    /// A deletion by a later save replaces insertions and updates by earlier ones. An object that is saved again after its deletion is a
+    /// new object to a context, which must merge the deletion first; and cached rows may be stale for one save and current for another.
+    /// Both start a separate merge.
     static func coalesced(_ news: [SaveNews]) -> [(saved: SavedIDs, isRemote: Bool)] {
         if news.count == 1 { return [(news[0].saved, news[0].isRemote)] }
         var merges: [(saved: SavedIDs, isRemote: Bool)] = []
@@ -129,7 +130,7 @@ extension SavedIDs {
         return merges
     }
 
-    /// What becomes of each object by several saves.
+    /// The combined effect of several saves.
     private struct Sum {
         private enum Fate { case inserted, updated, refreshed, deleted }
         private var fates: [NSManagedObjectID: Fate] = [:]
@@ -137,7 +138,7 @@ extension SavedIDs {
 
         var isEmpty: Bool { order.isEmpty }
 
-        /// Whether the save has nothing to do with objects that were deleted before.
+        /// Returns whether the save does not touch objects that were deleted before.
         func takes(_ saved: SavedIDs) -> Bool {
             !(saved.inserted + saved.updated + saved.refreshed).contains { fates[$0] == .deleted }
         }
@@ -170,7 +171,7 @@ extension SavedIDs {
 }
 
 extension NSManagedObjectContext {
-    /// Registers with the parent or the coordinator, or takes leave of them, as ``automaticallyMergesChangesFromParent`` says.
+    /// Registers with the parent or the coordinator, or unregisters, as ``automaticallyMergesChangesFromParent`` requires.
     func updateListening() {
         stopListening()
         guard automaticallyMergesChangesFromParent else { return }
@@ -180,13 +181,13 @@ extension NSManagedObjectContext {
         listensTo = (source, listener)
     }
 
-    /// Takes leave of the parent or the coordinator.
+    /// Unregisters from the parent or the coordinator.
     func stopListening() {
         if let (source, listener) = listensTo { source.remove(listener) }
         listensTo = nil
     }
 
-    /// Tells those who merge by themselves what this context has saved: contexts beside this one, and its children.
+    /// Notifies the contexts that merge automatically of a save: siblings of this context and its children.
     func announceSave(_ changes: ChangeSet) {
         func tell(_ listeners: MergeListeners?, except saver: ObjectRegistry?) {
             listeners?.tell(SavedIDs(changes), isRemote: false, except: saver)

@@ -1,14 +1,14 @@
 internal import Foundation
 internal import Synchronization
 
-/// The queue that a context works on: one block at a time, in the order in which they come.
+/// A context's serial queue: runs one block at a time, in the order of submission.
 ///
-/// Any number of queues shares the few threads of ``QueueWorkers``. A caller that finds the queue free runs its block itself, where it stands;
-/// one that has to wait may meanwhile be asked to serve those it waits for, see ``Standstill``.
-// `lock` guards what waits, and how; `holder` is written under it, and read by anyone. `registry` is set once, before the queue
-// has anything to do.
+/// Any number of queues shares the threads of ``QueueWorkers``. A caller that finds the queue free runs its block on its own thread; a
+/// caller that has to wait may meanwhile serve those it waits for, see ``Standstill``.
+// `lock` guards the entries and their counts; `holder` is written under it and read by anyone. `registry` is set once, before the queue
+// is used.
 final class ContextQueue: @unchecked Sendable {
-    /// What waits for its turn.
+    /// A waiting request or job.
     private enum Entry {
         case job(@Sendable () -> Void, canBeDeferred: Bool)
         case request(QueueRequest)
@@ -24,21 +24,21 @@ final class ContextQueue: @unchecked Sendable {
 
     private let lock = Mutex()
     private var waiting = Fifo<Entry>()
-    /// How many of those who wait stand on a thread of ``QueueWorkers``.
+    /// The number of waiting requests made from threads of ``QueueWorkers``.
     private var waitingWorkers = 0
-    /// How many wait that cannot be deferred.
+    /// The number of waiting entries that cannot be deferred.
     private var pressing = 0
-    /// Whether nobody holds the queue although a job is waiting: a worker is on its way.
+    /// Whether a worker was called because a job waits on a free queue.
     private var isReady = false
-    /// Whether the worker comes when it has nothing else to do, for what waits can be deferred.
+    /// Whether the called worker may serve other queues first, because all waiting entries can be deferred.
     private var isDeferred = false
-    // The activity that holds the queue, which lives at least as long as it does so.
+    // The activity that holds the queue; it outlives its hold.
     private let holderAddress = Atomic<UInt>(0)
 
     /// The main queue.
     static let main = ContextQueue("com.apple.main-thread", isMain: true)
 
-    /// A queue of a context's own.
+    /// Creates a private queue.
     static func makePrivate(_ label: String = "NSManagedObjectContext") -> ContextQueue { ContextQueue(label, isMain: false) }
 
     private init(_ label: String, isMain: Bool) {
@@ -49,14 +49,14 @@ final class ContextQueue: @unchecked Sendable {
 
     // MARK: Where the caller is
 
-    /// Whether the caller may use what belongs to the queue: it runs there, or in a block that the queue waits for.
+    /// Whether the caller may use the objects of the queue: it runs on the queue, or in a block that the queue waits for.
     var isCurrent: Bool {
         if let activity = QueueThread.current.activity, isHeld(by: activity) { return true }
         return isMain && Self.isOnMainQueue
     }
 
-    /// The queue that the caller is on, if it is a context's or a coordinator's. Where `main` is asynchronous, as in many a server, the main queue
-    /// has no thread of its own; where it is not, the main thread is on it.
+    /// The queue of a context or coordinator that the caller is on. With an asynchronous `main`, as in many servers, the main queue has
+    /// no thread of its own; otherwise the main thread is on it.
     static var current: ContextQueue? { QueueThread.current.activity?.innermost ?? (isOnMainQueue ? main : nil) }
 
     private static var isOnMainQueue: Bool {
@@ -70,7 +70,8 @@ final class ContextQueue: @unchecked Sendable {
     private func isHeld(by activity: Activity) -> Bool { holderAddress.load(ordering: .relaxed) == Self.address(activity) }
     private static func address(_ activity: Activity?) -> UInt { activity.map { UInt(bitPattern: ObjectIdentifier($0)) } ?? 0 }
 
-    /// The activity that holds the queue; nil while it is free. Read it under ``Standstill/lock``, where no activity that stands still goes.
+    /// The activity that holds the queue; nil while the queue is free. Read it under ``Standstill/lock``, so that a blocked activity
+    /// cannot end.
     private(set) var holder: Activity? {
         get {
             UnsafeRawPointer(bitPattern: holderAddress.load(ordering: .acquiring)).map {
@@ -82,9 +83,9 @@ final class ContextQueue: @unchecked Sendable {
 
     // MARK: Jobs
 
-    /// Runs `job` when those before it are done, and returns at once.
+    /// Enqueues `job` and returns at once.
     ///
-    /// - Parameter canBeDeferred: whether other queues go first, as long as nothing waits behind the job.
+    /// - Parameter canBeDeferred: Whether other queues may go first while nothing else waits behind the job.
     func async(canBeDeferred: Bool = false, execute job: @escaping @Sendable () -> Void) {
         if isMain { return DispatchQueue.main.async(execute: job) }
         lock.lock()
@@ -94,7 +95,7 @@ final class ContextQueue: @unchecked Sendable {
         lock.unlock()
     }
 
-    /// Sees to it that a worker comes if nobody holds the queue. Under the lock.
+    /// Calls a worker if the queue is free. Call it under `lock`.
     private func callWorker() {
         guard holderAddress.load(ordering: .relaxed) == 0, !isReady || (isDeferred && pressing > 0) else { return }
         isReady = true
@@ -102,7 +103,7 @@ final class ContextQueue: @unchecked Sendable {
         QueueWorkers.shared.add(self, isDeferred: isDeferred)
     }
 
-    /// Runs the jobs that are waiting, unless someone else has come first. A queue with many gives others a turn.
+    /// Runs waiting jobs unless the queue is taken. A queue with many jobs yields to other queues.
     func drain() {
         let thread = QueueThread.current
         let activity = thread.activity == nil ? thread.own : Activity(on: thread)
@@ -128,7 +129,7 @@ final class ContextQueue: @unchecked Sendable {
         return job
     }
 
-    /// Works for an activity on this queue.
+    /// Runs a block as an activity on this queue.
     private func run<T>(_ activity: Activity, on thread: QueueThread, _ block: () throws -> T) rethrows -> T {
         let (outer, innermost) = (thread.activity, activity.innermost)
         thread.activity = activity
@@ -140,7 +141,7 @@ final class ContextQueue: @unchecked Sendable {
         return try block()
     }
 
-    /// The activity is done with the queue: the next one has it.
+    /// Ends the hold of an activity and passes the queue on.
     private func release() {
         lock.lock()
         if waiting.isEmpty {
@@ -155,7 +156,7 @@ final class ContextQueue: @unchecked Sendable {
         Standstill.lock.unlock()
     }
 
-    /// Under both locks.
+    /// Passes the queue to the next entry. Call it under both locks.
     private func handOver() {
         switch waiting.first {
         case nil: holder = nil
@@ -167,7 +168,8 @@ final class ContextQueue: @unchecked Sendable {
             request.grant()
         case .job:
             holder = nil
-            // A worker that waits for this queue can as well do what comes before its own request: else all of them might wait for one that is missing.
+            // A worker that waits for this queue runs the jobs before its own request; otherwise all workers might wait for a missing
+            // one.
             if waitingWorkers > 0, let worker = waiting.lazy.compactMap(Self.worker).first {
                 (isReady, isDeferred) = (true, false)
                 worker.give { self.drain() }
@@ -184,9 +186,9 @@ final class ContextQueue: @unchecked Sendable {
 
     // MARK: Waiting
 
-    /// Runs `block` here and waits for it.
+    /// Runs `block` and waits for it.
     ///
-    /// - Parameter isForChild: whether a context asks its parent in the middle of its own work, where no one can be let in.
+    /// - Parameter isForChild: Whether a child context calls its parent during its own work, where no other request may be served.
     func sync<T>(isForChild: Bool = false, _ block: () throws -> T) rethrows -> T {
         let thread = QueueThread.current
         if let activity = thread.activity {
@@ -198,7 +200,7 @@ final class ContextQueue: @unchecked Sendable {
         return try wait(isForChild, thread, block) { throw $0 }
     }
 
-    /// Calls `body`, which goes on to other queues, while this one stands still.
+    /// Marks this queue as blocked while `body` waits for other queues.
     private func standing<T>(_ thread: QueueThread, _ body: () throws -> T) rethrows -> T {
         lock.lock()
         let isFree = holder == nil
@@ -241,7 +243,7 @@ final class ContextQueue: @unchecked Sendable {
         return true
     }
 
-    /// Stands still until the request is done, here or on a thread that serves it.
+    /// Waits until the request is done, here or on a thread that serves it.
     private func stand(_ request: QueueRequest, on thread: QueueThread) {
         Standstill.lock.lock()
         var drains = false
@@ -269,7 +271,8 @@ final class ContextQueue: @unchecked Sendable {
         release()
     }
 
-    /// Lets a request in although the activity that holds the queue has not done: it stands still until the request is done. Under ``Standstill/lock``.
+    /// Runs a request while the activity that holds the queue is blocked; the activity stays blocked until the request is done. Call it
+    /// under ``Standstill/lock``.
     func lend(to request: QueueRequest, by lender: Activity) {
         if !isMain {
             lock.lock()
@@ -286,7 +289,7 @@ final class ContextQueue: @unchecked Sendable {
         }
     }
 
-    /// Serves a request that has waited for the main queue, unless it was served where the main thread stood still.
+    /// Serves a request for the main queue, unless it was served while the main thread was blocked.
     private func runOnMain(_ request: QueueRequest) {
         let thread = QueueThread.current
         Standstill.lock.lock()

@@ -1,15 +1,15 @@
 internal import Foundation
 
-/// What was taken out of the relationships of an object, noted before the object's changes are given up.
+/// An object removed from a relationship, recorded before the owner's changes are discarded.
 struct RemovedLink {
     let object: NSManagedObject
     let relationship: NSRelationshipDescription
-    /// The object that the relationship has led to, as the context read it.
+    /// The destination object, as the context read it.
     let target: NSManagedObject
 }
 
 extension NSManagedObject {
-    /// What was taken out of the object's relationships since they were read; of a deleted object all that they led to.
+    /// The objects removed from the relationships since they were read; all destination objects for a deleted object.
     var removedLinks: [RemovedLink] {
         let isDeleted = flags.contains(.deleted)
         var links: [RemovedLink] = []
@@ -29,7 +29,7 @@ extension NSManagedObject {
         return [target]
     }
 
-    /// The object that a to-one relationship led to when it was read, if it lives in the context.
+    /// Returns the stored destination of a to-one relationship if it is registered with the context.
     private func storedTarget(of relationship: NSRelationshipDescription) -> NSManagedObject? {
         guard let id = snapshot?.objectID(at: slot(of: relationship)), let context = registry?.context else { return nil }
         if id !== NSManagedObjectID.unresolved { return context.registry.object(with: id) }
@@ -41,8 +41,8 @@ extension NSManagedObject {
         }
     }
 
-    /// The changes of the object's relationships are given up: the objects at the other ends forget what was added here. A deleted object that
-    /// leads to itself keeps that, in case an undo brings it back.
+    /// Undoes the additions of this object at the inverse relationships, because its own changes are discarded. A deleted object that
+    /// refers to itself keeps that reference for a later undo.
     func undoInverses() {
         let isDeleted = flags.contains(.deleted)
         for case let relationship as NSRelationshipDescription in changes {
@@ -57,7 +57,8 @@ extension NSManagedObject {
         }
     }
 
-    /// The other end of a link that is back: it leads here again, unless it was made to lead elsewhere. Then it goes from this end, too.
+    /// Restores the inverse of a removed link, unless the other object now refers elsewhere; the link is then removed at this end as
+    /// well.
     fileprivate func putBack(_ link: RemovedLink) {
         guard let inverse = link.relationship.keptInverse, let context = registry?.context, link.target.registry === registry else {
             return
@@ -74,17 +75,17 @@ extension NSManagedObject {
 }
 
 extension NSManagedObjectContext {
-    /// Objects have lost their changes: what was taken out of their relationships is back at both ends.
+    /// Restores removed links at both ends after the changes of objects were discarded.
     func putBack(_ links: [RemovedLink]) {
         for link in links where link.object.registry === registry && !link.object.flags.contains(.deleted) { link.object.putBack(link) }
     }
 
-    /// The object is as the store has it; nothing of it is left to save.
+    /// Discards the changes of an object and gives it the stored values.
     ///
-    /// - Returns: what is back in its relationships, for ``putBack(_:)`` once other objects are as they are to be.
+    /// - Returns: The restored links, for ``putBack(_:)`` once other objects are final.
     func dropChanges(of object: NSManagedObject, for stored: Row) -> [RemovedLink] {
         let links = object.removedLinks
-        // First, for an object that leads to itself is changed by it.
+        // First, because a self-reference changes the object.
         object.undoInverses()
         if object.flags.contains(.deleted) { deletedList.remove(object) } else { updatedList.remove(object) }
         object.flags.subtract([.deleted, .preparedForDeletion])
@@ -93,9 +94,9 @@ extension NSManagedObjectContext {
         return links
     }
 
-    /// The store has deleted the object: it goes from here too.
+    /// Removes an object that the store has deleted.
     func acceptDeletion(of object: NSManagedObject) {
-        // First, for an object that leads to itself is changed by it.
+        // First, because a self-reference changes the object.
         object.undoInverses()
         if object.flags.contains(.deleted) { deletedList.remove(object) } else { updatedList.remove(object) }
         object.flags.subtract([.updated, .deleted, .noted])
@@ -104,11 +105,10 @@ extension NSManagedObjectContext {
         object.registry = nil
     }
 
-    /// The store has deleted the objects, but they are to stay: they are inserted again under their old IDs, with what they lead to as far as that
-    /// is there.
+    /// Inserts objects again, under their old IDs, that the store has deleted; relationships to objects that still exist are kept.
     func insertAgain(_ objects: [NSManagedObject]) {
         var related: [(NSManagedObject, NSRelationshipDescription, [NSManagedObject])] = []
-        // All of them first, for they may lead to each other.
+        // All objects first, because they may refer to each other.
         for object in objects {
             for relationship in object.owningEntity.frozen!.relationships {
                 related.append((object, relationship, object.related(relationship)))
@@ -127,15 +127,15 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// The other end of a relationship of an object that is inserted again: others have taken the object out of it.
+    /// Restores the inverse of a relationship of a reinserted object, from which others removed the object.
     private func leadBack(_ other: NSManagedObject, to object: NSManagedObject, _ relationship: NSRelationshipDescription) {
         if other === object || other.flags.contains(.inserted) {
-            // It comes back, too. Its end may be unread, and then no store knows it any more.
+            // The inverse may be unread, and no store knows the link any more.
             if let inverse = relationship.keptInverse, inverse.isToMany { other.put(object, into: inverse) }
             return
         }
         guard catchUp(other) else {
-            // Others have deleted it. It goes from here when that is merged.
+            // Others have deleted it; merging the deletion removes it here.
             return relationship.isToMany ? object.take(other, outOf: relationship) : object.putToOne(nil, relationship, was: other)
         }
         guard let inverse = relationship.keptInverse else { return }
@@ -146,12 +146,11 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Brings an object up to the row that the store has, so that what is taken out of its relationships is there to be taken. False when there
-    /// is none.
+    /// Updates an object to the stored row, so that links can be removed from it. Returns false when there is no row.
     @discardableResult
     func catchUp(_ object: NSManagedObject) -> Bool {
         if object.isFault, !object.hasChanges { object.relationships = [] }
-        // Another process may have saved it, of which no one has told.
+        // Another process may have saved it unnoticed.
         source.forgetRow(of: object.objectID)
         do {
             guard let row = try source.row(for: object.objectID, in: self) else { return false }
@@ -162,18 +161,18 @@ extension NSManagedObjectContext {
         return true
     }
 
-    /// Whether a row is other than the one that the object goes by. What a parent has not saved has no version of its own.
+    /// Returns whether a row differs in version from the object's row. Rows that a parent has not saved have no version.
     private func isNews(_ row: Row, to object: NSManagedObject, _ known: Row) -> Bool {
         if row.version != known.version { return true }
         guard parent != nil, row !== known else { return false }
         return !object.owningEntity.frozen!.layout.slots.allSatisfy { row.hasEqualValue(as: known, at: $0) }
     }
 
-    /// The delete rules of a deleted object hold for what others have related to it. Its attributes stay, for an undo that brings it back.
+    /// Applies the delete rules of a deleted object to links that others have added. Attributes are kept for an undo.
     func deleteAgain(_ object: NSManagedObject, for stored: Row) {
         object.rebase(onto: stored, overwrites: true)
         for relationship in object.owningEntity.frozen!.relationships {
-            // What was never saved is gone already.
+            // An object that was never saved is already gone.
             for other in object.related(relationship) where other.registry === registry && !other.flags.contains(.inserted) {
                 catchUp(other)
             }
@@ -181,7 +180,7 @@ extension NSManagedObjectContext {
         repeatDeletion(of: object)
     }
 
-    /// The delete rules of a deleted object are carried out again at the end of the event.
+    /// Schedules the delete rules of a deleted object again for the end of the event.
     func repeatDeletion(of object: NSManagedObject) {
         eventDeletions.append(object)
         if !object.flags.contains(.noted) { noteInEvent(object) }

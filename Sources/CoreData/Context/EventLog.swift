@@ -1,29 +1,29 @@
 internal import Foundation
 
-/// One step of what the program has done in an event, with what it takes to go back.
+/// One reversible step of an event.
 ///
-/// The two ends of a relationship are two steps: each end goes back by itself.
+/// The two ends of a relationship are two steps: each end is reverted separately.
 enum EventStep {
-    /// Attributes of an object may have changed; its `eventRow` holds the values before.
+    /// Attributes of an object may have changed; its `eventRow` holds the old values.
     case attributes(NSManagedObject)
-    /// The attributes in the set have had the values of the row.
+    /// The attributes in the set had the values of the row.
     case values(NSManagedObject, Row, PropertySet)
-    /// A to-one relationship has led elsewhere.
+    /// A to-one relationship changed its destination.
     case toOne(NSManagedObject, NSRelationshipDescription, before: NSManagedObject?)
-    /// An object came into a to-many relationship.
+    /// An object was added to a to-many relationship.
     case added(NSManagedObject, NSRelationshipDescription, NSManagedObject)
-    /// An object went from a to-many relationship; the index tells its place in an order.
+    /// An object was removed from a to-many relationship; the index is its position in an ordered one.
     case removed(NSManagedObject, NSRelationshipDescription, NSManagedObject, index: Int?)
-    /// The objects of a to-many relationship were set anew.
+    /// The objects of a to-many relationship were replaced.
     case replaced(NSManagedObject, NSRelationshipDescription, before: [NSManagedObject], after: [NSManagedObject])
-    /// An order was changed by the steps before. Only what is registered for undo has it.
+    /// The preceding steps changed an order. Only steps registered for undo contain it.
     case ordered(NSManagedObject, NSRelationshipDescription, before: [NSManagedObject], after: [NSManagedObject])
-    /// An object was inserted, or is no longer deleted.
+    /// An object was inserted or is no longer deleted.
     case appeared(ObjectRemains)
     /// An object was deleted.
     case vanished(ObjectRemains)
 
-    /// The object and the relationship that a step is about; nil for the others.
+    /// The object and the relationship of a relationship step; nil for other steps.
     var relationship: (object: NSManagedObject, NSRelationshipDescription)? {
         switch self {
         case .toOne(let object, let relationship, _), .added(let object, let relationship, _), .removed(let object, let relationship, _, _),
@@ -34,7 +34,7 @@ enum EventStep {
     }
 }
 
-/// An object that an undo may have to bring back, with the relationships it had when it left its context.
+/// An object that an undo may restore, with the relationships it had when it left its context.
 final class ObjectRemains {
     let object: NSManagedObject
     var relationships: [RelationshipState] = []
@@ -44,7 +44,7 @@ final class ObjectRemains {
 
 /// The steps of an event, in order.
 ///
-/// Each change adds a step of constant size, so that an event of many changes costs no more than the changes themselves.
+/// Each change adds a step of constant size, so the cost of an event is proportional to its changes.
 struct EventLog {
     private(set) var steps: [EventStep] = []
     private var relationshipSteps: [ObjectIdentifier: [Int]] = [:]
@@ -52,7 +52,7 @@ struct EventLog {
 
     mutating func append(_ step: EventStep) { steps.append(step) }
 
-    /// The steps that concern relationships of `object`, in order.
+    /// Returns the relationship steps of `object`, in order.
     mutating func relationshipSteps(of object: NSManagedObject) -> [EventStep] {
         while indexed < steps.count {
             if let about = steps[indexed].relationship { relationshipSteps[ObjectIdentifier(about.object), default: []].append(indexed) }
@@ -63,31 +63,31 @@ struct EventLog {
 }
 
 extension NSManagedObject {
-    /// The event is about to change the object: the row is kept as it is, and what changes is written to another.
+    /// Keeps the current row for the event; changes are written to a copy.
     func keepRowOfEvent() {
         guard !flags.contains(.insertedInEvent) else { return }
         eventRow = row
         flags.remove(.ownsRow)
     }
 
-    /// As ``keepRowOfEvent()``, though the row is kept only when a value is set.
+    /// Works like ``keepRowOfEvent()``, but keeps the row only when a value is set.
     func keepRowOnceWritten() {
         guard !flags.contains(.insertedInEvent) else { return }
         if eventRow != nil { eventRow = nil }
         flags.remove(.ownsRow)
     }
 
-    /// Writes a step down. Of objects that are new in the event no one asks, unless there is an undo manager.
+    /// Logs a step. Steps of objects inserted in this event are skipped unless there is an undo manager.
     func log(_ step: @autoclosure () -> EventStep) {
         guard !flags.contains(.awaking), let context = registry?.context, context.undoer != nil || !flags.contains(.insertedInEvent)
         else { return }
         context.eventLog.append(step())
     }
 
-    /// The object leaves its context: an undo that may bring it back keeps its relationships.
+    /// Saves the relationships of an object that leaves its context, for an undo that may restore it.
     func leaveRemains() { if let rarities { rarities.remains?.relationships = relationships } }
 
-    /// What an undo keeps of the object.
+    /// Returns the state that an undo keeps of the object.
     func keepRemains() -> ObjectRemains {
         if let remains = rarities?.remains { return remains }
         let remains = ObjectRemains(self)
@@ -98,7 +98,7 @@ extension NSManagedObject {
 }
 
 extension NSManagedObjectContext {
-    /// The object counts as deleted from here on.
+    /// Marks an object as deleted.
     func markDeleted(_ object: NSManagedObject) {
         if object.flags.contains(.updated) {
             updatedList.remove(object)
@@ -110,13 +110,13 @@ extension NSManagedObjectContext {
         if undoer != nil { eventLog.append(.vanished(object.keepRemains())) }
     }
 
-    /// The event is over: what was changed came with a merge, which announces it and cannot be undone.
+    /// Ends an event whose changes came with a merge, which posts them itself and is not undoable.
     func dropEvent(_ objects: [NSManagedObject]) {
         eventLog = EventLog()
         objects.forEachUncounted { $0.eventRow = nil }
     }
 
-    /// The event is over: its changes are registered for undo, announced, and then no longer news.
+    /// Ends an event: registers its changes for undo and posts them.
     func finishEvent(_ changes: ObjectChanges) {
         let log = eventLog
         eventLog = EventLog()

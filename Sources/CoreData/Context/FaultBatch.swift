@@ -1,23 +1,23 @@
 internal import Foundation
 
-/// Objects that came to a context together, by one fetch or one relationship: the first fault among them asks the store for all.
+/// Objects that one fetch or one relationship brought into a context: the first fault among them loads the rows of all.
 ///
-/// An object knows its batch by number only, and the batch its objects by their identities only: neither keeps the other alive. Rows that come for
-/// a batch wait in the store's row cache, so objects stay faults until they are read.
+/// An object refers to its batch by number, and the batch to its objects by identity, so neither retains the other. Rows loaded for a
+/// batch wait in the store's row cache, and the objects stay faults until they are read.
 // Used on the context's queue.
 final class FaultBatch {
-    /// A long batch is asked for in parts of so many objects.
+    /// The number of objects that one query loads; a longer batch is loaded in parts.
     static let standardPartSize = 1000
 
     private let identities: IdentityList
     let partSize: Int
-    /// The parts whose rows have been asked for.
+    /// The parts whose rows have been requested.
     private var fired: Set<Int> = []
-    /// The objects of the parent context that those of a child were fetched from: they remember the batch there.
+    /// The objects of the parent context that a child's objects were fetched from; they keep the batch there.
     var parents: [NSManagedObject] = []
-    /// What was found at the other end of relationships, kept until those who lead there ask for it.
+    /// The destination objects of relationships, kept until their owners read them.
     private var followed: [Step: [NSManagedObject]] = [:]
-    /// By the integer that identity maps use. Where two IDs share one, the wrong part is asked for, and then the store for the one object.
+    /// Positions by the integer key of identity maps. Where two IDs share a key, the wrong part is loaded, and then the single object.
     private lazy var places = Dictionary(
         identities.keys.enumerated().map { ($1, Int32($0)) }, uniquingKeysWith: { first, _ in first })
 
@@ -35,34 +35,34 @@ final class FaultBatch {
     var count: Int { identities.count }
     var partCount: Int { (count + partSize - 1) / partSize }
 
-    /// The part in which an object of the batch stands; nil where it has left, with another ID.
+    /// Returns the part that contains an object; nil where the object left the batch with another ID.
     func part(of object: NSManagedObject) -> Int? {
         if partCount == 1 { return 0 }
         return object.identityKey.flatMap { places[$0] }.map { Int($0) / partSize }
     }
 
-    /// The objects of a part that live in the context.
+    /// Returns the objects of a part that are registered with the context.
     func objects(ofPart part: Int, in registry: ObjectRegistry) -> [NSManagedObject] {
         identities.objects(part * partSize..<min(count, (part + 1) * partSize), in: registry)
     }
 
-    /// Whether any of the objects still belongs to the batch.
+    /// Returns whether any registered object still belongs to the batch.
     func isInUse(as number: UInt32, in registry: ObjectRegistry) -> Bool {
         identities.contains(in: registry) { $0.batchNumber == number }
     }
 
-    /// Whether every row has been asked for.
+    /// Whether every row has been requested.
     var isFired: Bool { fired.count == partCount }
-    /// The rows of a part are being asked for. False if they have been.
+    /// Marks the rows of a part as requested. Returns false if they already were.
     func startFiring(_ part: Int) -> Bool { fired.insert(part).inserted }
-    /// It came to nothing.
+    /// Reverts ``startFiring(_:)`` after a failure.
     func stopFiring(_ part: Int) { fired.remove(part) }
 
-    /// What was found at the other end of a relationship; nil if it has not been followed.
+    /// Returns the destination objects of a relationship; nil if it was not loaded.
     func objects(of step: Step) -> [NSManagedObject]? { followed[step] }
     func setObjects(_ objects: [NSManagedObject]?, of step: Step) { followed[step] = objects }
 
-    /// The store is to be asked again: an object has been refreshed.
+    /// Forgets all requests, because an object was refreshed.
     func reset() {
         fired = []
         followed = [:]
@@ -73,17 +73,17 @@ final class FaultBatch {
 struct FaultBatches {
     private var batches: [UInt32: FaultBatch] = [:]
     private var lastNumber: UInt32 = 0
-    /// How many objects the batches name, and how many they may before it is looked which are of use.
+    /// The number of objects in all batches, and the limit at which unused batches are removed.
     private var count = 0
     private var limit = 4096
 
-    /// The batch of a number; 0 is none.
+    /// Returns the batch with a number; 0 stands for none.
     subscript(number: UInt32) -> FaultBatch? { number == 0 ? nil : batches[number] }
 
     /// Makes objects one batch.
     ///
-    /// - Parameter replacing: whether objects leave larger batches for this one. A relationship that leads back must not break up what a fetch has
-    ///   brought.
+    /// - Parameter replacing: Whether objects leave larger batches for this one. A relationship back to its owners must not split the
+    ///   batch of a fetch.
     mutating func add(
         _ objects: [NSManagedObject], partSize: Int = FaultBatch.standardPartSize, replacing: Bool, in registry: ObjectRegistry
     ) {
@@ -94,7 +94,7 @@ struct FaultBatches {
             let number = objects[0].batchNumber
             var isSame = true
             objects.forEachUncounted { if $0.batchNumber != number { isSame = false } }
-            // They have come together once more.
+            // The same objects came together again.
             if isSame { return known.reset() }
         }
         repeat { lastNumber &+= 1 } while lastNumber == 0 || batches[lastNumber] != nil
@@ -105,7 +105,7 @@ struct FaultBatches {
         if count > limit { sweep(registry) }
     }
 
-    /// Gives up the batches none of whose objects lives any more. The more are in use, the more may come until the next time.
+    /// Removes the batches without registered objects. The limit for the next sweep grows with the batches in use.
     private mutating func sweep(_ registry: ObjectRegistry) {
         batches = batches.filter { number, batch in batch.isInUse(as: number, in: registry) }
         count = batches.values.reduce(0) { $0 + $1.count }

@@ -1,4 +1,4 @@
-/// The identities of objects that came together: their numbers where all come from one table, so that no ID need be made for any.
+/// The identities of objects that came together, as row numbers where all belong to one table, so that no IDs need be created.
 struct IdentityList {
     private enum Content {
         case ids([NSManagedObjectID])
@@ -6,7 +6,7 @@ struct IdentityList {
     }
     private let content: Content
 
-    /// The identities of objects, which get IDs if they have none.
+    /// Creates the list; objects without IDs get them if needed.
     init(_ objects: [NSManagedObject]) {
         if let origin = objects.first?.origin {
             var numbers: [Int64] = []
@@ -27,7 +27,7 @@ struct IdentityList {
         }
     }
 
-    /// The keys under which identity maps file the objects.
+    /// The keys of the objects in identity maps.
     var keys: [Int64] {
         switch content {
         case .ids(let ids): ids.map(\.key)
@@ -35,7 +35,7 @@ struct IdentityList {
         }
     }
 
-    /// The objects of a part that are registered.
+    /// Returns the registered objects of a part.
     func objects(_ part: Range<Int>, in registry: ObjectRegistry) -> [NSManagedObject] {
         switch content {
         case .ids(let ids): registry.objects(with: Array(ids[part])).compactMap { $0 }
@@ -43,7 +43,7 @@ struct IdentityList {
         }
     }
 
-    /// Whether one of the objects is registered and is as `condition` says.
+    /// Returns whether a registered object of the list satisfies `condition`.
     func contains(in registry: ObjectRegistry, where condition: (NSManagedObject) -> Bool) -> Bool {
         var start = 0
         while start < count {

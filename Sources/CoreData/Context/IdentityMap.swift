@@ -1,11 +1,11 @@
 internal import Foundation
 
-/// Finds the registered object of an identity: an open-addressed table keyed by ``NSManagedObjectID/key``, holding objects without
-/// keeping them alive.
+/// Finds the registered object of an identity: an open-addressed hash table keyed by ``NSManagedObjectID/key`` that does not retain its
+/// objects.
 ///
-/// Keys are mostly dense (a store counts its rows up), so groups of eight consecutive keys share two cache lines and the groups are
-/// scattered; a plain identity hash would make one cluster, and deletion quadratic. Several objects may share a key: the caller tells
-/// them apart. Not synchronized: ``ObjectRegistry`` guards it.
+/// Keys are mostly dense, because stores number their rows consecutively. Groups of eight consecutive keys share two cache lines, and the
+/// groups are scattered; a plain identity hash would form one cluster and make deletion quadratic. Several objects may share a key; the
+/// caller distinguishes them. Not synchronized: ``ObjectRegistry`` guards it.
 struct IdentityMap: ~Copyable {
     struct Entry {
         var key: Int64
@@ -34,7 +34,7 @@ struct IdentityMap: ~Copyable {
         return ((group << 3) | Int(truncatingIfNeeded: key & 7)) & mask
     }
 
-    /// The first object filed under `key` that is the one wanted.
+    /// Returns the first object under `key` that `isWanted` accepts.
     @inline(__always) func find(_ key: Int64, isWanted: (UnsafeMutableRawPointer) -> Bool) -> UnsafeMutableRawPointer? {
         var index = Self.home(key, mask)
         while let object = entries[index].object {
@@ -44,14 +44,14 @@ struct IdentityMap: ~Copyable {
         return nil
     }
 
-    /// Files an object that is not in the table.
+    /// Inserts an object that is not in the table.
     mutating func insert(_ object: UnsafeMutableRawPointer, for key: Int64) {
         if (count &+ 1) &* 2 > mask { grow(to: (mask + 1) * 2) }
         place(Entry(key: key, object: object))
         count &+= 1
     }
 
-    /// Files an object unless one of the same identity is in the table.
+    /// Inserts an object unless one of the same identity is in the table.
     @inline(__always) mutating func insert(
         _ object: UnsafeMutableRawPointer, for key: Int64, unless isEqual: (UnsafeMutableRawPointer) -> Bool
     ) {
@@ -65,7 +65,7 @@ struct IdentityMap: ~Copyable {
         count &+= 1
     }
 
-    /// Makes room for `additional` objects at once.
+    /// Reserves space for `additional` objects.
     mutating func reserve(_ additional: Int) {
         var capacity = mask + 1
         while (count + additional) * 2 > capacity - 1 { capacity *= 2 }
@@ -89,7 +89,7 @@ struct IdentityMap: ~Copyable {
         old.deallocate()
     }
 
-    /// Takes an object out, moving those behind it back so that no gap cuts them off.
+    /// Removes an object and shifts the following ones back, so that no gap breaks their probe sequence.
     mutating func remove(_ object: UnsafeMutableRawPointer, for key: Int64) {
         var gap = Self.home(key, mask)
         while let candidate = entries[gap].object, candidate != object { gap = (gap &+ 1) & mask }

@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// A lock for steps of a few nanoseconds, where the method calls of `NSLock` would cost as much as the step.
-// The system's mutex, at an address of its own.
+/// A lock for critical sections of a few nanoseconds, in which the method calls of `NSLock` would dominate.
+// Wraps a `pthread_mutex_t` at a stable address.
 final class Mutex: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
@@ -17,7 +17,7 @@ final class Mutex: @unchecked Sendable {
     }
 
     @inline(__always) func lock() { pthread_mutex_lock(mutex) }
-    /// Whether it was free, and is taken now.
+    /// Acquires the lock if it is free, and returns whether it did.
     @inline(__always) func tryLock() -> Bool { pthread_mutex_trylock(mutex) == 0 }
     @inline(__always) func unlock() { pthread_mutex_unlock(mutex) }
 }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Says that objects share values that a uniqueness constraint of their entity wants to be unique.
+/// A conflict between objects that violate a uniqueness constraint of their entity.
 ///
 /// A snapshot is a dictionary of values by property name.
 ///
@@ -9,25 +9,25 @@ public import Foundation
 open class NSConstraintConflict: NSObject, @unchecked Sendable {
     /// The names of the attributes.
     public let constraint: [String]
-    /// The values that are shared, by the names of the attributes.
+    /// The shared values, by attribute name.
     public let constraintValues: [String: Any]
-    /// The object in the store that has the values, as it is in the saving context; nil where only objects of the save share them.
+    /// The object in the store that has the values, as registered in the saving context; nil where only objects of the save share them.
     public let databaseObject: NSManagedObject?
     /// The values of that object in the store.
     public let databaseSnapshot: [String: Any]?
-    /// The objects that were to be saved with the values.
+    /// The objects of the save that have the values.
     public let conflictingObjects: [NSManagedObject]
-    /// Their values.
+    /// The values of the conflicting objects.
     public let conflictingSnapshots: [[AnyHashable: Any]]
 
-    /// Makes a conflict; for stores that notice one themselves and throw it, in an error of code 133021 under `"conflictList"`.
+    /// Creates a conflict, for stores that detect one themselves and throw it in an error of code 133021 under `"conflictList"`.
     ///
     /// - Parameters:
-    ///   - constraint: the names of the attributes.
-    ///   - databaseObject: the object in the store that has the values.
-    ///   - databaseSnapshot: its values.
-    ///   - conflictingObjects: the objects that were to be saved with them.
-    ///   - conflictingSnapshots: their values, in the same order.
+    ///   - constraint: The names of the attributes.
+    ///   - databaseObject: The object in the store that has the values.
+    ///   - databaseSnapshot: The values of that object.
+    ///   - conflictingObjects: The objects of the save that have the same values.
+    ///   - conflictingSnapshots: The values of the conflicting objects, in the same order.
     public init(
         constraint: [String], database databaseObject: NSManagedObject?, databaseSnapshot: [AnyHashable: Any]?,
         conflicting conflictingObjects: [NSManagedObject], conflictingSnapshots: [Any]
@@ -44,14 +44,14 @@ open class NSConstraintConflict: NSObject, @unchecked Sendable {
         self.conflictingSnapshots = conflictingSnapshots
     }
 
-    /// The attributes, their values, and who has them.
+    /// A description of the attributes, their values and the objects that share them.
     open override var description: String {
         let values = constraint.map { "\($0) = \(constraintValues[$0] ?? "?")" }.joined(separator: ", ")
         let owner = databaseObject.map { "\($0.objectID) has them in the store" } ?? "no object in the store has them"
         return "NSConstraintConflict: \(conflictingObjects.count) unsaved objects have \(values); \(owner)"
     }
 
-    /// The error that carries conflicts to the merge policy and, where it does not settle them, to the caller of save.
+    /// Creates the error that passes conflicts to the merge policy and, if they stay unresolved, to the caller of the save.
     static func error(_ conflicts: [NSConstraintConflict]) -> NSError {
         CoreDataError.make(
             NSManagedObjectConstraintMergeError, "\(conflicts.count) uniqueness constraints would be broken.",
@@ -63,10 +63,10 @@ open class NSConstraintConflict: NSObject, @unchecked Sendable {
 }
 
 extension NSManagedObjectContext {
-    /// Settles a conflict so that the save can be repeated: one object keeps the values.
+    /// Resolves a conflict so that the save can be repeated: one object keeps the values.
     ///
-    /// New objects give way to saved ones, so that the identity of a saved object outlives the next import; what they bring along goes over to
-    /// it unless the store wins.
+    /// A saved object takes precedence over new ones, so that its identity survives repeated imports; the values of the new objects are
+    /// copied to it unless the store wins.
     func settle(_ conflict: NSConstraintConflict, _ type: NSMergePolicyType) {
         func isHere(_ object: NSManagedObject) -> Bool { object.registry === registry && !object.isDeleted }
         let rivals = conflict.conflictingObjects.filter(isHere)
@@ -102,7 +102,7 @@ extension NSManagedObjectContext {
         if !discarded.isEmpty { post(Self.didChangeObjectsNotification, ObjectChanges(deleted: discarded)) }
     }
 
-    /// Gives a new object up, and its place in relationships.
+    /// Discards a new object and removes it from relationships.
     private func discard(_ object: NSManagedObject) {
         object.undoInverses()
         forget(object)
@@ -110,7 +110,7 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-    /// Takes the values that were set on a new object, or all of its values; relationships gain its objects.
+    /// Copies the values that were set on a new object, or all of its values; relationships gain its objects.
     fileprivate func takeOver(_ new: NSManagedObject, everything: Bool) {
         for property in new.owningEntity.frozen!.properties where everything || new.changed.contains(property.slotIndex) {
             guard let own = owningEntity.frozen!.byName[property.name] else { continue }
@@ -127,7 +127,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Goes back to the stored values: of some attributes, or of everything.
+    /// Restores the stored values of some attributes, or of everything.
     fileprivate func giveUp(_ names: [String], everything: Bool) {
         guard let snapshot, let context = registry?.context else { return }
         if everything { return context.putBack(context.dropChanges(of: self, for: snapshot)) }

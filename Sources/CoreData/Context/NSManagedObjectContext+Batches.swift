@@ -3,11 +3,11 @@ internal import Foundation
 extension NSManagedObjectContext {
     // MARK: Rows
 
-    /// Asks the store for the rows of all that came with an object whose fault is about to fire, if it has not been asked yet.
+    /// Loads the rows of all objects in the batch of an object whose fault is about to fire, unless they were requested before.
     ///
-    /// - Throws: the store's error; it is asked again the next time.
+    /// - Throws: The store's error; the next fault tries again.
     func prepareRow(of object: NSManagedObject) throws {
-        // A child has no rows of its own to prepare: its parent does it.
+        // A child has no rows of its own; its parent loads them.
         guard parent == nil, let batch = faultBatches[object.batchNumber], !batch.isFired, let part = batch.part(of: object)
         else {
             return
@@ -15,9 +15,9 @@ extension NSManagedObjectContext {
         try fire(part, of: batch, eagerly: false)
     }
 
-    /// Asks the store for the rows of a part.
+    /// Loads the rows of a part.
     ///
-    /// - Parameter eagerly: whether a store that answers for one object at a time is asked for each.
+    /// - Parameter eagerly: Whether a store that returns one object at a time is queried for each.
     private func fire(_ part: Int, of batch: FaultBatch, eagerly: Bool) throws {
         guard batch.startFiring(part) else { return }
         let faults = batch.objects(ofPart: part, in: registry).filter(\.isFault)
@@ -34,11 +34,11 @@ extension NSManagedObjectContext {
 
     // MARK: Relationships
 
-    /// Asks the store for a relationship of all that came with an object, if it has not been asked yet.
+    /// Loads a relationship of all objects in the batch of an object, unless it was requested before.
     ///
-    /// What is found forms a batch in turn, so that walking on costs no more.
+    /// The destination objects form a batch in turn.
     ///
-    /// - Throws: the store's error; it is asked again the next time.
+    /// - Throws: The store's error; the next read tries again.
     func prepareRelationship(_ relationship: NSRelationshipDescription, of object: NSManagedObject) throws {
         if let parentSource {
             if persistentStoreCoordinator?.batchesFaults ?? false {
@@ -50,11 +50,11 @@ extension NSManagedObjectContext {
         _ = try follow(relationship.name, fromPart: part, of: batch, eagerly: false)
     }
 
-    /// The objects at the other end of a relationship of the objects of a part.
+    /// Returns the destination objects of a relationship of the objects of a part.
     private func follow(_ name: String, fromPart part: Int, of batch: FaultBatch, eagerly: Bool) throws -> [NSManagedObject] {
         let step = FaultBatch.Step(relationship: name, part: part)
         if let known = batch.objects(of: step) { return known }
-        // From here on, so that what this asks for does not ask for it again.
+        // Set first, so that the reads below do not request it again.
         batch.setObjects([], of: step)
         do {
             let owners = batch.objects(ofPart: part, in: registry).filter { !$0.isInserted }
@@ -69,7 +69,7 @@ extension NSManagedObjectContext {
                 related += try relatedIDs(of: relationship, from: group, eagerly: eagerly)
             }
             if related.isEmpty, found.isEmpty { return [] }
-            // IDs that share an integer stand for each other here: a batch may lack some without harm.
+            // IDs with equal keys count as one here; a batch may omit objects.
             var seen: Set<Int64> = []
             let objects = found.followed(by: objects(with: related.filter { seen.insert($0.key).inserted }))
             faultBatches.add(objects, partSize: batch.partSize, replacing: eagerly, in: registry)
@@ -81,7 +81,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// What a to-many relationship of saved objects of one table leads to; nil where that has to be found out by IDs.
+    /// Returns the row numbers a to-many relationship refers to from saved objects of one table; nil where IDs are needed.
     private func relatedNumbers(of relationship: NSRelationshipDescription, from owners: [NSManagedObject]) throws -> RelatedNumbers? {
         guard relationship.isToMany, let origin = owners.first?.origin else { return nil }
         var numbers: [Int64] = []
@@ -91,7 +91,7 @@ extension NSManagedObjectContext {
         return try source.prepareRelatedNumbers(of: relationship, for: numbers, of: origin, in: self)
     }
 
-    /// The objects that have a relationship of a name, by the relationship.
+    /// Groups the objects that have a relationship of a name, by the relationship.
     private func grouped(_ owners: [NSManagedObject], by name: String) -> [(NSRelationshipDescription, [NSManagedObject])] {
         var groups: [(NSRelationshipDescription, [NSManagedObject])] = []
         for owner in owners {
@@ -105,7 +105,7 @@ extension NSManagedObjectContext {
         return groups
     }
 
-    /// The IDs at the other end of a relationship, from what is known and then from the store.
+    /// Returns the IDs of the destination objects, known ones first, then those from the store.
     private func relatedIDs(
         of relationship: NSRelationshipDescription, from owners: [NSManagedObject], eagerly: Bool
     ) throws -> [NSManagedObjectID] {
@@ -128,9 +128,9 @@ extension NSManagedObjectContext {
 
     // MARK: Fetches
 
-    /// Objects that a fetch has found are one batch from now on; what the request says about faults is done.
+    /// Makes fetched objects one batch and applies the faulting options of the request.
     ///
-    /// - Throws: the store's error.
+    /// - Throws: The store's error.
     func settleFaults(_ objects: [NSManagedObject], of query: StoreQuery) throws {
         if query.shouldRefreshRefetchedObjects { refreshRefetched(objects, isRemote: true) }
         noteArrivalAsBatch(of: objects, query)
@@ -140,7 +140,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Objects that a fetch has found are one batch from now on.
+    /// Makes fetched objects one batch.
     func noteArrivalAsBatch(of objects: [NSManagedObject], _ query: StoreQuery) {
         noteArrivalFromParent(of: objects, replacing: true)
         guard source.batchesFaults else { return }
@@ -148,41 +148,41 @@ extension NSManagedObjectContext {
         faultBatches.add(objects, partSize: size, replacing: true, in: registry)
     }
 
-    /// Objects have come by a relationship: they are one batch, unless they came as part of a larger one.
+    /// Makes the objects of a relationship one batch, unless they belong to a larger one.
     func noteArrival(of objects: [NSManagedObject]) {
         noteArrivalFromParent(of: objects, replacing: false)
         guard objects.count > 1, objects.contains(where: { $0.batchNumber == 0 }), source.batchesFaults else { return }
         faultBatches.add(objects, replacing: false, in: registry)
     }
 
-    /// Objects have come from the parent: while they are of use, its objects are kept, which remember that they came together.
+    /// Makes objects from the parent one batch, and retains the parent's objects, which keep their own batch, while the batch is in use.
     private func noteArrivalFromParent(of objects: [NSManagedObject], replacing: Bool) {
         guard let fetched = parentSource?.takeFetched(), !fetched.isEmpty else { return }
         faultBatches.add(objects, replacing: replacing, in: registry)
         for object in objects {
-            // Those that stay in a larger batch of before have their parents there.
+            // Objects that stay in an earlier, larger batch have their parents there.
             guard let batch = faultBatches[object.batchNumber], batch.parents.isEmpty else { continue }
             batch.parents = fetched
             return
         }
     }
 
-    /// Objects that a fetch has found again take the values that the store has now.
+    /// Refreshes fetched objects with the current values of the store.
     ///
-    /// - Parameter isRemote: whether rows that are kept in memory are not to be used.
+    /// - Parameter isRemote: Whether cached rows are to be ignored.
     func refreshRefetched(_ objects: [NSManagedObject], isRemote: Bool) {
         var changes = ObjectChanges()
         refreshMerged(objects.filter { !$0.isFault && !$0.isInserted && !isBeingSaved($0) }, isRemote: isRemote, &changes)
         if !changes.isEmpty { post(Self.didChangeObjectsNotification, changes) }
     }
 
-    /// Fetches what key paths lead to from the objects of a fetch, a relationship at a time for all of them.
+    /// Prefetches the relationships along key paths, one relationship at a time for all objects of a fetch.
     ///
-    /// - Throws: code 134060 for a path that is none of relationships; the store's error.
+    /// - Throws: Code 134060 for a path that does not consist of relationships; the store's error.
     func prefetch(_ query: StoreQuery, for objects: [NSManagedObject]) throws {
         for path in query.relationshipKeyPathsForPrefetching {
             let names = try Self.relationshipNames(in: path, from: query.entity)
-            // Stores that have their rows in memory need no asking.
+            // Stores with their rows in memory need no prefetching.
             guard source.batchesFaults else { continue }
             var numbers = Set(objects.map(\.batchNumber))
             for name in names {
@@ -217,16 +217,16 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-    /// The stored IDs at the other end of a relationship, as far as they are known without asking the store.
+    /// Returns the stored destination IDs of a relationship, as far as they are known without a query.
     func knownIDs(of relationship: NSRelationshipDescription) -> [NSManagedObjectID]? {
         let id = objectID
         guard let original = id.persistentStore else { return nil }
-        // What is read of a former state is not known from the present one.
+        // A past state is not known from the current one.
         let store = managedObjectContext?.generation.current?.view(of: original) ?? original
         defer { withExtendedLifetime(store) {} }
         let access: any RowAccess = store.rowAccess
         var stored = snapshot
-        // A fault's row may lie in the store's cache.
+        // A fault's row may be in the store's cache.
         if isFault, access.batchesFaults, let row = access.knownRow(for: id) { stored = row }
         let slot = slot(of: relationship)
         if relationship.isToMany {
@@ -235,7 +235,7 @@ extension NSManagedObject {
             guard let target = stored.objectID(at: slot) else { return [] }
             if target !== NSManagedObjectID.unresolved { return [target] }
         } else {
-            // The row will tell; asking for the relationship alone may be a question too many.
+            // The row contains it; loading the relationship alone might be an extra query.
             return []
         }
         return access.knownRelatedIDs(of: relationship, for: id)

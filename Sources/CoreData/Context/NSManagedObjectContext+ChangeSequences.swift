@@ -1,27 +1,27 @@
 internal import Foundation
 
-/// Which objects a notification of a context tells of, by their IDs. It may cross to other queues.
+/// The IDs of the objects in a context notification. Unlike the objects, they may cross to other queues.
 public struct ObjectIDChanges: Sendable, Hashable {
-    /// The objects that were inserted.
+    /// The IDs of the inserted objects.
     public var inserted: Set<NSManagedObjectID> = []
-    /// The objects that were updated.
+    /// The IDs of the updated objects.
     public var updated: Set<NSManagedObjectID> = []
-    /// The objects that were deleted.
+    /// The IDs of the deleted objects.
     public var deleted: Set<NSManagedObjectID> = []
-    /// The objects that were refreshed without being changed here.
+    /// The IDs of the objects that were refreshed without changes of their own.
     public var refreshed: Set<NSManagedObjectID> = []
-    /// The objects that have become invalid.
+    /// The IDs of the invalidated objects.
     public var invalidated: Set<NSManagedObjectID> = []
-    /// Whether every object has become invalid, as by a reset.
+    /// Whether every object was invalidated, for example by a reset.
     public var invalidatedAll = false
 
-    /// Makes changes of nothing.
+    /// Creates an empty set of changes.
     public init() {}
 
-    /// All objects that were inserted, updated, deleted, refreshed or made invalid.
+    /// The IDs of all inserted, updated, deleted, refreshed or invalidated objects.
     public var all: Set<NSManagedObjectID> { inserted.union(updated).union(deleted).union(refreshed).union(invalidated) }
 
-    /// The changes that a notification tells of. Call it where the notification is posted, on the context's queue.
+    /// Reads the changes of a notification. Call it where the notification is posted, on the context's queue.
     init(_ notification: Notification) {
         func ids(_ key: String) -> Set<NSManagedObjectID> {
             switch notification.userInfo?[key] {
@@ -41,15 +41,15 @@ public struct ObjectIDChanges: Sendable, Hashable {
 
 /// The notifications of one kind that a context posts, as an asynchronous sequence.
 ///
-/// Iteration begins to listen when its iterator is made, misses nothing from then on, keeps what has not been asked for yet, and ends when the
-/// task is cancelled. It does not keep the context alive, and does not end with it.
+/// Observation begins when the iterator is created. Notifications are buffered until they are requested, and iteration ends when the task
+/// is cancelled. The sequence neither keeps the context alive nor ends with it.
 public struct ContextNotifications: AsyncSequence, Sendable {
-    /// What each notification tells.
+    /// The IDs in each notification.
     public typealias Element = ObjectIDChanges
     fileprivate let name: Notification.Name
     fileprivate weak let context: NSManagedObjectContext?
 
-    /// Begins to listen.
+    /// Begins to observe and returns an iterator.
     public func makeAsyncIterator() -> AsyncIterator {
         let (stream, continuation) = AsyncStream.makeStream(of: ObjectIDChanges.self)
         guard let context else {
@@ -64,26 +64,26 @@ public struct ContextNotifications: AsyncSequence, Sendable {
         return AsyncIterator(base: stream.makeAsyncIterator())
     }
 
-    /// Gives one notification after the other.
+    /// Returns one notification after the other.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate var base: AsyncStream<ObjectIDChanges>.AsyncIterator
 
-        /// The next notification; nil when the task is cancelled.
+        /// Returns the next notification; nil when the task is cancelled.
         public mutating func next() async -> ObjectIDChanges? { await base.next() }
     }
 }
 
 extension NSManagedObjectContext {
-    /// What changes in the context, event by event, saved or not: `NSManagedObjectContextObjectsDidChange` as a sequence. New objects have temporary
-    /// IDs in it. Not in Apple's API.
+    /// The changes of each event in the context, saved or not: `NSManagedObjectContextObjectsDidChange` as a sequence. New objects have
+    /// temporary IDs. Not in Apple's API.
     public nonisolated var objectChanges: ContextNotifications {
         ContextNotifications(name: .NSManagedObjectContextObjectsDidChange, context: self)
     }
 
-    /// What the context saves: `NSManagedObjectContextDidSave` as a sequence. Not in Apple's API.
+    /// The saves of the context: `NSManagedObjectContextDidSave` as a sequence. Not in Apple's API.
     public nonisolated var saves: ContextNotifications { ContextNotifications(name: .NSManagedObjectContextDidSave, context: self) }
 
-    /// That the context is about to save: `NSManagedObjectContextWillSave` as a sequence; its elements are empty. Not in Apple's API.
+    /// The beginning of each save: `NSManagedObjectContextWillSave` as a sequence of empty elements. Not in Apple's API.
     public nonisolated var upcomingSaves: ContextNotifications {
         ContextNotifications(name: .NSManagedObjectContextWillSave, context: self)
     }

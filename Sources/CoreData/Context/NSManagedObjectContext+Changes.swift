@@ -2,7 +2,7 @@ internal import Foundation
 internal import Logging
 
 extension NSManagedObjectContext {
-    /// See ``delete(_:)``.
+    /// Marks an object for deletion and registers the change with the current event; implements the public ``delete(_:)``.
     func performDelete(_ object: NSManagedObject) {
         checkQueue("delete(_:) is called")
         refuseForeign(object, "deleted")
@@ -11,14 +11,14 @@ extension NSManagedObjectContext {
             object.flags.insert(.preparedForDeletion)
             object.prepareForDeletion()
         }
-        // Without an undo nobody asks for the row before it is written to.
+        // Only an undo needs the row before it is written to.
         noteInEvent(object, keepsRow: undoer != nil)
         markDeleted(object)
-        // Without relationships there is nothing that delete rules could do. One that was never saved is forgotten with the event.
+        // Delete rules apply to relationships only. An object that was never saved is removed at the end of the event.
         if object.flags.contains(.inserted) || !object.owningEntity.frozen!.relationships.isEmpty { eventDeletions.append(object) }
     }
 
-    /// The store has no row for the object: it reads as deleted from now on.
+    /// Marks an object whose store has no row: it reads as deleted from now on.
     func treatAsDeleted(_ object: NSManagedObject) {
         Log.context.warning("\(object.objectID) is gone from its store; it is treated as deleted.")
         object.adopt(Row.blank(object.owningEntity.frozen!.layout, objectID: object.identifier))
@@ -28,7 +28,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// A property of the object was set for the first time in the current event.
+    /// Registers an object with the current event when a property is first set in it.
     func noteChange(of object: NSManagedObject) {
         if object.flags.isDisjoint(with: [.inserted, .updated, .deleted]) {
             object.flags.insert(.updated)
@@ -37,9 +37,9 @@ extension NSManagedObjectContext {
         noteInEvent(object)
     }
 
-    /// The object is news of the current event.
+    /// Adds the object to the current event.
     ///
-    /// - Parameter keepsRow: whether the row is kept as it is; otherwise it will be when a value is set.
+    /// - Parameter keepsRow: Whether the row is kept now; otherwise it is kept when a value is set.
     func noteInEvent(_ object: NSManagedObject, keepsRow: Bool = true) {
         if !object.flags.contains(.noted) {
             if keepsRow { object.keepRowOfEvent() } else { object.keepRowOnceWritten() }
@@ -50,17 +50,17 @@ extension NSManagedObjectContext {
         if eventObjects.count == 1 { scheduleEvent() }
     }
 
-    /// See ``processPendingChanges()``.
+    /// Ends the current event: applies delete rules and posts the changes; implements the public ``processPendingChanges()``.
     func performProcessPendingChanges() {
         checkQueue("processPendingChanges() is called")
         _ = processEvent()
     }
 
-    /// As ``processPendingChanges()``; answers with the objects that were changed, each once.
+    /// Works like ``processPendingChanges()`` and returns the changed objects, each once.
     ///
     /// - Parameters:
-    ///   - posting: whether what changed is announced and can be undone; false for what a merge brings with it.
-    ///   - isSaving: whether delete rules must be carried out whatever ``propagatesDeletesAtEndOfEvent`` says.
+    ///   - posting: Whether the changes are posted and undoable; false for the changes of a merge.
+    ///   - isSaving: Whether delete rules are applied regardless of ``propagatesDeletesAtEndOfEvent``.
     func processEvent(posting: Bool = true, isSaving: Bool = false) -> [NSManagedObject] {
         reportGone()
         if propagatesDeletesAtEndOfEvent || isSaving || self.isSaving { propagateDeletions() }
@@ -70,7 +70,7 @@ extension NSManagedObjectContext {
         let waitsForSave = !eventDeletions.isEmpty
         var kinds = EventKinds(objects)
         objects.forEachUncounted { object in
-            // Cleared with the first sighting: an object that was changed and then deleted stands in the list twice.
+            // Cleared at the first occurrence: an object that was changed and then deleted is in the list twice.
             guard object.flags.contains(.noted) else { return kinds.add(object, .none) }
             let isNew = object.flags.contains(.insertedInEvent)
             object.flags.subtract([.noted, .insertedInEvent])
@@ -93,20 +93,20 @@ extension NSManagedObjectContext {
             dropEvent(objects)
             return inserted.followed(by: updated).followed(by: deleted)
         }
-        // Where all that is pending came in this event, the sets serve the save too.
+        // Where all pending changes belong to this event, the sets serve the save too.
         let changes = ObjectChanges(
             inserted: insertedList.set(of: inserted), updated: updatedList.set(of: updated), deleted: deletedList.set(of: deleted))
         finishEvent(changes)
         return inserted.followed(by: updated).followed(by: deleted)
     }
 
-    /// Applies the delete rules of everything that was deleted, and of what those delete in turn.
+    /// Applies the delete rules of all deleted objects, and of those deleted in turn.
     private func propagateDeletions() {
         var next = 0
         while next < eventDeletions.count {
             let object = eventDeletions[next]
             next += 1
-            // An undo may have brought it back; one that was never saved is forgotten only now.
+            // An undo may have restored it; an object that was never saved is removed only now.
             guard object.flags.contains(.deleted) else { continue }
             if object.flags.contains(.inserted), !object.flags.contains(.noted) { noteInEvent(object) }
             for relationship in object.owningEntity.frozen!.relationships { apply(relationship, ofDeleted: object) }
@@ -120,7 +120,8 @@ extension NSManagedObjectContext {
         case .noActionDeleteRule: return
         case .nullifyDeleteRule where inverse == nil: return
         case .nullifyDeleteRule, .denyDeleteRule:
-            // Denied deletes fail in validation; until then nothing is torn. What was never saved is gone without validation.
+            // Denied deletions fail in validation; no relationship is nullified before. An object that was never saved is removed without
+            // validation.
             guard let inverse, relationship.deleteRule == .nullifyDeleteRule || object.flags.contains(.inserted) else { return }
             for other in object.related(relationship) where !other.flags.contains(.deleted) { other.nullify(object, at: inverse) }
         case .cascadeDeleteRule:
@@ -128,7 +129,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Takes an object out of the context: it was deleted before it was ever saved, or its insertion was rolled back.
+    /// Removes an object that was deleted before its first save, or whose insertion was rolled back.
     func forget(_ object: NSManagedObject) {
         if object.flags.contains(.deleted) { deletedList.remove(object) } else { insertedList.remove(object) }
         release([object])
@@ -137,27 +138,27 @@ extension NSManagedObjectContext {
         object.flags = object.flags.intersection(.ownsRow)
         assignedStores[ObjectIdentifier(object)] = nil
         object.registry = nil
-        // Objects that lead to each other would keep each other alive.
+        // Objects that refer to each other would keep each other alive.
         object.relationships = []
     }
 }
 
-/// Sorts the objects of an event. Mostly all of them are of one kind: then the list that came is the list of that kind.
+/// Sorts the objects of an event by kind. Mostly all are of one kind; the incoming list then serves as is.
 private struct EventKinds {
     enum Kind: Int {
         case inserted, updated, deleted
-        /// It is no news.
+        /// Unchanged.
         case none
     }
     private let objects: [NSManagedObject]
     private var count = 0
-    /// The kind of all so far; nil once there are several.
+    /// The kind of all objects so far; nil once there are several kinds.
     private var only: Kind?
     private var lists: [[NSManagedObject]] = [[], [], [], []]
 
     init(_ objects: [NSManagedObject]) { self.objects = objects }
 
-    /// Takes the next object of the list.
+    /// Adds the next object of the list.
     @inline(__always) mutating func add(_ object: NSManagedObject, _ kind: Kind) {
         if kind == only {
             count += 1
@@ -180,13 +181,13 @@ private struct EventKinds {
     subscript(kind: Kind) -> [NSManagedObject] { only == nil ? lists[kind.rawValue] : only == kind ? objects : [] }
 }
 
-/// What a change or save notification tells.
+/// The object sets of a change or save notification.
 struct ObjectChanges {
     var inserted: Set<NSManagedObject> = []
     var updated: Set<NSManagedObject> = []
     var deleted: Set<NSManagedObject> = []
     var refreshed: Set<NSManagedObject> = []
-    /// The IDs of all objects, where a reset has made them invalid.
+    /// The IDs of all objects, where a reset has invalidated them.
     var invalidatedAll: [NSManagedObjectID] = []
 
     var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty && invalidatedAll.isEmpty }

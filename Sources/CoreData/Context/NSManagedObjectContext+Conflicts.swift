@@ -1,14 +1,14 @@
 extension NSManagedObjectContext {
-    /// See ``detectConflicts(for:)``.
+    /// Includes an unchanged object in the conflict detection of the next save; implements the public ``detectConflicts(for:)``.
     func performDetectConflicts(for object: NSManagedObject) {
         checkQueue("detectConflicts(for:) is called")
         guard object.registry === registry, !object.flags.contains(.inserted) else { return }
-        // The version to compare with is that of the values.
+        // Loads the values, whose version is compared.
         if object.isFault { _ = object.slotsAfterFault() }
         if !lockedObjects.contains(where: { $0 === object }) { lockedObjects.append(object) }
     }
 
-    /// The marked objects of which the save has nothing else to say.
+    /// The marked objects that the save would not write otherwise.
     var objectsToLock: [NSManagedObject] {
         lockedObjects.filter {
             $0.registry === registry && !$0.isInserted && !$0.isDeleted && !($0.isUpdated && $0.hasPersistentChangedValues)

@@ -2,11 +2,12 @@ internal import Foundation
 internal import Predicates
 
 extension NSManagedObjectContext {
-    /// Fetches the objects that `request` asks for, what is unsaved in this context included. Call it on the context's queue.
+    /// Fetches the objects that match `request`, unsaved changes in this context included. Call it on the context's queue.
     ///
-    /// - Returns: the objects (faults unless the request says otherwise), IDs, dictionaries or the one count, as its result type says.
-    /// - Throws: an error for an unknown entity, a predicate that did not parse or names an unknown key, results that are not of
-    ///   `ResultType`; the store's error; a ``pendingFaultError``.
+    /// - Returns: Objects (faults unless the request says otherwise), IDs, dictionaries or a single count, according to the request's
+    ///   result type.
+    /// - Throws: An error for an unknown entity, for a predicate that did not parse or names an unknown key, and for results that are not
+    ///   of `ResultType`; the store's error; a ``pendingFaultError``.
     public func fetch<ResultType>(_ request: NSFetchRequest<ResultType>) throws -> [ResultType] {
         checkQueue("fetch(_:) is called")
         try throwPendingFaultError()
@@ -23,7 +24,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// A request as it is put to stores: checked, with its entity found and nothing in it that only a context knows.
+    /// Converts a request to a query for stores: validated, with its entity resolved and context-only values replaced.
     func query<ResultType>(for request: NSFetchRequest<ResultType>) throws -> StoreQuery {
         try resolve(request)
         try checkGroups(request)
@@ -31,21 +32,21 @@ extension NSManagedObjectContext {
         return try settled(StoreQuery(erased, of: request.entity.unsafelyUnwrapped))
     }
 
-    /// Counts the objects that `request` asks for, what is unsaved in this context included. Call it on the context's queue.
+    /// Counts the objects that match `request`, unsaved changes in this context included. Call it on the context's queue.
     ///
-    /// - Throws: as ``fetch(_:)-swift.method``.
+    /// - Throws: The errors of ``fetch(_:)-swift.method``.
     public func count<ResultType>(for request: NSFetchRequest<ResultType>) throws -> Int {
         checkQueue("count(for:) is called")
         try throwPendingFaultError()
         let entity = try resolveEntity(request.entity, named: request.entityName)
         try checkGroups(request)
         let query = try settled(StoreQuery(request.erased(), of: entity))
-        // Groups and distinct values are counted as such.
+        // Groups and distinct values count as results.
         if query.resultType == .dictionaryResultType { return try fetchDictionaries(query).elements.count }
         return try countObjects(query)
     }
 
-    /// A query as stores are to see it: its predicate has nothing in it that only a context knows.
+    /// Replaces the parts of a query's predicate that only a context knows.
     func settled(_ query: StoreQuery) throws -> StoreQuery {
         if query.havingPredicate != nil, query.groupedBy.isEmpty {
             throw CoreDataError.make(
@@ -63,7 +64,7 @@ extension NSManagedObjectContext {
             next: "Set its resultType to .dictionaryResultType.")
     }
 
-    /// Gives a request its entity: by its name, or by the class of its results.
+    /// Resolves the entity of a request by its name or by the class of its results.
     func resolve<ResultType>(_ request: NSFetchRequest<ResultType>) throws {
         if request.entity == nil, request.entityName == nil, let objectClass = ResultType.self as? NSManagedObject.Type {
             request.entity = model?.entity(for: objectClass)
@@ -71,7 +72,7 @@ extension NSManagedObjectContext {
         request.entity = try resolveEntity(request.entity, named: request.entityName)
     }
 
-    /// The entity of a request, in this context's model.
+    /// Returns the entity of a request in this context's model.
     private func resolveEntity(_ entity: NSEntityDescription?, named name: String?) throws -> NSEntityDescription {
         guard let model else {
             throw CoreDataError.make(
@@ -82,7 +83,7 @@ extension NSManagedObjectContext {
             throw CoreDataError.make(
                 NSCoreDataError, "The fetch request names no entity.", next: "Make it with entityName: or set its entity.")
         }
-        // An entity of another copy of the model stands for the one of the same name here.
+        // An entity of another copy of the model stands for the one with the same name in this model.
         if let entity, model.entitiesByName[name] === entity { return entity }
         guard let found = model.entitiesByName[name] else {
             throw CoreDataError.make(
@@ -165,7 +166,7 @@ extension NSManagedObjectContext {
     // MARK: Casting
 
     func cast<ResultType>(_ objects: [NSManagedObject], for entity: NSEntityDescription) throws -> [ResultType] {
-        // Where the entity's class says that every object is of the type, no object needs to be asked.
+        // Where the entity's class guarantees the type, no object is checked.
         if let wanted = ResultType.self as? NSManagedObject.Type,
             entity.allKinds.allSatisfy({ $0.managedObjectClass.isSubclass(of: wanted) })
         {

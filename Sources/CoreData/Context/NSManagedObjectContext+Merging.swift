@@ -1,25 +1,25 @@
 public import Foundation
 
 extension NSManagedObjectContext {
-    /// See ``mergeChanges(fromContextDidSave:)``.
+    /// Merges a save notification on the context's queue; implements the public ``mergeChanges(fromContextDidSave:)``.
     func performMerge(_ notification: Notification) {
         checkQueue("mergeChanges(fromContextDidSave:) is called")
         let other = notification.object as? NSManagedObjectContext
         if other === self { return }
-        // Without a context it comes out of a store's history, which others may have written.
+        // Without a context the notification comes from a store's history, which other processes may have written.
         let isForeign = other.map { $0.persistentStoreCoordinator !== persistentStoreCoordinator } ?? true
         merge(SavedIDs(notification.userInfo ?? [:], for: self), isRemote: isForeign)
     }
 
-    /// Brings into contexts what someone else has written to their stores: another process, a service, a batch request.
+    /// Merges changes that others have written to the stores, such as another process, a service or a batch request, into contexts.
     ///
-    /// Stores are asked anew for the objects. Parents come before their children. It waits for the contexts' queues.
+    /// Stores are read again for the objects. Parents merge before their children. The call waits for the queues of the contexts.
     ///
     /// - Parameters:
     ///   - changeNotificationData: `NSManagedObjectID`s or their URIs, in arrays or sets, under ``NSInsertedObjectsKey``,
-    ///     ``NSUpdatedObjectsKey``, ``NSDeletedObjectsKey``, ``NSRefreshedObjectsKey`` or the keys of IDs of ``NotificationKey``. With
+    ///     ``NSUpdatedObjectsKey``, ``NSDeletedObjectsKey``, ``NSRefreshedObjectsKey`` or the ID keys of ``NotificationKey``. With
     ///     ``NSInvalidatedAllObjectsKey`` every object counts as refreshed.
-    ///   - contexts: the contexts.
+    ///   - contexts: The contexts to merge into.
     public static func mergeChanges(
         fromRemoteContextSave changeNotificationData: [AnyHashable: Any], into contexts: [NSManagedObjectContext]
     ) {
@@ -28,22 +28,22 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// How many contexts stand above this one.
+    /// The number of ancestors of this context.
     private var depth: Int { parent.map { $0.depth + 1 } ?? 0 }
 
-    /// Takes over what has been saved elsewhere.
+    /// Merges saves made elsewhere.
     ///
-    /// - Parameter isRemote: whether rows that are kept in memory are older than the save.
+    /// - Parameter isRemote: Whether cached rows are older than the save.
     func merge(_ saved: SavedIDs, isRemote: Bool) {
         if saved.isEmpty { return }
         if let work = asynchronousWork {
-            // What the stores have now would be taken for older than it is.
+            // The running save would be taken for newer than these changes.
             if work.save != nil { return work.merges.append((saved, isRemote)) }
             work.noteDeletions(saved.deleted)
         }
         generation.advance()
         processPendingChanges()
-        // Also of what is not at hand: a relationship may lead to it.
+        // Includes objects not registered here: a relationship may refer to them.
         if isRemote { for id in saved.inserted + saved.updated + saved.deleted + saved.refreshed { source.forgetRow(of: id) } }
         var changes = ObjectChanges()
         var merged = saved
@@ -57,7 +57,7 @@ extension NSManagedObjectContext {
         let stale = findRegisteredObjects(for: saved.updated + saved.refreshed + back + known)
         refreshMerged(stale, isRemote: isRemote, &changes)
 
-        // What was changed on the way are the other ends of relationships that have gone.
+        // The objects changed here are the inverse ends of relationships to deleted objects.
         var further = Set(processEvent(posting: false))
         further.subtract(changes.inserted)
         further.subtract(changes.deleted)
@@ -66,14 +66,14 @@ extension NSManagedObjectContext {
         changes.refreshed.subtract(changes.updated)
         if !changes.isEmpty { post(Self.didChangeObjectsNotification, changes) }
         postMergedIDs(merged)
-        // What is back was not deleted for those below either.
+        // Reinserted objects were not deleted for child contexts either.
         var told = saved
         told.deleted.removeAll(where: back.contains)
         told.updated += back
         mergeListeners.tell(told, isRemote: false, except: nil)
     }
 
-    /// Whether an object that others have deleted was inserted again here after that, and is there.
+    /// Returns whether an object that others deleted was inserted again here and still exists.
     private func isBack(_ id: NSManagedObjectID, isRemote: Bool) -> Bool {
         guard insertedAgain.contains(id) else { return false }
         if isRemote { source.forgetRow(of: id) }
@@ -87,7 +87,7 @@ extension NSManagedObjectContext {
 
     /// Refreshes objects that others have saved.
     func refreshMerged(_ objects: [NSManagedObject], isRemote: Bool, _ changes: inout ObjectChanges) {
-        // In one pass, for each look at many objects brings them all from memory again.
+        // In one pass, to load each object into the processor's cache once.
         var shown: [NSManagedObject] = []
         shown.reserveCapacity(objects.count)
         changes.refreshed.reserveCapacity(changes.refreshed.count + objects.count)
@@ -96,14 +96,14 @@ extension NSManagedObjectContext {
             if isRemote { source.forgetRow(of: object.objectID) }
             if object.batchNumber != 0 { faultBatches[object.batchNumber]?.reset() }
             if !object.isFault || object.hasChanges { return shown.append(object) }
-            // It shows the new row when it fires, and the new relationships when they are asked for.
+            // A fault reads the new row when it fires, and the new relationships when they are read.
             object.relationships = []
             changes.refreshed.insert(object)
         }
         do {
             if shown.count > 1, source.batchesFaults { _ = try source.prepareRows(for: shown.map(\.objectID), in: self) }
         } catch {
-            // Each object is asked for by itself below, and the error kept there.
+            // Each object is loaded separately below, where the error is kept.
         }
         shown.forEachUncounted { object in
             guard object.registry === registry else { return }
@@ -112,7 +112,7 @@ extension NSManagedObjectContext {
                 guard let row = try source.row(for: object.objectID, in: self) else { return }
                 if object.flags.contains(.deleted) {
                     object.rebase(onto: row)
-                    // Its delete rules hold for what others have related to it since.
+                    // Its delete rules apply to links that others have added since.
                     repeatDeletion(of: object)
                 } else if object.hasChanges {
                     object.rebase(onto: row)
@@ -128,7 +128,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Others have deleted the object: it goes from here, and from what leads to it by unsaved changes.
+    /// Removes an object that others have deleted, and unsaved references to it.
     private func removeMerged(_ object: NSManagedObject) {
         if object.flags.contains(.inserted) { return forgetInserted(object) }
         object.flags.subtract([.noted, .insertedInEvent])
@@ -149,7 +149,7 @@ extension NSManagedObjectContext {
     }
 }
 
-/// The IDs of what has been saved, by what was done.
+/// The IDs of saved objects, by kind of change.
 struct SavedIDs: Sendable {
     var inserted: [NSManagedObjectID] = []
     var updated: [NSManagedObjectID] = []
@@ -170,7 +170,7 @@ struct SavedIDs: Sendable {
         self.deleted = deleted
     }
 
-    /// Reads the user info of a notification, or a dictionary like it, for a context.
+    /// Reads the user info of a notification, or a similar dictionary, for a context.
     init(_ info: [AnyHashable: Any], for context: NSManagedObjectContext) {
         let coordinator = context.persistentStoreCoordinator
         // Objects mostly come from one store.
@@ -184,7 +184,7 @@ struct SavedIDs: Sendable {
         }
         func ids(_ keys: String...) -> [NSManagedObjectID] {
             let values = keys.compactMap { info[$0] }
-            // A set has each of them once.
+            // A set contains each object once.
             if values.count == 1, let objects = values[0] as? Set<NSManagedObject> { return objects.compactMap { own($0.objectID) } }
             if values.count == 1, let ids = values[0] as? Set<NSManagedObjectID> { return ids.compactMap(own) }
             var seen: Set<NSManagedObjectID> = []
@@ -226,7 +226,7 @@ struct SavedIDs: Sendable {
         }
     }
 
-    /// Sets of IDs under their keys.
+    /// The sets of IDs under the notification keys.
     var userInfo: [AnyHashable: Any] {
         typealias Key = NSManagedObjectContext.NotificationKey
         var info: [AnyHashable: Any] = [:]
@@ -239,12 +239,12 @@ struct SavedIDs: Sendable {
 }
 
 extension Notification.Name {
-    /// A context has merged what others have saved; the notification carries IDs, which may cross to other queues.
+    /// Posted when a context has merged changes; the user info holds IDs, which may cross to other queues.
     public static let NSManagedObjectContextDidMergeChangesObjectIDs = Notification.Name(
         "_NSManagingContextDidMergeChangesObjectIDsNotification")
 }
 
 extension NSManagedObjectContext {
-    /// A context has merged what others have saved; the user info holds sets of IDs.
+    /// Posted when a context has merged changes; the user info holds sets of IDs.
     public static let didMergeChangesObjectIDsNotification = Notification.Name.NSManagedObjectContextDidMergeChangesObjectIDs
 }

@@ -1,62 +1,62 @@
 public import Foundation
 
-/// The key of the objects that were inserted, in the user info of a context's notification: `Set<NSManagedObject>`.
+/// The user-info key of the inserted objects in a context's notification: `Set<NSManagedObject>`.
 public let NSInsertedObjectsKey = "inserted"
-/// The key of the objects that were updated.
+/// The user-info key of the updated objects.
 public let NSUpdatedObjectsKey = "updated"
-/// The key of the objects that were deleted.
+/// The user-info key of the deleted objects.
 public let NSDeletedObjectsKey = "deleted"
-/// The key of the objects that were refreshed without being changed here.
+/// The user-info key of the objects that were refreshed without changes of their own.
 public let NSRefreshedObjectsKey = "refreshed"
-/// The key of the objects that have become invalid.
+/// The user-info key of the invalidated objects.
 public let NSInvalidatedObjectsKey = "invalidated"
-/// The key of the IDs of all objects of the context, which a reset has made invalid: `[NSManagedObjectID]`.
+/// The user-info key of the IDs of all objects, invalidated by a reset: `[NSManagedObjectID]`.
 public let NSInvalidatedAllObjectsKey = "invalidatedAll"
 
 extension Notification.Name {
-    /// A context's objects have changed.
+    /// Posted when objects of a context have changed.
     public static let NSManagedObjectContextObjectsDidChange = Notification.Name("NSObjectsChangedInManagingContextNotification")
-    /// A context is about to save.
+    /// Posted when a context is about to save.
     public static let NSManagedObjectContextWillSave = Notification.Name("NSManagingContextWillSaveChangesNotification")
-    /// A context has saved.
+    /// Posted when a context has saved.
     public static let NSManagedObjectContextDidSave = Notification.Name("NSManagingContextDidSaveChangesNotification")
-    /// A context has saved; the notification carries IDs, which may cross to other queues.
+    /// Posted when a context has saved; the user info holds IDs, which may cross to other queues.
     public static let NSManagedObjectContextDidSaveObjectIDs = Notification.Name("_NSManagingContextDidSaveChangesObjectIDsNotification")
 }
 
 extension NSManagedObjectContext {
-    /// A context's objects have changed. The objects of the user info belong to the context's queue.
+    /// Posted when objects of a context have changed. The objects in the user info belong to the context's queue.
     public static let didChangeObjectsNotification = Notification.Name.NSManagedObjectContextObjectsDidChange
-    /// A context is about to save.
+    /// Posted when a context is about to save.
     public static let willSaveObjectsNotification = Notification.Name.NSManagedObjectContextWillSave
-    /// A context has saved. The objects of the user info belong to the context's queue.
+    /// Posted when a context has saved. The objects in the user info belong to the context's queue.
     public static let didSaveObjectsNotification = Notification.Name.NSManagedObjectContextDidSave
-    /// A context has saved; the user info holds sets of IDs.
+    /// Posted when a context has saved; the user info holds sets of IDs.
     public static let didSaveObjectIDsNotification = Notification.Name.NSManagedObjectContextDidSaveObjectIDs
 
-    /// The keys of a notification's user info, in the spelling of current SDKs.
+    /// The keys of a notification's user info.
     public enum NotificationKey: String, Sendable {
-        /// The objects that were inserted.
+        /// The inserted objects.
         case insertedObjects = "inserted"
-        /// The objects that were updated.
+        /// The updated objects.
         case updatedObjects = "updated"
-        /// The objects that were deleted.
+        /// The deleted objects.
         case deletedObjects = "deleted"
-        /// The objects that were refreshed.
+        /// The refreshed objects.
         case refreshedObjects = "refreshed"
-        /// Whether every object has become invalid.
+        /// Whether every object was invalidated.
         case invalidatedAllObjects = "invalidatedAll"
-        /// The objects that were invalidated.
+        /// The invalidated objects.
         case invalidatedObjects = "invalidated"
-        /// The IDs of the objects that were inserted.
+        /// The IDs of the inserted objects.
         case insertedObjectIDs = "inserted_objectIDs"
-        /// The IDs of the objects that were updated.
+        /// The IDs of the updated objects.
         case updatedObjectIDs = "updated_objectIDs"
-        /// The IDs of the objects that were deleted.
+        /// The IDs of the deleted objects.
         case deletedObjectIDs = "deleted_objectIDs"
-        /// The IDs of the objects that were refreshed.
+        /// The IDs of the refreshed objects.
         case refreshedObjectIDs = "refreshed_objectIDs"
-        /// The IDs of the objects that were invalidated.
+        /// The IDs of the invalidated objects.
         case invalidatedObjectIDs = "invalidated_objectIDs"
     }
 

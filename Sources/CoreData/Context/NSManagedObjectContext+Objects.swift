@@ -3,13 +3,14 @@ internal import Foundation
 internal import Synchronization
 
 extension NSManagedObjectContext {
-    /// See ``object(with:)``.
+    /// Returns the registered object with an ID, or a new fault; implements the public ``object(with:)``.
     func findObject(with objectID: NSManagedObjectID) -> NSManagedObject {
         checkQueue("object(with: \(objectID)) is called")
         return registeredObject(for: objectID) ?? makeFault(objectID.current)
     }
 
-    /// See ``registeredObject(for:)``.
+    /// Returns the registered object with an ID, also one that a parent has saved since; implements the public
+    /// ``registeredObject(for:)``.
     func findRegisteredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
         checkQueue("registeredObject(for: \(objectID)) is called")
         adoptPermanentIDs()
@@ -17,14 +18,14 @@ extension NSManagedObjectContext {
         return registry.object(with: objectID.current) ?? registry.object(with: objectID)
     }
 
-    /// The objects of identities that live here.
+    /// Returns the registered objects among those with the given IDs.
     func findRegisteredObjects(for ids: [NSManagedObjectID]) -> [NSManagedObject] {
         adoptPermanentIDs()
         if ids.contains(where: \.isTemporary) { return ids.compactMap(findRegisteredObject(for:)) }
         return registry.objects(with: ids).compactMap { $0 }
     }
 
-    /// See ``existingObject(with:)``.
+    /// Returns the object with an ID after loading its row; implements the public ``existingObject(with:)``.
     func findExistingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
         checkQueue("existingObject(with: \(objectID)) is called")
         try throwPendingFaultError()
@@ -38,12 +39,12 @@ extension NSManagedObjectContext {
         return object
     }
 
-    /// The objects of many identities, as ``object(with:)``.
+    /// Returns the objects with the given IDs, like ``object(with:)``.
     func objects(with ids: [NSManagedObjectID]) -> [NSManagedObject] {
         materialize(ids) { $0.current }
     }
 
-    /// The objects of many elements that each have an ID: those that live here, and new faults.
+    /// Returns the objects of elements that each have an ID: registered objects, and new faults for the rest.
     func materialize<Element>(_ elements: [Element], _ id: (Element) -> NSManagedObjectID) -> [NSManagedObject] {
         reportGone()
         adoptPermanentIDs()
@@ -51,11 +52,11 @@ extension NSManagedObjectContext {
         return completed(known, missing, count: elements.count) { fault(id(elements[$0])) }
     }
 
-    /// Fills the gaps in a list of objects with new ones.
+    /// Fills the gaps in a list of registered objects with new objects.
     @inline(__always) func completed(
         _ known: [NSManagedObject?], _ missing: Int, count: Int, _ make: (Int) -> NSManagedObject
     ) -> [NSManagedObject] {
-        // Without gaps the array is one of objects already: an optional reference looks like the reference itself.
+        // Without gaps, the array is an array of objects: an optional reference has the layout of the reference.
         if missing == 0, count > 0 { return unsafeBitCast(known, to: [NSManagedObject].self) }
         var new: [NSManagedObject] = []
         new.reserveCapacity(missing)
@@ -75,7 +76,7 @@ extension NSManagedObjectContext {
                 new.append(object)
             }
         }
-        // All at once. An ID may stand in the list twice: the first object that was made for it takes the place of the others.
+        // Registered together. An ID may be in the list twice: the first object created for it replaces the others.
         let repeated = registry.registerNew(new)
         if !repeated.isEmpty {
             for (index, object) in objects.enumerated() { if let first = repeated[ObjectIdentifier(object)] { objects[index] = first } }
@@ -86,41 +87,67 @@ extension NSManagedObjectContext {
         return objects
     }
 
-    /// The objects of rows: those that live here, and new ones.
+    /// Returns the objects of rows: registered objects, and new ones for the rest.
     ///
-    /// - Parameter fulfills: whether faults get the values of their rows.
+    /// - Parameter fulfills: Whether faults receive the values of their rows.
     func materialize(_ rows: RowList, fulfills: Bool = false) -> [NSManagedObject] {
         reportGone()
         adoptPermanentIDs()
         var objects: [NSManagedObject] = []
         objects.reserveCapacity(rows.count)
-        // In an empty context nothing need be looked up. Rows that come twice are found when they are filed.
+        // In an empty context no lookup is needed. Repeated rows are found at registration.
         let isEmpty = registry.isEmpty
         registry.reserve(rows.count)
-        // Part by part: what is done to an object and its row is done while they are in the processor's cache.
+        // In parts, so that objects and rows are in the processor's cache while they are handled.
         var start = 0
         while start < rows.count {
             let part = start..<min(rows.count, start + 256)
             let (known, missing) = isEmpty ? ([], part.count) : registry.objects(of: rows, part)
             if missing == part.count {
-                for index in part { objects.append(fault(of: rows.slots(index))) }
+                rows.forEachRun(in: part) { block, run in appendFaults(of: rows, run, of: block, to: &objects) }
                 file(&objects, from: start)
             } else {
                 objects += completed(known, missing, count: part.count) { fault(of: rows.slots(part.lowerBound + $0)) }
             }
-            if fulfills {
-                for index in part {
-                    objects.uncounted(index)._withUnsafeGuaranteedRef { object in
-                        if object.slots == nil { object.fulfillFault(with: Row(rows.slots(index))) }
-                    }
-                }
-            }
+            if fulfills { rows.forEachRun(in: part) { block, run in fulfill(objects, rows, run, of: block) } }
             start = part.upperBound
         }
         return objects
     }
 
-    /// Files the objects at the end of a list, which are new. What is filed already takes the place of those that would be it once more.
+    /// Adds objects without values, which are not in the identity map yet, for rows of one block.
+    ///
+    /// What all of them hold is counted for all at once: where contexts on several threads fetch the same, they would wait for each other's processors.
+    private func appendFaults(of rows: RowList, _ run: Range<Int>, of block: RowBlock, to objects: inout [NSManagedObject]) {
+        block.withOrigin { origin in
+            guard let origin else { return run.forEach { objects.append(fault(Row(rows.slots($0)).objectID.unsafelyUnwrapped)) } }
+            let (sharedOrigin, sharedEntity) = (Unmanaged.passUnretained(origin), Unmanaged.passUnretained(origin.entity))
+            sharedOrigin.retain(times: run.count)
+            sharedEntity.retain(times: run.count)
+            for index in run {
+                // Each takes over one of the references that were counted.
+                let object = emptyObject(sharedEntity)
+                object.origin = sharedOrigin.takeRetainedValue()
+                object.number = rows.slots(index).rowPrefix.pointee.number
+                objects.append(object)
+            }
+        }
+    }
+
+    /// Gives faults the values of their rows, which lie in one block. The block is counted for all at once, as in ``appendFaults(of:_:of:to:)``.
+    private func fulfill(_ objects: [NSManagedObject], _ rows: RowList, _ run: Range<Int>, of block: RowBlock) {
+        let shared = Unmanaged.passUnretained(block)
+        shared.retain(times: 2 * run.count)
+        for index in run {
+            objects.uncounted(index)._withUnsafeGuaranteedRef { object in
+                if object.slots == nil { return object.fulfillFault(counted: rows.slots(index)) }
+                shared.release()
+                shared.release()
+            }
+        }
+    }
+
+    /// Registers the new objects at the end of a list, and replaces each by the object already registered with the same identity, if any.
     private func file(_ objects: inout [NSManagedObject], from start: Int) {
         let repeated = registry.registerNew(objects, from: start)
         if repeated.isEmpty, !retainsRegisteredObjects, !source.wantsRegistrations { return }
@@ -137,7 +164,7 @@ extension NSManagedObjectContext {
         return object
     }
 
-    /// An object without values, in the identity map.
+    /// Creates a fault and registers it.
     private func registeredFault(_ id: NSManagedObjectID) -> NSManagedObject {
         let object = fault(id)
         registry.register(object)
@@ -145,16 +172,16 @@ extension NSManagedObjectContext {
         return object
     }
 
-    /// An object without values that is not in the identity map yet.
+    /// Creates a fault that is not registered yet.
     private func fault(_ id: NSManagedObjectID) -> NSManagedObject {
-        let object = emptyObject(id.owningEntity)
+        let object = emptyObject(.passRetained(id.owningEntity))
         object.madeID = id
         // The parent has not saved it yet.
         if id.isTemporary, parent != nil { awaitingPermanentIDs.append(AwaitingPermanentID(object: object)) }
         return object
     }
 
-    /// The object of a row, without values, that is not in the identity map yet.
+    /// Creates the fault of a row, not registered yet.
     private func fault(of slots: UnsafeMutableRawPointer) -> NSManagedObject {
         slots.rowBlock._withUnsafeGuaranteedRef { block in
             block.withOrigin { origin in
@@ -164,18 +191,22 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// The object of a number, without values, that is not in the identity map yet.
+    /// Creates the fault of a row number, not registered yet.
     @inline(__always) func fault(_ number: Int64, of origin: RowOrigin) -> NSManagedObject {
-        let object = emptyObject(origin.entity)
+        let object = emptyObject(.passRetained(origin.entity))
         object.origin = origin
         object.number = number
         return object
     }
 
-    private func emptyObject(_ entity: NSEntityDescription) -> NSManagedObject {
-        coredata_expect_no_values(Unmanaged.passUnretained(entity).toOpaque())
-        let object = entity.managedObjectClass.init(entity: entity, insertInto: nil)
-        // An initializer of the class may have set something, which is none of the store's values.
+    /// An object of an entity, without values.
+    ///
+    /// - Parameter entity: is counted for the object already.
+    @inline(__always) private func emptyObject(_ entity: Unmanaged<NSEntityDescription>) -> NSManagedObject {
+        coredata_expect_no_values(entity.toOpaque())
+        let objectClass = entity._withUnsafeGuaranteedRef { $0.managedObjectClass }
+        let object = objectClass.init(entity: entity.takeRetainedValue(), insertInto: nil)
+        // An initializer of the class may have set a value, which is not the store's.
         if object.slots != nil { object.row = nil }
         object.flags = []
         if !object.changed.isEmpty { object.changed.removeAll() }
@@ -184,20 +215,20 @@ extension NSManagedObjectContext {
         return object
     }
 
-    /// Tells the source of objects that have come to live here, if it wants to know.
+    /// Notifies the source of newly registered objects, if it wants registrations.
     func announce(_ ids: @autoclosure () -> [NSManagedObjectID]) {
         guard source.wantsRegistrations else { return }
         registry.rememberReleases()
         source.didRegister(ids().filter { !$0.isTemporary })
     }
 
-    /// Tells the source of the objects that have been released.
+    /// Notifies the source of the objects released since the last call.
     func reportGone() {
         let gone = registry.takeGone()
         if !gone.isEmpty { source.didUnregister(gone) }
     }
 
-    /// Takes a new object in and lets it set itself up. Used by the object's initializer.
+    /// Registers a new object and calls `awakeFromInsert`. Called by the object's initializer.
     func insertNew(_ object: NSManagedObject) {
         checkQueue("A new object of the entity “\(object.owningEntity)” is inserted")
         object.registry = registry
@@ -212,14 +243,14 @@ extension NSManagedObjectContext {
         if undoer != nil { eventLog.append(.appeared(object.keepRemains())) }
     }
 
-    /// Stops the program where an object that lives in another context is given to this one, as Apple's raises.
+    /// Stops the program where an object of another context is passed to this one; Apple's framework raises an exception.
     func refuseForeign(_ object: NSManagedObject, _ what: String) {
         precondition(
             object.registry == nil || object.registry === registry,
             "An object cannot be \(what) in another context than its own: use object(with:) to get \(object.objectID) into this one.")
     }
 
-    /// See ``insert(_:)``.
+    /// Inserts an object that has no context yet; implements the public ``insert(_:)``.
     func performInsert(_ object: NSManagedObject) {
         checkQueue("insert(_:) is called")
         refuseForeign(object, "inserted")
@@ -229,14 +260,14 @@ extension NSManagedObjectContext {
         if object.identifier != nil { registry.register(object) }
     }
 
-    /// See ``assign(_:to:)``.
+    /// Records the store that a new object is saved to; implements the public ``assign(_:to:)``.
     func performAssign(_ object: Any, to store: NSPersistentStore) {
         checkQueue("assign(_:to:) is called")
         guard let object = object as? NSManagedObject else { return }
         assignedStores[ObjectIdentifier(object)] = store
     }
 
-    /// See ``obtainPermanentIDs(for:)``.
+    /// Requests permanent IDs for the inserted objects that have temporary ones; implements the public ``obtainPermanentIDs(for:)``.
     func performObtainPermanentIDs(for objects: [NSManagedObject]) throws {
         checkQueue("obtainPermanentIDs(for:) is called")
         let waiting = objects.filter { $0.flags.contains(.inserted) && $0.objectID.isTemporaryID }
@@ -246,7 +277,7 @@ extension NSManagedObjectContext {
         announce(ids)
     }
 
-    /// Only a save above this context can have given permanent IDs.
+    /// The number of saves in all ancestors; only they can have assigned permanent IDs.
     private var ancestorSaves: Int {
         var sum = 0
         var ancestor = parent
@@ -257,7 +288,7 @@ extension NSManagedObjectContext {
         return sum
     }
 
-    /// Files the objects that a parent has saved since, under the IDs that they have got there.
+    /// Registers objects that a parent has saved since under their permanent IDs.
     func adoptPermanentIDs() {
         if awaitingPermanentIDs.isEmpty || ancestorSavesSeen == ancestorSaves { return }
         ancestorSavesSeen = ancestorSaves
@@ -269,7 +300,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Gives an object another ID and files it anew. Answers the old one.
+    /// Gives an object another ID, registers it again, and returns the old ID.
     @discardableResult
     func give(_ id: NSManagedObjectID, to object: NSManagedObject) -> NSManagedObjectID? {
         let old = object.identifier
@@ -281,7 +312,7 @@ extension NSManagedObjectContext {
     }
 }
 
-/// An object that a child context has saved or read, and that has a temporary ID until its parent is saved.
+/// An object that a child context has saved or read, and that keeps a temporary ID until its parent is saved.
 struct AwaitingPermanentID {
     weak var object: NSManagedObject?
 }

@@ -1,43 +1,43 @@
 internal import Foundation
 
-/// Carries a value that one side gives up and the other takes, across a queue.
-// The two sides never use it at once: the queue's ordering stands between them.
+/// Transfers a value across a queue: one side gives it up and the other takes it.
+// The two sides never use it at once: the queue orders them.
 struct Handover<Value>: @unchecked Sendable {
     var value: Value
     init(_ value: Value) { self.value = value }
 }
 
 extension NSManagedObjectContext {
-    /// When a block given to ``perform(schedule:_:)`` starts.
+    /// The time at which a block given to ``perform(schedule:_:)`` starts.
     public enum ScheduledTaskType: Sendable {
-        /// At once if the caller is on the context's queue already, else as `enqueued`.
+        /// At once if the caller is on the context's queue already, otherwise like `enqueued`.
         case immediate
-        /// After what the queue has been given before.
+        /// After the blocks that were enqueued before.
         case enqueued
     }
 
     var queue: ContextQueue { contextQueue }
 
-    /// See ``perform(_:)-(()->Void)``.
+    /// Enqueues a block and processes pending changes after it; implements the public ``perform(_:)-(()->Void)``.
     func enqueue(_ block: @escaping () -> Void) {
         let block = Handover(block)
         queue.async { self.runEvent { block.value() } }
     }
 
-    /// Runs `block` on the context's queue, waits for it and returns what it returned.
+    /// Runs `block` on the context's queue, waits for it and returns its result.
     ///
-    /// It may be called from the queue itself, and from a block for which the queue waits, over however many contexts.
+    /// May be called from the queue itself and from a block that the queue waits for, across any number of contexts.
     public func performAndWait<T>(_ block: () throws -> T) rethrows -> T { try contextQueue.sync(block) }
 
-    /// Runs `block` on the queue of a parent while its child waits in the middle of its own work.
+    /// Runs `block` on the queue of a parent while the child waits during its own work.
     func performForChild<T>(_ block: () throws -> T) rethrows -> T { try contextQueue.sync(isForChild: true, block) }
 
     /// Runs `block` on the context's queue and suspends until it is done; no thread waits.
     ///
     /// - Parameters:
-    ///   - schedule: whether a caller on the queue already runs it at once.
-    ///   - block: what to run; pending changes are processed after it.
-    /// - Returns: what `block` returns. Managed objects in it are for use on the context's queue only.
+    ///   - schedule: Whether a caller on the queue runs the block at once.
+    ///   - block: The block to run; pending changes are processed after it.
+    /// - Returns: The result of `block`. Use managed objects in it on the context's queue only.
     public func perform<T, Failure: Error>(
         schedule: ScheduledTaskType = .immediate, _ block: @escaping () throws(Failure) -> T
     ) async throws(Failure) -> T {
@@ -63,7 +63,7 @@ extension NSManagedObjectContext {
         return block()
     }
 
-    /// Sees to it that changes made outside `perform` are processed when the queue gets to it.
+    /// Enqueues the processing of changes made outside `perform`.
     func scheduleEvent() {
         guard !isInEvent, !isEventEnqueued else { return }
         isEventEnqueued = true

@@ -1,29 +1,29 @@
 internal import Foundation
 
 extension NSManagedObjectContext {
-    /// What bringing an object up to date has done.
+    /// The result of refreshing an object.
     private enum Refreshment {
-        /// It was a fault anyway, or its store does not deliver.
+        /// The object was a fault already, or its store failed.
         case none
         case merged
-        /// Its changes are gone, and with them those at the other ends of its relationships.
+        /// The changes of the object and of its inverse relationships were discarded.
         case discarded
     }
 
-    /// See ``refresh(_:mergeChanges:)``.
+    /// Refreshes an object and posts the change; implements the public ``refresh(_:mergeChanges:)``.
     ///
-    /// - Parameter isFresh: whether the row that is kept has just been asked for.
+    /// - Parameter isFresh: Whether the cached row was just loaded.
     func performRefresh(_ object: NSManagedObject, mergeChanges flag: Bool, isFresh: Bool = false) {
         checkQueue("refresh(_:mergeChanges:) is called")
         refuseForeign(object, "refreshed")
-        // What the store has is known when it has answered.
+        // The stored values are known once the store has answered.
         if isBeingSaved(object) { waitForSaveInFlight() }
         if !object.isFault || object.hasChanges { processPendingChanges() }
-        // With the object the other ends of its relationships may have changed.
+        // Refreshing the object may have changed the inverse ends of its relationships.
         if bringUpToDate(object, mergeChanges: flag, isFresh: isFresh) != .none { postUnregistered(ObjectChanges(refreshed: [object])) }
     }
 
-    /// - Parameter isFresh: whether the row that is kept has just been asked for.
+    /// - Parameter isFresh: Whether the cached row was just loaded.
     private func bringUpToDate(_ object: NSManagedObject, mergeChanges flag: Bool, isFresh: Bool = false) -> Refreshment {
         guard object.registry === registry else { return .none }
         if object.flags.contains(.inserted) { return flag ? .none : dropValues(of: object) }
@@ -56,7 +56,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// A new object has the values that it was made with again, once one of them is asked for, and leads nowhere.
+    /// Turns a new object into a fault: it reads its default values again, and its relationships are empty.
     private func dropValues(of object: NSManagedObject) -> Refreshment {
         if object.isFault || object.flags.contains(.deleted) { return .none }
         object.undoInverses()
@@ -69,9 +69,9 @@ extension NSManagedObjectContext {
         return .discarded
     }
 
-    /// See ``refreshAllObjects()``.
+    /// Refreshes all registered objects and posts the changes once; implements the public ``refreshAllObjects()``.
     ///
-    /// - Parameter fresh: the objects whose rows have just been asked for.
+    /// - Parameter fresh: The objects whose cached rows were just loaded.
     func performRefreshAllObjects(isFresh fresh: Set<ObjectIdentifier> = []) {
         checkQueue("refreshAllObjects() is called")
         waitForSaveInFlight()
@@ -86,7 +86,7 @@ extension NSManagedObjectContext {
         if !refreshed.isEmpty { postUnregistered(ObjectChanges(refreshed: refreshed)) }
     }
 
-    /// Announces what was not changed by the program, and the other ends of relationships that were changed with it. No undo goes back over it.
+    /// Posts changes that the program did not make, with the inverse ends changed by them. They are not undoable.
     func postUnregistered(_ changes: ObjectChanges) {
         var changes = changes
         for object in processEvent(posting: false) {
@@ -96,7 +96,7 @@ extension NSManagedObjectContext {
         if !changes.isEmpty { post(Self.didChangeObjectsNotification, changes) }
     }
 
-    /// See ``rollback()``.
+    /// Discards all unsaved changes and posts one notification; implements the public ``rollback()``.
     func performRollback() {
         checkQueue("rollback() is called")
         processPendingChanges()
@@ -130,7 +130,7 @@ extension NSManagedObjectContext {
         if !changes.isEmpty { post(Self.didChangeObjectsNotification, changes) }
     }
 
-    /// See ``reset()``.
+    /// Removes all objects and pending state from the context; implements the public ``reset()``.
     func performReset() {
         checkQueue("reset() is called")
         generation.advance()
@@ -162,7 +162,7 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-    /// Drops what was changed since the snapshot.
+    /// Discards the changes since the snapshot.
     func restoreSnapshot() {
         flags.subtract([.updated, .noted, .ownsRow])
         changed.removeAll()
@@ -173,14 +173,14 @@ extension NSManagedObject {
         if let save = registry?.context?.asynchronousWork?.save { save.restoreRelationships(of: self) }
     }
 
-    /// Takes `stored` as the new snapshot and keeps the values changed here on top of it.
+    /// Takes `stored` as the new snapshot and reapplies local changes to it.
     ///
-    /// What was set back to what it was is no change. Of a to-many relationship what was added and removed here stays, whatever others have
-    /// added and removed.
+    /// A value that was set back to its original is not a change. For to-many relationships, local additions and removals are kept along
+    /// with those of others.
     ///
     /// - Parameters:
-    ///   - overwrites: whether every attribute stays as it is here, changed or not.
-    ///   - keeps: which other changed properties stay; the rest takes the stored value.
+    ///   - overwrites: Whether every attribute keeps its local value, changed or not.
+    ///   - keeps: Whether another changed property keeps its local value; otherwise it takes the stored one.
     func rebase(onto stored: Row, overwrites: Bool = false, keeping keeps: (NSPropertyDescription) -> Bool = { _ in true }) {
         let local = row
         let before = snapshot
@@ -190,7 +190,7 @@ extension NSManagedObject {
             if relationship?.isToMany ?? false || keeps(property) {
                 kept.append(property)
             } else if let relationship, let inverse = relationship.keptInverse {
-                // The object at the other end does not lead here any more, unless others have led here too.
+                // The destination object does not refer here any more, unless others have set it to.
                 if let target = toOne(relationship),
                     stored.objectID(at: slot(of: relationship))?.namesSameObject(as: target.objectID) != true
                 {
@@ -209,7 +209,7 @@ extension NSManagedObject {
         row = merged
         snapshot = stored
         flags.insert(.ownsRow)
-        // Once the rest is in place, for the object may be at the other end itself.
+        // Last, because the object may be its own destination.
         if states.isEmpty { return }
         for case let relationship as NSRelationshipDescription in kept {
             rebase(relationship, from: states[relationship.relationshipIndex], before, stored)
@@ -225,7 +225,8 @@ extension NSManagedObject {
             return setState(state, of: relationship)
         }
         if stored.objectIDs(at: slot) == nil, storage.isLoaded, before?.version == stored.version, registry?.context?.parent == nil {
-            // A row without lists has another version when one of them changes in a store; what a parent has not saved has none.
+            // The version of a row without lists changes when a store changes one of them; rows that a parent has not saved have no
+            // version.
             return setState(state, of: relationship)
         }
         if let ids = storedIDs(of: relationship, in: stored, for: storage), storage.hadStored(ids) {
@@ -234,8 +235,8 @@ extension NSManagedObject {
         setState(.toMany(storage.changesOnly(from: before?.objectIDs(at: slot)?.ids)), of: relationship)
     }
 
-    /// What the store has in a to-many relationship. Where its rows hold no lists it is asked only for what is there in an order, which the changes
-    /// alone do not say.
+    /// Returns the stored IDs of a to-many relationship. A store whose rows contain no lists is queried only for ordered relationships,
+    /// whose order the changes do not contain.
     private func storedIDs(
         of relationship: NSRelationshipDescription, in stored: Row, for storage: ToManyStorage
     ) -> [NSManagedObjectID]? {
@@ -249,7 +250,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Who others have put at the other end loses this object to the one that was put there here.
+    /// Removes this object from the destination that others have set, where it was replaced by a local change.
     private func dropRival(at relationship: NSRelationshipDescription, _ before: Row?, _ stored: Row) {
         let slot = slot(of: relationship)
         guard let inverse = relationship.keptInverse, let other = stored.objectID(at: slot), let context = registry?.context,

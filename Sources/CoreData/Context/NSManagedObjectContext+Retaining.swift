@@ -1,7 +1,7 @@
 internal import Foundation
 
 extension NSManagedObjectContext {
-    /// Keeps or lets go of the registered objects, as ``retainsRegisteredObjects`` says.
+    /// Retains or releases the registered objects as ``retainsRegisteredObjects`` requires.
     func updateRetained() {
         retained = [:]
         guard retainsRegisteredObjects else { return }

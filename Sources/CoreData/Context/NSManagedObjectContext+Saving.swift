@@ -2,7 +2,7 @@ internal import Foundation
 internal import Synchronization
 
 extension NSManagedObjectContext {
-    /// The save itself, see ``save()``.
+    /// Saves the pending changes; implements the public ``save()``.
     func performSave() throws {
         waitForSaveInFlight()
         guard try beginSave() else { return }
@@ -16,21 +16,21 @@ extension NSManagedObjectContext {
         if let error { throw error }
     }
 
-    /// Whether there is something to save, and nobody is about to.
+    /// Processes pending changes, and returns whether there are changes and no save is running.
     func beginSave() throws -> Bool {
         try throwPendingFaultError()
         _ = processEvent(isSaving: true)
         return hasChanges && !isSaving
     }
 
-    /// Announces the save and validates what it is to save.
+    /// Posts the will-save notification, calls `willSave()` and validates the objects.
     func prepareSave() throws {
         post(Self.willSaveObjectsNotification)
         try announceSave()
         try validate()
     }
 
-    /// Takes the values that stores have given to objects while they saved them.
+    /// Applies values that stores changed during a save.
     func adopt(_ rows: [Row]) {
         for row in rows {
             guard let object = row.objectID.flatMap(registry.object(with:)), !object.isFault else { continue }
@@ -40,7 +40,7 @@ extension NSManagedObjectContext {
 
     // MARK: Before
 
-    /// Calls `willSave` for everything to be saved, then for what that has changed or inserted, until it changes nothing more.
+    /// Calls `willSave` for all objects of the save, then for the objects changed or inserted by these calls, until there are none.
     private func announceSave() throws {
         var objects = insertedList.elements.followed(by: updatedList.elements).followed(by: deletedList.elements)
         for _ in 0..<1000 {
@@ -75,7 +75,7 @@ extension NSManagedObjectContext {
         if !errors.isEmpty { throw CoreDataError.combined(errors) }
     }
 
-    /// What a conflict has brought may deny a deletion.
+    /// Validates deny rules again: resolving a conflict may have added objects that deny a deletion.
     private func validateDenyRules() throws {
         var errors: [NSError] = []
         for object in deletedList.elements where !object.flags.contains(.inserted) {
@@ -92,7 +92,7 @@ extension NSManagedObjectContext {
 
     // MARK: The save itself
 
-    /// - Returns: what was saved, rows that stores have changed, and the error where that is not everything.
+    /// - Returns: The saved changes, the rows that stores changed, and the error of a partial save.
     private func writeSettlingConflicts() throws -> (ChangeSet, [Row], NSError?) {
         for _ in 0..<10 {
             do {
@@ -104,9 +104,9 @@ extension NSManagedObjectContext {
         throw tooManyConflicts
     }
 
-    /// Lets the merge policy settle the conflicts of a save that has failed.
+    /// Lets the merge policy resolve the conflicts of a failed save.
     ///
-    /// - Throws: the error, where it is another or the policy leaves them unsettled.
+    /// - Throws: The error itself, if it is not a conflict or the policy leaves conflicts unresolved.
     func settleConflicts(_ error: NSError) throws {
         guard error.domain == NSCocoaErrorDomain,
             [NSManagedObjectMergeError, NSManagedObjectConstraintMergeError].contains(error.code)
@@ -124,23 +124,23 @@ extension NSManagedObjectContext {
             reason: "Others kept changing the same objects.", next: "Save again, or settle the conflicts in a merge policy of your own.")
     }
 
-    /// The objects of which something is to be written.
+    /// Returns the updated objects with values to write.
     private func changedObjects() -> [NSManagedObject] {
         let pending = updatedList.elements
         let isChild = parent != nil
         func isChanged(_ object: NSManagedObject) -> Bool { object.hasChangesToSave || (isChild && object.hasTransientChanges) }
-        // Mostly all: then no new array is made.
+        // Usually all objects have changed; no new array is created then.
         var areAllChanged = true
         pending.forEachWithRow { if areAllChanged, !isChanged($0) { areAllChanged = false } }
         return areAllChanged ? pending : pending.keeping(isChanged)
     }
 
-    /// What is pending and differs from what the store has.
+    /// Returns the pending changes that differ from the stored values.
     func changesToSave() -> ChangeSet {
         processPendingChanges()
         return ChangeSet(
             inserted: insertedList.elements,
-            // A parent is given transient values too.
+            // A parent context receives transient values too.
             updated: changedObjects(),
             deleted: deletedList.elements, locked: lockedObjects.isEmpty ? [] : objectsToLock)
     }
@@ -148,18 +148,18 @@ extension NSManagedObjectContext {
     private func write() throws -> (ChangeSet, [Row], NSError?) {
         let changes = changesToSave()
         guard !changes.isEmpty else { return (changes, [], nil) }
-        // A refresh may have dropped what an undo needs, and after the save no store can be asked any more.
+        // A refresh may have dropped values that an undo needs, and no store can return them after the save.
         changes.deleted.forEachUncounted { if $0.rarities?.remains != nil { $0.loadEverything() } }
         let new = changes.inserted.keeping { !$0.hasPermanentID }
         let ids = try source.permanentIDs(for: new, in: self)
-        // An optional reference looks like the reference itself: the array needs no conversion.
+        // An optional reference has the layout of the reference: the array needs no conversion.
         let temporary = registry.exchangeIDs(of: new, for: unsafeBitCast(ids, to: [NSManagedObjectID?].self))
         do {
             let rows = try source.save(changes, in: self)
             settle(ids, after: temporary)
             return (changes, rows, nil)
         } catch let partial as PartialSave {
-            // New objects that were not saved keep their IDs too: what was saved may lead to them.
+            // New objects that were not saved keep their IDs too: saved objects may refer to them.
             settle(ids, after: temporary)
             changes.keepRows()
             return (changes.filter { partial.accepted.contains($0.objectID) }, partial.rows, partial.error)
@@ -170,7 +170,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// New objects have their IDs for good.
+    /// Makes the permanent IDs of new objects final.
     func settle(_ ids: [NSManagedObjectID], after temporary: [NSManagedObjectID?]) {
         for index in temporary.indices {
             guard let old = temporary[index], !ids[index].isTemporary else { continue }
@@ -181,9 +181,9 @@ extension NSManagedObjectContext {
 
     // MARK: After
 
-    /// What was saved is clean.
+    /// Finishes a save: marks the saved objects as unchanged.
     ///
-    /// - Parameter isWhole: whether nothing is left to be saved.
+    /// - Parameter isWhole: Whether nothing remains to be saved.
     func finishSave(_ changes: ChangeSet, isWhole: Bool) {
         let sets =
             isWhole
@@ -194,13 +194,13 @@ extension NSManagedObjectContext {
         announceSaved(changes, saved: saved, deleted: deleted, sets)
     }
 
-    /// Objects are clean now: they, observers and other contexts are told, and what was deleted leaves the context.
+    /// Calls `didSave()`, posts the did-save notifications, notifies other contexts and removes deleted objects from the context.
     func announceSaved(_ changes: ChangeSet, saved: [NSManagedObject], deleted: [NSManagedObject], _ sets: ObjectChanges) {
         asynchronousWork?.noteSave(changes)
         saveCount.add(1, ordering: .releasing)
         if parent != nil {
             awaitingPermanentIDs += changes.inserted.map { AwaitingPermanentID(object: $0) }
-            // The parent may have saved them already.
+            // The parent may have saved the objects already.
             ancestorSavesSeen = -1
         }
         deleted.forEachUncounted { $0.flags.subtract([.noted, .insertedInEvent]) }
@@ -227,7 +227,7 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObjectContext {
-    /// Takes everything out of the lists of what is to be saved.
+    /// Empties the lists of pending objects.
     @discardableResult func takeEverything(_ changes: ChangeSet) -> (saved: [NSManagedObject], deleted: [NSManagedObject]) {
         if updatedList.count != changes.updated.count {
             for object in updatedList.elements where !object.hasChangesToSave { object.forgetRowForSaving() }
@@ -240,7 +240,7 @@ extension NSManagedObjectContext {
         return (saved, deletedList.removeAll())
     }
 
-    /// Takes what was saved out of the lists of what is to be saved.
+    /// Removes the saved objects from the lists of pending objects.
     private func takePart(_ changes: ChangeSet) -> (saved: [NSManagedObject], deleted: [NSManagedObject]) {
         for object in changes.inserted {
             insertedList.remove(object)
@@ -254,25 +254,25 @@ extension NSManagedObjectContext {
 }
 
 extension ChangeSet {
-    /// A store that has failed may have kept the rows that it was given: whoever changes an object from here on copies its row first.
+    /// Marks rows as shared: a store that failed may have retained them, so later changes copy them first.
     func keepRows() {
         for objects in [inserted, updated, locked] { objects.forEachUncounted { $0.flags.remove(.ownsRow) } }
     }
 }
 
 extension NSManagedObject {
-    /// Brings the object's row into the form in which a store keeps it: relationships as IDs, the ID, the version that the save makes.
+    /// Prepares the object's row for a store: with relationships as IDs, the object's ID, and the version of the save.
     ///
     /// - Parameters:
-    ///   - keepsLists: whether the row is to hold the IDs of to-many relationships.
-    ///   - keepsTransients: whether it is to hold transient values.
-    /// - Throws: the error of a failing fault; code 133000 for a relationship to an object that is in no context.
+    ///   - keepsLists: Whether the row contains the IDs of to-many relationships.
+    ///   - keepsTransients: Whether it contains transient values.
+    /// - Throws: The error of a failing fault; code 133000 for a relationship to an object without a context.
     func rowForSaving(keepsLists: Bool, keepsTransients: Bool = false) throws -> Row {
         if slots == nil { try fulfillFault() }
         if !flags.contains(.ownsRow) { _ = prepareRowForWriting() }
         let row = self.row.unsafelyUnwrapped
         row.version = (snapshotSlots?.rowPrefix.pointee.version ?? 0) &+ 1
-        // A row that knows its number makes its ID when somebody asks for it.
+        // A row with a row number creates its ID on demand.
         if origin == nil || row.block.origin !== origin, identifier == nil || row.objectID !== identifier { row.objectID = objectID }
         let frozen = owningEntity.frozen!
         if frozen.isPlain { return row }
@@ -280,7 +280,7 @@ extension NSManagedObject {
             let slot = slot(of: relationship)
             if relationship.isToMany {
                 guard keepsLists else {
-                    // A conflict may have brought a list, which is not that of the store any more.
+                    // A resolved conflict may have left a list that is not the store's any more.
                     if changed.contains(relationship.slotIndex), !row.isNil(at: slot) { row.store(.null, in: slot) }
                     continue
                 }
@@ -296,7 +296,7 @@ extension NSManagedObject {
         return frozen.hasTransients && !keepsTransients ? withoutTransients(row) : row
     }
 
-    /// A row for a store: without the values that never leave the context.
+    /// Returns a row without transient values, which never leave the context.
     func withoutTransients(_ row: Row) -> Row {
         let stored = row.copy()
         for attribute in owningEntity.frozen!.properties where attribute.isTransient && attribute is NSAttributeDescription {
@@ -313,7 +313,7 @@ extension NSManagedObject {
             next: "Insert that object, or take it out of the relationship.", info: [NSAffectedObjectsErrorKey: [owner]])
     }
 
-    /// The object was to be saved at first, and has nothing to save now that a conflict is settled: its row is as it was read.
+    /// Restores the original row of an object that has nothing to save after a conflict was resolved.
     fileprivate func forgetRowForSaving() {
         guard let snapshot, row !== snapshot, prepareRowForWriting(), let row else { return }
         row.version = snapshot.version
@@ -327,7 +327,7 @@ extension NSManagedObject {
         }
     }
 
-    /// The store has the object's values now: they are what the next change starts from.
+    /// Makes the saved values the base for further changes.
     func didBecomeSaved() {
         if eventRow != nil { eventRow = nil }
         flags.subtract([.inserted, .updated, .noted, .insertedInEvent, .ownsRow])
@@ -336,7 +336,7 @@ extension NSManagedObject {
         snapshot = row
         if relationships.isEmpty { return }
         for (index, state) in relationships.enumerated() {
-            // What was added before the list was known is in the store's list from now on.
+            // Objects added before the list was loaded are part of the store's list from now on.
             guard case .toMany(let storage) = state else { continue }
             if storage.isLoaded { storage.didSave() } else { relationships[index] = .fault }
         }

@@ -2,36 +2,36 @@ public import Foundation
 internal import Logging
 internal import Synchronization
 
-/// The kinds of queue that a context can work on.
+/// The kinds of queue of a context.
 public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
-    /// The queue is the context's own.
+    /// A private queue of the context.
     case privateQueueConcurrencyType = 1
     /// The queue is the main queue.
     case mainQueueConcurrencyType = 2
 }
 
-/// A working copy of the object graph: it fetches objects, keeps one instance of each, tracks what changes, and saves.
+/// An object graph that fetches objects, registers one instance of each, tracks their changes and saves them.
 ///
-/// A context works on a queue. Use it and its objects inside ``perform(schedule:_:)``, ``performAndWait(_:)-(()->T)`` or
-/// `perform(_:)`; a main-queue context may also be used on the main thread directly. See the article *Contexts and threads*.
+/// A context works on a queue. Use the context and its objects inside ``perform(schedule:_:)``, ``performAndWait(_:)-(()->T)`` or
+/// `perform(_:)`; a main-queue context may also be used directly on the main thread. See the article *Contexts and threads*.
 ///
 /// Source: [NSManagedObjectContext](https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext).
-// Everything but `registry` and the immutable properties is used on the queue of `contextQueue` only.
+// All members except `registry` and immutable properties are used on the queue of `contextQueue` only.
 open class NSManagedObjectContext: NSObject, @unchecked Sendable {
-    /// The kinds of queue, in the spelling of current SDKs.
+    /// The kinds of queue of a context.
     public struct ConcurrencyType: Hashable, Sendable {
         let type: NSManagedObjectContextConcurrencyType
-        /// A queue of the context's own.
+        /// A private queue of the context.
         public static let privateQueue = ConcurrencyType(type: .privateQueueConcurrencyType)
         /// The main queue.
         public static let mainQueue = ConcurrencyType(type: .mainQueueConcurrencyType)
     }
 
-    /// The kind of queue.
+    /// The kind of the context's queue.
     public let concurrencyType: NSManagedObjectContextConcurrencyType
     let contextQueue: ContextQueue
 
-    /// The coordinator whose stores the context works on; that of its parent for a child. Set it before the first object comes.
+    /// The coordinator of the context's stores; for a child context, that of its parent. Set it before the context has objects.
     open var persistentStoreCoordinator: NSPersistentStoreCoordinator? {
         get { coordinator ?? parent?.persistentStoreCoordinator }
         set {
@@ -41,7 +41,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
     private var coordinator: NSPersistentStoreCoordinator?
 
-    /// The context that this one fetches from and saves to instead of a coordinator. Set it before the first object comes.
+    /// The parent context that this one fetches from and saves to instead of a coordinator. Set it before the context has objects.
     open var parent: NSManagedObjectContext? {
         didSet {
             parentSource = parent.map { ParentSource($0) }
@@ -50,107 +50,109 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
     private(set) final var parentSource: ParentSource?
 
-    /// Settles what others saved since this context read the same objects. ``NSErrorMergePolicy`` unless set.
+    /// The policy that resolves conflicts with changes saved by others. The default is ``NSErrorMergePolicy``.
     open var mergePolicy: Any = NSMergePolicy.error { didSet { knownCaller = nil } }
-    /// A name for logs.
+    /// The name of the context in logs.
     open var name: String? { didSet { knownCaller = nil } }
-    /// Free information about the context.
+    /// Custom information about the context.
     open var userInfo: NSMutableDictionary = [:]
-    /// Whether an object whose row is gone reads as deleted, with nil values. True unless set; false makes it an error.
+    /// Whether an object whose row was deleted reads as deleted, with nil values; false makes the read an error. The default is true.
     open var shouldDeleteInaccessibleFaults = true
-    /// Whether what is saved to the coordinator by other contexts, or comes to the parent context, is merged into this one by itself. False
-    /// unless set.
+    /// Whether the context automatically merges saves by other contexts into the coordinator or the parent context. The default is false.
     ///
-    /// It happens later, on this context's queue, as ``mergeChanges(fromContextDidSave:)``. A child merges what its parent saves, what its
-    /// parent merges, and what other children save into the parent.
+    /// Merging happens asynchronously on this context's queue, as by ``mergeChanges(fromContextDidSave:)``. A child merges what its
+    /// parent saves and merges, and what other children save into the parent.
     open var automaticallyMergesChangesFromParent = false { didSet { updateListening() } }
-    /// Whether a fault without a row reads as deleted; false makes the read an error. ``shouldDeleteInaccessibleFaults`` unless overridden, which is
-    /// also the place to write such faults down.
+    /// Returns whether a fault without a row reads as deleted; with false, the read is an error.
+    ///
+    /// The default implementation returns ``shouldDeleteInaccessibleFaults``. Override it to decide for each fault, or to log such
+    /// faults.
     ///
     /// - Parameters:
-    ///   - fault: the object. Read nothing of it but its ID.
-    ///   - oid: its ID.
-    ///   - property: the property that was read; nil where that is not known, as always here.
+    ///   - fault: The object. Read only its ID.
+    ///   - oid: The ID of the object.
+    ///   - property: The property that was read; nil where it is not known, which is always the case in this implementation.
     open func shouldHandleInaccessibleFault(
         _ fault: NSManagedObject, for oid: NSManagedObjectID, triggeredByProperty property: NSPropertyDescription?
     ) -> Bool { shouldDeleteInaccessibleFaults }
-    /// For how many seconds a row that another fault has read may serve the next one; negative, as it is unless set, for as long as there is one.
+    /// The number of seconds for which a cached row may serve another fault. The default is negative: for as long as the row is cached.
     ///
-    /// It bears on stores over something that others change, whose rows are kept while a context has the objects. With 0 each fault asks the
-    /// store, one at a time. Values that an object has already are not touched; see ``refresh(_:mergeChanges:)``. A child has its parent's rows.
+    /// The interval matters for stores whose data others change; their rows are cached while a context has the objects. With 0, each
+    /// fault queries the store, one at a time. Values already loaded into an object do not change; see ``refresh(_:mergeChanges:)``. A
+    /// child context uses its parent's rows.
     open var stalenessInterval: TimeInterval = -1 { didSet { knownCaller = nil } }
-    /// Whether the context keeps its objects alive until it is reset. False unless set: then objects live for as long as someone refers to
-    /// them, or they have changes.
+    /// Whether the context retains its registered objects until it is reset. The default is false: an object lives while the program
+    /// refers to it or it has changes.
     open var retainsRegisteredObjects = false { didSet { updateRetained() } }
     final var retained: [ObjectIdentifier: NSManagedObject] = [:]
     final var faultBatches = FaultBatches()
-    /// Whether delete rules are carried out at the end of the event in which an object was deleted. True unless set; false defers them to the
-    /// save.
+    /// Whether delete rules are applied at the end of the event in which an object was deleted. The default is true; false defers them to
+    /// the save.
     open var propagatesDeletesAtEndOfEvent = true
-    /// Takes back what was changed; nil unless set. See ``undo()``.
+    /// The undo manager that records the context's changes; nil by default. See ``undo()``.
     ///
-    /// Set it on the context's queue. What is pending then is not registered with the new one, and the one that was set before forgets
-    /// what this context has registered.
+    /// Set it on the context's queue. Pending changes are not registered with a new manager, and the previous one drops the registrations
+    /// of this context.
     open var undoManager: UndoManager? {
         get { undoer }
         set { useUndoManager(newValue) }
     }
-    /// Names who writes, for stores that keep a history.
+    /// The author of the context's transactions, for stores that track history.
     open var transactionAuthor: String? { didSet { knownCaller = nil } }
 
-    /// The context as stores see it.
+    /// The attributes of the context that stores read.
     final var caller: StoreCaller {
         if let knownCaller { return knownCaller }
         let made = StoreCaller(self)
-        // A subclass may compute what stores look at.
+        // A subclass may compute these attributes.
         if type(of: self) == NSManagedObjectContext.self { knownCaller = made }
         return made
     }
     private final var knownCaller: StoreCaller?
 
-    /// The state of the stores that the context holds on to.
+    /// The query generation of the context.
     final let generation = QueryGeneration()
 
     final var registry: ObjectRegistry!
-    /// The contexts below this one that merge by themselves.
+    /// The child contexts that merge automatically.
     final let mergeListeners = MergeListeners()
-    /// Who tells this context of saves, and as whom.
+    /// The source of save notifications for this context, and the listener registered there.
     final var listensTo: (source: MergeListeners, listener: MergeListener)?
-    // As with an object's fields: each new object comes into two of the lists, and nothing that is done to a list leads back to it.
+    // Like an object's fields: each new object is added to two of the lists, and no list operation calls back into the context.
     @exclusivity(unchecked) final var insertedList = ObjectList()
     @exclusivity(unchecked) final var updatedList = ObjectList()
     @exclusivity(unchecked) final var deletedList = ObjectList()
-    /// What was inserted, changed or deleted since `processPendingChanges`.
+    /// The objects inserted, changed or deleted since `processPendingChanges`.
     @exclusivity(unchecked) final var eventObjects: [NSManagedObject] = []
     final var eventDeletions: [NSManagedObject] = []
-    /// What the next save is to look at although it has not changed.
+    /// Unchanged objects that the next save checks for conflicts.
     final var lockedObjects: [NSManagedObject] = []
-    /// What was inserted again after others had deleted it: news of that deletion may still come.
+    /// Objects inserted again after others deleted them; a notification of the deletion may still arrive.
     final var insertedAgain: Set<NSManagedObjectID> = []
-    /// How to go back over the current event.
+    /// The steps that revert the current event.
     final var eventLog = EventLog()
-    /// What is being announced, while it is.
+    /// The changes being posted, during the notification.
     final var announced: (log: EventLog, changes: ObjectChanges)?
     @exclusivity(unchecked) final var undoer: UndoManager?
     final var isEventEnqueued = false
     final var isInEvent = false
     final var isSaving = false
     final var assignedStores: [ObjectIdentifier: NSPersistentStore] = [:]
-    /// What this context has saved into its parent while it was new there.
+    /// Objects that this context has saved into its parent and that are unsaved there.
     final var awaitingPermanentIDs: [AwaitingPermanentID] = []
-    /// The `ancestorSaves` when these were last looked at.
+    /// The value of `ancestorSaves` when these objects were last checked.
     final var ancestorSavesSeen = 0
-    /// How often this context has given objects permanent IDs by a save. Its children read it on their queues.
+    /// The number of saves by which this context assigned permanent IDs. Child contexts read it on their queues.
     final let saveCount = Atomic<Int>(0)
     final var faultError: (any Error)?
-    /// What observes the objects' properties; see ``isObservationEnabled``.
+    /// The observation of the objects' properties; see ``isObservationEnabled``.
     final var observation: ContextObservation?
     @exclusivity(unchecked) private var lastEntity: (NSManagedObject.Type, NSEntityDescription)?
     final var discardedRows: [Row] = []
-    /// What goes on while asynchronous calls are suspended; nil before the first. Used on the context's queue.
+    /// The state of asynchronous calls; nil before the first. Used on the context's queue.
     final var asynchronousWork: AsynchronousWork?
 
-    /// Makes a context that works on a queue of the given kind.
+    /// Creates a context with a queue of the given kind.
     public init(concurrencyType ct: NSManagedObjectContextConcurrencyType) {
         concurrencyType = ct
         switch ct {
@@ -163,14 +165,14 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         if ct == .privateQueueConcurrencyType { contextQueue.registry = registry }
     }
 
-    /// Makes a context that works on a queue of the given kind.
+    /// Creates a context with a queue of the given kind.
     public convenience init(_ type: ConcurrencyType) { self.init(concurrencyType: type.type) }
 
     deinit {
         faultBatches.removeAll()
         retained = [:]
         undoer?.forgetClient(ObjectIdentifier(self))
-        // Objects that lead to each other would keep each other alive.
+        // Objects that refer to each other would keep each other alive.
         for object in registry.all + insertedList.elements {
             object.relationships = []
             object.rarities = nil
@@ -181,7 +183,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         source.didUnregister(registry.takeGone() + registry.all.compactMap(\.identifier).filter { !$0.isTemporary })
     }
 
-    /// Where objects come from and go to.
+    /// The coordinator's stores or the parent context, as the source of objects and the destination of saves.
     var source: any ObjectSource {
         if let parentSource { return parentSource }
         return coordinator ?? NoSource.shared
@@ -189,7 +191,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     var model: NSManagedObjectModel? { source.sourceModel }
 
-    /// The entity of a class; the last answer is kept, for objects are mostly made in rows.
+    /// Returns the entity of a class; the last result is cached, because objects are often inserted in series.
     func entity(for objectClass: NSManagedObject.Type) -> NSEntityDescription? {
         if let (known, entity) = lastEntity, known == objectClass { return entity }
         guard let entity = model?.entity(for: objectClass) else { return nil }
@@ -197,150 +199,152 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         return entity
     }
 
-    /// The context for which this one asks the stores: another one while it serves an ``NSAsynchronousFetchRequest``, itself otherwise.
+    /// The context whose request a store answers: the requesting context during an ``NSAsynchronousFetchRequest``, this context
+    /// otherwise.
     ///
-    /// For a store that answers at once and refreshes later: what comes later belongs into this context, by its `perform`. Call it on
-    /// either's queue. Not in Apple's API.
+    /// A store that answers at once and refreshes its rows later delivers later changes to this context, inside its `perform`. Call it on
+    /// the queue of either context. Not in Apple's API.
     public var requestingContext: NSManagedObjectContext { requester ?? self }
     final var requester: NSManagedObjectContext?
 
-    // MARK: What is pending
+    // MARK: Pending changes
 
-    /// Whether the next save has anything to do.
+    /// Whether the context has unsaved changes.
     open var hasChanges: Bool {
         checkQueue("hasChanges is read")
         return !insertedList.isEmpty || !updatedList.isEmpty || !deletedList.isEmpty
     }
-    /// The objects that the next save will insert.
+    /// The objects that the next save inserts.
     open var insertedObjects: Set<NSManagedObject> {
         checkQueue("insertedObjects is read")
         return insertedList.set
     }
-    /// The objects that the next save will update.
+    /// The objects that the next save updates.
     open var updatedObjects: Set<NSManagedObject> {
         checkQueue("updatedObjects is read")
         return updatedList.set
     }
-    /// The objects that the next save will delete.
+    /// The objects that the next save deletes.
     open var deletedObjects: Set<NSManagedObject> {
         checkQueue("deletedObjects is read")
         return deletedList.set
     }
-    /// The objects that live in the context.
+    /// The objects registered with the context.
     open var registeredObjects: Set<NSManagedObject> {
         checkQueue("registeredObjects is read")
         return Set(registry.all).union(insertedList.elements)
     }
 
-    /// Saves what is pending to the stores, or to the parent context. Call it on the context's queue.
+    /// Saves the pending changes to the stores or to the parent context. Call it on the context's queue.
     ///
-    /// The order is: pending changes, the will-save notification, ``NSManagedObject/willSave()`` (again for what it changes), validation,
-    /// permanent IDs from the stores, the save request, new snapshots, ``NSManagedObject/didSave()``, the did-save notifications. When
-    /// anything fails the context is as it was before, still dirty.
+    /// The order is: pending changes, the will-save notification, ``NSManagedObject/willSave()`` (again for objects that it changes),
+    /// validation, permanent IDs from the stores, the save request, new snapshots, ``NSManagedObject/didSave()``, the did-save
+    /// notifications. When a step fails, the context is in its previous state and still has its changes.
     ///
-    /// - Throws: validation errors (all of them, see ``NSValidationMultipleErrorsError``), the store's error, or code 133020 with the
-    ///   ``NSMergeConflict``s under `"conflictList"` that the merge policy did not settle.
+    /// - Throws: Validation errors (all of them, see ``NSValidationMultipleErrorsError``), the store's error, or code 133020 with the
+    ///   ``NSMergeConflict``s under `"conflictList"` that the merge policy did not resolve.
     open func save() throws {
         checkQueue("save() is called")
         try performSave()
     }
 
-    // MARK: What subclasses may override
+    // MARK: Methods for subclasses to override
 
-    /// The object of an identity, without asking the store: a fault if it is not here yet. Call it on the context's queue.
+    /// Returns the object with an ID, without querying the store: the registered object, or a new fault. Call it on the context's queue.
     ///
-    /// Whether the object exists shows when its values are read; ``existingObject(with:)`` finds out at once.
+    /// Whether the object exists is found out when its values are read; ``existingObject(with:)`` finds it out at once.
     open func object(with objectID: NSManagedObjectID) -> NSManagedObject { findObject(with: objectID) }
 
-    /// The object of an identity if it lives in the context already, nil otherwise. Call it on the context's queue.
+    /// Returns the object with an ID if it is registered with the context, nil otherwise. Call it on the context's queue.
     open func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? { findRegisteredObject(for: objectID) }
 
-    /// The object of an identity, its values fetched if need be. Call it on the context's queue.
+    /// Returns the object with an ID, and loads its values if needed. Call it on the context's queue.
     ///
-    /// - Throws: code 133000 when the store has no such object, or the store's error.
+    /// - Throws: Code 133000 when the store has no such object, or the store's error.
     open func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject { try findExistingObject(with: objectID) }
 
-    /// Inserts an object that was made outside a context. Call it on the context's queue.
+    /// Inserts an object that was created without a context. Call it on the context's queue.
     open func insert(_ object: NSManagedObject) { performInsert(object) }
 
     /// Marks an object for deletion by the next save. Call it on the context's queue.
     ///
-    /// Its delete rules are carried out when pending changes are processed: at the end of a `perform` block, before a fetch or a save.
-    /// An object that was never saved is forgotten.
+    /// Its delete rules are applied when pending changes are processed: at the end of a `perform` block, before a fetch or a save. An
+    /// object that was never saved is removed from the context.
     open func delete(_ object: NSManagedObject) { performDelete(object) }
 
-    /// Says which store a new object is to be saved to, where several hold its entity. Call it on the context's queue.
+    /// Assigns a new object to the store that it is saved to, where several stores hold its entity. Call it on the context's queue.
     open func assign(_ object: Any, to store: NSPersistentStore) { performAssign(object, to: store) }
 
-    /// Gives permanent IDs to new objects before they are saved. Call it on the context's queue.
+    /// Requests permanent IDs for new objects before they are saved. Call it on the context's queue.
     ///
-    /// - Throws: the store's error; no object has a new ID then.
+    /// - Throws: The store's error; no object has a new ID then.
     open func obtainPermanentIDs(for objects: [NSManagedObject]) throws { try performObtainPermanentIDs(for: objects) }
 
-    /// Makes the next save look whether others have changed an object, even if it is not changed here. Call it on the context's queue.
+    /// Makes the next save detect conflicts for an object even if it is unchanged. Call it on the context's queue.
     ///
-    /// Use it where changes of other objects rest on what this one says. The object's version is compared as that of a changed object is, and
-    /// counted up; others who have read it meet a conflict in turn. The mark goes with the save, a rollback or a reset. A context without any
-    /// changes has nothing to save and finds nothing.
+    /// Use it where changes to other objects depend on the values of this one. The save compares and increments the object's version, so
+    /// contexts that have read the object meet a conflict in turn. The mark is removed by the save, a rollback or a reset. A context
+    /// without any changes does not save and detects nothing.
     open func detectConflicts(for object: NSManagedObject) { performDetectConflicts(for: object) }
 
-    /// Carries out what has been changed since the last call: delete rules, then the notification of what changed. Call it on the
+    /// Processes the changes since the last call: applies delete rules and posts the objects-did-change notification. Call it on the
     /// context's queue; `perform`, `fetch` and `save` do.
     ///
-    /// What was changed is registered with the ``undoManager``, if there is one that takes registrations.
+    /// The changes are registered with the ``undoManager``, if there is one whose registration is enabled.
     open func processPendingChanges() { performProcessPendingChanges() }
 
-    /// Brings an object up to date with its store. Call it on the context's queue.
+    /// Refreshes an object from its store. Call it on the context's queue.
     ///
-    /// Without merging the object becomes a fault and its unsaved changes are lost. With merging its values are taken from the store at
-    /// once, and unsaved changes stay on top of them. An object that was never saved stays as it is with merging; without, it has the values of
-    /// its entity's defaults when it is asked for one, and is still to be inserted.
+    /// Without merging, the object becomes a fault and loses its unsaved changes. With merging, it reads its values from the store at
+    /// once, and unsaved changes are reapplied. An object that was never saved is unchanged with merging; without, it reads its default
+    /// values again and is still to be inserted.
     open func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) { performRefresh(object, mergeChanges: flag) }
 
-    /// Refreshes every object of the context, keeping unsaved changes. Call it on the context's queue.
+    /// Refreshes every registered object and keeps unsaved changes. Call it on the context's queue.
     open func refreshAllObjects() { performRefreshAllObjects() }
 
-    /// Forgets everything that is unsaved: new objects go, changed and deleted ones are as the store had them. Call it on the context's
-    /// queue.
+    /// Discards all unsaved changes: removes new objects and restores changed and deleted ones. Call it on the context's queue.
     ///
     /// The undo stack is emptied, too.
     open func rollback() { performRollback() }
 
-    /// Forgets every object of the context, saved or not. References to them become useless. Call it on the context's queue.
+    /// Removes every object from the context, saved or not. References to these objects become invalid. Call it on the context's queue.
     ///
-    /// What the context has registered with its undo manager is forgotten.
+    /// Registrations of the context with its undo manager are removed.
     open func reset() { performReset() }
 
-    /// Brings into this context what another has saved. Call it on this context's queue.
+    /// Merges the changes of another context's save into this one. Call it on this context's queue.
     ///
-    /// Inserted objects become faults here, updated ones that live here take the stored values under what is unsaved here, deleted ones go. It
-    /// does not make the context dirty, but for relationships whose other end has gone. Observers get one objects-did-change notification
-    /// (objects that have unsaved changes stand under ``NSUpdatedObjectsKey``, the others under ``NSRefreshedObjectsKey``) and one with the IDs,
-    /// ``didMergeChangesObjectIDsNotification``. A store that fails in this is reported as for every read, see ``pendingFaultError``.
+    /// Inserted objects become faults, registered objects that were updated take the stored values below their unsaved changes, and
+    /// deleted objects are removed. Merging does not make the context dirty, except for relationships to deleted objects. Observers
+    /// receive one objects-did-change notification (objects with unsaved changes are under ``NSUpdatedObjectsKey``, others under
+    /// ``NSRefreshedObjectsKey``) and one with the IDs, ``didMergeChangesObjectIDsNotification``. A store's error is reported as for
+    /// every read, see ``pendingFaultError``.
     ///
-    /// - Parameter notification: a did-save notification, with objects or with IDs; its objects may belong to another queue.
+    /// - Parameter notification: A did-save notification, with objects or with IDs; its objects may belong to another queue.
     ///
-    /// Source: [mergeChanges(fromContextDidSave:)](https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/mergechanges(fromcontextdidsave:)).
+    /// Source:
+    /// [mergeChanges(fromContextDidSave:)](https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/mergechanges(fromcontextdidsave:)).
     open func mergeChanges(fromContextDidSave notification: Notification) { performMerge(notification) }
 
-    /// Takes back the last group of changes that the ``undoManager`` has; does nothing without one. Call it on the context's queue.
+    /// Undoes the last group of changes of the ``undoManager``; does nothing without one. Call it on the context's queue.
     ///
-    /// Values, relationships at both ends, insertions and deletions are as they were before; a deleted object is back as the same instance.
-    /// After a save an undo is a change like any other, for the next save to write.
+    /// Values, relationships at both ends, insertions and deletions are reverted; a deleted object is restored as the same instance.
+    /// After a save, the reverted changes are pending changes for the next save.
     open func undo() { performUndo() }
 
-    /// Makes again what the last ``undo()`` has taken back. Call it on the context's queue.
+    /// Redoes the changes of the last ``undo()``. Call it on the context's queue.
     open func redo() { performRedo() }
 
-    /// Runs `block` on the context's queue and returns at once. Afterwards pending changes are processed.
+    /// Enqueues `block` on the context's queue and returns at once. Pending changes are processed after the block.
     open func perform(_ block: @escaping () -> Void) { enqueue(block) }
 
     // MARK: Errors of reads
 
     /// The first error of a store that a property read could not throw; nil when there was none.
     ///
-    /// Reading a property cannot throw, so the error of a failed fault waits here: the next `fetch`, `count`, `existingObject` or `save`
-    /// throws it and clears it. Nothing is saved before it has been seen.
+    /// Reading a property cannot throw, so the context keeps the error of a failed fault: the next `fetch`, `count`, `existingObject` or
+    /// `save` throws and clears it. Nothing is saved before the error is thrown.
     public var pendingFaultError: (any Error)? { faultError }
 
     /// Throws and clears ``pendingFaultError``, if there is one.
@@ -356,7 +360,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         if faultError == nil { faultError = error }
     }
 
-    /// Slots for a write to an object whose values could not be had. The pending fault error tells of it.
+    /// Returns scratch slots for writes to an object whose values could not be loaded; the pending fault error reports the failure.
     func discardedSlots(of entity: NSEntityDescription) -> UnsafeMutableRawPointer {
         let row = Row.blank(entity.frozen!.layout)
         discardedRows.append(row)

@@ -1,34 +1,35 @@
 public import Foundation
 
-/// Says that an object was changed here and by someone else since this context read it.
+/// A conflict between the changes of this context and those that others have saved since it read the object.
 ///
-/// A snapshot is a dictionary of values by property name: attributes, and to-one relationships as IDs. ``newVersionNumber`` is 0 when the object has been deleted.
+/// A snapshot is a dictionary of values by property name: attributes, and to-one relationships as IDs. ``newVersionNumber`` is 0 when the
+/// object was deleted.
 ///
 /// Source: [NSMergeConflict](https://developer.apple.com/documentation/coredata/nsmergeconflict).
 // Immutable; the object in it belongs to its context's queue.
 open class NSMergeConflict: NSObject, @unchecked Sendable {
-    /// The object that was to be saved.
+    /// The object of the save.
     public let sourceObject: NSManagedObject
-    /// The object's values when it was read.
+    /// The values of the object when it was read.
     public let objectSnapshot: [String: Any]?
     /// The values that the coordinator has cached since.
     public let cachedSnapshot: [String: Any]?
-    /// The values that the store has.
+    /// The values in the store.
     public let persistedSnapshot: [String: Any]?
-    /// The version that the store has; 0 for a deleted object.
+    /// The version in the store; 0 for a deleted object.
     public let newVersionNumber: Int
-    /// The version that the object was read with.
+    /// The version of the object when it was read.
     public let oldVersionNumber: Int
     let storedRow: Row?
 
-    /// Makes a conflict; for stores that notice one themselves and throw it, in an error of code 133020 under `"conflictList"`.
+    /// Creates a conflict, for stores that detect one themselves and throw it in an error of code 133020 under `"conflictList"`.
     ///
     /// - Parameters:
-    ///   - srcObject: the object that was to be saved.
-    ///   - newvers: the version that the store has, 0 if it has deleted the object.
-    ///   - oldvers: the version the object was read with.
-    ///   - cachesnap: the cached values, if they differ.
-    ///   - persnap: the values in the store.
+    ///   - srcObject: The object of the save.
+    ///   - newvers: The version in the store, 0 if it has deleted the object.
+    ///   - oldvers: The version of the object when it was read.
+    ///   - cachesnap: The cached values, if they differ.
+    ///   - persnap: The values in the store.
     public init(
         source srcObject: NSManagedObject, newVersion newvers: Int, oldVersion oldvers: Int, cachedSnapshot cachesnap: [String: Any]?,
         persistedSnapshot persnap: [String: Any]?
@@ -52,7 +53,7 @@ open class NSMergeConflict: NSObject, @unchecked Sendable {
         storedRow = stored
     }
 
-    /// The row that the object is to be rebased onto; nil when the object has been deleted.
+    /// The row that the object is rebased onto; nil when the object was deleted.
     var rowToMerge: Row? {
         if let storedRow { return storedRow }
         guard newVersionNumber > 0, let values = persistedSnapshot ?? cachedSnapshot else { return nil }
@@ -60,13 +61,13 @@ open class NSMergeConflict: NSObject, @unchecked Sendable {
             values, entity: sourceObject.owningEntity, objectID: sourceObject.objectID, version: Int64(newVersionNumber))
     }
 
-    /// The object and the two versions.
+    /// A description of the object and the two versions.
     open override var description: String {
         "NSMergeConflict: \(sourceObject.objectID) was read with version \(oldVersionNumber), "
             + (newVersionNumber == 0 ? "and has been deleted" : "the store has version \(newVersionNumber)")
     }
 
-    /// The error that carries conflicts to the merge policy and, where it does not settle them, to the caller of save.
+    /// Creates the error that passes conflicts to the merge policy and, if they stay unresolved, to the caller of the save.
     static func error(_ conflicts: [NSMergeConflict]) -> NSError {
         CoreDataError.make(
             NSManagedObjectMergeError, "\(conflicts.count) objects were changed by others since they were read.",
@@ -77,7 +78,7 @@ open class NSMergeConflict: NSObject, @unchecked Sendable {
 }
 
 extension Row {
-    /// The values by property name, without what the store has not been asked for.
+    /// Returns the values by property name, without those that are not loaded.
     func dictionary(of entity: NSEntityDescription) -> [String: Any] {
         var values: [String: Any] = [:]
         for (property, slot) in zip(entity.frozen!.properties, layout.slots) {
@@ -88,7 +89,7 @@ extension Row {
         return values
     }
 
-    /// The values as a conflict shows them: to-many relationships are left out, as on Apple's platforms.
+    /// Returns the values of a conflict snapshot: without to-many relationships, as on Apple's platforms.
     func conflictSnapshot(of entity: NSEntityDescription) -> [String: Any] {
         var values = dictionary(of: entity)
         for relationship in entity.frozen!.relationships where relationship.isToMany { values[relationship.name] = nil }

@@ -1,48 +1,48 @@
 public import Foundation
 
-/// How a conflict between this context's changes and those of others is settled.
+/// The ways to resolve a conflict between this context's changes and those of others.
 public enum NSMergePolicyType: UInt, Sendable {
     /// The save fails.
     case errorMergePolicyType = 0
-    /// Property by property; where both changed one, the store's value stays.
+    /// Merges property by property; where both changed one, the store's value wins.
     case mergeByPropertyStoreTrumpMergePolicyType = 1
-    /// Property by property; where both changed one, this context's value stays.
+    /// Merges property by property; where both changed one, this context's value wins.
     case mergeByPropertyObjectTrumpMergePolicyType = 2
-    /// This context's object replaces the store's.
+    /// This context's object replaces the one in the store.
     case overwriteMergePolicyType = 3
-    /// The store's object stays, and the changes here are dropped.
+    /// The store's object is kept, and the changes of this context are discarded.
     case rollbackMergePolicyType = 4
 }
 
-/// Settles conflicts when a context saves.
+/// Resolves conflicts when a context saves.
 ///
-/// Subclass it and override ``resolve(mergeConflicts:)``, ``resolve(optimisticLockingConflicts:)`` or ``resolve(constraintConflicts:)`` for rules of
-/// your own; they are called on the context's queue, and the save is repeated after them.
+/// To implement other rules, override ``resolve(mergeConflicts:)``, ``resolve(optimisticLockingConflicts:)`` or
+/// ``resolve(constraintConflicts:)`` in a subclass. They are called on the context's queue, and the save is repeated after them.
 ///
 /// Source: [NSMergePolicy](https://developer.apple.com/documentation/coredata/nsmergepolicy).
 // Immutable.
 open class NSMergePolicy: NSObject, @unchecked Sendable {
-    /// How the policy settles a conflict.
+    /// The way the policy resolves a conflict.
     public let mergeType: NSMergePolicyType
 
-    /// Makes a policy.
+    /// Creates a policy.
     public init(merge ty: NSMergePolicyType) { mergeType = ty }
 
-    /// The save fails with the conflicts.
+    /// Fails the save with the conflicts.
     public static let error = NSMergePolicy(merge: .errorMergePolicyType)
-    /// The store's value stays where both changed a property.
+    /// Keeps the store's value where both changed a property.
     public static let mergeByPropertyStoreTrump = NSMergePolicy(merge: .mergeByPropertyStoreTrumpMergePolicyType)
-    /// This context's value stays where both changed a property.
+    /// Keeps this context's value where both changed a property.
     public static let mergeByPropertyObjectTrump = NSMergePolicy(merge: .mergeByPropertyObjectTrumpMergePolicyType)
-    /// This context's object replaces the store's.
+    /// Replaces the store's object by this context's object.
     public static let overwrite = NSMergePolicy(merge: .overwriteMergePolicyType)
-    /// The changes here are dropped.
+    /// Discards the changes of this context.
     public static let rollback = NSMergePolicy(merge: .rollbackMergePolicyType)
 
-    /// Settles conflicts of every kind: hands them to ``resolve(optimisticLockingConflicts:)`` and ``resolve(constraintConflicts:)``.
+    /// Resolves conflicts of every kind by calling ``resolve(optimisticLockingConflicts:)`` and ``resolve(constraintConflicts:)``.
     ///
     /// - Parameter list: ``NSMergeConflict``s and ``NSConstraintConflict``s.
-    /// - Throws: what these throw.
+    /// - Throws: The errors of these methods.
     open func resolve(mergeConflicts list: [Any]) throws {
         let versions = list.compactMap { $0 as? NSMergeConflict }
         if !versions.isEmpty { try resolve(optimisticLockingConflicts: versions) }
@@ -50,20 +50,21 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
         if !constraints.isEmpty { try resolve(constraintConflicts: constraints) }
     }
 
-    /// Settles `list` so that one object is left with the values of each constraint, and the save can be repeated.
+    /// Resolves constraint conflicts so that one object keeps the values of each constraint and the save can be repeated.
     ///
-    /// Where the store wins, new objects are given up and changed ones take their stored values back. Otherwise a saved object takes what was
-    /// set on new ones, which are given up; a saved object that was changed to the values takes the place of the one that has them in the store.
+    /// Where the store wins, new objects are discarded and changed ones restore their stored values. Otherwise a saved object takes the
+    /// values that were set on new ones, which are discarded; a saved object that was changed to the values replaces the one in the store
+    /// that has them.
     ///
-    /// - Throws: code 133021 with the conflicts, where the policy leaves them unsettled.
+    /// - Throws: Code 133021 with the conflicts that the policy leaves unresolved.
     open func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
         if mergeType == .errorMergePolicyType { throw NSConstraintConflict.error(list) }
         for conflict in list { conflict.conflictingObjects.first { $0.registry != nil }?.managedObjectContext?.settle(conflict, mergeType) }
     }
 
-    /// Settles `list` by bringing each object onto the store's version, so that the save can be repeated.
+    /// Resolves conflicts by rebasing each object onto the store's version, so that the save can be repeated.
     ///
-    /// - Throws: code 133020 with the conflicts, where the policy leaves them unsettled.
+    /// - Throws: Code 133020 with the conflicts that the policy leaves unresolved.
     open func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
         if mergeType == .errorMergePolicyType { throw NSMergeConflict.error(list) }
         var links: [RemovedLink] = []
@@ -78,9 +79,9 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
         context?.putBack(links)
     }
 
-    /// Answers what is back in the relationships of an object whose changes are dropped.
+    /// Resolves one conflict and returns the links that are restored because an object's changes were discarded.
     ///
-    /// - Parameter returning: gets the object if others have deleted it and it is to stay.
+    /// - Parameter returning: Collects the object if others deleted it and the policy keeps it.
     private func settle(_ conflict: NSMergeConflict, _ returning: inout [NSManagedObject]) -> [RemovedLink] {
         let object = conflict.sourceObject
         guard let context = object.managedObjectContext else { return [] }
@@ -100,7 +101,7 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
         case .mergeByPropertyStoreTrumpMergePolicyType:
             let before = object.snapshot
             object.rebase(onto: stored) { property in
-                // A property stays as it is here where the store has left it alone.
+                // A property keeps its local value where the store's is unchanged.
                 guard let before else { return true }
                 return !object.differs(before, stored, at: property)
             }
@@ -111,19 +112,19 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
     }
 }
 
-/// The policy of a new context: the save fails with the conflicts.
+/// Fails the save with the conflicts: the default policy of a context.
 public let NSErrorMergePolicy: NSMergePolicy = .error
-/// See ``NSMergePolicy/mergeByPropertyStoreTrump``.
+/// Merges property by property; the store's value wins. See ``NSMergePolicy/mergeByPropertyStoreTrump``.
 public let NSMergeByPropertyStoreTrumpMergePolicy: NSMergePolicy = .mergeByPropertyStoreTrump
-/// See ``NSMergePolicy/mergeByPropertyObjectTrump``.
+/// Merges property by property; this context's value wins. See ``NSMergePolicy/mergeByPropertyObjectTrump``.
 public let NSMergeByPropertyObjectTrumpMergePolicy: NSMergePolicy = .mergeByPropertyObjectTrump
-/// See ``NSMergePolicy/overwrite``.
+/// Replaces the store's objects by this context's. See ``NSMergePolicy/overwrite``.
 public let NSOverwriteMergePolicy: NSMergePolicy = .overwrite
-/// See ``NSMergePolicy/rollback``.
+/// Discards the changes of this context. See ``NSMergePolicy/rollback``.
 public let NSRollbackMergePolicy: NSMergePolicy = .rollback
 
 extension NSManagedObject {
-    /// Whether a property has other values in two rows of the object.
+    /// Returns whether the values of a property differ in two rows of the object.
     func differs(_ first: Row, _ second: Row, at property: NSPropertyDescription) -> Bool {
         let slot = slot(of: property)
         if let relationship = property as? NSRelationshipDescription, relationship.isToMany, !relationship.isOrdered {

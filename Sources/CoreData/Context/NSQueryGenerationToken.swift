@@ -1,44 +1,44 @@
 public import Foundation
 internal import Synchronization
 
-/// A state of the stores that a context can hold on to while others go on writing.
+/// A state of the stores that a context can read from while others write.
 ///
-/// SQLite stores in files keep states, in the mode that they are opened in unless a pragma says otherwise (write-ahead logging). A state stays for
-/// as long as a context or the program holds its token.
+/// SQLite stores in files support query generations in write-ahead logging mode, which is the default unless a pragma says otherwise. A
+/// state is kept for as long as a context or the program holds its token.
 ///
 /// Source: [NSQueryGenerationToken](https://developer.apple.com/documentation/coredata/nsquerygenerationtoken).
-// Immutable; the views are used under the locks of their own.
+// Immutable; the views guard their state by their own locks.
 open class NSQueryGenerationToken: NSObject, NSCopying, @unchecked Sendable {
-    /// Stands for the state in which a context finds its stores when it next reads from them.
+    /// Stands for the state of the stores at a context's next read.
     public static let current = NSQueryGenerationToken([])
 
-    /// Stores as they were, each with the one that it is a view of.
+    /// The stores' past states, each with the store that it is a view of.
     private let views: [(store: StoreToken, view: NSPersistentStore)]
 
     init(_ views: [(store: StoreToken, view: NSPersistentStore)]) { self.views = views }
 
-    /// The store as it was; nil for one that keeps no states, or came later.
+    /// Returns the view of a store; nil for a store that keeps no states or was added later.
     func view(of store: NSPersistentStore) -> NSPersistentStore? { views.first { $0.store === store.token }?.view }
 
-    /// Whether the state is one of stores of a coordinator.
+    /// Returns whether the state belongs to stores of a coordinator.
     func isOf(_ coordinator: NSPersistentStoreCoordinator) -> Bool {
         views.contains { $0.store.store?.persistentStoreCoordinator === coordinator }
     }
 
-    /// The token itself, as it never changes.
+    /// Returns the token itself, which is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 }
 
-/// The state that a context holds on to. Another context that fetches for it in the background asks too.
-// `lock` guards both; `pinned` is an atomic.
+/// The query generation that a context is pinned to. Also read by a context that fetches for it in the background.
+// `lock` guards the token; `pinned` is an atomic.
 final class QueryGeneration: @unchecked Sendable {
     private let lock = NSLock()
     private let pinned = Atomic<Bool>(false)
-    /// Whether the context holds on to a state, or will to the next one that it finds.
+    /// Whether the context is pinned to a state, or will be at its next read.
     var isPinned: Bool { pinned.load(ordering: .relaxed) }
     private var token: NSQueryGenerationToken?
 
-    /// Nil is no state; ``NSQueryGenerationToken/current`` the one that is found next.
+    /// Pins the context to a state: nil unpins it, and ``NSQueryGenerationToken/current`` pins it at the next read.
     func set(_ new: NSQueryGenerationToken?) {
         lock.withLock {
             pinned.store(new != nil, ordering: .relaxed)
@@ -46,17 +46,17 @@ final class QueryGeneration: @unchecked Sendable {
         }
     }
 
-    /// From here on the state is the one that is found next, if there is one.
+    /// Moves a pinned context to the state of its next read.
     func advance() { lock.withLock { token = nil } }
 
-    /// The state, ``NSQueryGenerationToken/current`` where none has been found yet; nil for none.
+    /// The state; ``NSQueryGenerationToken/current`` before the first read, nil for an unpinned context.
     var current: NSQueryGenerationToken? { !isPinned ? nil : lock.withLock { isPinned ? token ?? .current : nil } }
 
-    /// The state, found now if need be.
+    /// Returns the state, and determines it by `find` if needed.
     func settled(_ find: () throws -> NSQueryGenerationToken) rethrows -> NSQueryGenerationToken? {
         guard let known = current else { return nil }
         if known !== NSQueryGenerationToken.current { return known }
-        // Without the lock: stores have locks of their own, under which they may ask for the state.
+        // Outside the lock: stores have their own locks, under which they may request the state.
         let found = try find()
         return lock.withLock {
             guard isPinned else { return nil }
@@ -67,9 +67,9 @@ final class QueryGeneration: @unchecked Sendable {
 }
 
 extension NSManagedObjectContext {
-    /// The state of the stores that the context holds on to; nil while it holds on to none, as always where no store keeps states.
+    /// The query generation that the context is pinned to; nil for an unpinned context, and where no store supports query generations.
     ///
-    /// Before the first read it is ``NSQueryGenerationToken/current``.
+    /// The value is ``NSQueryGenerationToken/current`` before the first read.
     public var queryGenerationToken: NSQueryGenerationToken? {
         guard parent == nil,
             persistentStoreCoordinator?.persistentStores.contains(where: {
@@ -79,16 +79,17 @@ extension NSManagedObjectContext {
         return generation.current
     }
 
-    /// Makes the context hold on to a state of its stores, or to none with nil.
+    /// Pins the context to a query generation, or unpins it with nil.
     ///
-    /// With ``NSQueryGenerationToken/current`` it is the state that the next fetch or fault finds. Saving, ``reset()`` and merging take the context to
-    /// the state of that moment. Objects that are there do not change by themselves: call ``refreshAllObjects()`` or fetch them again.
+    /// ``NSQueryGenerationToken/current`` pins the context to the state of its next fetch or fault. Saving, ``reset()`` and merging
+    /// advance the context to the state of that moment. Registered objects do not change automatically: call ``refreshAllObjects()`` or
+    /// fetch them again.
     ///
-    /// Only SQLite stores in files with write-ahead logging take part. Of other stores the context sees what they have at the time it asks, as on
-    /// Apple's platforms.
+    /// Only SQLite stores in files with write-ahead logging take part. The context sees the current data of other stores, as on Apple's
+    /// platforms.
     ///
     /// - Parameter generation: ``NSQueryGenerationToken/current``, the ``queryGenerationToken`` of another context, or nil.
-    /// - Throws: code 134060 for a child context, which has its parent's data, and for a token of other stores.
+    /// - Throws: Code 134060 for a child context, which has its parent's data, and for a token of other stores.
     public func setQueryGenerationFrom(_ generation: NSQueryGenerationToken?) throws {
         checkQueue("setQueryGenerationFrom(_:) is called")
         guard parent == nil else {
@@ -108,9 +109,10 @@ extension NSManagedObjectContext {
 }
 
 extension NSPersistentStoreCoordinator {
-    /// The store that a context reads from in a store's place: itself, or what it was when the context was pinned.
+    /// Returns the store that a context reads: the store itself, or the view that the context is pinned to.
     func reader(_ store: NSPersistentStore, for context: NSManagedObjectContext) throws -> NSPersistentStore {
         let generation = context.requestingContext.generation
+        if !generation.isPinned { return store }
         let token = try generation.settled {
             NSQueryGenerationToken(
                 try persistentStores.compactMap { store in

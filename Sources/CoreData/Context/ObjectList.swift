@@ -1,13 +1,13 @@
 internal import Foundation
 
-/// The objects a context will insert, update or delete at the next save, in the order in which they came.
+/// The objects that a context inserts, updates or deletes at the next save, in the order of their changes.
 ///
-/// Each object knows its place, so that taking one out costs no search; an object stands in one list at most. Gaps are closed when they
-/// are half of the list.
+/// Each object knows its position, so removal takes constant time; an object is in one list at most. Gaps are closed when they make up
+/// half of the list.
 struct ObjectList {
     private var objects: [NSManagedObject?] = []
     private(set) var count = 0
-    /// The objects as a set, once it has been asked for: of large saves it would be built again for each notification.
+    /// The cached set of the objects; large saves would otherwise build it for each notification.
     private var knownSet: Set<NSManagedObject>?
 
     var isEmpty: Bool { count == 0 }
@@ -34,7 +34,7 @@ struct ObjectList {
         for (index, object) in objects.enumerated() { object.unsafelyUnwrapped.listIndex = Int32(truncatingIfNeeded: index) }
     }
 
-    /// Empties the list and answers what it held.
+    /// Empties the list and returns its objects.
     mutating func removeAll() -> [NSManagedObject] {
         let all = elements
         all.forEachUncounted { $0.listIndex = -1 }
@@ -52,7 +52,7 @@ struct ObjectList {
         }
     }
 
-    /// Different objects as a set: the list's own, which is kept, where they are all that it holds.
+    /// Returns distinct objects as a set: the cached set of the list where they are all of its objects.
     mutating func set(of objects: [NSManagedObject]) -> Set<NSManagedObject> {
         if objects.isEmpty { return [] }
         return objects.count == count && objects.allSatisfyUncounted(contains) ? set : objects.objectSet
@@ -64,7 +64,7 @@ struct ObjectList {
     }
 
     var elements: [NSManagedObject] {
-        // Without gaps the array is one of objects already: an optional reference looks like the reference itself.
+        // Without gaps, the array is an array of objects: an optional reference has the layout of the reference.
         count == objects.count ? unsafeBitCast(objects, to: [NSManagedObject].self) : objects.compactMap { $0 }
     }
 }

@@ -1,26 +1,26 @@
 internal import CoreDataRuntime
 internal import Foundation
 
-/// The objects that live in a context, without keeping them alive.
+/// The registered objects of a context, not retained.
 ///
-/// Objects may be released on any thread, so the table is guarded. A lookup and the removal in an object's deinitialization exclude
-/// each other; a lookup that meets an object whose deinitialization has begun does not see it.
+/// Objects may be released on any thread, so the table is guarded by a lock. A lookup and the removal in an object's deinitializer
+/// exclude each other; a lookup does not find an object whose deinitialization has begun.
 // `lock` guards `map`, `gone` and `owner`.
 final class ObjectRegistry: @unchecked Sendable {
     private let lock = Mutex()
     @exclusivity(unchecked) private var map = IdentityMap()
-    /// The IDs of objects that were released since the context last looked.
+    /// The IDs of the objects released since the context last asked.
     @exclusivity(unchecked) private var gone: [NSManagedObjectID] = []
     @exclusivity(unchecked) private var remembersReleases = false
-    /// The context clears it when it goes. Weak would make every count of the context's references slow.
+    /// The context clears it in its deinitializer. A weak reference would slow down reference counting of the context.
     @exclusivity(unchecked) private var owner: Unmanaged<NSManagedObjectContext>?
 
     init(_ context: NSManagedObjectContext) { owner = Unmanaged.passUnretained(context) }
 
-    /// The context; nil once it is gone. On the context's queue only.
+    /// The context; nil after its deallocation. Use it on the context's queue only.
     var context: NSManagedObjectContext? { owner?.takeUnretainedValue() }
 
-    /// The context unless it is gone or going. On any queue.
+    /// The context unless it is deallocated or being deallocated. Use it on any queue.
     var livingContext: NSManagedObjectContext? {
         lock.lock()
         defer { lock.unlock() }
@@ -28,14 +28,14 @@ final class ObjectRegistry: @unchecked Sendable {
         return owner.takeRetainedValue()
     }
 
-    /// The context goes: its objects are on their own.
+    /// Clears the reference to the context.
     func contextWillDeallocate() {
         lock.lock()
         owner = nil
         lock.unlock()
     }
 
-    /// The registered object of an identity.
+    /// Returns the registered object of an identity.
     func object(with id: NSManagedObjectID) -> NSManagedObject? {
         lock.lock()
         defer { lock.unlock() }
@@ -56,21 +56,21 @@ final class ObjectRegistry: @unchecked Sendable {
         return living(found)
     }
 
-    /// An object of the table, unless its deinitialization has begun.
+    /// Returns an object of the table unless its deinitialization has begun.
     @inline(__always) private func living(_ found: UnsafeMutableRawPointer?) -> NSManagedObject? {
         guard let found, swift_tryRetain(found) != nil else { return nil }
         return Unmanaged<NSManagedObject>.fromOpaque(found).takeRetainedValue()
     }
 
-    /// The registered objects of many identities, nil where there is none.
+    /// Returns the registered objects of many identities, nil for the others.
     func objects(with ids: [NSManagedObjectID]) -> [NSManagedObject?] {
         lock.lock()
         defer { lock.unlock() }
         return ids.map(find)
     }
 
-    /// The registered objects of many elements that each have an ID, nil where there is none, and for how many that is. Where there are no
-    /// objects at all, the array is empty.
+    /// Returns the registered objects of elements that each have an ID, nil for the others, and the number of nils. The array is empty
+    /// where no object is registered.
     @inline(__always) func objects<Element>(
         of elements: [Element], _ id: (Element) -> NSManagedObjectID
     ) -> (objects: [NSManagedObject?], missing: Int) {
@@ -88,8 +88,8 @@ final class ObjectRegistry: @unchecked Sendable {
         return (objects, missing)
     }
 
-    /// The registered objects of some of many rows, nil where there is none, and for how many that is. Where there are no objects at all, the
-    /// array is empty.
+    /// Returns the registered objects of some of many rows, nil for the others, and the number of nils. The array is empty where no
+    /// object is registered.
     func objects(of rows: RowList, _ part: Range<Int>) -> (objects: [NSManagedObject?], missing: Int) {
         lock.lock()
         defer { lock.unlock() }
@@ -111,14 +111,14 @@ final class ObjectRegistry: @unchecked Sendable {
         return (objects, missing)
     }
 
-    /// The registered objects of numbers, nil where there is none.
+    /// Returns the registered objects of row numbers, nil for the others.
     func objects(with numbers: ArraySlice<Int64>, of origin: RowOrigin) -> [NSManagedObject?] {
         lock.lock()
         defer { lock.unlock() }
         return numbers.map { find($0, of: origin) }
     }
 
-    /// Files an object under its identity.
+    /// Registers an object under its identity.
     func register(_ object: NSManagedObject) {
         lock.lock()
         insert(object)
@@ -132,24 +132,24 @@ final class ObjectRegistry: @unchecked Sendable {
         lock.unlock()
     }
 
-    /// Whether no object lives in the context.
+    /// Whether no object is registered.
     var isEmpty: Bool {
         lock.lock()
         defer { lock.unlock() }
         return map.count == 0
     }
 
-    /// Makes room for so many objects. Of those that are there already as many may come again.
+    /// Reserves space for `count` objects; of those already registered, the same number may be added again.
     func reserve(_ count: Int) {
         lock.lock()
         if map.count < count { map.reserve(count - map.count) }
         lock.unlock()
     }
 
-    /// Files objects of which none is in the table, though some may have the same identity.
+    /// Registers new objects, some of which may share an identity.
     ///
-    /// - Parameter start: where in the list they begin.
-    /// - Returns: those that were not filed, and the object that has their identity.
+    /// - Parameter start: The index of the first object to register.
+    /// - Returns: The objects that were not registered, with the object that has their identity.
     func registerNew(_ objects: [NSManagedObject], from start: Int = 0) -> [ObjectIdentifier: NSManagedObject] {
         lock.lock()
         defer { lock.unlock() }
@@ -183,7 +183,7 @@ final class ObjectRegistry: @unchecked Sendable {
         map.insert(Unmanaged.passUnretained(object).toOpaque(), for: key)
     }
 
-    /// Takes an object out.
+    /// Removes an object.
     func unregister(_ object: NSManagedObject) {
         guard object.flags.contains(.registered), let key = object.identityKey else { return }
         object.flags.remove(.registered)
@@ -193,7 +193,7 @@ final class ObjectRegistry: @unchecked Sendable {
         lock.unlock()
     }
 
-    /// Takes objects out.
+    /// Removes objects.
     func unregister(_ objects: [NSManagedObject]) {
         lock.lock()
         objects.forEachUncounted { object in
@@ -205,7 +205,7 @@ final class ObjectRegistry: @unchecked Sendable {
         lock.unlock()
     }
 
-    /// Gives objects other IDs and files them anew. Answers those they had, nil for objects whose ID no one has asked for.
+    /// Gives objects other IDs, registers them again and returns the old IDs, nil for objects whose ID was never created.
     func exchangeIDs(of objects: [NSManagedObject], for ids: [NSManagedObjectID?]) -> [NSManagedObjectID?] {
         lock.lock()
         defer { lock.unlock() }
@@ -222,22 +222,23 @@ final class ObjectRegistry: @unchecked Sendable {
             object.identifier = ids[index]
             index += 1
         }
-        // Apart from the references counted above: each count waits for the write before it, which here goes to a place of its own.
+        // Separate from the loop above: each reference count operation waits for the preceding write, which is to a different cache line
+        // here.
         objects.forEachUncounted { insert($0) }
         return former
     }
 
-    /// From now on ``takeGone()`` answers.
+    /// Starts collecting released objects for ``takeGone()``.
     func rememberReleases() {
         lock.lock()
         remembersReleases = true
         lock.unlock()
     }
 
-    /// Called by an object's `deinit`, on any thread.
+    /// Removes an object; called by its `deinit`, on any thread.
     func objectWillDeallocate(_ object: NSManagedObject) { unregister(object) }
 
-    /// The IDs of the objects that have gone since the last call.
+    /// Returns the IDs of the objects released since the last call.
     func takeGone() -> [NSManagedObjectID] {
         lock.lock()
         defer { lock.unlock() }

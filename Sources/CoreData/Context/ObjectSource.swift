@@ -1,55 +1,55 @@
 internal import Foundation
 
-/// Where a context gets its objects from and saves them to: a coordinator with its stores, or a parent context.
+/// The source of a context's objects and the destination of its saves: a coordinator with its stores, or a parent context.
 ///
 /// Every method is called on the queue of `context`.
 protocol ObjectSource: AnyObject {
-    /// The model of the objects; nil while there is none.
+    /// The model of the objects; nil where there is none.
     var sourceModel: NSManagedObjectModel? { get }
-    /// Answers a fetch, without what is pending in `context`.
+    /// Returns the result of a fetch, without the pending changes of `context`.
     func fetch(_ query: StoreQuery, for context: NSManagedObjectContext) throws -> StoreAnswer
-    /// The row of an object; nil when there is none.
+    /// Returns the row of an object; nil when it does not exist.
     func row(for id: NSManagedObjectID, in context: NSManagedObjectContext) throws -> Row?
-    /// Sees to it that the rows of many objects are at hand, by one question where the store takes such. False where it takes none.
+    /// Loads the rows of many objects by one query, and returns whether the source supports that.
     func prepareRows(for ids: [NSManagedObjectID], in context: NSManagedObjectContext) throws -> Bool
-    /// Sees to it that a relationship of many objects is at hand, as ``prepareRows(for:in:)``.
+    /// Loads a relationship of many objects, like ``prepareRows(for:in:)``.
     func prepareRelated(
         of relationship: NSRelationshipDescription, for ids: [NSManagedObjectID], in context: NSManagedObjectContext
     ) throws -> Bool
-    /// What is known of a to-many relationship of a row; nil where the store must be asked, or answers with IDs.
+    /// Returns the destination row numbers of a to-many relationship, as far as known; nil where a query is needed or returns IDs.
     func relatedNumbers(
         of relationship: NSRelationshipDescription, for number: Int64, of origin: RowOrigin, in context: NSManagedObjectContext
     ) -> RelatedNumbers?
-    /// Sees to it that a to-many relationship of many rows is at hand, by one question.
+    /// Loads a to-many relationship of many rows by one query.
     ///
-    /// - Returns: all that is at the other ends, some perhaps more than once; nil where that has no numbers of one table.
+    /// - Returns: All destination row numbers, possibly with repetitions; nil where the destinations are not numbered rows of one table.
     func prepareRelatedNumbers(
         of relationship: NSRelationshipDescription, for numbers: [Int64], of origin: RowOrigin, in context: NSManagedObjectContext
     ) throws -> RelatedNumbers?
-    /// Rows of objects in which properties are known that were not.
+    /// Returns rows of objects that contain properties missing from their current rows.
     func values(of properties: [NSPropertyDescription], for ids: [NSManagedObjectID], in context: NSManagedObjectContext) throws -> [Row]
-    /// The objects of a relationship whose IDs the row does not hold.
+    /// Returns the destination IDs of a relationship that the row does not contain.
     func relatedIDs(of relationship: NSRelationshipDescription, for id: NSManagedObjectID, in context: NSManagedObjectContext) throws
         -> [NSManagedObjectID]
-    /// Gives permanent IDs to objects that have temporary ones.
+    /// Returns permanent IDs for objects that have temporary ones.
     func permanentIDs(for objects: [NSManagedObject], in context: NSManagedObjectContext) throws -> [NSManagedObjectID]
-    /// Saves.
+    /// Saves changes.
     ///
-    /// - Returns: rows that stores have changed while they saved.
+    /// - Returns: The rows that stores changed during the save.
     func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws -> [Row]
-    /// Whether it is to be told which objects come and go.
+    /// Whether the source is notified of registered and released objects.
     var wantsRegistrations: Bool { get }
-    /// Whether objects that come together are to be asked for together.
+    /// Whether objects that came together are loaded together.
     var batchesFaults: Bool { get }
-    /// The row of an object is to be taken from the store itself the next time.
+    /// Makes the next read load the object's row from the store.
     func forgetRow(of id: NSManagedObjectID)
-    /// Objects came to live in a context.
+    /// Notifies the source that objects were registered with a context.
     func didRegister(_ ids: [NSManagedObjectID])
-    /// Objects no longer live in a context.
+    /// Notifies the source that objects were released.
     func didUnregister(_ ids: [NSManagedObjectID])
 }
 
-/// What a save has to do, object by object, on its way to the stores.
+/// The objects of a save and their kinds of change.
 struct ChangeSet {
     var inserted: [NSManagedObject]
     var updated: [NSManagedObject]
@@ -59,7 +59,7 @@ struct ChangeSet {
     var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && locked.isEmpty }
     var count: Int { inserted.count + updated.count + deleted.count + locked.count }
 
-    /// The part of it that concerns some objects.
+    /// Returns the part that concerns the included objects.
     func filter(_ isIncluded: (NSManagedObject) -> Bool) -> ChangeSet {
         ChangeSet(
             inserted: inserted.filter(isIncluded), updated: updated.filter(isIncluded), deleted: deleted.filter(isIncluded),

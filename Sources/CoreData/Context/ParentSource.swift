@@ -2,7 +2,7 @@ internal import Foundation
 
 /// Lets a child context fetch from its parent and save into it.
 ///
-/// Every call waits for the parent's queue. What crosses is IDs and rows, never objects.
+/// Every call waits for the parent's queue. IDs and rows are passed, never objects.
 final class ParentSource: ObjectSource {
     private let parent: NSManagedObjectContext
     /// The parent's objects of the last fetch or relationship, until the child takes them.
@@ -10,14 +10,15 @@ final class ParentSource: ObjectSource {
 
     init(_ parent: NSManagedObjectContext) { self.parent = parent }
 
-    /// The parent's objects of the last fetch or relationship where its stores are asked object by object: kept, they remember that they came together.
+    /// Returns the parent's objects of the last fetch or relationship where its stores load object by object; the child retains them to
+    /// keep their batch.
     func takeFetched() -> [NSManagedObject] {
         let objects = fetched
         fetched = []
         return objects
     }
 
-    /// The parent's objects have come by an asynchronous call. On the child's queue.
+    /// Hands over the parent's objects of an asynchronous call. Call it on the child's queue.
     func deliver(_ objects: [NSManagedObject]) { fetched = objects }
 
     var sourceModel: NSManagedObjectModel? { parent.model }
@@ -51,7 +52,7 @@ final class ParentSource: ObjectSource {
         }
     }
 
-    /// Lets the parent ask for a relationship of all that came with an object.
+    /// Lets the parent load a relationship of all objects in a batch.
     func prepareRelationship(_ relationship: NSRelationshipDescription, of id: NSManagedObjectID) throws {
         try parent.performForChild { try parent.prepareRelationship(relationship, of: parent.object(with: id)) }
     }
@@ -72,7 +73,7 @@ final class ParentSource: ObjectSource {
     }
 
     func permanentIDs(for objects: [NSManagedObject], in context: NSManagedObjectContext) throws -> [NSManagedObjectID] {
-        // The parent gives them when it saves itself; until then both know the object by its temporary ID.
+        // The parent assigns permanent IDs when it saves; until then both contexts use the temporary ID.
         objects.map(\.objectID)
     }
 
@@ -88,13 +89,13 @@ final class ParentSource: ObjectSource {
     func didRegister(_ ids: [NSManagedObjectID]) {}
     func didUnregister(_ ids: [NSManagedObjectID]) {}
 
-    /// What a child saves, on its way to its parent.
+    /// The changes of a child's save, for its parent.
     struct Delivery {
         let written: [Push]
         let deleted: [NSManagedObjectID]
         let locked: [NSManagedObjectID]
 
-        /// On the child's queue.
+        /// Collects the changes. Call it on the child's queue.
         init(_ changes: ChangeSet) throws {
             written = try (changes.inserted + changes.updated).map { object in
                 Push(
@@ -107,30 +108,30 @@ final class ParentSource: ObjectSource {
         }
     }
 
-    /// One object's values on their way from a child to its parent.
+    /// The values of one object in a child's save.
     struct Push {
         let entity: NSEntityDescription
         let id: NSManagedObjectID
         let row: Row
-        /// The properties that were changed; nil for a new object.
+        /// The changed properties; nil for a new object.
         let changed: [NSPropertyDescription]?
-        /// What was done to the to-many relationships that were changed, by name.
+        /// The changes of to-many relationships, by name.
         let lists: [String: ListChange]
     }
 
-    /// What a child has done to a to-many relationship. Sent instead of the list, so that what the parent has added and removed since stays.
+    /// The change of a to-many relationship by a child. Unlike the list itself, it keeps the parent's own additions and removals.
     struct ListChange {
         let before: [NSManagedObjectID]
         let after: [NSManagedObjectID]
 
-        /// What comes of the list that the parent has. An order that the parent has not changed is as the child has it; else it is the parent's,
-        /// followed by what the child has added.
+        /// Applies the change to the parent's list. If the parent has not changed the order, the child's order is used; otherwise the
+        /// parent's, followed by the child's additions.
         ///
         /// - Parameters:
-        ///   - current: the list as it is now: the other end of the relationship may have been set already.
-        ///   - order: the list as it was when the parent began to take the child's changes over.
+        ///   - current: The current list; the inverse relationships may have been set already.
+        ///   - order: The list before the child's changes were applied.
         func applied(to current: [NSManagedObjectID], order: [NSManagedObjectID]) -> [NSManagedObjectID] {
-            // The parent may have saved them since the child has read them.
+            // The parent may have saved the objects since the child read them.
             let (before, after) = (before.map(\.current), after.map(\.current))
             let (known, kept) = (Set(before), Set(after))
             let members = Set(current.filter { kept.contains($0) || !known.contains($0) }).union(after.filter { !known.contains($0) })
@@ -152,10 +153,10 @@ extension NSManagedObject {
         return changes
     }
 
-    /// Whether the object is there to be changed: neither deleted here nor gone from its store.
+    /// Whether the object can be changed: it is neither deleted in the context nor from its store.
     fileprivate var isThere: Bool { registry != nil && flags.isDisjoint(with: [.deleted, .inaccessible]) }
 
-    /// A row with the object's values as they are in this context, unsaved ones too, for a child to read. Transient values are for no one else.
+    /// Returns a row with the object's current values for a child, unsaved ones included and transient ones excluded.
     fileprivate func rowForChild() throws -> Row {
         let copy = readableRow.copy()
         for relationship in owningEntity.frozen!.relationships {
@@ -175,7 +176,8 @@ extension NSManagedObject {
 }
 
 extension NSManagedObjectContext {
-    /// What a child reads of an object, unsaved changes included; nil where the object is gone. On the parent's queue.
+    /// Returns the values of an object for a child, unsaved changes included; nil where the object was deleted. Call it on the parent's
+    /// queue.
     func rowForChild(of object: NSManagedObject) throws -> Row? {
         if object.isFault, object.isInserted { try object.fulfillFault() }
         if object.isFault {
@@ -188,7 +190,7 @@ extension NSManagedObjectContext {
         return object.owningEntity.frozen!.hasTransients ? object.row.map(object.withoutTransients) : object.row
     }
 
-    /// Takes over what a child context saves, and tells the other children. On the parent's queue.
+    /// Applies a child's save and notifies the other children. Call it on the parent's queue.
     func receive(_ delivery: ParentSource.Delivery, from child: ObjectRegistry) throws {
         try receive(delivery.written, deleted: delivery.deleted)
         for id in delivery.locked { detectConflicts(for: object(with: id)) }
@@ -198,9 +200,9 @@ extension NSManagedObjectContext {
         mergeListeners.tell(saved, isRemote: false, except: child)
     }
 
-    /// Takes over what a child context saves.
+    /// Applies a child's save.
     ///
-    /// - Throws: the error of a store that does not deliver what the change touches; nothing is changed then.
+    /// - Throws: The error of a store that fails to load an affected object; nothing is changed then.
     private func receive(_ pushed: [ParentSource.Push], deleted: [NSManagedObjectID]) throws {
         try prepare(for: pushed, deleted: deleted)
         // New objects first, so that every reference finds its object.
@@ -217,7 +219,7 @@ extension NSManagedObjectContext {
         }
         for (push, orders) in zip(pushed, orders) {
             let object = object(with: push.id)
-            // What was deleted here or by others stays so, and what the child has led to it leads nowhere.
+            // A deleted object stays deleted, and the child's references to it are cleared.
             guard object.isThere else { continue }
             for property in push.changed ?? push.entity.frozen!.properties {
                 let slot = object.slot(of: property)
@@ -243,12 +245,12 @@ extension NSManagedObjectContext {
         try throwPendingFaultError()
     }
 
-    /// Asks the stores for everything that the push will touch, so that none can fail half-way.
+    /// Loads all objects that the save affects, so that no step fails halfway.
     private func prepare(for pushed: [ParentSource.Push], deleted: [NSManagedObjectID]) throws {
         try throwPendingFaultError()
         processPendingChanges()
         let new = Set(pushed.filter { $0.changed == nil }.map(\.id))
-        /// Both ends of a relationship that is about to change.
+        /// Loads both ends of a relationship that is about to change.
         func fire(_ relationship: NSRelationshipDescription, of object: NSManagedObject?, to ids: [NSManagedObjectID]) {
             let before = object.map { $0.related(relationship) } ?? []
             guard let inverse = relationship.keptInverse, !inverse.isToMany else { return }
@@ -271,7 +273,7 @@ extension NSManagedObjectContext {
     }
 }
 
-/// Stands in for the source of a context that has neither a coordinator nor a parent.
+/// The source of a context that has neither a coordinator nor a parent.
 final class NoSource: ObjectSource, Sendable {
     static let shared = NoSource()
 

@@ -1,22 +1,22 @@
 internal import Foundation
 internal import Predicates
 
-/// What is unsaved in a context and bears on a fetch: the stores' answer is corrected by it.
+/// The unsaved changes of a context that affect a fetch: they are applied to the stores' answer.
 struct PendingChanges {
     private let context: NSManagedObjectContext
     private let changed: [NSManagedObject]
     private let deleted: [NSManagedObject]
-    /// The IDs of objects that have been deleted since the stores were asked.
+    /// The IDs of objects deleted since the stores were queried.
     private let gone: Set<NSManagedObjectID>
     private let predicate: CompiledPredicate?
     private let sort: CompiledSort?
 
-    /// How many objects may come into the answer or fall out of it.
+    /// The number of objects that may enter or leave the result.
     var count: Int { changed.count + deleted.count + gone.count }
 
-    /// Nil where nothing pending bears on the request.
+    /// Collects the changes; nil where no pending change affects the request.
     ///
-    /// - Parameter mark: for a fetch that was suspended: what was saved since counts too.
+    /// - Parameter mark: The mark of a suspended fetch: changes saved since then are included.
     init?(in context: NSManagedObjectContext, for query: StoreQuery, since mark: AsynchronousWork.Mark? = nil) throws {
         guard query.includesPendingChanges else { return nil }
         let further = context.asynchronousWork?.changes(since: mark) ?? AsynchronousWork.Changes()
@@ -43,14 +43,14 @@ struct PendingChanges {
         sort = query.sortDescriptors.isEmpty ? nil : try CompiledSort(query.sortDescriptors, for: entity.frozen!.schema)
     }
 
-    /// The query to ask the stores with: a limit must leave room for what falls out, and an offset is counted afterwards.
+    /// Returns the query for the stores: a limit allows for objects that are removed, and an offset is applied afterwards.
     func widened(_ query: StoreQuery) -> StoreQuery {
         guard query.fetchLimit > 0 || query.fetchOffset > 0 else { return query }
         let limit = query.fetchLimit > 0 ? query.fetchOffset + query.fetchLimit + count : 0
         return query.with(fetchOffset: 0, fetchLimit: limit)
     }
 
-    /// The stores' answer with what is pending: without what was deleted or no longer matches, with what matches now, in order.
+    /// Applies the changes to the stores' answer: removes deleted objects and those that no longer match, and adds new matches in order.
     func apply(to fetched: [NSManagedObject], of query: StoreQuery) throws -> [NSManagedObject] {
         var matching: [NSManagedObject] = []
         var touched = Set(deleted.map(ObjectIdentifier.init))
@@ -60,7 +60,7 @@ struct PendingChanges {
         }
         var objects = gone.isEmpty ? fetched : fetched.filter { !gone.contains($0.objectID) }
         if sort == nil {
-            // Without an order, what was fetched keeps its place.
+            // Without a sort order, fetched objects keep their position.
             let stays = Set(matching.map(ObjectIdentifier.init))
             objects.removeAll { touched.contains(ObjectIdentifier($0)) && !stays.contains(ObjectIdentifier($0)) }
             let present = Set(objects.map(ObjectIdentifier.init))

@@ -1,4 +1,4 @@
-/// The rows at the other end of a relationship, all of one table: their numbers, and where they come from.
+/// The destination rows of a relationship, all of one table: their row numbers and their origin.
 struct RelatedNumbers {
     let numbers: ArraySlice<Int64>
     let origin: RowOrigin
@@ -7,13 +7,13 @@ struct RelatedNumbers {
 }
 
 extension NSManagedObjectContext {
-    /// The objects of numbers: those that live here, and new faults.
+    /// Returns the objects of the row numbers: registered objects, and new faults for the rest.
     func materialize(_ found: RelatedNumbers) -> [NSManagedObject] {
         reportGone()
         adoptPermanentIDs()
         var objects: [NSManagedObject] = []
         objects.reserveCapacity(found.numbers.count)
-        // Part by part, as rows are.
+        // In parts, like rows.
         var rest = found.numbers
         while !rest.isEmpty {
             let part = rest.prefix(256)

@@ -1,10 +1,10 @@
 internal import Foundation
 
 extension StoreChangeSet {
-    /// What a save has to do in one store, as values. Making them may read from stores, so nobody may hold a store's lock.
+    /// Creates the values of a save in one store. It may read from stores, so the caller must not hold a store's lock.
     ///
-    /// - Parameter keepsLists: whether rows are to hold the IDs of to-many relationships.
-    /// - Throws: the error of a failing fault; code 133000 for a relationship to an object that is in no context.
+    /// - Parameter keepsLists: Whether rows contain the IDs of to-many relationships.
+    /// - Throws: The error of a failing fault; code 133000 for a relationship to an object without a context.
     init(_ objects: ChangeSet, keepsLists: Bool) throws {
         inserted = try objects.inserted.changes { object in
             StoreChange(
@@ -22,7 +22,7 @@ extension StoreChangeSet {
 }
 
 extension [NSManagedObject] {
-    /// A change for each object, as ``Swift/Array/forEachUncounted(_:)``.
+    /// Returns a change for each object, iterating like ``Swift/Array/forEachUncounted(_:)``.
     @inline(__always) fileprivate func changes(_ make: (NSManagedObject) throws -> StoreChange) rethrows -> [StoreChange] {
         var changes: [StoreChange] = []
         changes.reserveCapacity(count)
@@ -41,7 +41,7 @@ extension StoreChange {
 }
 
 extension NSManagedObject {
-    /// What was done to the to-many relationships that a save writes: those that were changed, of a new object all.
+    /// Returns the changes of to-many relationships that a save writes: those that changed, or all of a new object.
     fileprivate func listDifferences() throws -> [ListDifference] {
         var differences: [ListDifference] = []
         let isNew = flags.contains(.inserted)

@@ -2,11 +2,12 @@ internal import Foundation
 internal import Logging
 
 extension NSPersistentContainer {
-    /// Makes a container of the model called `name`: one that the `ModelCompiler` plugin has compiled into the program, in whichever module, or
-    /// `name.momd`, `.mom`, `.xcdatamodeld` or `.xcdatamodel`, in the bundle of the program, in loaded bundles, or in the resource bundles that
-    /// packages have beside the executable.
+    /// Creates a container with the model called `name`.
     ///
-    /// Where there is none, or it cannot be read or used, the container has an empty model, and opening its stores gives the error that says why.
+    /// The model is one that the `ModelCompiler` plugin has compiled into any module of the program, or `name.momd`, `.mom`,
+    /// `.xcdatamodeld` or `.xcdatamodel` in the main bundle, in loaded bundles, or in the resource bundles that packages place beside the
+    /// executable. If the model does not exist, cannot be read or is invalid, the container has an empty model, and opening its stores
+    /// reports the error.
     public convenience init(name: String) {
         do {
             let model = try ModelLocator.readModel(named: name)

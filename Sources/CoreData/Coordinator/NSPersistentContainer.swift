@@ -1,7 +1,7 @@
 public import Foundation
 internal import Logging
 
-/// A model, a coordinator and a main-queue context, set up together.
+/// Sets up a model, a coordinator and a main-queue context.
 ///
 /// ```swift
 /// let container = NSPersistentContainer(name: "Music", managedObjectModel: model)
@@ -14,33 +14,33 @@ internal import Logging
 open class NSPersistentContainer: NSObject, @unchecked Sendable {
     /// The name of the container.
     public let name: String
-    /// The main-queue context.
+    /// The main-queue context of the container.
     open var viewContext: NSManagedObjectContext { mainContext }
     private let mainContext: NSManagedObjectContext
-    /// The model.
+    /// The model of the container.
     open var managedObjectModel: NSManagedObjectModel { persistentStoreCoordinator.managedObjectModel }
     /// The coordinator of the stores.
     open var persistentStoreCoordinator: NSPersistentStoreCoordinator { coordinator }
     private let coordinator: NSPersistentStoreCoordinator
 
-    /// Why the model of the container's name could not be read; nil if it could, or was given.
-    // Set by the initializer that reads the model alone.
+    /// The error of loading the model by its name; nil if it was loaded or passed to the initializer.
+    // Set by the initializer only.
     var modelError: NSError?
 
     private let lock = NSLock()
     private var descriptions: [NSPersistentStoreDescription] = []
 
-    /// The stores to open. Unless set, a SQLite store with the name of the container in ``defaultDirectoryURL()``.
+    /// The stores to open. The default is a SQLite store with the name of the container in ``defaultDirectoryURL()``.
     ///
-    /// For a store that is gone with the container, as tests like it, set the URL of the description to `/dev/null`.
+    /// For a store that exists only as long as the container, as in tests, set the URL of the description to `/dev/null`.
     open var persistentStoreDescriptions: [NSPersistentStoreDescription] {
         get { lock.withLock { descriptions } }
         set { lock.withLock { descriptions = newValue } }
     }
 
-    /// Makes a container of `model`, which cannot be changed from then on.
+    /// Creates a container with `model`, which is immutable from then on.
     ///
-    /// A model with mistakes stops the program with a message that lists them.
+    /// An invalid model stops the program with a message that lists the errors.
     public init(name: String, managedObjectModel model: NSManagedObjectModel) {
         self.name = name
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
@@ -52,10 +52,10 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         ]
     }
 
-    /// The directory of stores that are given no other place.
+    /// Returns the default directory of stores.
     ///
-    /// On Linux it is `$XDG_DATA_HOME`, or `~/.local/share` without it, and in it a directory with the name of the program; opening a store makes
-    /// it. On Apple's platforms it is the application's own below Application Support.
+    /// On Linux it is a directory with the name of the program in `$XDG_DATA_HOME`, or in `~/.local/share` if the variable is not set;
+    /// opening a store creates it. On Apple's platforms it is the program's directory in Application Support.
     open class func defaultDirectoryURL() -> URL {
         let manager = FileManager.default
         let data =
@@ -64,7 +64,7 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         return data.appendingPathComponent(Bundle.main.executableURL?.lastPathComponent ?? ProcessInfo.processInfo.processName)
     }
 
-    /// Makes the directory of stores that are given no other place, where it is needed.
+    /// Creates the default directory if the store is opened there.
     private func makeDefaultDirectory(for description: NSPersistentStoreDescription) throws {
         guard let url = description.url, !description.isReadOnly else { return }
         let folder = Self.defaultDirectoryURL()
@@ -74,7 +74,7 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
 
     /// Opens the stores.
     ///
-    /// - Parameter block: called once for each, with nil or with the error that opening it met; on the calling thread, or in the
+    /// - Parameter block: Called once for each store, with nil or with the error of opening it; on the calling thread, or in the
     ///   background where the description says so.
     open func loadPersistentStores(completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void) {
         for description in persistentStoreDescriptions {
@@ -92,7 +92,7 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Makes a context with a queue of its own, which merges by itself what others save.
+    /// Creates a context with a private queue that automatically merges saves by other contexts.
     open func newBackgroundContext() -> NSManagedObjectContext {
         let context = makeTaskContext()
         context.automaticallyMergesChangesFromParent = true
@@ -105,15 +105,15 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         return context
     }
 
-    /// Runs `block` with a new context, on its queue, and returns at once.
+    /// Runs `block` with a new context on its queue and returns at once.
     open func performBackgroundTask(_ block: @escaping (NSManagedObjectContext) -> Void) {
         let context = makeTaskContext()
         context.perform { block(context) }
     }
 
-    /// Runs `block` with a new context, on its queue, and suspends until it is done.
+    /// Runs `block` with a new context on its queue and suspends until it is done.
     ///
-    /// - Returns: what `block` returns; objects of the context are of no use outside.
+    /// - Returns: The result of `block`; objects of the context must not be used outside.
     public func performBackgroundTask<T, Failure: Error>(
         _ block: @escaping (NSManagedObjectContext) throws(Failure) -> T
     ) async throws(Failure) -> T {

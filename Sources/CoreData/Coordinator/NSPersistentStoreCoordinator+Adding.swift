@@ -1,24 +1,24 @@
 internal import CoreDataRuntime
 public import Foundation
 
-/// The key of the stores that were added, in a notification of ``Foundation/Notification/Name/NSPersistentStoreCoordinatorStoresDidChange``.
+/// The user-info key of the added stores, in a ``Foundation/Notification/Name/NSPersistentStoreCoordinatorStoresDidChange`` notification.
 public let NSAddedPersistentStoresKey = "added"
-/// The key of the stores that were removed.
+/// The user-info key of the removed stores.
 public let NSRemovedPersistentStoresKey = "removed"
-/// The key of the stores whose UUID has changed.
+/// The user-info key of the stores whose UUID has changed.
 public let NSUUIDChangedPersistentStoresKey = "changed"
 
 extension Notification.Name {
-    /// A coordinator has added or removed a store.
+    /// Posted when a coordinator has added or removed a store.
     public static let NSPersistentStoreCoordinatorStoresDidChange = Notification.Name("_NSPersistentStoresChangedNotification")
-    /// A coordinator is about to change its stores. On Apple's platforms it tells of iCloud's stores only; nothing here posts it.
+    /// Declared for source compatibility and never posted here; on Apple's platforms, it announces changes of iCloud stores.
     public static let NSPersistentStoreCoordinatorStoresWillChange = Notification.Name("NSPersistentStoreCoordinatorStoresWillChange")
-    /// A coordinator is about to remove a store, which is the notification's object.
+    /// Posted when a coordinator is about to remove a store, which is the object of the notification.
     public static let NSPersistentStoreCoordinatorWillRemoveStore = Notification.Name(
         "_NSPersistentStoreCoordinatorWillRemoveStoreNotification")
 }
 
-/// The store classes by type.
+/// The registered store classes by type.
 // `lock` guards `classes`.
 private final class StoreClasses: @unchecked Sendable {
     /// The classes, with those that ship besides: whatever a program says of them comes later.
@@ -47,9 +47,9 @@ extension NSPersistentStoreCoordinator {
         StoreClasses.instance[storeType] = storeClass
     }
 
-    /// Makes a store class known under a type, so that stores of the type can be added; nil takes the type away.
+    /// Registers a store class under a type, so that stores of the type can be added; nil unregisters the type.
     ///
-    /// A class that is no store stops the program with a message. May be called on any thread.
+    /// A class that does not inherit from ``NSPersistentStore`` stops the program with a message. Call it on any thread.
     public class func registerStoreClass(_ storeClass: AnyClass?, forStoreType storeType: String) {
         guard let storeClass else {
             StoreClasses.shared[storeType] = nil
@@ -61,7 +61,7 @@ extension NSPersistentStoreCoordinator {
         StoreClasses.shared[storeType] = storeClass
     }
 
-    /// Makes a store class known under a type, in the spelling of current SDKs.
+    /// Registers a store class under a type.
     public class func registerStoreClass(_ storeClass: AnyClass?, type: NSPersistentStore.StoreType) {
         registerStoreClass(storeClass, forStoreType: type.rawValue)
     }
@@ -69,16 +69,16 @@ extension NSPersistentStoreCoordinator {
     /// The registered store classes by type.
     public class var registeredStoreTypes: [String: NSPersistentStore.Type] { StoreClasses.shared.all }
 
-    /// Opens the store of a type at a place and adds it.
+    /// Opens a store of a type at a URL and adds it.
     ///
     /// - Parameters:
-    ///   - storeType: the type under which its class is registered.
-    ///   - configuration: the part of the model it is limited to; nil for all.
-    ///   - storeURL: its place; nil for stores without one.
-    ///   - options: what the store is opened with.
-    /// - Returns: the store.
-    /// - Throws: code 134000 for an unknown type, 134010 when its metadata name another, 134080 when the place is taken, 134070 when it
-    ///   breaks its contract, or the store's own error.
+    ///   - storeType: The type that the store class is registered under.
+    ///   - configuration: The configuration of the model that the store is limited to; nil for all entities.
+    ///   - storeURL: The URL of the store; nil for a store without one.
+    ///   - options: The options to open the store with.
+    /// - Returns: The store.
+    /// - Throws: Code 134000 for an unknown type, 134010 when the metadata names another type, 134080 when a store at the URL is already
+    ///   open, 134070 when the store violates its contract, or the store's own error.
     @discardableResult
     public func addPersistentStore(
         ofType storeType: String, configurationName configuration: String?, at storeURL: URL?, options: [AnyHashable: Any]? = nil
@@ -94,7 +94,7 @@ extension NSPersistentStoreCoordinator {
                 NSPersistentStoreOpenError, "The model has no configuration “\(configuration)”.",
                 reason: "It has: \(managedObjectModel.configurations.joined(separator: ", ")).", next: "Check the name.")
         }
-        // What lies nowhere may do so more than once.
+        // Several stores may be opened at a URL that does not name a place.
         let place = storeURL.flatMap { storeClass.isPlace($0) ? $0 : nil }
         try reserve(place)
         defer { giveUpReservation(of: place) }
@@ -112,18 +112,18 @@ extension NSPersistentStoreCoordinator {
         return store
     }
 
-    /// What a store at a place has for metadata if it has set none: the same whenever that place is opened.
+    /// Returns the metadata of a store that has set none; it is always the same for a URL.
     private static func basicMetadata(ofType type: String, at url: URL) -> [String: Any] {
         let place = (url.isFileURL ? url.standardizedFileURL : url.standardized).absoluteString
         var bytes = [UInt8](SHA2.sha256(Data("\(type)\0\(place)".utf8)).prefix(16))
-        // A UUID of version 8: made in a way of one's own (RFC 9562).
+        // A UUID of version 8, which is free-form (RFC 9562).
         bytes[6] = bytes[6] & 0x0F | 0x80
         bytes[8] = bytes[8] & 0x3F | 0x80
         let uuid = bytes.withUnsafeBytes { UUID(uuid: $0.load(as: uuid_t.self)) }
         return [NSStoreTypeKey: type, NSStoreUUIDKey: uuid.uuidString]
     }
 
-    /// Opens the store of a type at a place and adds it, in the spelling of current SDKs.
+    /// Opens a store of a type at a URL and adds it.
     @discardableResult
     public func addPersistentStore(
         type: NSPersistentStore.StoreType, configuration: String? = nil, at storeURL: URL, options: [AnyHashable: Any]? = nil
@@ -131,11 +131,11 @@ extension NSPersistentStoreCoordinator {
         try addPersistentStore(ofType: type.rawValue, configurationName: configuration, at: storeURL, options: options)
     }
 
-    /// Opens and adds the store that a description describes.
+    /// Opens the store of a description and adds it.
     ///
     /// - Parameters:
-    ///   - storeDescription: which store, and whether to open it in the background.
-    ///   - block: called with nil, or with the error that adding it met; on the calling thread unless the description says otherwise.
+    ///   - storeDescription: The store, and whether to open it in the background.
+    ///   - block: Called with nil or with the error of adding the store; on the calling thread unless the description says otherwise.
     public func addPersistentStore(
         with storeDescription: NSPersistentStoreDescription,
         completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
@@ -185,32 +185,32 @@ extension NSPersistentStoreCoordinator {
 
     // MARK: Metadata of stores that are not open
 
-    /// The metadata of the store of a type at a place, as its class tells them without opening it.
+    /// Returns the metadata of a store, as its class reads it without opening the store.
     ///
-    /// - Throws: code 134000 for an unknown type, or the class's error.
+    /// - Throws: Code 134000 for an unknown type, or the error of the class.
     public class func metadataForPersistentStore(
         ofType storeType: String, at url: URL, options: [AnyHashable: Any]? = nil
     ) throws -> [String: Any] {
         try storeClass(storeType).metadataForPersistentStore(with: url)
     }
 
-    /// Sets the metadata of the store of a type at a place, without opening it.
+    /// Sets the metadata of a store without opening it.
     ///
-    /// - Throws: code 134000 for an unknown type, or the class's error.
+    /// - Throws: Code 134000 for an unknown type, or the error of the class.
     public class func setMetadata(
         _ metadata: [String: Any]?, forPersistentStoreOfType storeType: String, at url: URL, options: [AnyHashable: Any]? = nil
     ) throws {
         try storeClass(storeType).setMetadata(metadata, forPersistentStoreAt: url)
     }
 
-    /// The metadata of the store of a type at a place, in the spelling of current SDKs.
+    /// Returns the metadata of a store without opening it.
     public class func metadataForPersistentStore(
         type: NSPersistentStore.StoreType, at url: URL, options: [AnyHashable: Any]? = nil
     ) throws -> [String: Any] {
         try metadataForPersistentStore(ofType: type.rawValue, at: url, options: options)
     }
 
-    /// Sets the metadata of the store of a type at a place, in the spelling of current SDKs.
+    /// Sets the metadata of a store without opening it.
     public class func setMetadata(
         _ metadata: [String: Any]?, type: NSPersistentStore.StoreType, at url: URL, options: [AnyHashable: Any]? = nil
     ) throws {

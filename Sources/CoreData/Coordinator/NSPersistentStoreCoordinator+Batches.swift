@@ -20,7 +20,7 @@ extension NSPersistentStoreCoordinator {
         return rows
     }
 
-    /// IDs by their stores, those of stores that are not the coordinator's left out.
+    /// Groups IDs by their stores, without those of other coordinators' stores.
     func groups(of ids: [NSManagedObjectID]) -> [(store: NSPersistentStore, ids: [NSManagedObjectID])] {
         var groups: [(store: NSPersistentStore, ids: [NSManagedObjectID])] = []
         for id in ids {
@@ -36,7 +36,7 @@ extension NSPersistentStoreCoordinator {
         return groups
     }
 
-    /// Asks each store for its own. True if all of them take questions about many objects.
+    /// Calls `ask` for each store with its IDs. Returns true if all of these stores load many objects at once.
     private func prepare(
         _ ids: [NSManagedObjectID], in context: NSManagedObjectContext, _ ask: (any RowAccess, [NSManagedObjectID]) throws -> Bool
     ) throws -> Bool {

@@ -4,7 +4,7 @@ internal import Predicates
 extension NSPersistentStoreCoordinator: ObjectSource {
     var sourceModel: NSManagedObjectModel? { managedObjectModel }
 
-    /// The stores that hold objects of an entity.
+    /// Returns the stores that hold objects of an entity.
     func stores(for entity: NSEntityDescription, among affected: [NSPersistentStore]? = nil) -> [NSPersistentStore] {
         persistentStores.filter { store in
             guard affected?.contains(where: { $0 === store }) ?? true else { return false }
@@ -23,7 +23,7 @@ extension NSPersistentStoreCoordinator: ObjectSource {
     }
 
     func store(of id: NSManagedObjectID) throws -> NSPersistentStore {
-        if persistentStores.count == 1, persistentStores[0].token === id.token { return persistentStores[0] }
+        if let token = id.token, let store = store(with: token) { return store }
         guard let store = id.persistentStore, store.persistentStoreCoordinator === self else {
             throw CoreDataError.make(
                 NSManagedObjectReferentialIntegrityError, "\(id) cannot be read.",
@@ -33,7 +33,7 @@ extension NSPersistentStoreCoordinator: ObjectSource {
         return store
     }
 
-    /// The stores that a query is put to, each as the context sees it.
+    /// Returns the stores that execute a query, each as the context reads it.
     func readers(for query: StoreQuery, in context: NSManagedObjectContext) throws -> [NSPersistentStore] {
         let stores = try stores(for: query.entity, among: query.affectedStores).map { try reader($0, for: context) }
         guard !stores.isEmpty else { throw noStore(query.entity) }
@@ -50,14 +50,14 @@ extension NSPersistentStoreCoordinator: ObjectSource {
     private func answer(_ query: StoreQuery, of store: NSPersistentStore, for context: NSManagedObjectContext) throws -> StoreAnswer {
         let asked = RowCache.now
         let answer = try store.interface.answer(query, for: context.caller)
-        // The objects of the rows come to live in the context next.
+        // The objects of the rows are registered with the context next.
         if query.resultType == .managedObjectResultType, case .rows(let rows) = answer, let access = store.rowAccess as? CachedAccess {
             access.keep(rows, asked: asked)
         }
         return answer
     }
 
-    /// Joins what several stores have answered: order, offset and limit are finished here.
+    /// Combines the answers of several stores, and applies the query's order, offset and limit to the result.
     func join(_ answers: [StoreAnswer], to query: StoreQuery, in context: NSManagedObjectContext) throws -> StoreAnswer {
         var objects: [NSManagedObject] = []
         var dictionaries: [NSDictionary] = []
@@ -92,7 +92,7 @@ extension NSPersistentStoreCoordinator: ObjectSource {
         try reader(store(of: id), for: context).asking { try $0.row(for: id, for: context.caller) }
     }
 
-    /// The store of rows, where a context reads from it as it is now: a former state has rows of its own.
+    /// Returns the store of rows where a context reads its current state; a past state has its own rows.
     private func presentStore(of origin: RowOrigin, for context: NSManagedObjectContext) -> NSPersistentStore? {
         context.requestingContext.generation.isPinned ? nil : store(with: origin.store.token)
     }
@@ -117,12 +117,8 @@ extension NSPersistentStoreCoordinator: ObjectSource {
         try reader(store(of: id), for: context).asking { try $0.relatedIDs(of: relationship, for: id, for: context.caller) }
     }
 
-    var wantsRegistrations: Bool { persistentStores.contains(where: \.rowAccess.wantsRegistrations) }
-
-    var batchesFaults: Bool { persistentStores.contains(where: \.rowAccess.batchesFaults) }
-
     func forgetRow(of id: NSManagedObjectID) {
-        // One that is being removed may have gone.
+        // A store that is being removed may have no row access any more.
         guard let store = id.persistentStore, store.rowAccess != nil else { return }
         store.asking { $0.forgetRow(of: id) }
     }

@@ -1,20 +1,20 @@
 internal import Foundation
 
 extension NSPersistentStoreCoordinator {
-    /// Runs `block` on the coordinator's own queue and returns at once.
+    /// Runs `block` on the coordinator's queue and returns at once.
     public func perform(_ block: @escaping () -> Void) {
         let block = Handover(block)
         workQueue.async { block.value() }
     }
 
-    /// Runs `block` on the coordinator's own queue, waits for it and returns what it returned. It may be called from that queue.
+    /// Runs `block` on the coordinator's queue, waits for it and returns its result. May be called from that queue.
     public func performAndWait<T>(_ block: () throws -> T) rethrows -> T {
         try workQueue.sync(block)
     }
 
-    /// Runs `block` on the coordinator's own queue and suspends until it is done; no thread waits.
+    /// Runs `block` on the coordinator's queue and suspends until it is done; no thread waits.
     ///
-    /// - Returns: what `block` returns.
+    /// - Returns: The result of `block`.
     public func perform<T, Failure: Error>(_ block: @escaping () throws(Failure) -> T) async throws(Failure) -> T {
         let block = Handover(block)
         let result: Handover<Result<T, Failure>> = await withCheckedContinuation { continuation in

@@ -37,7 +37,7 @@ extension NSPersistentStoreCoordinator {
             next: "Open it without NSReadOnlyPersistentStoreOption.", info: [NSAffectedStoresErrorKey: [store]])
     }
 
-    /// The objects of each store, in the order in which they came.
+    /// Groups objects by their store, in their original order.
     private func grouped(
         _ objects: [NSManagedObject], _ store: (NSManagedObject) throws -> NSPersistentStore
     ) rethrows -> [(NSPersistentStore, [NSManagedObject])] {
@@ -54,7 +54,7 @@ extension NSPersistentStoreCoordinator {
         return groups
     }
 
-    /// What a save has to do in each store.
+    /// Splits the changes of a save by store.
     func parts(of changes: ChangeSet) throws -> [(store: NSPersistentStore, changes: ChangeSet)] {
         var parts: [(store: NSPersistentStore, changes: ChangeSet)] = []
         func collect(_ objects: [NSManagedObject], _ part: WritableKeyPath<ChangeSet, [NSManagedObject]>) throws {
@@ -72,27 +72,30 @@ extension NSPersistentStoreCoordinator {
         return parts
     }
 
-    /// Saves; what could be done only in part is an error here.
+    /// Saves changes; a partial save is an error here.
     func saveWhole(_ changes: ChangeSet, in context: NSManagedObjectContext) throws {
         do { _ = try save(changes, in: context) } catch let partial as PartialSave { throw partial.error }
     }
 
-    /// What a save has to do in each store, as values. Every row is made before the first store is told anything: making one may read others.
+    /// Splits the changes of a save by store, as values. All rows are created before the first store saves, because creating a row may
+    /// read others.
     func storeParts(of changes: ChangeSet) throws -> [(store: NSPersistentStore, changes: StoreChangeSet)] {
         try parts(of: changes).map { ($0.store, try StoreChangeSet($0.changes, keepsLists: $0.store.interface.keepsLists)) }
     }
 
-    /// Saves.
+    /// Saves changes to their stores.
     ///
-    /// - Returns: rows that stores have changed while they saved.
-    /// - Throws: ``PartialSave`` where only a part could be saved.
+    /// - Returns: The rows that stores changed during the save.
+    /// - Throws: ``PartialSave`` where only a part was saved.
     func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws -> [Row] {
-        let parts = try storeParts(of: changes)
+        var parts = try storeParts(of: changes)
         var report = SaveReport(changeCount: changes.count, storeCount: parts.count)
-        for (store, part) in parts {
-            let outcome = Result { try store.interface.save(part, for: context.caller) }
-            SaveReport.keep(outcome, of: part, in: store)
-            try report.note(outcome, of: part, in: store, context)
+        for index in parts.indices {
+            let store = parts[index].store
+            let outcome = Result { try store.interface.save(parts[index].changes, for: context.caller) }
+            SaveReport.keep(outcome, of: parts[index].changes, in: store)
+            try report.note(outcome, of: parts[index].changes, in: store, context)
+            parts[index].changes.giveUp()
         }
         return report.rows
     }

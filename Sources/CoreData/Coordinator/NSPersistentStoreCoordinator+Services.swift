@@ -1,22 +1,23 @@
 public import Foundation
 
 extension NSPersistentStoreCoordinator {
-    // MARK: Moving a store
+    // MARK: Migrating a store
 
-    /// Copies a store to another place or into another type, and puts the copy in its place in the coordinator. The files of the old store stay.
+    /// Copies a store to another URL or type and replaces it by the copy. The files of the old store are kept.
     ///
-    /// A SQLite store that becomes one keeps its UUID, and with it the URIs of its objects; otherwise the copy has a UUID and keys of its own.
-    /// ``NSManagedObjectID``s of the old store are of no use afterwards: fetch the objects again, and migrate when nothing is unsaved.
+    /// A SQLite store copied to a SQLite store keeps its UUID, and with it the URIs of its objects; any other copy has a new UUID and new
+    /// keys. ``NSManagedObjectID``s of the old store are invalid afterwards: migrate when no context has unsaved changes, and fetch the
+    /// objects again.
     ///
     /// - Parameters:
-    ///   - store: a store of the coordinator.
-    ///   - storeURL: the place of the copy. There must be no file. A store that lives in memory has no place.
-    ///   - options: what the copy is opened with.
-    ///   - storeType: the type of the copy, whose class is registered: ``NSSQLiteStoreType``, ``NSInMemoryStoreType``, or that of a class of
-    ///     the program's own that conforms to the store interface.
-    /// - Returns: the copy.
-    /// - Throws: code 516 where there is a file, 134070 for a store that is not the coordinator's or cannot be copied, 134000 for other types;
-    ///   the stores' errors. The old store stays in the coordinator then, and there is no copy.
+    ///   - store: A store of the coordinator.
+    ///   - storeURL: The URL of the copy, where no file may exist. It is ignored for an in-memory store.
+    ///   - options: The options to open the copy with.
+    ///   - storeType: The registered type of the copy: ``NSSQLiteStoreType``, ``NSInMemoryStoreType``, or the type of a custom class that
+    ///     conforms to the store interface.
+    /// - Returns: The copy.
+    /// - Throws: Code 516 where a file exists, 134070 for a store that does not belong to the coordinator or cannot be copied, 134000 for
+    ///   other types; the stores' errors. The old store then stays in the coordinator, and there is no copy.
     @discardableResult
     public func migratePersistentStore(
         _ store: NSPersistentStore, to storeURL: URL, options: [AnyHashable: Any]? = nil, withType storeType: String
@@ -38,12 +39,12 @@ extension NSPersistentStoreCoordinator {
         let migration = StoreMigration(
             coordinator: self, store: store, source: source, storeClass: storeClass, type: storeType, url: storeURL, options: options,
             configuration: isWhole ? nil : store.configurationName)
-        // Nothing is written to it until the copy has taken its place.
+        // Nothing is written to the store until the copy has replaced it.
         guard let writes = source as? any CopyableStore else { return try migration.run() }
         return try writes.holdingWrites { try migration.run() }
     }
 
-    /// Copies a store to another place or into another type, in the spelling of current SDKs.
+    /// Copies a store to another URL or type and replaces it by the copy.
     @discardableResult
     public func migratePersistentStore(
         _ store: NSPersistentStore, to storeURL: URL, options: [AnyHashable: Any]? = nil, type storeType: NSPersistentStore.StoreType
@@ -53,14 +54,14 @@ extension NSPersistentStoreCoordinator {
 
     // MARK: Replacing and destroying files
 
-    /// Puts the content of one store into the place of another, or where there is none: to restore a backup, and to make one of a store that
-    /// is open.
+    /// Replaces the store at one URL by the content of another store, or creates it there: to restore a backup, or to back up an open
+    /// store.
     ///
-    /// The source may be in use; what is saved at the time of the call is copied. Where there is a store at the destination, its content is
-    /// exchanged in one transaction. Values in files of their own are copied too.
+    /// The source may be in use; the data saved at the time of the call is copied. The content of an existing destination is replaced in
+    /// one transaction. External data files are copied too.
     ///
-    /// - Throws: code 134070 for a store that this coordinator has open at the destination, 134000 for a type that has no files, and
-    ///   the errors of reading and writing. The store at the destination is as it was then.
+    /// - Throws: Code 134070 for a destination store that this coordinator has open, 134000 for a type without files, and the errors of
+    ///   reading and writing. The destination store is then unchanged.
     public func replacePersistentStore(
         at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil, withPersistentStoreFrom sourceURL: URL,
         sourceOptions: [AnyHashable: Any]? = nil, ofType storeType: String
@@ -74,7 +75,7 @@ extension NSPersistentStoreCoordinator {
         try files.replaceFiles(at: destinationURL, options: destinationOptions, from: sourceURL, sourceOptions: sourceOptions)
     }
 
-    /// Puts the content of one store into the place of another, in the spelling of current SDKs.
+    /// Replaces the store at one URL by the content of another store, or creates it there.
     public func replacePersistentStore(
         at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil, withPersistentStoreFrom sourceURL: URL,
         sourceOptions: [AnyHashable: Any]? = nil, type storeType: NSPersistentStore.StoreType
@@ -84,21 +85,21 @@ extension NSPersistentStoreCoordinator {
             ofType: storeType.rawValue)
     }
 
-    /// Removes a store from the disk with all of its files: of a SQLite store the database, its log, and the values in files of their own. There
-    /// need be none.
+    /// Deletes a store with all of its files: for a SQLite store the database, its log and external data files. Does nothing where none
+    /// exist.
     ///
-    /// - Parameter options: ``NSPersistentStoreTimeoutOption``, and ``NSPersistentStoreForceDestroyOption`` to destroy it although others have it
-    ///   open.
-    /// - Throws: code 134090 where others have it open, 134070 where this coordinator has; nothing is removed then.
+    /// - Parameter options: ``NSPersistentStoreTimeoutOption``, and ``NSPersistentStoreForceDestroyOption`` to delete a store that others
+    ///   have open.
+    /// - Throws: Code 134090 where others have the store open, 134070 where this coordinator does; nothing is deleted then.
     public func destroyPersistentStore(at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil) throws {
-        // What lives in memory is gone with its store.
+        // An in-memory store ends with its coordinator.
         if let storeClass = Self.registeredStoreTypes[storeType], !storeClass.outlivesProgram { return }
         let files = try requireFiles(storeType)
         try refuseOpen(url, "destroyed")
         try files.destroyFiles(at: url, options: options)
     }
 
-    /// Removes a store from the disk, in the spelling of current SDKs.
+    /// Deletes a store with all of its files.
     public func destroyPersistentStore(
         at url: URL, type storeType: NSPersistentStore.StoreType, options: [AnyHashable: Any]? = nil
     ) throws {

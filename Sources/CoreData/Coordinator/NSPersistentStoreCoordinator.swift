@@ -1,15 +1,16 @@
 public import Foundation
+internal import Synchronization
 
 /// Connects contexts with the stores that hold their objects.
 ///
-/// Contexts of any queue may use one coordinator at once; stores guard what is theirs.
+/// Contexts on any queue may use a coordinator at the same time; stores guard their own state.
 ///
 /// Source: [NSPersistentStoreCoordinator](https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator).
-// `lock` guards `stores`, `reservedURLs` and `label`, and nothing else: stores have locks of their own.
+// `lock` guards `stores`, `reservedURLs` and `label`, and nothing else: stores have locks of their own. What follows from `stores` is atomic.
 open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
-    /// The model of the objects. It cannot be changed any more.
+    /// The model of the objects, which is immutable.
     public let managedObjectModel: NSManagedObjectModel
-    /// A name for logs.
+    /// The name of the coordinator in logs.
     open var name: String? {
         get { lock.withLock { label } }
         set { lock.withLock { label = newValue } }
@@ -17,16 +18,19 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     private let lock = NSRecursiveLock()
     private var label: String?
-    private var stores: [NSPersistentStore] = []
-    /// Where stores are being opened.
+    private var stores: [NSPersistentStore] = [] { didSet { noteWishes() } }
+    /// What some store wants: each object that comes to live in a context, and each fault, looks here.
+    private let registrationsAreWanted = Atomic<Bool>(false)
+    private let faultsAreBatched = Atomic<Bool>(false)
+    /// The URLs at which stores are being opened.
     private var reservedURLs: Set<URL> = []
     let workQueue = ContextQueue.makePrivate("NSPersistentStoreCoordinator")
-    /// The contexts that merge by themselves what others save.
+    /// The contexts that merge saves automatically.
     let mergeListeners = MergeListeners()
 
-    /// Makes a coordinator of `model`, which cannot be changed from then on.
+    /// Creates a coordinator with `model`, which is immutable from then on.
     ///
-    /// A model with mistakes stops the program with a message that lists them; ``init(checking:)`` throws it instead.
+    /// An invalid model stops the program with a message that lists the errors; ``init(checking:)`` throws instead.
     public init(managedObjectModel model: NSManagedObjectModel) {
         do { try model.freeze() } catch { preconditionFailure(error.localizedDescription) }
         managedObjectModel = model
@@ -34,9 +38,9 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         LoadedModels.shared.add(model)
     }
 
-    /// Makes a coordinator of `model`, which cannot be changed from then on.
+    /// Creates a coordinator with `model`, which is immutable from then on.
     ///
-    /// - Throws: code 134020 with every mistake of the model.
+    /// - Throws: Code 134020 with every error of the model.
     public init(checking model: NSManagedObjectModel) throws {
         try model.freeze()
         managedObjectModel = model
@@ -46,25 +50,37 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     deinit { for store in stores { store.willRemove(from: nil) } }
 
-    /// The stores, in the order in which they were added.
+    /// The stores, in the order of their addition.
     open var persistentStores: [NSPersistentStore] { lock.withLock { stores } }
 
-    /// The store of IDs.
+    /// Returns the store of a token, which object IDs contain.
     final func store(with token: StoreToken) -> NSPersistentStore? {
         lock.lock()
         defer { lock.unlock() }
-        return stores.first { $0.token === token }
+        for store in stores where store.token === token { return store }
+        return nil
     }
 
-    /// The store at `url`; nil if there is none.
+    /// Whether a store is to be told which objects come to live in contexts, and go.
+    final var wantsRegistrations: Bool { registrationsAreWanted.load(ordering: .acquiring) }
+    /// Whether a store is to be asked together for objects that come together.
+    final var batchesFaults: Bool { faultsAreBatched.load(ordering: .acquiring) }
+
+    /// Finds out what the stores want. Under the lock.
+    private func noteWishes() {
+        registrationsAreWanted.store(stores.contains(where: \.rowAccess.wantsRegistrations), ordering: .releasing)
+        faultsAreBatched.store(stores.contains(where: \.rowAccess.batchesFaults), ordering: .releasing)
+    }
+
+    /// Returns the store at a URL; nil if there is none.
     open func persistentStore(for url: URL) -> NSPersistentStore? { persistentStores.first { $0.url == url } }
 
-    /// The place of a store; a store without one has a URL of the scheme `coredata`.
+    /// Returns the URL of a store; for a store without one, a URL of the scheme `coredata`.
     open func url(for store: NSPersistentStore) -> URL { store.url ?? NSPersistentStore.noURL }
 
-    /// Gives a store another place: an atomic store is written there by the next save. False where there is another store.
+    /// Changes the URL of a store; an atomic store writes its file there at the next save.
     ///
-    /// - Returns: whether the store has the place now.
+    /// - Returns: Whether the URL was changed; false where another store is open at it.
     open func setURL(_ url: URL, for store: NSPersistentStore) -> Bool {
         guard persistentStores.contains(where: { $0 === store }), persistentStore(for: url).map({ $0 === store }) ?? true else {
             return false
@@ -73,19 +89,19 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         return true
     }
 
-    /// The metadata of a store.
+    /// Returns the metadata of a store.
     open func metadata(for store: NSPersistentStore) -> [String: Any] { store.metadata ?? [:] }
 
-    /// Sets the metadata of a store; they are written with the next save.
+    /// Sets the metadata of a store, which is written with the next save.
     open func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) { store.metadata = metadata }
 
-    /// Keeps a place for the store that is about to be opened there; nil is no place.
+    /// Reserves a URL for a store that is about to be opened; does nothing for nil.
     ///
-    /// - Throws: code 134080 where a store has it, or is being opened there on another thread.
+    /// - Throws: Code 134080 where a store is open at the URL or being opened there on another thread.
     func reserve(_ url: URL?) throws {
         guard let url else { return }
         guard persistentStore(for: url) == nil, lock.withLock({ reservedURLs.insert(url).inserted }) else { throw placeTaken(url) }
-        // It may have been added and its reservation given up in between.
+        // The store may have been added and its reservation released in between.
         if persistentStore(for: url) != nil {
             giveUpReservation(of: url)
             throw placeTaken(url)
@@ -103,11 +119,11 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     /// Adds a store.
     ///
-    /// - Throws: code 134080 where one with its UUID is there.
+    /// - Throws: Code 134080 where a store with the same UUID is open.
     func append(_ store: NSPersistentStore) throws {
         var known = persistentStores
         while true {
-            // Stores may override what they tell about themselves: they are not asked under the lock.
+            // Stores may override the properties read here: they are not called under the lock.
             try refuseTwin(of: store, among: known)
             let (isAdded, now) = lock.withLock {
                 let isSame = stores.elementsEqual(known, by: ===)
@@ -126,9 +142,9 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
             reason: "That one lies at \(url(for: twin)).", next: "Give every place a UUID of its own.")
     }
 
-    /// Takes a store away. Objects of it that live in contexts can no longer be read or saved.
+    /// Removes a store. Registered objects of the store can no longer be loaded or saved.
     ///
-    /// - Throws: code 134070 if the store is not one of the coordinator's.
+    /// - Throws: Code 134070 if the store does not belong to the coordinator.
     open func remove(_ store: NSPersistentStore) throws {
         guard persistentStores.contains(where: { $0 === store }) else {
             throw CoreDataError.make(
@@ -142,9 +158,9 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         postStoresChange(NSRemovedPersistentStoresKey, store)
     }
 
-    /// The ID of the object that a URI stands for; nil when no store of the coordinator has its UUID, or the model not its entity.
+    /// Returns the object ID for a URI; nil when no store of the coordinator has its UUID or the model does not have its entity.
     ///
-    /// It does not ask the store whether the object exists.
+    /// The store is not queried for the object.
     open func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
         guard let uri = ObjectURI(url), let entity = managedObjectModel.entitiesByName[uri.entityName],
             let store = persistentStores.first(where: { $0.identifier == uri.storeIdentifier })
@@ -152,11 +168,11 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         return NSManagedObjectID(entity: entity, token: store.token, reference: uri.reference)
     }
 
-    /// Executes a fetch, save or batch request as `context` would, without what is pending there. Call it on the context's queue.
+    /// Executes a fetch, save or batch request for `context`, without the pending changes of the context. Call it on the context's queue.
     ///
-    /// - Returns: an array of objects, IDs or dictionaries, or of one number for a count; an empty array for a save; the result of a batch
-    ///   request.
-    /// - Throws: the store's error.
+    /// - Returns: An array of objects, IDs or dictionaries, or of one number for a count; an empty array for a save; the result of a
+    ///   batch request.
+    /// - Throws: The store's error.
     open func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext) throws -> Any {
         if let save = request as? NSSaveChangesRequest {
             try saveWhole(
@@ -187,7 +203,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     }
 }
 
-/// Remembers the models in use, so that a class can tell its entity without a context.
+/// The models in use, from which a class finds its entity without a context.
 // `lock` guards `models`.
 final class LoadedModels: @unchecked Sendable {
     static let shared = LoadedModels()
@@ -202,13 +218,13 @@ final class LoadedModels: @unchecked Sendable {
         }
     }
 
-    /// The entity of a class in the model that was loaded last.
+    /// Returns the entity of a class in the model that was loaded last.
     func entity(for objectClass: NSManagedObject.Type) -> NSEntityDescription? {
         withEntity(for: objectClass) { $0 }
     }
 
-    /// Works with the entity of a class in the model that was loaded last, which stays as long as `body` runs: an entity does not own its
-    /// model, and another thread may give up the model at any time.
+    /// Calls `body` with the entity of a class in the model that was loaded last, and keeps the model alive meanwhile: an entity does not
+    /// retain its model, and another thread may release the model at any time.
     func withEntity<Result>(
         for objectClass: NSManagedObject.Type, _ body: (NSEntityDescription?) throws -> Result
     ) rethrows -> Result {

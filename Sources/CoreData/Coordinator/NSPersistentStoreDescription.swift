@@ -1,39 +1,39 @@
 public import Foundation
 
-/// Describes a store that a container is to open.
+/// Describes a store for a container to open.
 ///
 /// Source: [NSPersistentStoreDescription](https://developer.apple.com/documentation/coredata/nspersistentstoredescription).
 open class NSPersistentStoreDescription: NSObject, NSCopying {
-    /// The type of the store. ``NSSQLiteStoreType`` unless set.
+    /// The type of the store. The default is ``NSSQLiteStoreType``.
     open var type: String = NSSQLiteStoreType
-    /// The part of the model that the store is limited to; nil for all.
+    /// The configuration of the model that the store is limited to; nil for all entities.
     open var configuration: String?
-    /// The place of the store; nil for one without. `/dev/null` stands for no place: a SQLite store lives in memory then.
+    /// The URL of the store; nil for a store without one. A SQLite store at `/dev/null` is held in memory.
     open var url: URL?
     /// Whether the container opens the store in the background.
     open var shouldAddStoreAsynchronously = false
-    /// Whether the store is opened for reading only.
+    /// Whether the store is opened read-only.
     open var isReadOnly: Bool {
         get { (options[NSReadOnlyPersistentStoreOption] as? NSNumber)?.boolValue ?? false }
         set { setOption(newValue ? NSNumber(value: true) : nil, forKey: NSReadOnlyPersistentStoreOption) }
     }
-    /// Whether a store of another version of the model is migrated when it is opened. True unless set; see
+    /// Whether a store of another model version is migrated when it is opened. The default is true; see
     /// ``NSMigratePersistentStoresAutomaticallyOption``.
     open var shouldMigrateStoreAutomatically: Bool {
         get { flag(NSMigratePersistentStoresAutomaticallyOption) }
         set { setOption(NSNumber(value: newValue), forKey: NSMigratePersistentStoresAutomaticallyOption) }
     }
-    /// Whether a mapping model is inferred for that where there is none. True unless set; see ``NSInferMappingModelAutomaticallyOption``.
+    /// Whether the migration infers a missing mapping model. The default is true; see ``NSInferMappingModelAutomaticallyOption``.
     open var shouldInferMappingModelAutomatically: Bool {
         get { flag(NSInferMappingModelAutomaticallyOption) }
         set { setOption(NSNumber(value: newValue), forKey: NSInferMappingModelAutomaticallyOption) }
     }
-    /// For how many seconds the store waits for others that use its file. 240 unless set; see ``NSPersistentStoreTimeoutOption``.
+    /// The number of seconds that the store waits while others lock its file. The default is 240; see ``NSPersistentStoreTimeoutOption``.
     open var timeout: TimeInterval {
         get { (options[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue ?? SQLiteStoreDefaults.timeout }
         set { setOption(NSNumber(value: newValue), forKey: NSPersistentStoreTimeoutOption) }
     }
-    /// The pragmas of an SQLite store, by name; see ``NSSQLitePragmasOption``.
+    /// The pragmas of a SQLite store, by name; see ``NSSQLitePragmasOption``.
     open var sqlitePragmas: [String: NSObject] {
         var pragmas: [String: NSObject] = [:]
         for (name, value) in options[NSSQLitePragmasOption] as? NSDictionary ?? [:] {
@@ -42,40 +42,40 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
         }
         return pragmas
     }
-    /// What the store is opened with.
+    /// The options to open the store with.
     open private(set) var options: [String: NSObject] = [
         NSMigratePersistentStoresAutomaticallyOption: NSNumber(value: true), NSInferMappingModelAutomaticallyOption: NSNumber(value: true),
     ]
 
     private func flag(_ key: String) -> Bool { (options[key] as? NSNumber)?.boolValue ?? false }
 
-    /// Describes a SQLite store at `/dev/null`: one in memory.
+    /// Creates a description of a SQLite store at `/dev/null`, which is held in memory.
     public override init() {
         url = URL(fileURLWithPath: "/dev/null")
         super.init()
     }
 
-    /// Describes a SQLite store at `url`; for another, set the ``type``.
+    /// Creates a description of a SQLite store at `url`; set ``type`` for another kind of store.
     public init(url: URL) {
         self.url = url
         super.init()
     }
 
-    /// Sets an option, or takes it away.
+    /// Sets an option; nil removes it.
     open func setOption(_ option: NSObject?, forKey key: String) { options[key] = option }
 
-    /// Sets a pragma of an SQLite store, or takes it away. Other stores have none.
+    /// Sets a pragma of a SQLite store. Other stores ignore pragmas.
     ///
     /// - Parameters:
-    ///   - value: the value, a text; nil takes the pragma away.
-    ///   - name: the name of the pragma.
+    ///   - value: The value, a string; nil removes the pragma.
+    ///   - name: The name of the pragma.
     open func setValue(_ value: NSObject?, forPragmaNamed name: String) {
         var pragmas = sqlitePragmas
         pragmas[name] = value
         setOption(NSDictionary(dictionary: pragmas), forKey: NSSQLitePragmasOption)
     }
 
-    /// A description like this one.
+    /// Returns a copy of the description.
     open func copy(with zone: NSZone? = nil) -> Any {
         let copy = NSPersistentStoreDescription()
         copy.type = type
@@ -86,6 +86,6 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
         return copy
     }
 
-    /// The type and the place.
+    /// A description of the type and the URL.
     open override var description: String { "NSPersistentStoreDescription(type: \(type), url: \(url?.absoluteString ?? "nil"))" }
 }

@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// What has become of a save, store by store.
+/// Collects the results of a save, store by store.
 struct SaveReport {
     private let changeCount: Int
     private let storeCount: Int
-    /// What was saved where not everything was: IDs, and the rows that stores have changed while they saved.
+    /// The IDs saved by a partial save, and the rows that stores changed during it.
     private var accepted: [NSManagedObjectID] = []
     private(set) var rows: [Row] = []
     private var savedStores = 0
@@ -17,9 +17,9 @@ struct SaveReport {
         self.storeCount = storeCount
     }
 
-    /// A store has answered.
+    /// Records the outcome of a store.
     ///
-    /// - Throws: where it has failed.
+    /// - Throws: The error of a store that failed.
     mutating func note(
         _ outcome: Result<SaveOutcome, any Error>, of part: StoreChangeSet, in store: NSPersistentStore, _ context: NSManagedObjectContext
     ) throws {
@@ -29,15 +29,15 @@ struct SaveReport {
         }
     }
 
-    /// A store has saved its part.
+    /// Records the success of a store.
     private mutating func note(_ outcome: SaveOutcome, of part: StoreChangeSet, in store: NSPersistentStore) {
         savedStores += 1
         rows += outcome.rows
-        // What is not asked for is not gathered: mostly one store saves everything.
+        // Skipped for a single store, where the IDs are not needed.
         if storeCount > 1 { accepted += part.ids }
     }
 
-    /// Takes what a store has saved over into what is kept of its rows. On any thread, as soon as the store has answered.
+    /// Updates a store's row cache after its save. Call it on any thread, as soon as the store has answered.
     static func keep(_ outcome: Result<SaveOutcome, any Error>, of part: StoreChangeSet, in store: NSPersistentStore) {
         guard let access = store.rowAccess as? CachedAccess else { return }
         switch outcome {
@@ -51,9 +51,9 @@ struct SaveReport {
         }
     }
 
-    /// A store has failed.
+    /// Records the failure of a store.
     ///
-    /// - Throws: the error where nothing has been saved, for a merge policy to settle what it can; ``PartialSave`` otherwise.
+    /// - Throws: The store's error where nothing was saved, so that a merge policy can resolve conflicts; ``PartialSave`` otherwise.
     private mutating func note(
         _ error: any Error, of part: StoreChangeSet, in store: NSPersistentStore, _ context: NSManagedObjectContext
     ) throws {
@@ -91,7 +91,7 @@ struct SaveReport {
         return PartialSave(accepted: Set(ids), rows: rows, error: error)
     }
 
-    /// The error of one change that was not saved.
+    /// Returns the error of one change that was not saved.
     private static func error(_ outcome: IncompleteSave.Outcome?, of id: NSManagedObjectID, _ context: NSManagedObjectContext) -> NSError {
         let (words, cause): (String, NSError?) =
             switch outcome {
@@ -106,13 +106,13 @@ struct SaveReport {
     }
 }
 
-/// A save of which a part is done.
+/// A save of which only a part succeeded.
 struct PartialSave: Error {
-    /// What was saved, by the IDs that the changes had.
+    /// The saved objects, by the IDs in their changes.
     let accepted: Set<NSManagedObjectID>
-    /// Rows that stores have changed while they saved.
+    /// The rows that stores changed during the save.
     let rows: [Row]
-    /// What the program is thrown.
+    /// The error for the caller of the save.
     let error: NSError
 }
 
@@ -122,7 +122,7 @@ extension StoreChangeSet {
 }
 
 extension NSManagedObjectContext {
-    /// Conflicts that a store has found, as the merge policy gets them.
+    /// Returns the error that passes conflicts found by a store to the merge policy.
     func error(of conflicts: StoreConflicts) -> NSError {
         if !conflicts.versions.isEmpty {
             return NSMergeConflict.error(conflicts.versions.map { NSMergeConflict(object(with: $0.objectID), stored: $0.stored) })

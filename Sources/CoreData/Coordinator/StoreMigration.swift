@@ -1,15 +1,15 @@
 internal import Foundation
 internal import Logging
 
-/// Copies a store to another place or into another type, and puts the copy in its place in the coordinator.
+/// Copies a store to another URL or type and replaces it by the copy.
 ///
-/// It asks the stores what they can do: those that copy their files do so, others are read and written row by row.
+/// Stores that can copy their files do so; others are read and written row by row.
 struct StoreMigration {
     let coordinator: NSPersistentStoreCoordinator
     let store: NSPersistentStore
-    /// What answers for the store.
+    /// The interface of the store.
     let source: any StoreInterface
-    /// The class of the copy, and the type under which it is registered.
+    /// The class of the copy, and its registered type.
     let storeClass: NSPersistentStore.Type
     let type: String
     let url: URL
@@ -44,7 +44,7 @@ struct StoreMigration {
     }
 
     private func fill(_ copy: NSPersistentStore) throws {
-        // What the program has put there; what the stores themselves have to say is the copy's own.
+        // Metadata that the program has set; the stores' own metadata is not copied.
         for (key, value) in store.metadata ?? [:] where copy.metadata?[key] == nil && !key.hasPrefix("NS") && !key.hasPrefix("_") {
             copy.metadata?[key] = value
         }
@@ -52,7 +52,7 @@ struct StoreMigration {
         try StoreCopy(source: source, entities: entities).fill(copy)
     }
 
-    /// A copy without files is filled where it is, and holds everything when the old store goes.
+    /// Fills a copy without files, and removes the old store afterwards.
     private func exchangeForFilled() throws -> NSPersistentStore {
         let copy = try open(in: coordinator, at: storeClass.outlivesProgram ? url : nil, options)
         do {
@@ -65,7 +65,7 @@ struct StoreMigration {
         return copy
     }
 
-    /// Writes the files of the copy under another name, and puts them in their place when they are complete.
+    /// Writes the files of the copy under temporary names and moves them into place when they are complete.
     private func writeFiles(_ files: any FileStore.Type) throws {
         let temporary = url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent)-\(UUID().uuidString)")
         defer { removeFiles(files, at: temporary) }
@@ -89,9 +89,9 @@ struct StoreMigration {
         }
     }
 
-    /// Opens a copy in the place of the store it was made of.
+    /// Opens the copy and removes the old store.
     ///
-    /// - Parameter isTwin: whether both have one UUID, so that the old one must go first.
+    /// - Parameter isTwin: Whether both stores have the same UUID, so that the old one must be removed first.
     private func exchangeForFiles(_ files: any FileStore.Type, isTwin: Bool) throws -> NSPersistentStore {
         let (oldType, place, oldOptions) = (store.type, store.url, store.options)
         if isTwin { try coordinator.remove(store) }

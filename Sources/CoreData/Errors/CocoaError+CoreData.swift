@@ -3,139 +3,139 @@ public import Foundation
 // The codes of CoreDataErrorCodes.swift as Swift spells them: `catch CocoaError.validationMissingMandatoryProperty`.
 
 extension CocoaError.Code {
-    /// See ``NSManagedObjectValidationError``.
+    /// The code of a validation error without a more specific code. See ``NSManagedObjectValidationError``.
     public static var managedObjectValidation: CocoaError.Code { CocoaError.Code(rawValue: NSManagedObjectValidationError) }
-    /// See ``NSValidationMultipleErrorsError``.
+    /// The code of several validation errors, which are under ``NSDetailedErrorsKey``. See ``NSValidationMultipleErrorsError``.
     public static var validationMultipleErrors: CocoaError.Code { CocoaError.Code(rawValue: NSValidationMultipleErrorsError) }
-    /// See ``NSValidationMissingMandatoryPropertyError``.
+    /// The code for a nil value in a property that is not optional. See ``NSValidationMissingMandatoryPropertyError``.
     public static var validationMissingMandatoryProperty: CocoaError.Code {
         CocoaError.Code(rawValue: NSValidationMissingMandatoryPropertyError)
     }
-    /// See ``NSValidationRelationshipLacksMinimumCountError``.
+    /// The code for a to-many relationship with fewer objects than its minimum count. See ``NSValidationRelationshipLacksMinimumCountError``.
     public static var validationRelationshipLacksMinimumCount: CocoaError.Code {
         CocoaError.Code(rawValue: NSValidationRelationshipLacksMinimumCountError)
     }
-    /// See ``NSValidationRelationshipExceedsMaximumCountError``.
+    /// The code for a to-many relationship with more objects than its maximum count. See ``NSValidationRelationshipExceedsMaximumCountError``.
     public static var validationRelationshipExceedsMaximumCount: CocoaError.Code {
         CocoaError.Code(rawValue: NSValidationRelationshipExceedsMaximumCountError)
     }
-    /// See ``NSValidationRelationshipDeniedDeleteError``.
+    /// The code for deleting an object whose relationship with the deny rule is not empty. See ``NSValidationRelationshipDeniedDeleteError``.
     public static var validationRelationshipDeniedDelete: CocoaError.Code {
         CocoaError.Code(rawValue: NSValidationRelationshipDeniedDeleteError)
     }
-    /// See ``NSValidationNumberTooLargeError``.
+    /// The code for a number above the maximum of its attribute. See ``NSValidationNumberTooLargeError``.
     public static var validationNumberTooLarge: CocoaError.Code { CocoaError.Code(rawValue: NSValidationNumberTooLargeError) }
-    /// See ``NSValidationNumberTooSmallError``.
+    /// The code for a number below the minimum of its attribute. See ``NSValidationNumberTooSmallError``.
     public static var validationNumberTooSmall: CocoaError.Code { CocoaError.Code(rawValue: NSValidationNumberTooSmallError) }
-    /// See ``NSValidationDateTooLateError``.
+    /// The code for a date after the maximum of its attribute. See ``NSValidationDateTooLateError``.
     public static var validationDateTooLate: CocoaError.Code { CocoaError.Code(rawValue: NSValidationDateTooLateError) }
-    /// See ``NSValidationDateTooSoonError``.
+    /// The code for a date before the minimum of its attribute. See ``NSValidationDateTooSoonError``.
     public static var validationDateTooSoon: CocoaError.Code { CocoaError.Code(rawValue: NSValidationDateTooSoonError) }
-    /// See ``NSValidationInvalidDateError``.
+    /// The code for a value that is not a date. See ``NSValidationInvalidDateError``.
     public static var validationInvalidDate: CocoaError.Code { CocoaError.Code(rawValue: NSValidationInvalidDateError) }
-    /// See ``NSValidationStringTooLongError``.
+    /// The code for a string longer than the maximum length of its attribute. See ``NSValidationStringTooLongError``.
     public static var validationStringTooLong: CocoaError.Code { CocoaError.Code(rawValue: NSValidationStringTooLongError) }
-    /// See ``NSValidationStringTooShortError``.
+    /// The code for a string shorter than the minimum length of its attribute. See ``NSValidationStringTooShortError``.
     public static var validationStringTooShort: CocoaError.Code { CocoaError.Code(rawValue: NSValidationStringTooShortError) }
-    /// See ``NSValidationStringPatternMatchingError``.
+    /// The code for a string that does not match the regular expression of its attribute. See ``NSValidationStringPatternMatchingError``.
     public static var validationStringPatternMatching: CocoaError.Code { CocoaError.Code(rawValue: NSValidationStringPatternMatchingError) }
-    /// See ``NSValidationInvalidURIError``.
+    /// The code for a value that is not a URI. See ``NSValidationInvalidURIError``.
     public static var validationInvalidURI: CocoaError.Code { CocoaError.Code(rawValue: NSValidationInvalidURIError) }
-    /// See ``NSManagedObjectReferentialIntegrityError``.
+    /// The code for a reference to an object that does not exist. See ``NSManagedObjectReferentialIntegrityError``.
     public static var managedObjectReferentialIntegrity: CocoaError.Code {
         CocoaError.Code(rawValue: NSManagedObjectReferentialIntegrityError)
     }
-    /// See ``NSManagedObjectExternalRelationshipError``.
+    /// The code for a reference to an object of another store. See ``NSManagedObjectExternalRelationshipError``.
     public static var managedObjectExternalRelationship: CocoaError.Code {
         CocoaError.Code(rawValue: NSManagedObjectExternalRelationshipError)
     }
-    /// See ``NSManagedObjectMergeError``.
+    /// The code for merge conflicts that the merge policy did not resolve. See ``NSManagedObjectMergeError``.
     public static var managedObjectMerge: CocoaError.Code { CocoaError.Code(rawValue: NSManagedObjectMergeError) }
-    /// See ``NSManagedObjectConstraintMergeError``.
+    /// The code for violated uniqueness constraints that the merge policy did not resolve. See ``NSManagedObjectConstraintMergeError``.
     public static var managedObjectConstraintMerge: CocoaError.Code { CocoaError.Code(rawValue: NSManagedObjectConstraintMergeError) }
-    /// See ``NSPersistentStoreInvalidTypeError``.
+    /// The code for a type without a registered store class, or whose class is not a store class. See ``NSPersistentStoreInvalidTypeError``.
     public static var persistentStoreInvalidType: CocoaError.Code { CocoaError.Code(rawValue: NSPersistentStoreInvalidTypeError) }
-    /// See ``NSPersistentStoreTypeMismatchError``.
+    /// The code for a store whose metadata names another type than the one it was opened with. See ``NSPersistentStoreTypeMismatchError``.
     public static var persistentStoreTypeMismatch: CocoaError.Code { CocoaError.Code(rawValue: NSPersistentStoreTypeMismatchError) }
-    /// See ``NSPersistentStoreIncompatibleSchemaError``.
+    /// The code for a store that cannot hold the entities of the model. See ``NSPersistentStoreIncompatibleSchemaError``.
     public static var persistentStoreIncompatibleSchema: CocoaError.Code {
         CocoaError.Code(rawValue: NSPersistentStoreIncompatibleSchemaError)
     }
-    /// See ``NSPersistentStoreSaveError``.
+    /// The code for a store that could not be written. See ``NSPersistentStoreSaveError``.
     public static var persistentStoreSave: CocoaError.Code { CocoaError.Code(rawValue: NSPersistentStoreSaveError) }
-    /// See ``NSPersistentStoreIncompleteSaveError``.
+    /// The code for a save that only some stores completed. See ``NSPersistentStoreIncompleteSaveError``.
     public static var persistentStoreIncompleteSave: CocoaError.Code { CocoaError.Code(rawValue: NSPersistentStoreIncompleteSaveError) }
-    /// See ``NSPersistentStoreSaveConflictsError``.
+    /// The code for a save that conflicts with changes others made since the objects were read. See ``NSPersistentStoreSaveConflictsError``.
     public static var persistentStoreSaveConflicts: CocoaError.Code { CocoaError.Code(rawValue: NSPersistentStoreSaveConflictsError) }
-    /// See ``NSCoreDataError``.
+    /// The code of an error of the framework without a more specific code. See ``NSCoreDataError``.
     public static var coreData: CocoaError.Code { CocoaError.Code(rawValue: NSCoreDataError) }
-    /// See ``NSPersistentStoreOperationError``.
+    /// The code for a store that violates its contract or does not support an operation. See ``NSPersistentStoreOperationError``.
     public static var persistentStoreOperation: CocoaError.Code { CocoaError.Code(rawValue: NSPersistentStoreOperationError) }
-    /// See ``NSPersistentStoreOpenError``.
+    /// The code for a store that could not be opened. See ``NSPersistentStoreOpenError``.
     public static var persistentStoreOpen: CocoaError.Code { CocoaError.Code(rawValue: NSPersistentStoreOpenError) }
-    /// See ``NSPersistentStoreUnsupportedRequestTypeError``.
+    /// The code for a request type that the store does not support. See ``NSPersistentStoreUnsupportedRequestTypeError``.
     public static var persistentStoreUnsupportedRequestType: CocoaError.Code {
         CocoaError.Code(rawValue: NSPersistentStoreUnsupportedRequestTypeError)
     }
 }
 
 extension CocoaError {
-    /// See ``NSManagedObjectValidationError``.
+    /// The code of a validation error without a more specific code. See ``NSManagedObjectValidationError``.
     public static var managedObjectValidation: CocoaError.Code { .managedObjectValidation }
-    /// See ``NSValidationMultipleErrorsError``.
+    /// The code of several validation errors, which are under ``NSDetailedErrorsKey``. See ``NSValidationMultipleErrorsError``.
     public static var validationMultipleErrors: CocoaError.Code { .validationMultipleErrors }
-    /// See ``NSValidationMissingMandatoryPropertyError``.
+    /// The code for a nil value in a property that is not optional. See ``NSValidationMissingMandatoryPropertyError``.
     public static var validationMissingMandatoryProperty: CocoaError.Code { .validationMissingMandatoryProperty }
-    /// See ``NSValidationRelationshipLacksMinimumCountError``.
+    /// The code for a to-many relationship with fewer objects than its minimum count. See ``NSValidationRelationshipLacksMinimumCountError``.
     public static var validationRelationshipLacksMinimumCount: CocoaError.Code { .validationRelationshipLacksMinimumCount }
-    /// See ``NSValidationRelationshipExceedsMaximumCountError``.
+    /// The code for a to-many relationship with more objects than its maximum count. See ``NSValidationRelationshipExceedsMaximumCountError``.
     public static var validationRelationshipExceedsMaximumCount: CocoaError.Code { .validationRelationshipExceedsMaximumCount }
-    /// See ``NSValidationRelationshipDeniedDeleteError``.
+    /// The code for deleting an object whose relationship with the deny rule is not empty. See ``NSValidationRelationshipDeniedDeleteError``.
     public static var validationRelationshipDeniedDelete: CocoaError.Code { .validationRelationshipDeniedDelete }
-    /// See ``NSValidationNumberTooLargeError``.
+    /// The code for a number above the maximum of its attribute. See ``NSValidationNumberTooLargeError``.
     public static var validationNumberTooLarge: CocoaError.Code { .validationNumberTooLarge }
-    /// See ``NSValidationNumberTooSmallError``.
+    /// The code for a number below the minimum of its attribute. See ``NSValidationNumberTooSmallError``.
     public static var validationNumberTooSmall: CocoaError.Code { .validationNumberTooSmall }
-    /// See ``NSValidationDateTooLateError``.
+    /// The code for a date after the maximum of its attribute. See ``NSValidationDateTooLateError``.
     public static var validationDateTooLate: CocoaError.Code { .validationDateTooLate }
-    /// See ``NSValidationDateTooSoonError``.
+    /// The code for a date before the minimum of its attribute. See ``NSValidationDateTooSoonError``.
     public static var validationDateTooSoon: CocoaError.Code { .validationDateTooSoon }
-    /// See ``NSValidationInvalidDateError``.
+    /// The code for a value that is not a date. See ``NSValidationInvalidDateError``.
     public static var validationInvalidDate: CocoaError.Code { .validationInvalidDate }
-    /// See ``NSValidationStringTooLongError``.
+    /// The code for a string longer than the maximum length of its attribute. See ``NSValidationStringTooLongError``.
     public static var validationStringTooLong: CocoaError.Code { .validationStringTooLong }
-    /// See ``NSValidationStringTooShortError``.
+    /// The code for a string shorter than the minimum length of its attribute. See ``NSValidationStringTooShortError``.
     public static var validationStringTooShort: CocoaError.Code { .validationStringTooShort }
-    /// See ``NSValidationStringPatternMatchingError``.
+    /// The code for a string that does not match the regular expression of its attribute. See ``NSValidationStringPatternMatchingError``.
     public static var validationStringPatternMatching: CocoaError.Code { .validationStringPatternMatching }
-    /// See ``NSValidationInvalidURIError``.
+    /// The code for a value that is not a URI. See ``NSValidationInvalidURIError``.
     public static var validationInvalidURI: CocoaError.Code { .validationInvalidURI }
-    /// See ``NSManagedObjectReferentialIntegrityError``.
+    /// The code for a reference to an object that does not exist. See ``NSManagedObjectReferentialIntegrityError``.
     public static var managedObjectReferentialIntegrity: CocoaError.Code { .managedObjectReferentialIntegrity }
-    /// See ``NSManagedObjectExternalRelationshipError``.
+    /// The code for a reference to an object of another store. See ``NSManagedObjectExternalRelationshipError``.
     public static var managedObjectExternalRelationship: CocoaError.Code { .managedObjectExternalRelationship }
-    /// See ``NSManagedObjectMergeError``.
+    /// The code for merge conflicts that the merge policy did not resolve. See ``NSManagedObjectMergeError``.
     public static var managedObjectMerge: CocoaError.Code { .managedObjectMerge }
-    /// See ``NSManagedObjectConstraintMergeError``.
+    /// The code for violated uniqueness constraints that the merge policy did not resolve. See ``NSManagedObjectConstraintMergeError``.
     public static var managedObjectConstraintMerge: CocoaError.Code { .managedObjectConstraintMerge }
-    /// See ``NSPersistentStoreInvalidTypeError``.
+    /// The code for a type without a registered store class, or whose class is not a store class. See ``NSPersistentStoreInvalidTypeError``.
     public static var persistentStoreInvalidType: CocoaError.Code { .persistentStoreInvalidType }
-    /// See ``NSPersistentStoreTypeMismatchError``.
+    /// The code for a store whose metadata names another type than the one it was opened with. See ``NSPersistentStoreTypeMismatchError``.
     public static var persistentStoreTypeMismatch: CocoaError.Code { .persistentStoreTypeMismatch }
-    /// See ``NSPersistentStoreIncompatibleSchemaError``.
+    /// The code for a store that cannot hold the entities of the model. See ``NSPersistentStoreIncompatibleSchemaError``.
     public static var persistentStoreIncompatibleSchema: CocoaError.Code { .persistentStoreIncompatibleSchema }
-    /// See ``NSPersistentStoreSaveError``.
+    /// The code for a store that could not be written. See ``NSPersistentStoreSaveError``.
     public static var persistentStoreSave: CocoaError.Code { .persistentStoreSave }
-    /// See ``NSPersistentStoreIncompleteSaveError``.
+    /// The code for a save that only some stores completed. See ``NSPersistentStoreIncompleteSaveError``.
     public static var persistentStoreIncompleteSave: CocoaError.Code { .persistentStoreIncompleteSave }
-    /// See ``NSPersistentStoreSaveConflictsError``.
+    /// The code for a save that conflicts with changes others made since the objects were read. See ``NSPersistentStoreSaveConflictsError``.
     public static var persistentStoreSaveConflicts: CocoaError.Code { .persistentStoreSaveConflicts }
-    /// See ``NSCoreDataError``.
+    /// The code of an error of the framework without a more specific code. See ``NSCoreDataError``.
     public static var coreData: CocoaError.Code { .coreData }
-    /// See ``NSPersistentStoreOperationError``.
+    /// The code for a store that violates its contract or does not support an operation. See ``NSPersistentStoreOperationError``.
     public static var persistentStoreOperation: CocoaError.Code { .persistentStoreOperation }
-    /// See ``NSPersistentStoreOpenError``.
+    /// The code for a store that could not be opened. See ``NSPersistentStoreOpenError``.
     public static var persistentStoreOpen: CocoaError.Code { .persistentStoreOpen }
-    /// See ``NSPersistentStoreUnsupportedRequestTypeError``.
+    /// The code for a request type that the store does not support. See ``NSPersistentStoreUnsupportedRequestTypeError``.
     public static var persistentStoreUnsupportedRequestType: CocoaError.Code { .persistentStoreUnsupportedRequestType }
 }

@@ -1,16 +1,16 @@
 internal import Foundation
 
-/// Makes the framework's errors: `NSError` in `NSCocoaErrorDomain`, saying what failed, why, and what to do next.
+/// Creates the framework's errors: `NSError`s in `NSCocoaErrorDomain` that say what failed, why, and what to do next.
 enum CoreDataError {
-    /// Makes an error.
+    /// Creates an error.
     ///
     /// - Parameters:
-    ///   - code: one of the codes of `CoreDataErrorCodes.swift`.
-    ///   - what: what failed, one sentence; becomes the localized description.
-    ///   - reason: why, with the names a reader needs to find the place.
-    ///   - next: what the reader can do about it.
-    ///   - cause: the error below this one, kept under `NSUnderlyingErrorKey`.
-    ///   - info: further user info.
+    ///   - code: One of the codes of `CoreDataErrorCodes.swift`.
+    ///   - what: The failure in one sentence; the localized description.
+    ///   - reason: The cause, with the names needed to locate it.
+    ///   - next: The action that the reader can take.
+    ///   - cause: The underlying error, stored under `NSUnderlyingErrorKey`.
+    ///   - info: Additional user info.
     static func make(
         _ code: Int, _ what: String, reason: String? = nil, next: String? = nil, cause: (any Error)? = nil, info: [String: Any] = [:]
     ) -> NSError {
@@ -22,7 +22,7 @@ enum CoreDataError {
         return NSError(domain: NSCocoaErrorDomain, code: code, userInfo: userInfo)
     }
 
-    /// One error for all of `errors`: the only one, or `NSValidationMultipleErrorsError` with each under `NSDetailedErrorsKey`.
+    /// Combines errors into one: the only one, or `NSValidationMultipleErrorsError` with each under `NSDetailedErrorsKey`.
     static func combined(_ errors: [NSError]) -> NSError {
         if errors.count == 1 { return errors[0] }
         let lines = errors.map { "• " + $0.localizedDescription }
@@ -31,7 +31,7 @@ enum CoreDataError {
             info: [NSDetailedErrorsKey: errors])
     }
 
-    /// A store broke its contract in the named method.
+    /// Creates the error for a store that violates the contract of a method.
     static func contract(_ store: NSPersistentStore, _ method: String, _ reason: String, next: String) -> NSError {
         make(
             NSPersistentStoreOperationError, "\(Swift.type(of: store)).\(method) does not answer as a store must.", reason: reason,

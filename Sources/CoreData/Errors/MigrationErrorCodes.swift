@@ -1,24 +1,24 @@
-// Codes in `NSCocoaErrorDomain` of migrations and what else stores meet, with the names and numbers of Apple's `CoreDataErrors.h`.
+// Codes in `NSCocoaErrorDomain` for migrations and stores, with the names and numbers of Apple's `CoreDataErrors.h`.
 
-/// Several objects have the values that a uniqueness constraint wants to be unique, found by validation.
+/// The code for a uniqueness constraint that validation found violated.
 public let NSManagedObjectConstraintValidationError = 1551
-/// A migration failed for a reason that no other code describes.
+/// The code of a migration error without a more specific code.
 public let NSMigrationError = 134110
-/// A migration was cancelled.
+/// The code for a cancelled migration.
 public let NSMigrationCancelledError = 134120
-/// The model that the store was written with could not be found.
+/// The code for a missing model of the version that the store was written with.
 public let NSMigrationMissingSourceModelError = 134130
-/// There is no mapping model between the two versions of the model.
+/// The code for a missing mapping model between two versions of the model.
 public let NSMigrationMissingMappingModelError = 134140
-/// The store that was to be migrated could not be read.
+/// The code for a migration whose source store could not be read.
 public let NSMigrationManagerSourceStoreError = 134150
-/// The store to migrate to could not be written.
+/// The code for a migration whose destination store could not be written.
 public let NSMigrationManagerDestinationStoreError = 134160
-/// The policy of an entity failed in a migration.
+/// The code for a migration in which an entity migration policy failed.
 public let NSEntityMigrationPolicyError = 134170
-/// A mapping model could not be inferred.
+/// The code for a mapping model that could not be inferred.
 public let NSInferredMappingModelError = 134190
-/// A record of another source could not be imported.
+/// The code for an external record that could not be imported.
 public let NSExternalRecordImportError = 134200
-/// The history does not reach back to a token.
+/// The code for a history token that is older than the history.
 public let NSPersistentHistoryTokenExpiredError = 134301

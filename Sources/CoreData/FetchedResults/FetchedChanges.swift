@@ -1,27 +1,27 @@
 internal import Foundation
 
-/// What has become of fetched results: old places refer to what was before all of it, new ones to what is after all of it.
+/// The changes of fetched results: old places refer to the results before all changes, new ones to those after all changes.
 struct FetchedChanges {
     struct Move {
         let object: NSManagedObject
         let from: Place
         let to: Place
     }
-    /// An index path, and the same as one number over all sections.
+    /// An index path, and the equivalent index over all sections.
     struct Place {
         let indexPath: IndexPath
         let index: Int
     }
 
-    /// By descending index.
+    /// The deleted sections, by descending index.
     var deletedSections: [(section: FetchedSection, index: Int)] = []
-    /// By ascending index.
+    /// The inserted sections, by ascending index.
     var insertedSections: [(section: FetchedSection, index: Int)] = []
-    /// By descending place.
+    /// The deleted objects, by descending place.
     var deletes: [(object: NSManagedObject, place: Place)] = []
-    /// By ascending place.
+    /// The inserted objects, by ascending place.
     var inserts: [(object: NSManagedObject, place: Place)] = []
-    /// By ascending new place.
+    /// The moved objects, by ascending new place.
     var moves: [Move] = []
     var updates: [Move] = []
 
@@ -30,19 +30,19 @@ struct FetchedChanges {
     }
 }
 
-/// Finds out what has become of objects that were taken out of a sequence and put in again: which have moved among the others.
+/// Determines which removed and reinserted objects have moved relative to the others.
 ///
-/// What stays is a longest common subsequence: no more objects are called moved than need be.
+/// The objects that stay are a longest common subsequence, so the number of moves is minimal.
 struct Rearrangement {
-    /// The elements that are where they were, by their position in `arrivals`.
+    /// The elements that kept their place, by position in `arrivals`.
     let kept: Set<Int>
 
     /// - Parameters:
-    ///   - departures: the old indices of all that was taken out, ascending.
-    ///   - arrivals: the new indices of all that was put in, ascending.
-    ///   - origin: the old index of an arrival, nil for what is new or may not count as having stayed.
+    ///   - departures: The old indices of all removed elements, ascending.
+    ///   - arrivals: The new indices of all inserted elements, ascending.
+    ///   - origin: The old index of an inserted element; nil for a new one and for one that may not count as staying.
     init(departures: [Int], arrivals: [Int], origin: (Int) -> Int?) {
-        // An element has stayed only if as many of those that were never touched stand before it as did.
+        // An element can stay only if the same number of untouched elements precedes it.
         var before: [Int: Int] = [:]
         for (number, index) in departures.enumerated() { before[index] = index - number }
         var candidates: [(arrival: Int, old: Int)] = []
@@ -50,7 +50,7 @@ struct Rearrangement {
             guard let old = origin(number), before[old] == index - number else { continue }
             candidates.append((number, old))
         }
-        // The longest ascending run of old indices among them.
+        // The longest ascending subsequence of old indices among them.
         var ends: [Int] = []
         var links: [Int?] = []
         for (number, candidate) in candidates.enumerated() {
@@ -73,7 +73,7 @@ struct Rearrangement {
     }
 }
 
-/// Gathers what is taken out of fetched results and put in, and tells what that amounts to.
+/// Records removals and insertions of fetched results and computes the changes.
 struct FetchedChangeRecord {
     struct Departure {
         let object: NSManagedObject
@@ -81,17 +81,17 @@ struct FetchedChangeRecord {
         let place: FetchedChanges.Place
     }
 
-    /// What was taken out, or is about to be, with its old place.
+    /// The objects removed, or about to be, with their old places.
     var departures: [Departure] = []
-    /// What was put in.
+    /// The inserted objects.
     var arrivals: [FetchedNode] = []
-    /// What has changed but keeps its place among the others.
+    /// The objects that changed without changing their place.
     var inPlace: [(node: FetchedNode, from: FetchedChanges.Place)] = []
     var sectionDepartures: [(section: FetchedSection, index: Int)] = []
     var sectionArrivals: [FetchedSection] = []
-    /// Objects that were put in again and have kept their place count as updated only if they are among these; nil for all.
+    /// The objects that count as updated if they were reinserted at their place; nil for all.
     var touched: Set<ObjectIdentifier>?
-    /// Without section names all objects are in one section, whatever stands for it.
+    /// Whether there are section names; without them, all objects are in one section.
     var isSectioned = true
 
     func changes() -> FetchedChanges {
@@ -134,7 +134,7 @@ struct FetchedChangeRecord {
         return changes
     }
 
-    /// The sections that are new or gone. Answers with the old sections of those that have come again where they were.
+    /// Adds the new and deleted sections. Returns the old sections that were replaced by new ones at the same place.
     private func sectionChanges(_ changes: inout FetchedChanges) -> [ObjectIdentifier: FetchedSection] {
         let departures = sectionDepartures.sorted { $0.index < $1.index }
         let arrivals = sectionArrivals.map { (section: $0, index: $0.rank) }.sorted { $0.index < $1.index }

@@ -1,12 +1,12 @@
 internal import Foundation
 internal import Predicates
 
-/// One object of fetched results, with what it was sorted by when it came to its place.
+/// One object of fetched results, with the sort key values of its current place.
 final class FetchedNode: RankedNode {
     let object: NSManagedObject
-    /// Tells apart objects that compare as equal: they stay in the order in which they came.
+    /// Orders objects with equal sort keys by their arrival.
     let sequence: Int
-    /// The values that the object is sorted by, once they have been asked for.
+    /// The sort key values, once they have been read.
     var keys: [PropertyValue]?
     fileprivate(set) var section: FetchedSection
 
@@ -16,7 +16,7 @@ final class FetchedNode: RankedNode {
         self.section = section
     }
 
-    /// Where the object stands.
+    /// The place of the object.
     var place: FetchedChanges.Place {
         let index = rank
         let row = index - section.first.unsafelyUnwrapped.rank
@@ -24,11 +24,11 @@ final class FetchedNode: RankedNode {
     }
 }
 
-/// A run of objects with the same section name.
+/// The consecutive objects with the same section name.
 final class FetchedSection: RankedNode {
     let name: String
     fileprivate(set) var count = 0
-    // Weak: who keeps a section of former results must not find their nodes gone.
+    // Weak: a program may keep a section of former results, whose nodes would be deallocated.
     fileprivate(set) weak var first: FetchedNode?
 
     init(_ name: String) { self.name = name }
@@ -45,25 +45,25 @@ final class FetchedSection: RankedNode {
     }
 }
 
-/// The objects that a fetch has found, in their order and sections, kept up to date object by object.
+/// The objects of a fetch in order and by section, updated object by object.
 ///
-/// On the context's queue only.
+/// Use it on the context's queue only.
 struct FetchedContents {
     private(set) var objects = RankedTree<FetchedNode>()
     private(set) var sections = RankedTree<FetchedSection>()
     private var nodes: [ObjectIdentifier: FetchedNode] = [:]
     private var sectionsByName: [String: FetchedSection] = [:]
     private let sort: CompiledSortKeys
-    /// The key path of the section names; nil where all objects are in one section, which is there even while it is empty.
+    /// The key path of the section names; nil for a single section, which exists even while it is empty.
     private let sectionKeyPath: String?
     /// The sequence number of the next new object.
     private(set) var nextSequence = 0
 
-    /// Takes fetched objects in.
+    /// Creates the contents from fetched objects.
     ///
-    /// - Throws: an error naming the section key path where the objects are not sorted by it; the error of a failing fault.
+    /// - Throws: An error naming the section key path where the objects are not sorted by it; the error of a failing fault.
     ///
-    /// - Parameter naming: where the names of the sections come from.
+    /// - Parameter naming: The source of the section names.
     init(_ fetched: [NSManagedObject], sort: CompiledSortKeys, sectionKeyPath: String?, naming: SectionNaming? = nil) throws {
         self.sort = sort
         self.sectionKeyPath = sectionKeyPath
@@ -83,7 +83,7 @@ struct FetchedContents {
             }
             let node = FetchedNode(object, sequence: nextSequence, section: section)
             nextSequence += 1
-            // What hangs on other objects may change without this one: it is kept as it was when the order was made.
+            // Values of related objects may change without this one: those of its current place are kept.
             if sort.readsRelated { node.keys = try sort.values(of: object.subject()) }
             if section.count == 0 { section.first = node }
             section.count += 1
@@ -105,23 +105,23 @@ struct FetchedContents {
         return objects[first.rank + indexPath.row]
     }
 
-    /// Whether an object that has changed may keep its place: what it is sorted by is as it was.
+    /// Returns whether a changed object keeps its place because its sort keys are unchanged.
     func staysInPlace(_ node: FetchedNode) throws -> Bool {
         guard let keys = node.keys, try sectionName(of: node.object) == node.section.name else { return false }
         return sort.compare(keys, try sort.values(of: node.object.subject())) == .orderedSame
     }
 
-    /// A place for a new object, or for one that was taken out.
+    /// Creates a node for a new object, or for one that was removed.
     func makeNode(_ object: NSManagedObject, sequence: Int) throws -> FetchedNode {
         let node = FetchedNode(object, sequence: sequence, section: FetchedSection(try sectionName(of: object)))
         node.keys = try sort.values(of: object.subject())
         return node
     }
 
-    /// Puts an object in its place.
+    /// Inserts an object at its place.
     ///
-    /// - Returns: the section, if it is new.
-    /// - Throws: an error where the object's section name does not fit its place; the error of a failing fault. Nothing is changed then.
+    /// - Returns: The section, if it is new.
+    /// - Throws: An error where the object's section name does not fit its place; the error of a failing fault. Nothing is changed then.
     mutating func insert(_ node: FetchedNode) throws -> FetchedSection? {
         let keys = node.keys.unsafelyUnwrapped
         let index = try objects.partitionPoint { other in
@@ -154,7 +154,7 @@ struct FetchedContents {
         return new
     }
 
-    /// Takes an object out. Answers its section, if it was the last one there and the section is gone with it.
+    /// Removes an object. Returns its section if it has become empty and was removed.
     mutating func remove(_ node: FetchedNode) -> FetchedSection? {
         let section = node.section
         let next = node.next.map { unsafeDowncast($0, to: FetchedNode.self) }
@@ -168,7 +168,7 @@ struct FetchedContents {
         return section
     }
 
-    /// What an object was sorted by when it was first asked.
+    /// Returns the sort key values that an object had when they were first read.
     private func keys(of node: FetchedNode) throws -> [PropertyValue] {
         if let keys = node.keys { return keys }
         let keys = try sort.values(of: node.object.subject())

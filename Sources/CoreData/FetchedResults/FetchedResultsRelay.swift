@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// What the typed controller and the erased one that its delegate sees have in common: the results, and who is told of them.
+/// The state shared by a typed controller and the type-erased one that its delegate sees: the results and the delegate.
 final class FetchedResultsRelay {
     let tracker: FetchedResultsTracker
     let hasSections: Bool
-    /// What stands for a section in an index, as the typed controller has it.
+    /// The index title of a section in the typed controller.
     var indexTitle: (String) -> String? = { $0.first.map { String($0).uppercased() } }
-    /// The controller to show to the delegate.
+    /// The type-erased controller for the delegate.
     var erasedController: () -> NSFetchedResultsController<any NSFetchRequestResult>? = { nil }
 
     weak var delegate: (any NSFetchedResultsControllerDelegate)? {
@@ -16,7 +16,7 @@ final class FetchedResultsRelay {
             if delegate != nil { startTelling() } else { stopTelling() }
         }
     }
-    /// What the delegate can be told. It is true until a call has ended in the implementation that does nothing.
+    /// Whether the delegate implements the method. True until a call reaches the default implementation.
     var delegateTakesSnapshots = true
     var delegateTakesDifferences = true
 
@@ -36,7 +36,7 @@ final class FetchedResultsRelay {
         tracker.didChange = nil
     }
 
-    /// Gives the delegate what is there: the snapshot, or an empty difference. Finds out, by the way, which of them it takes.
+    /// Passes the current results to the delegate, as a snapshot or an empty difference, and finds out which of them it implements.
     func introduce() {
         guard let delegate, let contents = tracker.contents, let controller = erasedController() else { return }
         if delegateTakesSnapshots { delegate.controller(controller, didChangeContentWith: FetchedResultsSnapshot(contents)) }
@@ -80,7 +80,7 @@ final class FetchedResultsRelay {
         FetchedSectionInfo(section: section, indexTitle: title(of: section.name))
     }
 
-    /// What stands for a section in an index: the delegate's word, or else the controller's.
+    /// Returns the index title of a section: the delegate's, or else the controller's.
     func title(of name: String) -> String? {
         if let delegate, let controller = erasedController() {
             return delegate.controller(controller, sectionIndexTitleForSectionName: name)
@@ -90,7 +90,7 @@ final class FetchedResultsRelay {
 }
 
 extension FetchedChanges {
-    /// The changes as a difference of IDs; an object that has changed and kept its place is none.
+    /// The changes as a difference of IDs; objects that changed in place are not part of it.
     fileprivate var difference: CollectionDifference<NSManagedObjectID> {
         var changes: [CollectionDifference<NSManagedObjectID>.Change] = []
         for (object, place) in deletes { changes.append(.remove(offset: place.index, element: object.objectID, associatedWith: nil)) }
@@ -100,12 +100,12 @@ extension FetchedChanges {
             changes.append(.remove(offset: move.from.index, element: id, associatedWith: move.to.index))
             changes.append(.insert(offset: move.to.index, element: id, associatedWith: move.from.index))
         }
-        // Each place is left once and taken once, so that these always make a difference.
+        // Each index is removed once and inserted once, so the changes always form a valid difference.
         return CollectionDifference(changes).unsafelyUnwrapped
     }
 }
 
-/// A section, as it is when it is asked.
+/// A section, evaluated when its properties are read.
 private struct FetchedSectionInfo: NSFetchedResultsSectionInfo {
     let section: FetchedSection
     let indexTitle: String?

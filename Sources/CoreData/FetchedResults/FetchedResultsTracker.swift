@@ -2,27 +2,28 @@ internal import Foundation
 internal import Logging
 internal import Predicates
 
-/// Keeps the results of a fetch up to date with the changes of its context.
+/// Updates the results of a fetch with the changes of its context.
 ///
-/// A change costs what has changed: the predicate is asked about those objects only, and each finds its place in a logarithmic number of
-/// comparisons. Requests whose answer cannot be kept up so (with a limit, an offset, or without pending changes) are fetched again.
-// Everything is used on the context's queue only; the notification that leads here is posted there.
+/// The cost of a change depends on the changed objects only: the predicate is evaluated for them, and each finds its place in a
+/// logarithmic number of comparisons. Requests that cannot be updated this way (with a limit, an offset, or without pending changes) are
+/// fetched again.
+// Used on the context's queue only, where the notifications that lead here are posted.
 final class FetchedResultsTracker: @unchecked Sendable {
     let context: NSManagedObjectContext
     private(set) var contents: FetchedContents?
-    /// Called around a change of the contents; nil while nobody wants them to be kept up to date.
+    /// Called before a change of the contents; nil while the contents are not updated.
     var willChange: (() -> Void)?
     var didChange: ((FetchedChanges) -> Void)?
-    /// Called when the contents could not be kept up to date, or have become useless.
+    /// Called when an update failed or the contents became invalid.
     var didFail: (() -> Void)?
-    /// Why the results could not be kept up to date; the next change makes them be fetched again.
+    /// The error of the last update; the next change fetches again.
     private(set) var error: (any Error)?
 
     private var request: NSFetchRequest<any NSFetchRequestResult>?
     private var predicate: CompiledPredicate?
     private var sort: CompiledSortKeys?
     private var sectionKeyPath: String?
-    /// Changes have passed by unseen: what is here is no longer what the next change applies to.
+    /// Whether changes were missed, so that the contents cannot be updated.
     private(set) var isBehind = false
     private var tokens: [any NSObjectProtocol] = []
     private var knownObjects: [NSManagedObject]?
@@ -33,7 +34,7 @@ final class FetchedResultsTracker: @unchecked Sendable {
 
     // MARK: Fetching
 
-    /// Fetches, and takes the results as the contents. On failure these stay as they were.
+    /// Fetches and stores the results. On failure the contents are unchanged.
     func fetch(_ request: NSFetchRequest<any NSFetchRequestResult>, sectionKeyPath: String?, cacheName: String? = nil) throws {
         context.processPendingChanges()
         let naming = try cacheName.map { try SectionNaming(context, request, sectionKeyPath: sectionKeyPath, cacheName: $0) }
@@ -60,7 +61,7 @@ final class FetchedResultsTracker: @unchecked Sendable {
         return try context.fetchObjects(context.query(for: request))
     }
 
-    /// The objects in their order.
+    /// The objects in order.
     var objects: [NSManagedObject] {
         if let knownObjects { return knownObjects }
         let objects = contents?.objects.nodes.map(\.object) ?? []
@@ -84,7 +85,7 @@ final class FetchedResultsTracker: @unchecked Sendable {
                 })
         }
         observe(.NSManagedObjectContextObjectsDidChange) { $0.contextDidChange($1) }
-        // What counts only once it is saved changes with the save.
+        // With saved values only, the contents change at the save.
         if request?.includesPendingChanges == false { observe(.NSManagedObjectContextDidSave) { $0.contextDidChange($1) } }
     }
 
@@ -96,7 +97,7 @@ final class FetchedResultsTracker: @unchecked Sendable {
     private func contextDidChange(_ notification: Notification) {
         guard contents != nil, let info = notification.userInfo else { return }
         if info[NSInvalidatedAllObjectsKey] != nil {
-            // Every object has become useless; only another fetch can help, and that is the caller's to ask for.
+            // All objects were invalidated; the caller must fetch again.
             isBehind = true
             stopListening()
             didFail?()
@@ -118,13 +119,12 @@ final class FetchedResultsTracker: @unchecked Sendable {
         }
     }
 
-    /// Objects that have changed since the context last told of changes, where nothing is known of what they were sorted by: they are
-    /// looked at at once, for they can no longer say why they stand where they do.
+    /// The objects that changed since the context's last notification and whose old sort keys are unknown; they are reinserted at once.
     private var unsettled: [NSManagedObject] {
         context.eventObjects.filter { contents?.node(of: $0).map { $0.keys == nil } ?? false }
     }
 
-    /// What a change means for the contents, before anything is done about it.
+    /// The effect of a change on the contents, determined before it is applied.
     private struct Plan {
         var leaving: [FetchedNode] = []
         var moving: [(node: FetchedNode, replacement: FetchedNode)] = []
@@ -156,7 +156,7 @@ final class FetchedResultsTracker: @unchecked Sendable {
                 }
             }
         }
-        // A set has no order; new objects that compare as equal come in that of their creation.
+        // A set is unordered; new objects with equal sort keys are ordered by creation.
         new.sort { $0.listIndex < $1.listIndex }
         for (number, object) in new.enumerated() {
             plan.coming.append(try contents.makeNode(object, sequence: contents.nextSequence + number))
@@ -186,7 +186,7 @@ final class FetchedResultsTracker: @unchecked Sendable {
                 if let section = try contents?.insert(node) { record.sectionArrivals.append(section) }
                 record.arrivals.append(node)
             } catch {
-                // It has no place: it is gone from the results until they are fetched again.
+                // It has no place: it is missing from the results until they are fetched again.
                 note(error)
             }
         }
@@ -202,12 +202,12 @@ final class FetchedResultsTracker: @unchecked Sendable {
 
     // MARK: Fetching again
 
-    /// Fetches again and tells what that has changed.
+    /// Fetches again and reports the differences.
     private func fetchAgain(touched: Set<ObjectIdentifier>) {
         guard let request, let sort else { return }
         do {
             let fetched = try find(request)
-            // The fetch processes what is pending, which may have led here and changed the contents.
+            // The fetch processes pending changes, which may have led here and changed the contents.
             guard let before = contents else { return }
             let after = try FetchedContents(fetched, sort: sort, sectionKeyPath: sectionKeyPath)
             isBehind = false
@@ -226,7 +226,7 @@ final class FetchedResultsTracker: @unchecked Sendable {
 }
 
 extension FetchedChangeRecord {
-    /// The record of one content taking the place of another.
+    /// Returns the record of one content replacing another.
     fileprivate static func replacing(
         _ before: FetchedContents, by after: FetchedContents, touched: Set<ObjectIdentifier>
     ) -> FetchedChangeRecord {
@@ -234,7 +234,7 @@ extension FetchedChangeRecord {
         record.touched = touched
         record.departures = before.objects.nodes.map { Departure(object: $0.object, section: $0.section, place: $0.place) }
         record.arrivals = after.objects.nodes
-        // The one section of results without section names is always there.
+        // The single section of results without section names always exists.
         if before.isSectioned {
             record.sectionDepartures = before.sections.nodes.enumerated().map { ($1, $0) }
             record.sectionArrivals = after.sections.nodes

@@ -2,43 +2,43 @@ internal import Foundation
 internal import Logging
 internal import Predicates
 
-/// The sections that a fetch has found under a cache name: their names and how many objects each has, in order.
+/// The sections of a fetch that are cached under a name: their names and object counts, in order.
 struct CachedSections: Codable, Equatable {
     struct Section: Codable, Equatable {
         let name: String
         let count: Int
     }
 
-    /// What was asked; see ``FetchedSectionCache/fingerprint(of:sectionKeyPath:)``.
+    /// The fingerprint of the request; see ``FetchedSectionCache/fingerprint(of:sectionKeyPath:)``.
     let fingerprint: String
     /// The UUIDs of the stores.
     let stores: [String]
-    /// What the stores held, as this run of the program can tell; nil where one of them cannot.
+    /// The state of the stores within this run of the program; nil where a store cannot determine it.
     var state: String?
-    /// The same, as every run can tell.
+    /// The state of the stores across runs.
     var lastingState: String?
     var sections: [Section]
 }
 
-/// The caches of fetched results controllers, by their names: in memory for this run of the program, in files for the next.
+/// The section caches of fetched results controllers, by name: in memory for this run of the program, in files for the next.
 ///
-/// What a cache spares is reading the section name of every object, for which each has to be read from its store. The fetch itself, with its
-/// order, is the store's work and not spared.
-// `lock` guards `known`; files are written whole.
+/// A cache avoids reading the section name of every object, which loads each from its store. The fetch itself, with its order, is not
+/// cached.
+// `lock` guards `known`; files are written atomically.
 final class FetchedSectionCache: @unchecked Sendable {
     static let shared = FetchedSectionCache()
     private let lock = NSLock()
     private var known: [String: CachedSections] = [:]
 
-    // MARK: What a cache is of
+    // MARK: Keys
 
-    /// What tells requests apart: everything that has to do with which objects come, in which order and sections. Nil where that cannot be told,
-    /// as of a block.
+    /// Returns a string that identifies a request: its entity, predicate, order and sections. Returns nil where these cannot be
+    /// identified, as for a block predicate.
     static func fingerprint(of request: NSFetchRequest<any NSFetchRequestResult>, sectionKeyPath: String?) -> String? {
         guard let entity = request.entity else { return nil }
         var parts = [entity.name ?? "", entity.versionHash.base64EncodedString(), sectionKeyPath.map { "by " + $0 } ?? "-"]
         if let predicate = request.predicate {
-            // What can be archived is all there in the archive.
+            // An archive identifies everything that can be archived.
             guard let archive = try? PredicateArchive.data(of: predicate) else { return nil }
             parts.append(SHA2.sha256(archive).base64EncodedString())
         }
@@ -51,9 +51,9 @@ final class FetchedSectionCache: @unchecked Sendable {
         return parts.joined(separator: "\n")
     }
 
-    /// What is cached under a name for a request.
+    /// Returns the sections cached under a name for a request.
     ///
-    /// - Throws: code 134060 where this run of the program has used the name for another request to the same stores.
+    /// - Throws: Code 134060 where this run of the program has used the name for another request to the same stores.
     func sections(named name: String, fingerprint: String, stores: [String]) throws -> CachedSections? {
         if let cached = lock.withLock({ known[name] }) {
             if cached.fingerprint == fingerprint, cached.stores == stores { return cached }
@@ -67,12 +67,12 @@ final class FetchedSectionCache: @unchecked Sendable {
         return cached
     }
 
-    /// Keeps what has been found.
+    /// Caches sections.
     func keep(_ sections: CachedSections, named name: String) {
         lock.withLock { known[name] = sections }
         guard sections.lastingState != nil else { return }
         var written = sections
-        // It means nothing to another run.
+        // It is meaningless to another run.
         written.state = nil
         do {
             try FileManager.default.createDirectory(at: Self.folder, withIntermediateDirectories: true)
@@ -82,7 +82,7 @@ final class FetchedSectionCache: @unchecked Sendable {
         }
     }
 
-    /// Forgets what is cached under a name, or under all.
+    /// Deletes the cache with a name, or all caches.
     func delete(_ name: String?) {
         lock.withLock { if let name { known[name] = nil } else { known = [:] } }
         let place = name.map(Self.file(for:)) ?? Self.folder
@@ -96,7 +96,7 @@ final class FetchedSectionCache: @unchecked Sendable {
 
     // MARK: Files
 
-    /// The folder of this program's caches.
+    /// The directory of this program's caches.
     private static var folder: URL {
         let caches = FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first ?? FileManager.default.temporaryDirectory
         return caches.appendingPathComponent("CoreData/\(ProcessInfo.processInfo.processName)/SectionInfo", isDirectory: true)
@@ -107,20 +107,20 @@ final class FetchedSectionCache: @unchecked Sendable {
         return folder.appendingPathComponent(digest + ".json")
     }
 
-    /// A file that is not there, or no cache, is as none.
+    /// Returns the sections in a file; nil if the file does not exist or is not a cache.
     private func read(_ name: String) -> CachedSections? {
         (try? Data(contentsOf: Self.file(for: name))).flatMap { try? JSONDecoder().decode(CachedSections.self, from: $0) }
     }
 }
 
-/// What a store's contents are at one time. Two equal states are the same contents.
+/// The state of a store's contents. Equal states mean equal contents.
 @_spi(Stores) public struct ContentsState: Equatable, Sendable {
-    /// As this run of the program can tell.
+    /// Identifies the contents within this run of the program.
     public let current: String
-    /// As every run of every program can; nil where that cannot be told.
+    /// Identifies the contents in every run of every program; nil where that is not possible.
     public var lasting: String?
 
-    /// Describes contents by texts that no other contents of the store have.
+    /// Creates a state from strings that no other contents of the store have.
     public init(current: String, lasting: String? = nil) {
         self.current = current
         self.lasting = lasting
@@ -128,7 +128,7 @@ final class FetchedSectionCache: @unchecked Sendable {
 }
 
 extension NSPersistentStoreCoordinator {
-    /// What all stores hold now; nil where one of them cannot tell.
+    /// The state of all stores; nil where a store cannot determine it.
     var contentsState: ContentsState? {
         var state = (current: [String](), lasting: [String]?([]))
         for store in persistentStores {

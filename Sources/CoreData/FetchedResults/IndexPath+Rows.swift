@@ -1,11 +1,11 @@
 public import Foundation
 
-// What UIKit and AppKit add to Foundation's index path; Foundation on Linux has no more than the indices.
+// The additions of UIKit and AppKit to Foundation's index path, which has only the indices on Linux.
 extension IndexPath {
-    /// Makes the index path of a row in a section.
+    /// Creates the index path of a row in a section.
     public init(row: Int, section: Int) { self = [section, row] }
 
-    /// Makes the index path of an item in a section.
+    /// Creates the index path of an item in a section.
     public init(item: Int, section: Int) { self = [section, item] }
 
     /// The section: the first index.

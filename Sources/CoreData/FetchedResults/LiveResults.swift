@@ -1,22 +1,22 @@
 internal import Foundation
 
-/// The results of a fetch at one time, as IDs. It may cross to other queues.
+/// The results of a fetch at one time, as IDs. They may cross to other queues.
 public struct LiveResultIDs<Object: NSManagedObject>: Sendable, RandomAccessCollection, Equatable {
-    /// The identities of the objects in order.
+    /// The IDs of the objects, in order.
     public let ids: [NSManagedObjectID]
 
     /// The index of the first object.
     public var startIndex: Int { 0 }
     /// The index after the last object.
     public var endIndex: Int { ids.count }
-    /// The identity of an object.
+    /// Returns the ID of an object.
     public subscript(position: Int) -> TypedObjectID<Object> { TypedObjectID(unchecked: ids[position]) }
 
-    /// The objects. Call it on the context's queue.
+    /// Returns the objects. Call it on the context's queue.
     public func objects(in context: NSManagedObjectContext) -> [Object] { context.objects(with: ids).map { $0 as! Object } }
 }
 
-/// The results of a fetch, and again each time they change: see ``NSManagedObjectContext/liveResults(for:)``.
+/// The results of a fetch as an asynchronous sequence: see ``NSManagedObjectContext/liveResults(for:)``.
 public struct LiveResults<Object: NSManagedObject>: AsyncSequence, Sendable {
     /// The results at one time.
     public typealias Element = LiveResultIDs<Object>
@@ -24,7 +24,7 @@ public struct LiveResults<Object: NSManagedObject>: AsyncSequence, Sendable {
     fileprivate let context: NSManagedObjectContext
     fileprivate let request: Handover<NSFetchRequest<Object>>
 
-    /// Makes an iterator; it fetches when it is first asked.
+    /// Creates an iterator; it fetches when its first element is requested.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(context: context, request: request) }
 
     /// Fetches, and waits for changes.
@@ -39,9 +39,10 @@ public struct LiveResults<Object: NSManagedObject>: AsyncSequence, Sendable {
             self.request = request
         }
 
-        /// The newest results: at once the first time, else as soon as they differ from those that were given last. Nil when the task is cancelled.
+        /// Returns the latest results: at once the first time, then when they differ from the last element. Returns nil when the task is
+        /// cancelled.
         ///
-        /// - Throws: the error of the fetch, or of the store when a change could not be followed.
+        /// - Throws: The error of the fetch, or of the store when a change could not be followed.
         public mutating func next() async throws -> LiveResultIDs<Object>? {
             if Task.isCancelled { return nil }
             guard let follower, signals != nil else {
@@ -85,11 +86,11 @@ private final class LiveResultsFollower<Object: NSManagedObject>: @unchecked Sen
         }
     }
 
-    /// The results as they are when the queue comes to it: whatever has changed in the meantime is in them.
+    /// Returns the results when the queue runs the request; all changes until then are included.
     func results() async throws -> LiveResultIDs<Object> {
         try await context.perform { [self] in
             context.processPendingChanges()
-            // After a reset, and after a failure, the objects must be found anew.
+            // After a reset or a failure, the objects must be fetched again.
             if tracker.isBehind || tracker.error != nil { try fetch() }
             return current()
         }
@@ -112,7 +113,8 @@ private final class LiveResultsFollower<Object: NSManagedObject>: @unchecked Sen
 }
 
 extension NSManagedObjectContext {
-    /// The results of a fetch as an asynchronous sequence: what it finds, and again after each change of the context that bears on it.
+    /// The results of a fetch as an asynchronous sequence: its first results, and new ones after each change of the context that affects
+    /// them.
     ///
     /// ```swift
     /// for try await albums in context.liveResults(for: request) {
@@ -120,10 +122,11 @@ extension NSManagedObjectContext {
     /// }
     /// ```
     ///
-    /// The elements are IDs, for any queue. Who asks rarely gets the newest results, not all in between; a change costs as in a
-    /// ``NSFetchedResultsController``. It ends when the task is cancelled, and keeps the context until then. Not in Apple's API.
+    /// The elements are IDs, for use on any queue. A slow consumer receives the latest results, not all in between; the cost of a change
+    /// is that of an ``NSFetchedResultsController``. The sequence ends when the task is cancelled and retains the context until then. Not
+    /// in Apple's API.
     ///
-    /// - Parameter request: the fetch; it is copied. Sort descriptors are not needed, but without them the order is any.
+    /// - Parameter request: The fetch request, which is copied. Without sort descriptors, the order is undefined.
     public nonisolated func liveResults<Object: NSManagedObject>(for request: NSFetchRequest<Object>) -> LiveResults<Object> {
         LiveResults(context: self, request: Handover(request.copy() as! NSFetchRequest<Object>))
     }

@@ -1,53 +1,56 @@
 public import Foundation
 
-/// The results of a fetch, in sections, kept up to date with the changes of a context, for lists and for whoever wants to know what changes.
+/// Manages the results of a fetch in sections and updates them with the changes of a context.
 ///
-/// Set a ``delegate`` before `performFetch()`. While there is none, the results stay as they were fetched. A change costs what has
-/// changed: the predicate is evaluated for those objects only, and each finds its place by a logarithmic number of comparisons. As on
-/// Apple's platforms an object is looked at when it has changed itself: what a predicate, a sort descriptor or a section name takes from a
-/// related object counts when the object itself changes too. Results with a limit or an offset are fetched again at each change.
+/// Set a ``delegate`` before `performFetch()`; without one, the results are not updated. The cost of a change depends on the changed
+/// objects only: the predicate is evaluated for them, and each finds its place by a logarithmic number of comparisons. As on Apple's
+/// platforms, an object is evaluated when it changes itself: a predicate, sort descriptor or section name that reads a related object
+/// sees that object's changes only when the object itself changes too. Results with a limit or an offset are fetched again at each
+/// change.
 ///
 /// Use it on the context's queue.
 ///
 /// Source: [NSFetchedResultsController](https://developer.apple.com/documentation/coredata/nsfetchedresultscontroller).
 open class NSFetchedResultsController<ResultType>: NSObject {
-    /// The fetch. What is changed in it counts from the next ``performFetch()`` on.
+    /// The fetch request. Changes to it take effect at the next ``performFetch()``.
     public let fetchRequest: NSFetchRequest<ResultType>
-    /// The context whose changes count.
+    /// The context that is fetched from and observed.
     public let managedObjectContext: NSManagedObjectContext
     /// The key path of the section names; nil for one section.
     public let sectionNameKeyPath: String?
-    /// The name of the cache of the sections; nil for none.
+    /// The name of the section cache; nil for none.
     ///
-    /// A cache holds the names and sizes of the sections. ``performFetch()`` takes them from there, instead of reading the section name of
-    /// every object, where nothing is unsaved in the context and its stores say that they hold what they held then: the in-memory store and
-    /// atomic stores can tell, and the latter, by their file, also to the next run of the program. Stores that cannot tell are asked each time.
+    /// A cache stores the names and sizes of the sections. ``performFetch()`` uses them instead of reading the section name of every
+    /// object, provided that the context has no unsaved changes and its stores confirm that their contents are unchanged. The in-memory
+    /// store and atomic stores can confirm this, atomic stores also in later runs of the program, by their file. For other stores the
+    /// section names are read each time.
     ///
-    /// One name is for one request: where entity, predicate, order or section key path have changed, ``performFetch()`` throws until
+    /// A name belongs to one request: where entity, predicate, order or section key path have changed, ``performFetch()`` throws until
+    /// ``deleteCache(withName:)`` is called. A cache of an earlier run of the program is replaced.
     /// ``deleteCache(withName:)`` is called. What an earlier run of the program has left is replaced.
     public let cacheName: String?
     final let relay: FetchedResultsRelay
     private weak var erased: NSFetchedResultsController<any NSFetchRequestResult>?
 
-    /// Who is told of changes. Called on the context's queue.
+    /// The delegate, called on the context's queue.
     ///
-    /// A delegate that is set after `performFetch()` and takes snapshots is given one at once.
+    /// A delegate that is set after `performFetch()` and implements the snapshot method receives a snapshot at once.
     open weak var delegate: (any NSFetchedResultsControllerDelegate)? {
         get { relay.delegate }
         set { relay.delegate = newValue }
     }
 
-    /// Why the results could not be kept up to date with a change, such as a store that failed; nil when all is well. The next change makes them
-    /// be fetched again. Not in Apple's API.
+    /// The error of the last update, such as that of a store; nil if it succeeded. The next change fetches the results again. Not in
+    /// Apple's API.
     public var trackingError: (any Error)? { relay.tracker.error }
 
-    /// Makes a controller. Nothing is fetched before ``performFetch()``.
+    /// Creates a controller. Nothing is fetched before ``performFetch()``.
     ///
     /// - Parameters:
-    ///   - fetchRequest: the fetch. It must have a sort descriptor; with sections, the first must group the objects by section.
-    ///   - context: the context to fetch in.
-    ///   - sectionNameKeyPath: the key path of the section names, nil for one section.
-    ///   - name: the name of a cache, nil for none; see ``cacheName``.
+    ///   - fetchRequest: The fetch request. It must have a sort descriptor; with sections, the first must group the objects by section.
+    ///   - context: The context to fetch from.
+    ///   - sectionNameKeyPath: The key path of the section names; nil for one section.
+    ///   - name: The name of a cache; nil for none. See ``cacheName``.
     public init(
         fetchRequest: NSFetchRequest<ResultType>, managedObjectContext context: NSManagedObjectContext, sectionNameKeyPath: String?,
         cacheName name: String?
@@ -62,7 +65,7 @@ open class NSFetchedResultsController<ResultType>: NSObject {
         relay.erasedController = { [weak self] in self?.erasedController() }
     }
 
-    /// Makes the controller that a delegate sees.
+    /// Creates the type-erased controller that a delegate sees.
     fileprivate init(
         sharing relay: FetchedResultsRelay, _ request: NSFetchRequest<ResultType>, sectionNameKeyPath: String?, cacheName: String?
     ) {
@@ -83,12 +86,14 @@ open class NSFetchedResultsController<ResultType>: NSObject {
         return controller
     }
 
-    /// Fetches. Call it before anything else, and again after the request has changed or the context was reset.
+    /// Executes the fetch. Call it before anything else, and again after the request has changed or the context was reset.
     ///
-    /// A delegate that takes snapshots is given one; one that takes differences, an empty one.
+    /// A delegate that implements the snapshot method receives a snapshot; one that implements the difference method receives an empty
+    /// difference.
     ///
-    /// - Throws: an error for a request without sort descriptors or of another result type than managed objects, and for objects that are not
-    ///   sorted by the section key path; code 134060 for a cache of another request, see ``cacheName``; else as `NSManagedObjectContext.fetch`. The former results stay then.
+    /// - Throws: An error for a request without sort descriptors or with another result type than managed objects, and for objects that
+    ///   are not sorted by the section key path; code 134060 for a cache of another request, see ``cacheName``; otherwise the errors of
+    ///   `NSManagedObjectContext.fetch`. The previous results are kept then.
     open func performFetch() throws {
         managedObjectContext.checkQueue("performFetch() is called")
         try managedObjectContext.resolve(fetchRequest)
@@ -115,9 +120,9 @@ open class NSFetchedResultsController<ResultType>: NSObject {
         relay.introduce()
     }
 
-    /// Forgets what is cached under a name, or under all names where it is nil, also for the next run of the program. May be called on any thread.
+    /// Deletes the cache with a name, or all caches for nil, also for later runs of the program. Call it on any thread.
     ///
-    /// Call it before a request with a cache is changed.
+    /// Call it before you change a request that uses a cache.
     open class func deleteCache(withName name: String?) { FetchedSectionCache.shared.delete(name) }
 
     // MARK: Results
@@ -126,12 +131,12 @@ open class NSFetchedResultsController<ResultType>: NSObject {
     open var fetchedObjects: [ResultType]? {
         guard relay.tracker.contents != nil else { return nil }
         let objects = relay.tracker.objects
-        // The fetch has made sure that all are of the class: no object needs to be asked.
+        // The fetch guarantees the class of all objects; none needs to be checked.
         if ResultType.self is NSManagedObject.Type { return unsafeBitCast(objects, to: [ResultType].self) }
         return objects.compactMap { $0 as? ResultType }
     }
 
-    /// The object at an index path. One that is out of range stops the program with a message.
+    /// Returns the object at an index path. An index path out of range stops the program with a message.
     open func object(at indexPath: IndexPath) -> ResultType {
         guard let node = relay.tracker.contents?.node(at: indexPath) else {
             preconditionFailure("The fetched results have no object at \(indexPath).")
@@ -140,34 +145,34 @@ open class NSFetchedResultsController<ResultType>: NSObject {
         return object
     }
 
-    /// The index path of an object; nil where it is not among the results.
+    /// Returns the index path of an object; nil where it is not among the results.
     open func indexPath(forObject object: ResultType) -> IndexPath? {
         (object as? NSManagedObject).flatMap { relay.tracker.contents?.node(of: $0)?.place.indexPath }
     }
 
     // MARK: Sections
 
-    /// The sections; nil before the first fetch. Without a section key path there is always one, with an empty name.
+    /// The sections; nil before the first fetch. Without a section key path there is always one section, with an empty name.
     open var sections: [any NSFetchedResultsSectionInfo]? { relay.tracker.contents?.sections.nodes.map(relay.info) }
 
-    /// What stands for the sections in an index, each title once.
+    /// The index titles of the sections, each once.
     open var sectionIndexTitles: [String] {
         var seen: Set<String> = []
         return (relay.tracker.contents?.sections.nodes ?? []).compactMap { relay.title(of: $0.name) }.filter { seen.insert($0).inserted }
     }
 
-    /// What stands for a section in an index: the first letter of its name in upper case, unless overridden.
+    /// Returns the index title of a section. The default is the first letter of its name in upper case.
     open func sectionIndexTitle(forSectionName sectionName: String) -> String? {
         sectionName.first.map { String($0).uppercased() }
     }
 
-    /// The first section of an index title.
+    /// Returns the index of the first section with an index title.
     ///
-    /// A title that does not stand at the index stops the program with a message, where Apple's raises.
+    /// A title that is not at the index stops the program with a message; Apple's framework raises an exception.
     ///
     /// - Parameters:
-    ///   - title: the title.
-    ///   - sectionIndex: its index among ``sectionIndexTitles``.
+    ///   - title: The title.
+    ///   - sectionIndex: The index of the title in ``sectionIndexTitles``.
     open func section(forSectionIndexTitle title: String, at sectionIndex: Int) -> Int {
         let shown = sectionIndexTitles
         let titles = (relay.tracker.contents?.sections.nodes ?? []).map { relay.title(of: $0.name) }
@@ -179,14 +184,14 @@ open class NSFetchedResultsController<ResultType>: NSObject {
 
     // MARK: Identity
 
-    /// A controller equals itself, and the erased one that its delegate is shown.
+    /// Returns whether the object is this controller, or the type-erased one that its delegate sees.
     open override func isEqual(_ object: Any?) -> Bool { (object as? any ResultsSharing)?.sharedResults === relay }
 
-    /// Equal controllers have equal hashes.
+    /// The hash value, which is the same for equal controllers.
     open override var hash: Int { ObjectIdentifier(relay).hashValue }
 }
 
-/// What tells controllers of different result types that they are the same.
+/// Identifies controllers of different result types that share their results.
 private protocol ResultsSharing {
     var sharedResults: FetchedResultsRelay { get }
 }

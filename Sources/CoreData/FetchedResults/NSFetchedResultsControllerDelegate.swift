@@ -1,14 +1,14 @@
 public import Foundation
 
-/// What has happened to an object or section of fetched results.
+/// The kinds of change to an object or section of fetched results.
 public enum NSFetchedResultsChangeType: UInt, Sendable {
-    /// It is new.
+    /// The object or section was inserted.
     case insert = 1
-    /// It is gone.
+    /// The object or section was deleted.
     case delete = 2
-    /// It has another place among the others.
+    /// The object moved to another place.
     case move = 3
-    /// It has changed and kept its place.
+    /// The object changed and kept its place.
     case update = 4
 }
 
@@ -16,62 +16,64 @@ public enum NSFetchedResultsChangeType: UInt, Sendable {
 public protocol NSFetchedResultsSectionInfo {
     /// The name of the section; empty where there is no section key path.
     var name: String { get }
-    /// What stands for the section in an index.
+    /// The index title of the section.
     var indexTitle: String? { get }
-    /// How many objects there are in the section.
+    /// The number of objects in the section.
     var numberOfObjects: Int { get }
     /// The objects of the section, in order.
     var objects: [Any]? { get }
 }
 
-/// Learns of changes to the results of an ``NSFetchedResultsController``.
+/// Receives the changes to the results of an ``NSFetchedResultsController``.
 ///
-/// Every method is called on the queue of the controller's context and has an implementation that does nothing. A delegate that takes
-/// snapshots is asked nothing else; one that takes differences, and whose controller has no section key path, is asked nothing but that.
+/// Every method is called on the queue of the controller's context and has a default implementation that does nothing. If a delegate
+/// implements the snapshot method, no other change method is called; if it implements the difference method and the controller has no
+/// section key path, only that method is called.
 ///
-/// The controller that is passed is erased: it shows the same results as the typed one, is equal to it by `==`, and is another instance.
+/// The controller argument is type-erased: it has the same results as the typed controller and is equal to it by `==`, but is another
+/// instance.
 ///
 /// Source: [NSFetchedResultsControllerDelegate](https://developer.apple.com/documentation/coredata/nsfetchedresultscontrollerdelegate).
 public protocol NSFetchedResultsControllerDelegate: AnyObject {
-    /// The results have changed; this is all of them. Also called by `performFetch()`.
+    /// Called with all results after a change, and by `performFetch()`.
     func controller(
         _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChangeContentWith snapshot: FetchedResultsSnapshot)
 
-    /// The results have changed by this difference. Called only where there is no section key path.
+    /// Called with the difference after a change. Called only where there is no section key path.
     func controller(
         _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
         didChangeContentWith diff: CollectionDifference<NSManagedObjectID>)
 
-    /// The results are about to change; they are still as they were.
+    /// Called before the results change.
     func controllerWillChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>)
 
-    /// A section is new or gone. Called before the objects are told of.
+    /// Called for an inserted or deleted section, before the changes of objects.
     ///
     /// - Parameters:
-    ///   - controller: the controller.
-    ///   - sectionInfo: the section.
-    ///   - sectionIndex: the index of a new section among all that are there now, or of one that is gone among all that were there.
-    ///   - type: insert or delete.
+    ///   - controller: The controller.
+    ///   - sectionInfo: The section.
+    ///   - sectionIndex: The index of an inserted section after all changes, or of a deleted section before all changes.
+    ///   - type: Insert or delete.
     func controller(
         _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange sectionInfo: any NSFetchedResultsSectionInfo,
         atSectionIndex sectionIndex: Int, for type: NSFetchedResultsChangeType)
 
-    /// An object is new, gone, changed or moved.
+    /// Called for an inserted, deleted, updated or moved object.
     ///
     /// - Parameters:
-    ///   - controller: the controller.
-    ///   - anObject: the object.
-    ///   - indexPath: where it was before all changes; nil for a new one.
-    ///   - type: what has happened.
-    ///   - newIndexPath: where it is after all changes; nil for one that is gone.
+    ///   - controller: The controller.
+    ///   - anObject: The object.
+    ///   - indexPath: The index path before all changes; nil for an inserted object.
+    ///   - type: The kind of change.
+    ///   - newIndexPath: The index path after all changes; nil for a deleted object.
     func controller(
         _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange anObject: Any, at indexPath: IndexPath?,
         for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?)
 
-    /// All changes have been told.
+    /// Called after all changes were reported.
     func controllerDidChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>)
 
-    /// What stands for a section in an index.
+    /// Returns the index title of a section.
     func controller(
         _ controller: NSFetchedResultsController<any NSFetchRequestResult>, sectionIndexTitleForSectionName sectionName: String
     ) -> String?
@@ -107,7 +109,7 @@ extension NSFetchedResultsControllerDelegate {
     /// Does nothing.
     public func controllerDidChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>) {}
 
-    /// Answers with the controller's own title.
+    /// Returns the controller's own title.
     public func controller(
         _ controller: NSFetchedResultsController<any NSFetchRequestResult>, sectionIndexTitleForSectionName sectionName: String
     ) -> String? { controller.sectionIndexTitle(forSectionName: sectionName) }

@@ -1,13 +1,13 @@
-/// An element of a ``RankedTree``: it knows its place in the tree, so that its index is found without a comparison.
+/// An element of a ``RankedTree``, which knows its position in the tree, so that its index is found without comparisons.
 class RankedNode {
     fileprivate(set) final var left: RankedNode?
     fileprivate(set) final var right: RankedNode?
-    // The parent holds the node, or the tree does.
+    // The parent or the tree retains the node.
     fileprivate unowned(unsafe) final var parent: RankedNode?
-    /// How many nodes there are from here downwards.
+    /// The number of nodes in the subtree of this node.
     fileprivate final var size = 1
 
-    /// The index of the node in its tree, in a number of steps that grows with the logarithm of the count.
+    /// The index of the node in its tree, found in a logarithmic number of steps.
     final var rank: Int {
         var rank = left?.size ?? 0
         var node = self
@@ -18,7 +18,7 @@ class RankedNode {
         return rank
     }
 
-    /// The node after this one.
+    /// The next node.
     final var next: RankedNode? {
         if var node = right {
             while let left = node.left { node = left }
@@ -35,16 +35,16 @@ class RankedNode {
     fileprivate final func updateSize() { size = 1 + (left?.size ?? 0) + (right?.size ?? 0) }
 }
 
-/// A sequence in which elements are inserted, removed and found by index, and indices by element, in logarithmic time: a tree balanced by
-/// the sizes of its halves.
+/// A sequence in which elements are inserted, removed and found by index, and indices by element, in logarithmic time: a weight-balanced
+/// tree.
 ///
-/// The factors 3 and 2 are those for which insertions and removals are proven to keep the balance (Hirai and Yamamoto, 2011).
+/// The balance factors 3 and 2 are proven to be preserved by insertions and removals (Hirai and Yamamoto, 2011).
 struct RankedTree<Node: RankedNode> {
     private var root: RankedNode?
 
     init() {}
 
-    /// Makes a tree of nodes that are in no other.
+    /// Creates a tree from nodes that are in no other tree.
     init(_ nodes: [Node]) {
         root = Self.build(nodes[...])
     }
@@ -80,7 +80,7 @@ struct RankedTree<Node: RankedNode> {
         }
     }
 
-    /// The index of the first node that does not lie before something; all nodes that do stand in front.
+    /// Returns the index of the first node for which the predicate is false; nodes for which it is true must precede all others.
     func partitionPoint(_ liesBefore: (Node) throws -> Bool) rethrows -> Int {
         var index = 0
         var candidate = root
@@ -131,7 +131,7 @@ struct RankedTree<Node: RankedNode> {
             rebalance(from: parent)
             return
         }
-        // The next node takes the place.
+        // The next node takes its place.
         var heir = right
         while let next = heir.left { heir = next }
         let start: RankedNode

@@ -1,25 +1,25 @@
 internal import Foundation
 
-/// How the fetched objects get their section names: from the cache where it is sure that nothing has changed, else one by one.
+/// Determines the section names of fetched objects: from the cache where its contents are current, otherwise one by one.
 ///
-/// Made before a fetch and used after it. On the context's queue.
+/// Created before a fetch and used after it. Use it on the context's queue.
 struct SectionNaming {
     private let context: NSManagedObjectContext
     private let keyPath: String?
-    /// What is to be kept; nil where nothing is.
+    /// The cache entry to write; nil where nothing is cached.
     private let cache: (name: String, fingerprint: String, stores: [String])?
     private let stateBefore: ContentsState?
     private let cached: CachedSections?
 
-    /// Looks the cache up.
+    /// Looks up the cache.
     ///
-    /// - Throws: code 134060 where the name is in use for another request.
+    /// - Throws: Code 134060 where the name is in use for another request.
     init(
         _ context: NSManagedObjectContext, _ request: NSFetchRequest<any NSFetchRequestResult>, sectionKeyPath: String?, cacheName: String?
     ) throws {
         self.context = context
         keyPath = sectionKeyPath
-        // A child sees what is unsaved in its parent, which no store knows.
+        // A child sees the unsaved changes of its parent, which no store knows.
         guard let cacheName, context.parent == nil, let coordinator = context.persistentStoreCoordinator,
             let fingerprint = FetchedSectionCache.fingerprint(of: request, sectionKeyPath: sectionKeyPath)
         else {
@@ -32,9 +32,9 @@ struct SectionNaming {
         stateBefore = context.hasChanges ? nil : coordinator.contentsState
     }
 
-    /// The names of the objects' sections, where the cache has them: the stores hold what they held when it was made, and nothing is unsaved here.
+    /// Returns the cached section names of the objects if the stores are unchanged since they were cached and nothing is unsaved.
     ///
-    /// - Parameter name: the name of an object's section, asked for the first and the last one of each section to make sure.
+    /// - Parameter name: Returns the name of an object's section; called for the first and last object of each section as a check.
     func cachedNames(of objects: [NSManagedObject], _ name: (NSManagedObject) throws -> String) rethrows -> CachedNames? {
         guard keyPath != nil, let cached, let stateBefore, isSettled,
             cached.state == stateBefore.current || (cached.lastingState != nil && cached.lastingState == stateBefore.lasting),
@@ -49,7 +49,7 @@ struct SectionNaming {
         return CachedNames(cached.sections)
     }
 
-    /// Keeps sections that have been made.
+    /// Caches the sections of the contents.
     func keep(_ contents: FetchedContents) {
         guard let cache else { return }
         var kept = CachedSections(fingerprint: cache.fingerprint, stores: cache.stores, state: nil, lastingState: nil, sections: [])
@@ -62,10 +62,10 @@ struct SectionNaming {
         FetchedSectionCache.shared.keep(kept, named: cache.name)
     }
 
-    /// Whether neither the fetch nor anyone beside it has changed anything.
+    /// Whether no changes were made since the fetch began.
     private var isSettled: Bool { !context.hasChanges && context.persistentStoreCoordinator?.contentsState == stateBefore }
 
-    /// Whether the objects, and those that their section names come from, are as their stores have them: a context may show older values.
+    /// Whether the objects, and those that their section names read, have their stored values: a context may have older ones.
     private func isAsStored(_ contents: FetchedContents) -> Bool {
         let keys = keyPath?.split(separator: ".").map(String.init) ?? []
         return contents.objects.nodes.allSatisfy { node in
@@ -92,7 +92,7 @@ extension NSManagedObject {
     }
 }
 
-/// The names of the sections of objects that come in order.
+/// The section names of consecutive objects.
 struct CachedNames {
     private var sections: ArraySlice<CachedSections.Section>
     private var rest: Int
@@ -102,7 +102,7 @@ struct CachedNames {
         rest = sections.first?.count ?? 0
     }
 
-    /// The name of the next object's section.
+    /// Returns the section name of the next object.
     mutating func next() -> String {
         while rest == 0 {
             sections.removeFirst()

@@ -1,8 +1,8 @@
 internal import Foundation
 internal import Predicates
 
-/// A transaction as it was read from a store; what is public looks at it.
-// Immutable; a tombstone's values are never changed.
+/// A transaction read from a store; the public history classes are views of it.
+// Immutable; a tombstone's values never change.
 final class HistoryRecord: @unchecked Sendable {
     struct Change {
         let number: Int64
@@ -18,7 +18,7 @@ final class HistoryRecord: @unchecked Sendable {
     let contextName: String?
     let bundleID: String?
     let processID: String?
-    /// Nil where they were not asked for.
+    /// The changes; nil where they were not requested.
     let changes: [Change]?
 
     init(
@@ -41,7 +41,7 @@ final class HistoryRecord: @unchecked Sendable {
             processID: processID, changes: changes)
     }
 
-    /// What a predicate finds; nil for a key that transactions do not have.
+    /// Returns the value of a key in predicates; nil for a key that transactions do not have.
     func value(forKey key: String) -> PropertyValue? {
         func text(_ text: String?) -> PropertyValue { text.map { .string($0) } ?? .null }
         return switch key {
@@ -57,7 +57,7 @@ final class HistoryRecord: @unchecked Sendable {
     }
 }
 
-/// The descriptions under which transactions and changes are chosen by fetch requests.
+/// The entities of transactions and changes in fetch requests.
 enum HistoryEntities {
     static let transactionKeys = ["author", "bundleID", "contextName", "processID", "storeID", "timestamp", "transactionNumber"]
     static let changeKeys = ["changeID", "changeType", "changedEntity", "changedObjectID"]
@@ -90,8 +90,8 @@ enum HistoryEntities {
     }
 }
 
-/// How predicates and sort descriptors look at transactions and changes.
-// It has no state but its names.
+/// Resolves the keys of transactions and changes in predicates and sort descriptors.
+// Immutable.
 final class HistorySchema: PredicateSchema, Sendable {
     static let transactions = HistorySchema("A history transaction", HistoryEntities.transactionKeys)
     static let changes = HistorySchema("A history change", HistoryEntities.changeKeys + HistoryEntities.transactionKeys)
@@ -118,7 +118,7 @@ final class HistorySchema: PredicateSchema, Sendable {
     func constant(for object: AnyObject) -> PropertyValue? { (object as? NSEntityDescription)?.name.map { .string($0) } }
     func publicObject(of subject: PredicateSubject) -> Any { subject.object }
 
-    /// What a request leaves of elements: chosen, in order, the part that offset and limit leave.
+    /// Filters and sorts elements by a request, and applies its offset and limit.
     func select<Element: AnyObject>(_ elements: [Element], by request: NSFetchRequest<any NSFetchRequestResult>) throws -> [Element] {
         func subject(_ element: Element) -> PredicateSubject {
             PredicateSubject(slots: UnsafeRawPointer(Unmanaged.passUnretained(element).toOpaque()), object: element)

@@ -1,17 +1,17 @@
 public import Foundation
 internal import Predicates
 
-/// What happened to an object.
+/// The kinds of change to an object.
 public enum NSPersistentHistoryChangeType: Int, Sendable {
-    /// It was inserted.
+    /// The object was inserted.
     case insert = 0
-    /// It was updated.
+    /// The object was updated.
     case update = 1
-    /// It was deleted.
+    /// The object was deleted.
     case delete = 2
 }
 
-/// What a transaction did to one object.
+/// A change of one object by a transaction.
 ///
 /// Source: [NSPersistentHistoryChange](https://developer.apple.com/documentation/coredata/nspersistenthistorychange).
 // Immutable; a tombstone's values are never changed.
@@ -26,42 +26,43 @@ open class NSPersistentHistoryChange: NSObject, NSCopying, @unchecked Sendable {
 
     /// The number of the change within its store.
     open var changeID: Int64 { content.number }
-    /// The object. One that was deleted is not there any more.
+    /// The ID of the changed object, which does not exist any more after a deletion.
     open var changedObjectID: NSManagedObjectID { content.objectID }
-    /// What happened to it.
+    /// The kind of change.
     open var changeType: NSPersistentHistoryChangeType { content.type }
-    /// The values that a deleted object had in the attributes that preserve them, by name; nil for other changes and where there are none.
+    /// The values of a deleted object's attributes that are preserved in the history, by name; nil for other changes and where there are
+    /// none.
     ///
     /// See ``NSAttributeDescription/preservesValueInHistoryOnDeletion``.
     open var tombstone: [AnyHashable: Any]? { content.tombstone }
-    /// The transaction.
+    /// The transaction of the change.
     open var transaction: NSPersistentHistoryTransaction? { NSPersistentHistoryTransaction(record) }
-    /// The properties that an update has written; nil for other changes.
+    /// The properties written by an update; nil for other changes.
     open var updatedProperties: Set<NSPropertyDescription>? { content.updatedProperties }
 
-    /// The change itself, as it never changes.
+    /// Returns the change itself, which is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// Whether both are the same change of the same store.
+    /// Returns whether both are the same change of the same store.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? NSPersistentHistoryChange else { return false }
         return other.changeID == changeID && other.record.storeID == record.storeID
     }
 
-    /// Equal changes have equal hashes.
+    /// The hash value, which is the same for equal changes.
     open override var hash: Int { changeID.hashValue }
 
-    /// The kind of change and the object.
+    /// A description of the kind of change and the object.
     open override var description: String { "<NSPersistentHistoryChange \(changeID): \(changeType) \(changedObjectID)>" }
 
-    /// A description of changes, for fetch requests that choose among them; see ``NSPersistentHistoryChangeRequest/fetchHistory(withFetch:)``.
+    /// The entity description of changes, for fetch requests; see ``NSPersistentHistoryChangeRequest/fetchHistory(withFetch:)``.
     open class var entityDescription: NSEntityDescription? { HistoryEntities.change }
 
-    /// A description of changes, for a context.
+    /// Returns the entity description of changes, for a context.
     open class func entityDescription(with context: NSManagedObjectContext) -> NSEntityDescription? { HistoryEntities.change }
 
-    /// A new request that chooses among changes by `changeID`, `changeType`, `changedObjectID`, `changedEntity` (its name) and what their
-    /// transactions have.
+    /// A new fetch request for changes; its predicate may use `changeID`, `changeType`, `changedObjectID`, `changedEntity` (by name) and
+    /// the keys of their transactions.
     open class var fetchRequest: NSFetchRequest<any NSFetchRequestResult>? { HistoryEntities.request(HistoryEntities.change) }
 
     func value(forKey key: String) -> PropertyValue? {

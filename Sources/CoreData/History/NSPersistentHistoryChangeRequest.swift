@@ -1,12 +1,12 @@
 public import Foundation
 
-/// What an ``NSPersistentHistoryChangeRequest`` is to answer with.
+/// The kinds of result of an ``NSPersistentHistoryChangeRequest``.
 public enum NSPersistentHistoryResultType: Int, Sendable {
-    /// Whether it was done: an `NSNumber`.
+    /// Whether the request succeeded: an `NSNumber`.
     case statusOnly = 0
     /// The changed objects: `[NSManagedObjectID]`, each once.
     case objectIDs = 1
-    /// How many transactions there are: an `NSNumber`.
+    /// The number of transactions: an `NSNumber`.
     case count = 2
     /// `[NSPersistentHistoryTransaction]` without their changes.
     case transactionsOnly = 3
@@ -16,29 +16,29 @@ public enum NSPersistentHistoryResultType: Int, Sendable {
     case transactionsAndChanges = 5
 }
 
-/// Asks for the history of stores, or deletes what is old of it. Give it to ``NSManagedObjectContext/execute(_:)``.
+/// Fetches the history of stores, or deletes old history. Pass it to ``NSManagedObjectContext/execute(_:)``.
 ///
-/// Stores keep a history that are opened with ``NSPersistentHistoryTrackingKey``.
+/// Stores opened with ``NSPersistentHistoryTrackingKey`` record their history.
 ///
 /// Source: [NSPersistentHistoryChangeRequest](https://developer.apple.com/documentation/coredata/nspersistenthistorychangerequest).
 open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
-    /// Where the history that is meant begins or ends.
+    /// The boundary of the requested history.
     enum Limit {
         case date(Date)
-        /// Nil stands for the beginning of all history.
+        /// Nil stands for the beginning of the history.
         case token(NSPersistentHistoryToken?)
     }
     final var limit = Limit.token(nil)
     final var isDeletion = false
 
-    /// What to answer with. ``NSPersistentHistoryResultType/transactionsAndChanges`` unless set; deletions answer with
-    /// ``NSPersistentHistoryResultType/statusOnly``, and with a count where that is set.
+    /// The kind of result. The default is ``NSPersistentHistoryResultType/transactionsAndChanges``; a deletion returns
+    /// ``NSPersistentHistoryResultType/statusOnly``, or a count if that is set.
     open var resultType = NSPersistentHistoryResultType.transactionsAndChanges
-    /// The place after which history is asked for, or before which it is deleted; nil where a date or nothing was given.
+    /// The token after which history is fetched, or before which it is deleted; nil where the request has a date or no boundary.
     open var token: NSPersistentHistoryToken? { if case .token(let token) = limit { token } else { nil } }
-    /// Chooses among transactions or changes, whichever its entity describes; nil for all of them.
+    /// The fetch request that selects transactions or changes, according to its entity; nil for all of them.
     ///
-    /// Make it with ``NSPersistentHistoryTransaction/fetchRequest`` or ``NSPersistentHistoryChange/fetchRequest``.
+    /// Create it with ``NSPersistentHistoryTransaction/fetchRequest`` or ``NSPersistentHistoryChange/fetchRequest``.
     open var fetchRequest: NSFetchRequest<any NSFetchRequestResult>?
 
     private class func make(_ limit: Limit, isDeletion: Bool) -> Self {
@@ -49,30 +49,30 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
         return request
     }
 
-    /// Asks for what was written after a time.
+    /// Creates a request for the history after a date.
     open class func fetchHistory(after date: Date) -> Self { make(.date(date), isDeletion: false) }
-    /// Asks for what was written after a place in the history; for all of it with nil.
+    /// Creates a request for the history after a token; for the whole history with nil.
     open class func fetchHistory(after token: NSPersistentHistoryToken?) -> Self { make(.token(token), isDeletion: false) }
-    /// Asks for what was written after a transaction; for the whole history with nil.
+    /// Creates a request for the history after a transaction; for the whole history with nil.
     open class func fetchHistory(after transaction: NSPersistentHistoryTransaction?) -> Self {
         make(.token(transaction?.token), isDeletion: false)
     }
-    /// Asks for the transactions or changes that a fetch request chooses.
+    /// Creates a request for the transactions or changes that match a fetch request.
     open class func fetchHistory(withFetch fetchRequest: NSFetchRequest<any NSFetchRequestResult>) -> Self {
         let request = make(.token(nil), isDeletion: false)
         request.fetchRequest = fetchRequest
         return request
     }
-    /// Deletes what was written before a time.
+    /// Creates a request that deletes the history before a date.
     open class func deleteHistory(before date: Date) -> Self { make(.date(date), isDeletion: true) }
-    /// Deletes what lies before a place in the history; nothing with nil. The transaction of the token stays.
+    /// Creates a request that deletes the history before a token; nothing with nil. The transaction of the token is kept.
     open class func deleteHistory(before token: NSPersistentHistoryToken?) -> Self { make(.token(token), isDeletion: true) }
-    /// Deletes what was written before a transaction; nothing with nil.
+    /// Creates a request that deletes the history before a transaction; nothing with nil.
     open class func deleteHistory(before transaction: NSPersistentHistoryTransaction?) -> Self {
         make(.token(transaction?.token), isDeletion: true)
     }
 
-    /// A request like this one.
+    /// Returns a copy of the request.
     open override func copy(with zone: NSZone? = nil) -> Any {
         let copy = super.copy(with: zone) as! NSPersistentHistoryChangeRequest
         copy.limit = limit
@@ -83,11 +83,11 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     }
 }
 
-/// What an ``NSPersistentHistoryChangeRequest`` has found.
+/// The result of an ``NSPersistentHistoryChangeRequest``.
 open class NSPersistentHistoryResult: NSPersistentStoreResult {
-    /// What the result type says.
+    /// The value, of the type that the result type names.
     public let result: Any?
-    /// What was asked for.
+    /// The kind of result.
     public let resultType: NSPersistentHistoryResultType
 
     init(_ result: Any?, _ resultType: NSPersistentHistoryResultType) {

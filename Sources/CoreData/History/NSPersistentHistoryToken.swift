@@ -1,8 +1,8 @@
 public import Foundation
 
-/// A place in the history of one or several stores, which a program keeps to ask later what has come since.
+/// A position in the history of one or more stores, from which a program later fetches what has changed since.
 ///
-/// Archive it with `NSKeyedArchiver`. Tokens that name the same places are equal.
+/// Archive it with `NSKeyedArchiver`. Tokens for the same positions are equal.
 ///
 /// Source: [NSPersistentHistoryToken](https://developer.apple.com/documentation/coredata/nspersistenthistorytoken).
 // Immutable.
@@ -13,10 +13,10 @@ open class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding, @unche
 
     init(_ numbers: [String: Int64]) { self.numbers = numbers }
 
-    /// Tokens hold texts and numbers only.
+    /// Whether tokens support secure coding: true.
     public static var supportsSecureCoding: Bool { true }
 
-    /// Reads a token out of an archive; nil where there is none.
+    /// Decodes a token; nil where the archive contains none.
     public required init?(coder: NSCoder) {
         let classes: [AnyClass] = [NSDictionary.self, NSString.self, NSNumber.self]
         guard let stored = coder.decodeObject(of: classes, forKey: Self.archiveKey) as? NSDictionary else { return nil }
@@ -28,21 +28,21 @@ open class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding, @unche
         self.numbers = numbers
     }
 
-    /// Writes the token into an archive.
+    /// Encodes the token.
     open func encode(with coder: NSCoder) {
         coder.encode(NSDictionary(dictionary: numbers.mapValues { NSNumber(value: $0) }), forKey: Self.archiveKey)
     }
 
-    /// The token itself, as it never changes.
+    /// Returns the token itself, which is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// Whether two tokens name the same places of the same stores.
+    /// Returns whether two tokens name the same positions of the same stores.
     open override func isEqual(_ object: Any?) -> Bool { (object as? NSPersistentHistoryToken)?.numbers == numbers }
 
-    /// Equal tokens have equal hashes.
+    /// The hash value, which is the same for equal tokens.
     open override var hash: Int { numbers.hashValue }
 
-    /// The stores and the numbers of their transactions.
+    /// A description of the stores and the numbers of their transactions.
     open override var description: String {
         "NSPersistentHistoryToken(\(numbers.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ")))"
     }

@@ -1,7 +1,7 @@
 public import Foundation
 internal import Predicates
 
-/// One save or batch request, as the history of a store has it.
+/// A save or batch request in the history of a store.
 ///
 /// Source: [NSPersistentHistoryTransaction](https://developer.apple.com/documentation/coredata/nspersistenthistorytransaction).
 // Immutable.
@@ -10,28 +10,28 @@ open class NSPersistentHistoryTransaction: NSObject, NSCopying, @unchecked Senda
 
     init(_ record: HistoryRecord) { self.record = record }
 
-    /// When it was written.
+    /// The time of the transaction.
     open var timestamp: Date { record.timestamp }
-    /// What it did, in order; nil where only transactions were asked for.
+    /// The changes of the transaction, in order; nil where only transactions were requested.
     open var changes: [NSPersistentHistoryChange]? {
         record.changes.map { changes in changes.map { NSPersistentHistoryChange(record, $0) } }
     }
-    /// Its number within its store.
+    /// The number of the transaction within its store.
     open var transactionNumber: Int64 { record.number }
-    /// The UUID of its store.
+    /// The UUID of the store.
     open var storeID: String { record.storeID }
-    /// The bundle that wrote it: its identifier or, for a program without one, the name of the executable.
+    /// The bundle identifier of the writer; for a program without one, the name of the executable.
     open var bundleID: String { record.bundleID ?? "" }
-    /// The name of the process that wrote it.
+    /// The name of the writing process.
     open var processID: String { record.processID ?? "" }
-    /// The name of the context that wrote it; see ``NSManagedObjectContext/name``.
+    /// The name of the writing context; see ``NSManagedObjectContext/name``.
     open var contextName: String? { record.contextName }
-    /// Who wrote it; see ``NSManagedObjectContext/transactionAuthor``.
+    /// The author of the transaction; see ``NSManagedObjectContext/transactionAuthor``.
     open var author: String? { record.author }
-    /// The place in the history right after it.
+    /// The position in the history right after the transaction.
     open var token: NSPersistentHistoryToken { NSPersistentHistoryToken([record.storeID: record.number]) }
 
-    /// A notification such as a saving context posts, for ``NSManagedObjectContext/mergeChanges(fromContextDidSave:)``.
+    /// Returns a notification like that of a saving context, for ``NSManagedObjectContext/mergeChanges(fromContextDidSave:)``.
     open func objectIDNotification() -> Notification {
         typealias Key = NSManagedObjectContext.NotificationKey
         func ids(_ type: NSPersistentHistoryChangeType) -> Set<NSManagedObjectID> {
@@ -44,31 +44,30 @@ open class NSPersistentHistoryTransaction: NSObject, NSCopying, @unchecked Senda
         return Notification(name: NSManagedObjectContext.didSaveObjectIDsNotification, object: nil, userInfo: info)
     }
 
-    /// The transaction itself, as it never changes.
+    /// Returns the transaction itself, which is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// Whether both are the same transaction of the same store.
+    /// Returns whether both are the same transaction of the same store.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? NSPersistentHistoryTransaction else { return false }
         return other.transactionNumber == transactionNumber && other.storeID == storeID
     }
 
-    /// Equal transactions have equal hashes.
+    /// The hash value, which is the same for equal transactions.
     open override var hash: Int { transactionNumber.hashValue }
 
-    /// The number, time and author.
+    /// A description of the number, time and author.
     open override var description: String {
         "<NSPersistentHistoryTransaction \(transactionNumber): \(timestamp), author \(author ?? "nil"), \(record.changes?.count ?? 0) changes>"
     }
 
-    /// A description of transactions, for fetch requests that choose among them; see
-    /// ``NSPersistentHistoryChangeRequest/fetchHistory(withFetch:)``.
+    /// The entity description of transactions, for fetch requests; see ``NSPersistentHistoryChangeRequest/fetchHistory(withFetch:)``.
     open class var entityDescription: NSEntityDescription? { HistoryEntities.transaction }
 
-    /// A description of transactions, for a context.
+    /// Returns the entity description of transactions, for a context.
     open class func entityDescription(with context: NSManagedObjectContext) -> NSEntityDescription? { HistoryEntities.transaction }
 
-    /// A new request that chooses among transactions by `author`, `bundleID`, `contextName`, `processID`, `timestamp`, `transactionNumber` and
-    /// `storeID`.
+    /// A new fetch request for transactions; its predicate may use `author`, `bundleID`, `contextName`, `processID`, `timestamp`,
+    /// `transactionNumber` and `storeID`.
     open class var fetchRequest: NSFetchRequest<any NSFetchRequestResult>? { HistoryEntities.request(HistoryEntities.transaction) }
 }

@@ -2,10 +2,10 @@ internal import Foundation
 internal import Logging
 
 extension NSPersistentStoreCoordinator {
-    /// The place where the history of stores ends now.
+    /// Returns the current end of the stores' history.
     ///
-    /// - Parameter stores: the stores; nil for all of the coordinator.
-    /// - Returns: nil where none of them keeps a history, or it cannot be read.
+    /// - Parameter stores: The stores; nil for all of the coordinator.
+    /// - Returns: The token; nil where no store tracks history or the history cannot be read.
     public func currentPersistentHistoryToken(fromStores stores: [Any]?) -> NSPersistentHistoryToken? {
         let wanted = stores?.compactMap { $0 as? NSPersistentStore } ?? persistentStores
         var numbers: [String: Int64] = [:]
@@ -22,9 +22,9 @@ extension NSPersistentStoreCoordinator {
         return numbers.isEmpty ? nil : NSPersistentHistoryToken(numbers)
     }
 
-    /// Executes a request for history in each store that keeps one.
+    /// Executes a history request in each store that tracks history.
     ///
-    /// - Throws: code 134091 where none does, 134301 for a token that the history no longer reaches back to; the store's error.
+    /// - Throws: Code 134091 where no store does, 134301 for a token older than the history; the store's error.
     func executeHistory(
         _ request: NSPersistentHistoryChangeRequest, in context: NSManagedObjectContext
     ) throws -> NSPersistentHistoryResult {
@@ -60,7 +60,7 @@ extension NSPersistentStoreCoordinator {
                 let candidates = records.flatMap { NSPersistentHistoryTransaction($0).changes ?? [] }
                 let chosen = try HistorySchema.changes.select(candidates, by: fetch)
                 changes = chosen
-                // The transactions have the changes that were chosen, and no others.
+                // The transactions contain the selected changes only.
                 let kept = Dictionary(grouping: chosen, by: { $0.transaction.unsafelyUnwrapped.record.key })
                 records = records.compactMap { record in
                     kept[record.key].map { changes in

@@ -1,15 +1,17 @@
 public import Foundation
 
-/// The key of the store's place in a notification of a remote change: a `URL`.
+/// The user-info key of the store's URL in a remote change notification.
 public let NSPersistentStoreURLKey = "storeURL"
-/// The key of the place where the history ends, in a notification of a remote change: an ``NSPersistentHistoryToken``; absent without a history.
+/// The user-info key of the end of the history in a remote change notification: an ``NSPersistentHistoryToken``; absent without history
+/// tracking.
 public let NSPersistentHistoryTokenKey = "historyToken"
 
 extension Notification.Name {
-    /// Another coordinator or process has written to the file of a store; posted on a background queue, with the coordinator as its object.
+    /// Posted on a background queue when another coordinator or process has written to the file of a store; its object is the
+    /// coordinator.
     ///
-    /// Stores tell of it that were opened with ``NSPersistentStoreRemoteChangeNotificationPostOptionKey``. The user info has
-    /// ``NSStoreUUIDKey``, ``NSPersistentStoreURLKey`` and ``NSPersistentHistoryTokenKey``. One notification may stand for several transactions.
+    /// Stores opened with ``NSPersistentStoreRemoteChangeNotificationPostOptionKey`` post it. The user info contains ``NSStoreUUIDKey``,
+    /// ``NSPersistentStoreURLKey`` and ``NSPersistentHistoryTokenKey``. One notification may stand for several transactions.
     ///
     /// Source: [NSPersistentStoreRemoteChange](https://developer.apple.com/documentation/foundation/nsnotification/name/3180044-nspersistentstoreremotechange).
     public static let NSPersistentStoreRemoteChange = Notification.Name("NSPersistentStoreRemoteChangeNotification")

@@ -1,16 +1,16 @@
 internal import Foundation
 internal import Predicates
 
-/// Something with which no coordinator takes a model.
+/// An error in a model for which coordinators reject it.
 struct ModelMistake {
     let entity: String?
     var property: String?
-    /// A sentence that names entity and property.
+    /// A sentence that names the entity and the property.
     let message: String
     let advice: String
 }
 
-/// Finds the mistakes that would make a model's objects misbehave later.
+/// Finds the errors for which coordinators reject a model.
 enum ModelCheck {
     static func mistakes(of model: NSManagedObjectModel) -> [ModelMistake] {
         var mistakes: [ModelMistake] = []
@@ -19,7 +19,7 @@ enum ModelCheck {
         }
         var names: Set<String> = []
         let entities = Set(model.entities.map(ObjectIdentifier.init))
-        // First of all, for everything else walks up and down the inheritance.
+        // First, because the other checks traverse the inheritance.
         let circular = model.entities.filter(inheritsFromItself)
         guard circular.isEmpty else {
             for entity in circular {

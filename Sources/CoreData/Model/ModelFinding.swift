@@ -1,30 +1,30 @@
 internal import Foundation
 
-/// Something about a model that a person should look at: where it is, what it is, and what to do.
+/// An error or warning about a model: its place, a message, and what to do.
 public struct ModelFinding: Hashable, Sendable, CustomStringConvertible {
-    /// How much it matters.
+    /// The severity of a finding.
     public enum Severity: Int, Comparable, Sendable {
-        /// The model works, and perhaps not as it was meant.
+        /// The model works, but probably not as intended.
         case warning
-        /// No coordinator takes the model.
+        /// Coordinators reject the model.
         case error
 
-        /// Whether one matters less than the other.
+        /// Returns whether one severity is lower than another.
         public static func < (left: Severity, right: Severity) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// How much it matters.
+    /// The severity of the finding.
     public let severity: Severity
-    /// The name of the entity; nil where the model as a whole is concerned.
+    /// The name of the entity; nil for a finding about the whole model.
     public let entity: String?
-    /// The name of the property; nil where the entity as a whole is concerned.
+    /// The name of the property; nil for a finding about the whole entity.
     public let property: String?
-    /// What is found, one sentence.
+    /// The message, one sentence.
     public let message: String
-    /// What to do about it.
+    /// The recommended action.
     public let advice: String
 
-    /// All of it in a line: “warning: Album.band: It has no inverse. …”
+    /// The finding in one line: “warning: Album.band: It has no inverse. …”
     public var description: String {
         let place = [entity, property].compactMap { $0 }.joined(separator: ".")
         let names = place.isEmpty || message.contains("“\(place)") ? "" : "\(place): "
@@ -33,26 +33,26 @@ public struct ModelFinding: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension NSManagedObjectModel {
-    /// Looks the model over: mistakes with which no coordinator takes it, and what is probably not meant.
+    /// Checks the model: errors for which coordinators reject it, and settings that are probably unintended.
     ///
-    /// - Parameter namesOfClasses: whether it is a finding that the program has no class of an entity's name.
-    /// - Returns: the findings, errors first; an empty array for a model that has nothing of note.
+    /// - Parameter namesOfClasses: Whether to report entities whose class does not exist in the program.
+    /// - Returns: The findings, errors first; an empty array for a model without any.
     public func check(namesOfClasses: Bool = true) -> [ModelFinding] {
         let mistakes = ModelCheck.mistakes(of: self)
         var findings = mistakes.map { mistake in
             ModelFinding(
                 severity: .error, entity: mistake.entity, property: mistake.property, message: mistake.message, advice: mistake.advice)
         }
-        // Everything else walks up the inheritance.
+        // The other checks traverse the inheritance.
         if mistakes.contains(where: { $0.message.hasSuffix("inherits from itself.") }) { return findings }
         for entity in entities { findings += ModelWarnings.of(entity, namesOfClasses: namesOfClasses) }
         return findings
     }
 }
 
-/// Finds what works and is probably not meant.
+/// Finds settings that are valid and probably unintended.
 enum ModelWarnings {
-    /// Names that a property cannot have: members of `NSObject` and `NSManagedObject`, which Xcode refuses too.
+    /// The names that a property must not have: members of `NSObject` and `NSManagedObject`, which Xcode rejects too.
     static let reservedNames: Set<String> = [
         "class", "description", "debugDescription", "hash", "self", "superclass", "isProxy", "copy", "mutableCopy", "init", "entity",
         "objectID",

@@ -1,36 +1,36 @@
 /// The type of an attribute's values, with Apple's names and raw values.
 ///
-/// See also the newer spelling ``NSAttributeDescription/AttributeType``.
+/// ``NSAttributeDescription/AttributeType`` is the spelling of current SDKs.
 public enum NSAttributeType: UInt, Sendable {
-    /// No type is set. Only transient attributes may keep it; their values are any object.
+    /// No type. Valid for transient attributes only, whose values are then any object.
     case undefinedAttributeType = 0
-    /// A whole number of 16 bits.
+    /// A 16-bit integer.
     case integer16AttributeType = 100
-    /// A whole number of 32 bits.
+    /// A 32-bit integer.
     case integer32AttributeType = 200
-    /// A whole number of 64 bits.
+    /// A 64-bit integer.
     case integer64AttributeType = 300
     /// A decimal number of up to 38 digits.
     case decimalAttributeType = 400
-    /// A floating-point number of 64 bits.
+    /// A 64-bit floating-point number.
     case doubleAttributeType = 500
-    /// A floating-point number of 32 bits.
+    /// A 32-bit floating-point number.
     case floatAttributeType = 600
-    /// Text.
+    /// A string.
     case stringAttributeType = 700
-    /// True or false.
+    /// A Boolean.
     case booleanAttributeType = 800
-    /// A moment, in seconds since 2001-01-01 00:00 UTC.
+    /// A date, in seconds since 2001-01-01 00:00 UTC.
     case dateAttributeType = 900
-    /// Bytes.
+    /// Binary data.
     case binaryDataAttributeType = 1000
     /// A UUID.
     case UUIDAttributeType = 1100
     /// A URL.
     case URIAttributeType = 1200
-    /// Any object; stores that write bytes turn it into data and back.
+    /// Any object, which stores that write bytes convert to data and back.
     case transformableAttributeType = 1800
-    /// The identifier of an object.
+    /// The ID of an object.
     case objectIDAttributeType = 2000
     /// A dictionary of named attributes, described by an ``NSCompositeAttributeDescription``.
     case compositeAttributeType = 2100
@@ -41,31 +41,31 @@ extension NSAttributeDescription {
     public struct AttributeType: RawRepresentable, Hashable, Sendable {
         /// The raw value of the ``NSAttributeType``.
         public let rawValue: UInt
-        /// Makes a type of a raw value; a value that no type has is ``undefined``.
+        /// Creates a type from a raw value; an unknown value becomes ``undefined``.
         public init(rawValue: UInt) { self.rawValue = NSAttributeType(rawValue: rawValue)?.rawValue ?? 0 }
         init(_ type: NSAttributeType) { rawValue = type.rawValue }
 
-        /// No type is set.
+        /// No type.
         public static let undefined = Self(.undefinedAttributeType)
-        /// A whole number of 16 bits.
+        /// A 16-bit integer.
         public static let integer16 = Self(.integer16AttributeType)
-        /// A whole number of 32 bits.
+        /// A 32-bit integer.
         public static let integer32 = Self(.integer32AttributeType)
-        /// A whole number of 64 bits.
+        /// A 64-bit integer.
         public static let integer64 = Self(.integer64AttributeType)
         /// A decimal number.
         public static let decimal = Self(.decimalAttributeType)
-        /// A floating-point number of 64 bits.
+        /// A 64-bit floating-point number.
         public static let double = Self(.doubleAttributeType)
-        /// A floating-point number of 32 bits.
+        /// A 32-bit floating-point number.
         public static let float = Self(.floatAttributeType)
-        /// Text.
+        /// A string.
         public static let string = Self(.stringAttributeType)
-        /// True or false.
+        /// A Boolean.
         public static let boolean = Self(.booleanAttributeType)
-        /// A moment.
+        /// A date.
         public static let date = Self(.dateAttributeType)
-        /// Bytes.
+        /// Binary data.
         public static let binaryData = Self(.binaryDataAttributeType)
         /// A UUID.
         public static let uuid = Self(.UUIDAttributeType)
@@ -73,7 +73,7 @@ extension NSAttributeDescription {
         public static let uri = Self(.URIAttributeType)
         /// Any object.
         public static let transformable = Self(.transformableAttributeType)
-        /// The identifier of an object.
+        /// The ID of an object.
         public static let objectID = Self(.objectIDAttributeType)
         /// A dictionary of named attributes.
         public static let composite = Self(.compositeAttributeType)

@@ -1,17 +1,18 @@
 internal import Foundation
 
-/// Describes an attribute that is made of others: its value is a dictionary with theirs by name.
+/// Describes an attribute composed of others: its value is a dictionary of their values by name.
 ///
-/// Objects and stores keep the dictionary as it was set: what its elements allow is not checked. A key path such as `location.latitude` leads
-/// into it, in predicates, sort descriptors and `value(forKeyPath:)`; a value that is not of the element's type is an error of the fetch.
+/// Objects and stores keep the dictionary as it was set: the values are not validated against the elements. A key path such as
+/// `location.latitude` reads an element in predicates, sort descriptors and `value(forKeyPath:)`; a value of another type than the
+/// element's is an error of the fetch.
 ///
 /// Source: [NSCompositeAttributeDescription](https://developer.apple.com/documentation/coredata/nscompositeattributedescription).
 // See NSPropertyDescription: immutable once its model is in use.
 open class NSCompositeAttributeDescription: NSAttributeDescription, @unchecked Sendable {
-    /// The attributes it is made of, which may be composite as well.
+    /// The attributes of the composite, which may be composites too.
     open var elements: [NSAttributeDescription] = [] { willSet { requireMutable() } }
 
-    /// Makes a composite attribute without elements.
+    /// Creates a composite attribute without elements.
     public required init() {
         super.init()
         attributeType = .compositeAttributeType

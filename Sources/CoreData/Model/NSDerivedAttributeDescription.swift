@@ -1,15 +1,15 @@
 internal import Foundation
 public import Predicates
 
-/// Describes an attribute whose value follows from others: `albums.@count`, `canonical:(title)`, `now()`.
+/// Describes an attribute whose value is computed from others: `albums.@count`, `canonical:(title)`, `now()`.
 ///
-/// Stores made by Apple's framework keep such values by triggers. The expression is kept, read and written; no store of this package
-/// computes it yet, so that the attribute holds what is set.
+/// Stores created by Apple's framework maintain such values by triggers. The expression is preserved, read and written; the stores of
+/// this package do not compute it yet, so the attribute has the value that is set.
 ///
 /// Source: [NSDerivedAttributeDescription](https://developer.apple.com/documentation/coredata/nsderivedattributedescription).
 // See NSPropertyDescription: immutable once its model is in use.
 open class NSDerivedAttributeDescription: NSAttributeDescription, @unchecked Sendable {
-    /// What the value follows from.
+    /// The expression of the value.
     open var derivationExpression: NSExpression? { willSet { requireMutable() } }
 
     override func copyFields(to copy: NSPropertyDescription) {

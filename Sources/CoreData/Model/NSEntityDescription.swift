@@ -1,39 +1,39 @@
 public import Foundation
 public import Predicates
+internal import Synchronization
 
-/// Describes an entity: its name, its class, its properties, and its place in the inheritance of the model.
+/// Describes an entity: its name, class, properties, and position in the inheritance of the model.
 ///
-/// ``properties`` holds the inherited ones too. Setting it on a subentity replaces what the subentity declares itself; inherited
-/// properties in the list are left where they are.
+/// ``properties`` includes inherited ones. Setting it on a subentity replaces the subentity's declared properties; inherited properties
+/// in the list are ignored.
 ///
 /// Source: [NSEntityDescription](https://developer.apple.com/documentation/coredata/nsentitydescription).
 // Unsynchronized while being built; immutable from `freeze()` on, which happens before a model is shared.
 open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
-    /// The model that holds the entity.
+    /// The model of the entity.
     open internal(set) weak var managedObjectModel: NSManagedObjectModel?
 
     /// The name of the entity.
     open var name: String? { willSet { requireMutable() } }
-    /// The name of the class of the entity's objects, with its module: `"Bandcamp.Album"`. ``NSManagedObject`` unless set.
+    /// The class name of the entity's objects, with the module: `"Bandcamp.Album"`. The default is ``NSManagedObject``.
     open var managedObjectClassName: String! = "NSManagedObject" {
         willSet { requireMutable() }
         didSet { boundClass = nil }
     }
-    /// Whether there are objects of its subentities only.
+    /// Whether the entity is abstract: it has no objects except those of its subentities.
     open var isAbstract: Bool = false { willSet { requireMutable() } }
-    /// Free information about the entity.
+    /// Custom information about the entity.
     open var userInfo: [AnyHashable: Any]? = [:] { willSet { requireMutable() } }
-    /// The name the entity had in an earlier version of the model.
+    /// The name of the entity in an earlier version of the model.
     open var renamingIdentifier: String? { willSet { requireMutable() } }
 
-    /// Which attributes must be unique: arrays of names or ``NSAttributeDescription``s, whose values no two objects may share all at once.
+    /// The uniqueness constraints: arrays of names or ``NSAttributeDescription``s whose combined values must be unique.
     ///
-    /// They hold for objects of subentities too, together with those of this entity. A nil among the values conflicts with nothing. A save
-    /// that breaks one fails with code 133021, or is settled by the merge policy.
+    /// Constraints apply to the objects of this entity and its subentities together. A nil among the values conflicts with nothing. A
+    /// save that violates a constraint fails with code 133021, unless the merge policy resolves it.
     open var uniquenessConstraints: [[Any]] = [] { willSet { requireMutable() } }
 
-    /// The indexes that stores with indexes should keep. Setting them makes this entity theirs; the properties they name must be its own
-    /// or inherited.
+    /// The indexes for stores that support them. The properties that an index names must be declared or inherited by this entity.
     open var indexes: [NSFetchIndexDescription] = [] {
         willSet { requireMutable() }
         didSet {
@@ -41,29 +41,29 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
             for index in indexes { index.entity = self }
         }
     }
-    /// Indexes over several properties, as models before ``indexes`` have them: arrays of names.
+    /// Indexes over several properties in the form that preceded ``indexes``: arrays of names.
     open var compoundIndexes: [[Any]] = [] { willSet { requireMutable() } }
-    /// Text that goes into the ``versionHash``, to mark a version whose difference the model does not show.
+    /// A string that is included in the ``versionHash``, to distinguish versions that do not differ otherwise.
     open var versionHashModifier: String? { willSet { requireMutable() } }
-    /// What the system's search index shows as the name of an object. Kept for model files; nothing here acts on it.
+    /// The display name of objects in the system's search index. Preserved for model files; it has no effect here.
     open var coreSpotlightDisplayNameExpression: NSExpression? { willSet { requireMutable() } }
-    /// What a model file says of the entity beyond what descriptions hold, such as `codeGenerationType` and `syncable`: the names and values of
-    /// XML attributes. Kept and written back; nothing here acts on them.
+    /// Data of a model file that descriptions do not have, such as `codeGenerationType` and `syncable`: names and values of XML
+    /// attributes. Preserved when the model is written; it has no effect here.
     open var modelFileAttributes: [String: String] = [:] { willSet { requireMutable() } }
-    /// Elements of a model file that this version does not know; written back.
+    /// The unknown elements of a model file, preserved when the model is written.
     final var unknownElements: [XMLElement] = []
-    /// A hash that Apple's tools made for the entity, and our own hash of the entity it was made for.
+    /// A version hash computed by Apple's tools, and this framework's hash of the entity at that time.
     final var knownVersionHash: (hash: Data, of: Data)?
 
-    /// The entity this one inherits from.
+    /// The entity that this one inherits from.
     open internal(set) var superentity: NSEntityDescription? {
         get { parent }
         set { parent = newValue }
     }
-    /// Cleared by the superentity when it goes or gives this entity up.
+    /// Cleared by the superentity when it is deallocated or gives up this entity.
     @exclusivity(unchecked) private final unowned(unsafe) var parent: NSEntityDescription?
 
-    /// The entities that inherit from this one directly. Setting it makes this entity their superentity.
+    /// The direct subentities. Setting them makes this entity their superentity.
     open var subentities: [NSEntityDescription] = [] {
         willSet { requireMutable() }
         didSet {
@@ -72,7 +72,7 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
         }
     }
 
-    /// All properties: the inherited ones first, then those declared here.
+    /// All properties: inherited ones first, then declared ones.
     open var properties: [NSPropertyDescription] {
         get {
             if let frozen {
@@ -92,13 +92,13 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
 
     final var declaredProperties: [NSPropertyDescription] = []
     final var boundClass: NSManagedObject.Type?
-    /// The module whose class a name without one means first; nil where the model was not compiled for a module.
+    /// The module in which class names without a module are looked up first; nil where the model was not compiled for a module.
     final var moduleOfClasses: String?
 
-    /// What freezing the model computes; nil before.
+    /// The data computed when the model is frozen; nil before.
     @exclusivity(unchecked) final var frozen: FrozenEntity?
 
-    /// Makes an entity without a name and properties.
+    /// Creates an entity without a name and properties.
     public required override init() { super.init() }
 
     deinit {
@@ -113,7 +113,7 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
             "The entity “\(name ?? "?")” cannot be changed: its model is in use by a coordinator. Change a copy of the model.")
     }
 
-    /// An entity like this one, with copies of its properties, that belongs to no model. Relationships lead where they led.
+    /// Returns a copy of the entity with copies of its properties, without a model. Relationships keep their destinations.
     open func copy(with zone: NSZone? = nil) -> Any {
         let copy = Swift.type(of: self).init()
         copy.name = name
@@ -140,44 +140,46 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
 }
 
 /// What is computed once when a model is frozen, so that lookups on the way to a value cost a dictionary access at most.
-// Immutable once `NSManagedObjectModel.freeze()` is done.
+// Immutable once `NSManagedObjectModel.freeze()` is done; `ownVersionHash` has a lock of its own.
 final class FrozenEntity: @unchecked Sendable {
     let properties: [NSPropertyDescription]
     let byName: [String: NSPropertyDescription]
-    /// The fetched properties; rows hold nothing of them.
+    /// The fetched properties, which rows do not contain.
     let fetched: [String: NSFetchedPropertyDescription]
     let relationships: [NSRelationshipDescription]
-    /// The attributes that must not be nil when saved, and their slots.
+    /// The attributes that must not be nil when saved, with their slots.
     let mandatory: [(attribute: NSAttributeDescription, slot: RowLayout.Slot)]
-    /// The attributes whose slots can take a value that they cannot hold, and their slots.
+    /// The attributes whose slots can hold values that are invalid for them, with their slots.
     let bounded: [(attribute: NSAttributeDescription, slot: RowLayout.Slot)]
     /// The properties with validation predicates.
     let ruled: [RuledProperty]
-    /// Whether the class has a `validateValue` of its own.
+    /// Whether the class overrides `validateValue`.
     let overridesValidateValue: Bool
-    /// Whether there are properties that no store keeps.
+    /// Whether there are transient properties.
     let hasTransients: Bool
-    /// The uniqueness constraints, the inherited ones too. Set once, when the model is frozen.
+    /// The uniqueness constraints, including inherited ones. Set once, when the model is frozen.
     var uniqueness: [UniquenessConstraint] = []
-    /// The relationships that a save must check.
+    /// The relationships that a save must validate.
     let restricted: [NSRelationshipDescription]
-    /// Whether there are no relationships, and nothing that stores do not keep.
+    /// Whether there are neither relationships nor transient properties.
     let isPlain: Bool
-    /// Whether a save has anything to check of an object, besides values that were refused.
+    /// Whether a save validates anything in an object, apart from refused values.
     let isChecked: Bool
-    /// The attributes that stores keep, of the first 64 properties; a bit for each.
+    /// The persistent attributes among the first 64 properties, as a bit set.
     let storedAttributes: UInt64
     /// Whether relationships may deny a deletion.
     let deniesDeletion: Bool
     let layout: RowLayout
-    /// The entity at the top of the inheritance. The model keeps it alive.
+    /// The root entity of the inheritance. The model keeps it alive.
     unowned(unsafe) let root: NSEntityDescription
-    /// The entity and all that inherit from it.
+    /// The entity and all of its descendants.
     fileprivate(set) var descendants: Set<ObjectIdentifier> = []
     let objectClass: NSManagedObject.Type
     let schema: EntitySchema
-    /// Whether there are objects of its subentities only.
+    /// Whether the entity is abstract.
     let isAbstract: Bool
+    /// The entity's hash, once somebody has asked for it; see ``NSEntityDescription/ownVersionHash``.
+    let ownVersionHash = Synchronization.Mutex<Data?>(nil)
 
     init(
         properties: [NSPropertyDescription], fetched: [NSFetchedPropertyDescription], relationships: [NSRelationshipDescription],
@@ -219,12 +221,12 @@ final class FrozenEntity: @unchecked Sendable {
 }
 
 extension NSEntityDescription {
-    /// Makes a named entity in one line.
+    /// Creates an entity.
     ///
     /// - Parameters:
-    ///   - name: the name of the entity.
-    ///   - objectClass: the class of its objects.
-    ///   - properties: what it declares.
+    ///   - name: The name of the entity.
+    ///   - objectClass: The class of its objects.
+    ///   - properties: The properties that it declares.
     public convenience init(
         name: String, managedObjectClass objectClass: NSManagedObject.Type = NSManagedObject.self, properties: [NSPropertyDescription] = []
     ) {
@@ -234,9 +236,9 @@ extension NSEntityDescription {
         self.properties = properties
     }
 
-    /// The class of the entity's objects, as a type instead of a name. Setting it sets ``managedObjectClassName``.
+    /// The class of the entity's objects, as a type. Setting it sets ``managedObjectClassName``.
     ///
-    /// A class that cannot be found by its name at run time (a local or private one) can be set only here.
+    /// A class that cannot be found by name at run time (a local or private one) can only be set here.
     public var managedObjectClass: NSManagedObject.Type {
         get { frozen?.objectClass ?? boundClass ?? lookUpClass() ?? NSManagedObject.self }
         set {
@@ -245,47 +247,47 @@ extension NSEntityDescription {
         }
     }
 
-    /// The properties by their names.
+    /// The properties by name.
     public var propertiesByName: [String: NSPropertyDescription] {
         if let frozen, frozen.fetched.isEmpty { return frozen.byName }
         return Dictionary(properties.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
     }
 
-    /// The attributes by their names.
+    /// The attributes by name.
     public var attributesByName: [String: NSAttributeDescription] { propertiesByName.compactMapValues { $0 as? NSAttributeDescription } }
 
-    /// The relationships by their names.
+    /// The relationships by name.
     public var relationshipsByName: [String: NSRelationshipDescription] {
         propertiesByName.compactMapValues { $0 as? NSRelationshipDescription }
     }
 
-    /// The direct subentities by their names.
+    /// The direct subentities by name.
     public var subentitiesByName: [String: NSEntityDescription] {
         Dictionary(subentities.compactMap { entity in entity.name.map { ($0, entity) } }, uniquingKeysWith: { $1 })
     }
 
-    /// The relationships that lead to `entity`.
+    /// Returns the relationships whose destination is `entity`.
     public func relationships(forDestination entity: NSEntityDescription) -> [NSRelationshipDescription] {
         properties.compactMap { $0 as? NSRelationshipDescription }.filter { $0.destinationEntity === entity }
     }
 
-    /// Whether this entity is `entity` or inherits from it.
+    /// Returns whether this entity is `entity` or inherits from it.
     public func isKindOf(entity: NSEntityDescription) -> Bool {
         if self === entity { return true }
         if let frozen = entity.frozen { return frozen.descendants.contains(ObjectIdentifier(self)) }
         return superentity?.isKindOf(entity: entity) ?? false
     }
 
-    /// The entity called `entityName` in the model of `context`.
+    /// Returns the entity called `entityName` in the model of `context`.
     ///
-    /// - Returns: nil if the context has no coordinator yet, or its model no such entity.
+    /// - Returns: The entity; nil if the context has no coordinator yet or its model does not have the entity.
     public class func entity(forEntityName entityName: String, in context: NSManagedObjectContext) -> NSEntityDescription? {
         context.model?.entitiesByName[entityName]
     }
 
     /// Creates an object of the entity called `entityName` and inserts it into `context`. Call it on the context's queue.
     ///
-    /// An unknown name stops the program with a message (it raises an exception on Apple's platforms).
+    /// An unknown name stops the program with a message; Apple's framework raises an exception.
     public class func insertNewObject(forEntityName entityName: String, into context: NSManagedObjectContext) -> NSManagedObject {
         guard let entity = entity(forEntityName: entityName, in: context) else {
             preconditionFailure(

@@ -1,16 +1,16 @@
 public import Foundation
 
-/// Describes an index that stores with indexes should keep, over one property or several.
+/// Describes an index over one or more properties, for stores that support indexes.
 ///
-/// SQLite stores make the index of properties when they are created. One with a predicate, over an expression or as an R-tree is kept, read and
-/// written, but not made, which the log says; fetches find the same without it.
+/// SQLite stores create indexes of properties when they are created. An index with a predicate, over an expression or as an R-tree is
+/// read and written, but not created, which is logged; fetches return the same results without it.
 ///
 /// Source: [NSFetchIndexDescription](https://developer.apple.com/documentation/coredata/nsfetchindexdescription).
 // Unsynchronized while being built; its entity's model freezes before it is shared.
 open class NSFetchIndexDescription: NSObject, NSCopying, @unchecked Sendable {
     /// The name of the index.
     open var name: String { willSet { requireMutable() } }
-    /// What is indexed, the first element first.
+    /// The elements of the index, the most significant first.
     open var elements: [NSFetchIndexElementDescription] {
         willSet { requireMutable() }
         didSet {
@@ -18,22 +18,22 @@ open class NSFetchIndexDescription: NSObject, NSCopying, @unchecked Sendable {
             for element in elements { element.indexDescription = self }
         }
     }
-    /// The entity that has the index, nil while none does.
+    /// The entity of the index; nil if it does not belong to one.
     open internal(set) var entity: NSEntityDescription? {
         get { owner }
         set { owner = newValue }
     }
-    // The entity clears it when it goes. A weak reference would make every count of the entity's references slow, and each of its objects
-    // counts one.
+    // Cleared by the entity when it is deallocated. A weak reference would slow down reference counting of the entity, which each of its
+    // objects does once.
     @exclusivity(unchecked) private final unowned(unsafe) var owner: NSEntityDescription?
-    /// Which objects are in the index; nil for all.
+    /// The predicate of the indexed objects; nil for all.
     open var partialIndexPredicate: NSPredicate? { willSet { requireMutable() } }
 
-    /// Makes an index.
+    /// Creates an index.
     ///
     /// - Parameters:
-    ///   - name: its name.
-    ///   - elements: what is indexed; nil for nothing yet.
+    ///   - name: The name of the index.
+    ///   - elements: The elements; nil for none yet.
     public required init(name: String, elements: [NSFetchIndexElementDescription]?) {
         self.name = name
         self.elements = elements ?? []
@@ -43,7 +43,7 @@ open class NSFetchIndexDescription: NSObject, NSCopying, @unchecked Sendable {
 
     final func requireMutable() { entity?.requireMutable() }
 
-    /// An index like this one that belongs to no entity; its elements name properties as this one's do.
+    /// Returns a copy of the index without an entity; its elements refer to properties by name.
     open func copy(with zone: NSZone? = nil) -> Any {
         let copy = Swift.type(of: self).init(name: name, elements: elements.map { $0.copy() as! NSFetchIndexElementDescription })
         copy.partialIndexPredicate = partialIndexPredicate

@@ -1,49 +1,50 @@
 public import Foundation
 
-/// How a store keeps an element of an index.
+/// The kinds of index structure.
 public enum NSFetchIndexElementType: UInt, Sendable {
-    /// As a sorted tree.
+    /// A sorted tree.
     case binary = 0
-    /// As a tree of rectangles, for ranges of numbers.
+    /// A tree of rectangles, for ranges of numbers.
     case rTree = 1
 }
 
-/// Describes a property of an index, or an expression that it indexes.
+/// Describes an element of an index: a property or an expression.
 ///
 /// Source: [NSFetchIndexElementDescription](https://developer.apple.com/documentation/coredata/nsfetchindexelementdescription).
 // See NSFetchIndexDescription.
 open class NSFetchIndexElementDescription: NSObject, NSCopying, @unchecked Sendable {
-    /// How the store keeps the element.
+    /// The kind of index structure.
     open var collationType: NSFetchIndexElementType { willSet { requireMutable() } }
-    /// Whether the smallest value comes first. True unless set.
+    /// Whether the order is ascending. The default is true.
     open var isAscending: Bool = true { willSet { requireMutable() } }
-    /// The index, nil while it belongs to none.
+    /// The index of the element; nil if it does not belong to one.
     open internal(set) weak var indexDescription: NSFetchIndexDescription?
 
-    /// An expression or a property of no entity; a property of the entity is found by its name, so that copies of a model stay whole.
+    /// An expression, or a property without an entity; properties of the entity are found by name, so that copies of a model are
+    /// consistent.
     private let own: NSPropertyDescription?
     /// The name of the property.
     public let propertyName: String?
 
-    /// The property that is indexed, or an ``NSExpressionDescription``.
+    /// The indexed property, or an ``NSExpressionDescription``.
     open var property: NSPropertyDescription? {
         if own is NSExpressionDescription { return own }
         guard let entity = indexDescription?.entity, let propertyName else { return own }
         return entity.propertiesByName[propertyName] ?? own
     }
 
-    /// Makes an element.
+    /// Creates an element.
     ///
     /// - Parameters:
-    ///   - property: a property of the entity that has the index, or an ``NSExpressionDescription``.
-    ///   - collationType: how the store keeps it.
+    ///   - property: A property of the index's entity, or an ``NSExpressionDescription``.
+    ///   - collationType: The kind of index structure.
     public required init(property: NSPropertyDescription, collationType: NSFetchIndexElementType) {
         own = property
         propertyName = property.name
         self.collationType = collationType
     }
 
-    /// An element for the property called `name`, wherever it belongs later.
+    /// Creates an element for the property called `name` of the index's future entity.
     init(propertyName name: String, collationType: NSFetchIndexElementType) {
         own = nil
         propertyName = name
@@ -52,7 +53,7 @@ open class NSFetchIndexElementDescription: NSObject, NSCopying, @unchecked Senda
 
     final func requireMutable() { indexDescription?.requireMutable() }
 
-    /// An element like this one that belongs to no index.
+    /// Returns a copy of the element without an index.
     open func copy(with zone: NSZone? = nil) -> Any {
         let copy =
             if let expression = own as? NSExpressionDescription {

@@ -1,16 +1,16 @@
 internal import Foundation
 internal import Predicates
 
-/// A property whose value is what a fetch finds: a weak, one-way relationship.
+/// Describes a property whose value is the result of a fetch: a weak, one-way relationship.
 ///
-/// The request may use `$FETCH_SOURCE`, the object that has the property, and `$FETCHED_PROPERTY`, this description. The value,
-/// `[NSManagedObject]` by ``NSManagedObject/value(forKey:)``, is fetched when it is first asked for and kept until the object is refreshed or
-/// becomes a fault. It is read-only, and stands in no store.
+/// The request may use `$FETCH_SOURCE`, the object of the property, and `$FETCHED_PROPERTY`, this description. The value,
+/// `[NSManagedObject]` from ``NSManagedObject/value(forKey:)``, is fetched when it is first read and kept until the object is refreshed
+/// or becomes a fault. It is read-only and not stored.
 ///
 /// Source: [NSFetchedPropertyDescription](https://developer.apple.com/documentation/coredata/nsfetchedpropertydescription).
 // See NSPropertyDescription: immutable once its model is in use.
 open class NSFetchedPropertyDescription: NSPropertyDescription, @unchecked Sendable {
-    /// What is fetched.
+    /// The request to fetch.
     open var fetchRequest: NSFetchRequest<any NSFetchRequestResult>? { willSet { requireMutable() } }
 
     override func copyFields(to copy: NSPropertyDescription) {
@@ -21,9 +21,9 @@ open class NSFetchedPropertyDescription: NSPropertyDescription, @unchecked Senda
 }
 
 extension NSManagedObject {
-    /// The objects of a fetched property: those found before, or a new fetch.
+    /// Returns the objects of a fetched property: the cached result, or that of a new fetch.
     ///
-    /// An error of the fetch is kept by the context, as that of a fault is; the value is empty then.
+    /// The context keeps an error of the fetch, like that of a fault; the value is empty then.
     func fetchedObjects(_ property: NSFetchedPropertyDescription) -> [NSManagedObject] {
         if let known = rarities?.fetched[property.name] { return known }
         guard let context = registry?.context else { return [] }

@@ -2,10 +2,11 @@ public import Foundation
 internal import Logging
 
 extension NSManagedObjectModel {
-    /// Makes a model of all entities of others, which stay as they are.
+    /// Creates a model with copies of all entities of other models.
     ///
-    /// - Parameter models: the models; nil for none.
-    /// - Returns: nil when two entities of one name differ, where Apple's framework raises; the reason is logged. ``init(merging:)`` throws it.
+    /// - Parameter models: The models; nil for none.
+    /// - Returns: The model; nil when two entities of one name differ, where Apple's framework raises an exception. The reason is logged;
+    ///   ``init(merging:)`` throws it.
     public convenience init?(byMerging models: [NSManagedObjectModel]?) {
         do {
             try self.init(merging: models ?? [])
@@ -15,11 +16,11 @@ extension NSManagedObjectModel {
         }
     }
 
-    /// Makes a model of all entities of others, which stay as they are.
+    /// Creates a model with copies of all entities of other models.
     ///
-    /// Configurations of one name become one; relationships that lead into another model find their destination.
+    /// Configurations of one name are combined; relationships to entities of another model find their destinations.
     ///
-    /// - Throws: code 134020 when two entities or fetch requests of one name differ.
+    /// - Throws: Code 134020 when two entities or fetch requests of one name differ.
     public convenience init(merging models: [NSManagedObjectModel]) throws {
         self.init()
         var merged: [String: NSEntityDescription] = [:]
@@ -27,7 +28,8 @@ extension NSManagedObjectModel {
         var configurations: [String: [String]] = [:]
         var parents: [String: String] = [:]
         let copies = models.map { $0.copy() as! NSManagedObjectModel }
-        // A model cuts the circles of its entities when it goes: those that are kept must not be its own by then.
+        // A model releases its entities' reference cycles when it is deallocated: entities that were taken over must not belong to it by
+        // then.
         defer {
             for entity in copies.flatMap(\.entities) where merged[entity.name ?? ""] !== entity {
                 for case let relationship as NSRelationshipDescription in entity.declaredProperties { relationship.cutCircle() }
@@ -68,7 +70,7 @@ extension NSManagedObjectModel {
         for (name, members) in configurations { setEntities(members.compactMap { merged[$0] }, forConfigurationName: name) }
     }
 
-    /// Lets entities from several models refer to those that were kept.
+    /// Connects entities from several models with each other.
     private static func connect(
         _ entities: [NSEntityDescription], with merged: [String: NSEntityDescription], parents: [String: String]
     ) {
@@ -94,11 +96,11 @@ extension NSManagedObjectModel {
             next: "Merge models whose entities have different names, or are the same.")
     }
 
-    /// All models of bundles as one.
+    /// Returns all models of bundles, merged.
     ///
-    /// - Parameter bundles: where to look; nil for the program itself (see ``EmbeddedModel``), its bundle, and the resource bundles of packages
-    ///   beside it.
-    /// - Returns: nil when there is none, or they cannot be merged or read; the reason is logged.
+    /// - Parameter bundles: The bundles; nil for the program itself (see ``EmbeddedModel``), its main bundle, and the resource bundles of
+    ///   packages beside it.
+    /// - Returns: The model; nil when there is none, or when a model cannot be read or merged; the reason is logged.
     public class func mergedModel(from bundles: [Bundle]?) -> NSManagedObjectModel? {
         merged(
             ModelLocator.versions(in: bundles).compactMap { versions in
@@ -113,12 +115,12 @@ extension NSManagedObjectModel {
             }, bundles)
     }
 
-    /// All models of bundles as one, in the versions that a store was written with.
+    /// Returns all models of bundles, merged, in the versions that a store was written with.
     ///
     /// - Parameters:
-    ///   - bundles: where to look; nil for the program itself, its bundle, and the resource bundles of packages beside it.
-    ///   - metadata: the metadata of the store, with its hashes under ``NSStoreModelVersionHashesKey``.
-    /// - Returns: nil when no version of the models, nor several of them together, have the hashes of the store.
+    ///   - bundles: The bundles; nil for the program itself, its main bundle, and the resource bundles of packages beside it.
+    ///   - metadata: The metadata of the store, with its hashes under ``NSStoreModelVersionHashesKey``.
+    /// - Returns: The model; nil when neither a single version nor a combination of models has the hashes of the store.
     public class func mergedModel(from bundles: [Bundle]?, forStoreMetadata metadata: [String: Any]) -> NSManagedObjectModel? {
         guard let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] else { return nil }
         var parts: [NSManagedObjectModel] = []
@@ -140,12 +142,12 @@ extension NSManagedObjectModel {
         return covered == Set(hashes.keys) && !parts.isEmpty ? merged(parts, bundles) : nil
     }
 
-    /// Several models as one, in the versions that a store was written with.
+    /// Creates a model by merging the models that a store was written with.
     ///
     /// - Parameters:
-    ///   - models: the models, of which those are taken whose entities have the hashes of the store.
-    ///   - metadata: the metadata of the store.
-    /// - Returns: nil when they do not have all of the hashes.
+    ///   - models: The models, of which those whose entities have the hashes of the store are merged.
+    ///   - metadata: The metadata of the store.
+    /// - Returns: The model; nil when the models do not have all of the hashes.
     public convenience init?(byMerging models: [NSManagedObjectModel], forStoreMetadata metadata: [String: Any]) {
         guard let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] else { return nil }
         let parts = models.filter { $0.entityVersionHashesByName.allSatisfy { hashes[$0.key] == $0.value } }

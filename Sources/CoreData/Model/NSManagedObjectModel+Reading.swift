@@ -2,10 +2,10 @@ public import Foundation
 internal import Logging
 
 extension NSManagedObjectModel {
-    /// Reads a model: the current version of an `.xcdatamodeld` or a `.momd`, an `.xcdatamodel`, a `.mom`.
+    /// Reads a model: the current version of an `.xcdatamodeld` or `.momd`, an `.xcdatamodel`, or a `.mom`.
     ///
-    /// - Parameter url: the file or bundle.
-    /// - Returns: nil when it cannot be read; the reason is logged. `init(reading:)` throws it.
+    /// - Parameter url: The file or bundle.
+    /// - Returns: The model; nil when it cannot be read. The reason is logged; `init(reading:)` throws it.
     public convenience init?(contentsOf url: URL) {
         do {
             try self.init(reading: url)
@@ -15,11 +15,11 @@ extension NSManagedObjectModel {
         }
     }
 
-    /// Reads a model, as ``init(contentsOf:)`` does.
+    /// Reads a model, like ``init(contentsOf:)``.
     ///
-    /// - Parameter url: the file or bundle.
-    /// - Throws: code 260 (`NSFileReadNoSuchFileError`) where there is no model, and 259 (`NSFileReadCorruptFileError`) for one that is
-    ///   malformed, which names file, line and element.
+    /// - Parameter url: The file or bundle.
+    /// - Throws: Code 260 (`NSFileReadNoSuchFileError`) where there is no model, and 259 (`NSFileReadCorruptFileError`) for a malformed
+    ///   one, naming file, line and element.
     public convenience init(reading url: URL) throws {
         self.init()
         try ModelFile.current(at: url).read(into: self)
@@ -28,9 +28,9 @@ extension NSManagedObjectModel {
     /// Reads one version of a versioned model.
     ///
     /// - Parameters:
-    ///   - url: an `.xcdatamodeld` or a `.momd`.
-    ///   - version: the name of the version, without its ending.
-    /// - Throws: as ``init(reading:)``, and code 260 for a version that is not there.
+    ///   - url: An `.xcdatamodeld` or `.momd`.
+    ///   - version: The name of the version, without its extension.
+    /// - Throws: The errors of ``init(reading:)``, and code 260 for a version that does not exist.
     public convenience init(reading url: URL, version: String) throws {
         self.init()
         let versions = try ModelFile.versions(at: url)
@@ -41,36 +41,36 @@ extension NSManagedObjectModel {
         try file.read(into: self)
     }
 
-    /// Reads a compiled model, such as the one that a SQLite store keeps of itself.
+    /// Decodes a compiled model, such as the one that a SQLite store contains.
     ///
-    /// - Parameter compiledModel: the bytes of a `.mom`.
-    /// - Throws: code 259 for data that is no compiled model.
+    /// - Parameter compiledModel: The bytes of a `.mom`.
+    /// - Throws: Code 259 for data that is not a compiled model.
     public convenience init(compiledModel: Data) throws {
         self.init()
         try ModelFile.read(compiledModel, form: .compiled, file: nil, into: self)
     }
 
-    /// Reads the XML of a model.
+    /// Parses the XML of a model.
     ///
-    /// - Parameter modelContents: the bytes of the file `contents` in an `.xcdatamodel`.
-    /// - Throws: code 259 for data that is no model, which names line and element.
+    /// - Parameter modelContents: The bytes of the file `contents` in an `.xcdatamodel`.
+    /// - Throws: Code 259 for data that is not a model, naming line and element.
     public convenience init(modelContents: Data) throws {
         self.init()
         try ModelFile.read(modelContents, form: .contents, file: nil, into: self)
     }
 
-    /// The names of the versions in a versioned model, in order.
+    /// Returns the names of the versions in a versioned model, in order.
     ///
-    /// - Parameter url: an `.xcdatamodeld` or a `.momd`, or a single model.
+    /// - Parameter url: An `.xcdatamodeld` or `.momd`, or a single model.
     public static func versionNames(at url: URL) throws -> [String] { try ModelFile.versions(at: url).map(\.name) }
 
-    /// The name of the version that a bundle says is the current one.
+    /// Returns the name of the current version of a bundle.
     package static func currentVersionName(at url: URL) throws -> String { try ModelFile.current(at: url).name }
 
-    /// The checksums of the versions in a compiled versioned model, by their names.
+    /// Returns the checksums of the versions in a compiled versioned model, by name.
     ///
-    /// - Parameter url: a `.momd`.
-    /// - Returns: those that `VersionInfo.plist` states; for the others ours, see ``versionChecksum``.
+    /// - Parameter url: A `.momd`.
+    /// - Returns: The checksums in `VersionInfo.plist`; for versions without one, this framework's, see ``versionChecksum``.
     public class func checksumsForVersionedModel(at url: URL) throws -> [String: String] {
         var checksums: [String: String] = [:]
         for file in try ModelFile.versions(at: url) {
@@ -86,11 +86,11 @@ extension NSManagedObjectModel {
     }
 }
 
-// For the compiler of models.
+// Used by the model compiler.
 extension NSManagedObjectModel {
-    /// What `VersionInfo.plist` calls the module that a model was compiled for.
+    /// The key in `VersionInfo.plist` for the module that a model was compiled for.
     package static var moduleKeyOfVersionInfo: String { ModelFile.moduleKey }
 
-    /// Names that no property of a generated class can have: those of members of every managed object.
+    /// The names that a property of a generated class must not have: those of members of every managed object.
     package static var namesOfMembers: Set<String> { ModelWarnings.reservedNames }
 }

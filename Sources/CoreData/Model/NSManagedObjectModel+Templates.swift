@@ -2,29 +2,29 @@ internal import Foundation
 internal import Predicates
 
 extension NSManagedObjectModel {
-    /// The request templates by their names.
+    /// The fetch request templates by name.
     public var fetchRequestTemplatesByName: [String: NSFetchRequest<any NSFetchRequestResult>] { templates }
 
-    /// The request template called `name`; nil when there is none. Copy it before changing it.
+    /// Returns the fetch request template called `name`; nil when there is none. Copy it before changing it.
     public func fetchRequestTemplate(forName name: String) -> NSFetchRequest<any NSFetchRequestResult>? { templates[name] }
 
-    /// Keeps a request under a name. Nil takes the template out. A model in use cannot be changed.
+    /// Sets a fetch request template. Nil removes it. The model must be mutable.
     ///
     /// - Parameters:
-    ///   - fetchRequestTemplate: the request; its predicate may have variables, such as `name == $NAME`.
-    ///   - name: the name to find it by.
+    ///   - fetchRequestTemplate: The request; its predicate may have variables, such as `name == $NAME`.
+    ///   - name: The name of the template.
     public func setFetchRequestTemplate(_ fetchRequestTemplate: NSFetchRequest<any NSFetchRequestResult>?, forName name: String) {
         requireMutable()
         templates[name] = fetchRequestTemplate.map { $0.copy() as! NSFetchRequest<any NSFetchRequestResult> }
     }
 
-    /// A request made of a template, with values for the variables of its predicate.
+    /// Creates a request from a template, with values for the variables of its predicate.
     ///
     /// - Parameters:
-    ///   - name: the name of the template.
-    ///   - variables: the values by the variables' names, without their dollar signs; `NSNull` for nil. A variable without a value makes the
-    ///     fetch fail with an error that names it.
-    /// - Returns: a request that may be changed and executed; nil when there is no template of that name.
+    ///   - name: The name of the template.
+    ///   - variables: The values by variable name, without the dollar sign; `NSNull` for nil. A variable without a value makes the fetch
+    ///     fail with an error that names it.
+    /// - Returns: A request to change and execute; nil when there is no template of that name.
     public func fetchRequestFromTemplate(
         withName name: String, substitutionVariables variables: [String: Any]
     ) -> NSFetchRequest<any NSFetchRequestResult>? {

@@ -1,45 +1,45 @@
 public import Foundation
 internal import Logging
 
-/// The entities of an application, their properties and how they relate.
+/// The entities of an application, their properties and relationships.
 ///
-/// Build it in code, then give it to a coordinator or a container; from then on it cannot be changed, only copied. A frozen model may
-/// be used from any thread.
+/// Build a model in code or read it from a file, and pass it to a coordinator or container; from then on it is immutable and can only be
+/// copied. An immutable model may be used on any thread.
 ///
 /// Source: [NSManagedObjectModel](https://developer.apple.com/documentation/coredata/nsmanagedobjectmodel).
 // Unsynchronized while being built; `freezeLock` guards the step to immutable, after which it is only read.
 open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
-    /// The entities, those that inherit included.
+    /// The entities, including subentities.
     open var entities: [NSEntityDescription] = [] {
         willSet { requireMutable() }
         didSet { for entity in entities { entity.managedObjectModel = self } }
     }
 
-    /// Free names for the version of the model.
+    /// Custom identifiers of the model's version.
     open var versionIdentifiers: Set<AnyHashable> = [] { willSet { requireMutable() } }
 
-    /// Texts to show in place of the model's own. Kept; nothing here acts on them.
+    /// The localized strings of the model. Preserved; they have no effect here.
     open var localizationDictionary: [String: String]? { willSet { requireMutable() } }
 
-    /// What a model file says beyond what descriptions hold, such as `sourceLanguage` and `usedWithCloudKit`: the names and values of XML
-    /// attributes. Kept and written back; nothing here acts on them.
+    /// Data of a model file that descriptions do not have, such as `sourceLanguage` and `usedWithCloudKit`: names and values of XML
+    /// attributes. Preserved when the model is written; it has no effect here.
     open var modelFileAttributes: [String: String] = [:] { willSet { requireMutable() } }
-    /// Elements of a model file that this version does not know, and where Xcode's diagram shows the entities; written back.
+    /// The unknown elements of a model file and the positions of Xcode's diagram, preserved when the model is written.
     final var unknownElements: [XMLElement] = []
     final var diagram: [XMLElement] = []
 
     final var templates: [String: NSFetchRequest<any NSFetchRequestResult>] = [:]
     private var entitiesByConfiguration: [String: [NSEntityDescription]] = [:]
-    /// Whether a save has constraints to look at. Set once, when the model is frozen.
+    /// Whether saves check uniqueness constraints. Set once, when the model is frozen.
     final var hasUniquenessConstraints = false
     private let freezeLock = NSLock()
     private var frozenByName: [String: NSEntityDescription]?
     private var frozenByClass: [ObjectIdentifier: NSEntityDescription] = [:]
 
-    /// Makes a model without entities.
+    /// Creates a model without entities.
     public required override init() { super.init() }
 
-    /// Makes a model of `entities`.
+    /// Creates a model with `entities`.
     public convenience init(entities: [NSEntityDescription]) {
         self.init()
         self.entities = entities
@@ -51,7 +51,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
         }
     }
 
-    /// The entities by their names.
+    /// The entities by name.
     open var entitiesByName: [String: NSEntityDescription] {
         frozenByName
             ?? Dictionary(entities.compactMap { entity in entity.name.map { ($0, entity) } }, uniquingKeysWith: { first, _ in first })
@@ -60,19 +60,19 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
     /// The names of the configurations.
     open var configurations: [String] { entitiesByConfiguration.keys.sorted() }
 
-    /// The entities of a configuration; all of them for nil, nil for a name that the model does not have.
+    /// Returns the entities of a configuration: all entities for nil; nil for an unknown name.
     open func entities(forConfigurationName configuration: String?) -> [NSEntityDescription]? {
         guard let configuration else { return entities }
         return entitiesByConfiguration[configuration]
     }
 
-    /// Sets the entities of a configuration, a part of the model that a store can be limited to.
+    /// Sets the entities of a configuration, which a store can be limited to.
     open func setEntities(_ entities: [NSEntityDescription], forConfigurationName configuration: String) {
         requireMutable()
         entitiesByConfiguration[configuration] = entities
     }
 
-    /// A model like this one, down to copies of its properties, that may be changed.
+    /// Returns a mutable deep copy of the model.
     open func copy(with zone: NSZone? = nil) -> Any {
         let copy = Swift.type(of: self).init()
         var copies: [ObjectIdentifier: NSEntityDescription] = [:]
@@ -95,7 +95,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
         copy.modelFileAttributes = modelFileAttributes
         copy.unknownElements = unknownElements
         copy.diagram = diagram
-        /// The copied entities stand for these in requests too.
+        /// Requests refer to the copied entities.
         func twin(of request: NSFetchRequest<any NSFetchRequestResult>) -> NSFetchRequest<any NSFetchRequestResult> {
             let twin = request.copy() as! NSFetchRequest<any NSFetchRequestResult>
             if let entity = request.entity { twin.entity = copies[ObjectIdentifier(entity)] ?? entity }
@@ -111,21 +111,21 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
         return copy
     }
 
-    /// Whether two models say the same; what model files keep besides does not count. ``differences(from:includingFileAttributes:)`` says what
-    /// differs.
+    /// Returns whether two models are equal, apart from data that only model files have. ``differences(from:includingFileAttributes:)``
+    /// lists the differences.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? NSManagedObjectModel else { return false }
         return self === other || differences(from: other, includingFileAttributes: false).isEmpty
     }
 
-    /// A number that is the same for equal models.
+    /// The hash value, which is the same for equal models.
     open override var hash: Int { Set(entities.map(\.name)).hashValue }
 
     final func requireMutable() {
         precondition(frozenByName == nil, "The model cannot be changed: a coordinator uses it. Change a copy of the model.")
     }
 
-    /// The entity whose objects are of `objectClass` or, when none names that class itself, of the nearest class above it.
+    /// Returns the entity of `objectClass`, or of its nearest superclass that has one.
     func entity(for objectClass: NSManagedObject.Type) -> NSEntityDescription? {
         var candidate: AnyClass? = objectClass
         while let current = candidate, current != NSManagedObject.self {
@@ -136,9 +136,9 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
         return entitiesByName.values.first { $0.boundClass == nil && $0.managedObjectClassName == name }
     }
 
-    /// Makes the model immutable and computes where every value lies. Does nothing the second time.
+    /// Makes the model immutable and computes the layouts of its entities. Does nothing the second time.
     ///
-    /// - Throws: an error of code 134020 that lists every mistake of the model.
+    /// - Throws: An error of code 134020 that lists every error of the model.
     func freeze() throws {
         freezeLock.lock()
         defer { freezeLock.unlock() }
@@ -165,10 +165,10 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
 }
 
 extension NSEntityDescription {
-    /// The entity and everything that inherits from it.
+    /// The entity and all of its descendants.
     var allKinds: [NSEntityDescription] { [self] + subentities.flatMap(\.allKinds) }
 
-    /// The entity at the top of the inheritance.
+    /// The root entity of the inheritance.
     var rootEntity: NSEntityDescription { frozen?.root ?? superentity?.rootEntity ?? self }
 
     fileprivate func freeze(below superentity: NSEntityDescription?) {

@@ -1,14 +1,14 @@
 internal import Foundation
 
-/// What happens to the objects at the other end of a relationship when the object at this end is deleted.
+/// The effect of deleting an object on the destination objects of its relationship.
 public enum NSDeleteRule: UInt, Sendable {
-    /// Nothing; the application keeps the graph whole by itself.
+    /// Nothing changes; the application keeps the graph consistent.
     case noActionDeleteRule = 0
-    /// Their inverse is set to nil, or loses the deleted object.
+    /// The deleted object is removed from the inverse relationship.
     case nullifyDeleteRule = 1
-    /// They are deleted too.
+    /// The destination objects are deleted too.
     case cascadeDeleteRule = 2
-    /// The delete fails at save while there are any.
+    /// The save fails while there are destination objects.
     case denyDeleteRule = 3
 }
 
@@ -19,7 +19,7 @@ public enum NSDeleteRule: UInt, Sendable {
 /// Source: [NSRelationshipDescription](https://developer.apple.com/documentation/coredata/nsrelationshipdescription).
 // See NSPropertyDescription: immutable once its model is in use.
 open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable {
-    /// The entity of the objects at the other end.
+    /// The entity of the destination objects.
     open var destinationEntity: NSEntityDescription? {
         get { destination }
         set {
@@ -27,10 +27,10 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
             destination = newValue
         }
     }
-    /// The relationship back; nil where there is none.
+    /// The inverse relationship; nil where there is none.
     ///
-    /// The two must name each other. A relationship whose inverse names another (or none) is one without inverse to contexts and stores: what
-    /// is set at one end does not show at the other. ``NSManagedObjectModel/check(namesOfClasses:)`` warns of it.
+    /// The two must be each other's inverse. A relationship whose inverse has another inverse (or none) is treated as one without:
+    /// changes at one end are not applied to the other. ``NSManagedObjectModel/check(namesOfClasses:)`` warns of it.
     open var inverseRelationship: NSRelationshipDescription? {
         get { inverse }
         set {
@@ -38,37 +38,38 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
             inverse = newValue
         }
     }
-    /// The names of the ends that the model file does not hold. They are found when the model is merged with another.
+    /// The names of a destination and inverse that the model file does not contain. They are resolved when the model is merged with
+    /// another.
     final var missingDestination: String?
     final var missingInverse: String?
-    // Entities and relationships refer to each other in circles; the model cuts them when it goes.
+    // Entities and relationships refer to each other in cycles, which the model breaks when it is deallocated.
     private var destination: NSEntityDescription?
     private var inverse: NSRelationshipDescription?
 
-    /// The relationship back, where that one leads back here: the end that follows when this one changes.
+    /// The inverse relationship if it is mutual: the end that is updated when this one changes.
     final var keptInverse: NSRelationshipDescription? {
         guard let inverse, inverse.inverse === self else { return nil }
         return inverse
     }
 
-    /// Cuts the references to the other end.
+    /// Releases the references to the other end.
     final func cutCircle() {
         destination = nil
         inverse = nil
     }
-    /// What deleting the object at this end does to those at the other.
+    /// The effect of deleting an object on the destination objects.
     open var deleteRule: NSDeleteRule = .nullifyDeleteRule { willSet { requireMutable() } }
-    /// The smallest number of objects that a save accepts, where there are any or the relationship is not optional.
+    /// The minimum number of objects that a save accepts, where there are any or the relationship is not optional.
     open var minCount: Int = 0 { willSet { requireMutable() } }
-    /// The largest number of objects that a save accepts; 0 means no limit, 1 makes the relationship to-one.
+    /// The maximum number of objects that a save accepts; 0 means no limit, 1 makes the relationship to-one.
     open var maxCount: Int = 0 { willSet { requireMutable() } }
-    /// Whether the objects of a to-many relationship keep an order.
+    /// Whether a to-many relationship is ordered.
     open var isOrdered: Bool = false { willSet { requireMutable() } }
 
-    /// Whether the relationship leads to any number of objects.
+    /// Whether the relationship is to-many.
     open var isToMany: Bool { maxCount != 1 }
 
-    /// The place of the relationship among the relationships of its entity and all its subentities.
+    /// The index of the relationship among the relationships of its entity and of all subentities.
     final var relationshipIndex = -1
 
     override func copyFields(to copy: NSPropertyDescription) {
@@ -86,15 +87,15 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
 }
 
 extension NSRelationshipDescription {
-    /// Makes a named relationship in one line. Set ``inverseRelationship`` on both ends once both exist, or use `inverse(to:)`.
+    /// Creates a relationship. Set ``inverseRelationship`` on both ends once both exist, or use `inverse(to:)`.
     ///
     /// - Parameters:
-    ///   - name: the key of the relationship.
-    ///   - destination: the entity at the other end.
-    ///   - toMany: whether it leads to any number of objects.
-    ///   - isOrdered: whether a to-many relationship keeps an order.
-    ///   - isOptional: whether it may be empty when saved.
-    ///   - deleteRule: what deleting this end does.
+    ///   - name: The name of the relationship.
+    ///   - destination: The entity of the destination objects.
+    ///   - toMany: Whether the relationship is to-many.
+    ///   - isOrdered: Whether a to-many relationship is ordered.
+    ///   - isOptional: Whether it may be empty when saved.
+    ///   - deleteRule: The delete rule.
     public convenience init(
         name: String, destination: NSEntityDescription, toMany: Bool = false, isOrdered: Bool = false, isOptional: Bool = true,
         deleteRule: NSDeleteRule = .nullifyDeleteRule

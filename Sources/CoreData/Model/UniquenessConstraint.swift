@@ -1,13 +1,13 @@
 internal import Foundation
 public import Predicates
 
-/// Attributes whose values, taken together, no two objects of a store may share. Objects with a nil among them never conflict.
+/// A set of attributes whose combined values must be unique among the objects of a store. Objects with a nil among them never conflict.
 @_spi(Stores)
 // Immutable.
 public final class UniquenessConstraint: Sendable {
     /// The names of the attributes.
     public let names: [String]
-    /// Where the attributes stand in the entity that declares the constraint, and in all that inherit from it.
+    /// The slot indexes of the attributes in the declaring entity and its subentities.
     let slotIndexes: [Int]
 
     init(names: [String], slotIndexes: [Int]) {
@@ -15,10 +15,10 @@ public final class UniquenessConstraint: Sendable {
         self.slotIndexes = slotIndexes
     }
 
-    /// The values of a row, which ``ConflictFinding/holders(of:_:)`` is asked for; nil if one of them is.
+    /// Returns the constrained values of a row, for ``ConflictFinding/holders(of:_:)``; nil if one of them is nil.
     public func key(of row: Row) -> [PropertyValue]? { key(of: row, row.entity.frozen.unsafelyUnwrapped) }
 
-    /// The values of a row, nil if one of them is.
+    /// Returns the constrained values of a row; nil if one of them is nil.
     func key(of row: Row, _ frozen: FrozenEntity) -> [PropertyValue]? {
         var key: [PropertyValue] = []
         for index in slotIndexes {
@@ -32,7 +32,7 @@ public final class UniquenessConstraint: Sendable {
 }
 
 extension NSEntityDescription {
-    /// The names in ``uniquenessConstraints``, which may hold names or attribute descriptions.
+    /// Returns the attribute names of an element of ``uniquenessConstraints``, which may hold names or attribute descriptions.
     static func names(in constraint: [Any]) -> [String?] {
         constraint.map { element in
             switch element {
@@ -43,7 +43,7 @@ extension NSEntityDescription {
         }
     }
 
-    /// The constraints declared here, once the properties have their places.
+    /// Returns the declared constraints, once the properties have slot indexes.
     func frozenConstraints(_ properties: [NSPropertyDescription]) -> [UniquenessConstraint] {
         let byName = Dictionary(properties.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
         return uniquenessConstraints.map { constraint in
@@ -52,7 +52,7 @@ extension NSEntityDescription {
         }
     }
 
-    /// What is wrong with the constraints, as sentences.
+    /// Returns the errors of the constraints, as sentences.
     func mistakesOfConstraints(called entityName: String) -> [String] {
         let attributes = Dictionary(
             properties.compactMap { $0 as? NSAttributeDescription }.map { ($0.name, $0) }, uniquingKeysWith: { $1 })

@@ -2,16 +2,17 @@ internal import CoreDataRuntime
 internal import Foundation
 
 extension Array {
-    /// The elements of both, these first; a new array only where both hold something.
+    /// Returns the elements of this array followed by others; creates a new array only if both have elements.
     func followed(by others: [Element]) -> [Element] { others.isEmpty ? self : isEmpty ? others : self + others }
 }
 
 extension Array where Element: AnyObject {
-    /// Calls `body` with each element, which the array keeps alive: for long lists, where counting references costs more than the work.
+    /// Calls `body` with each element without counting references, which the array keeps alive: for long lists, where counting costs more
+    /// than the work.
     @inline(__always) func forEachUncounted(_ body: (Element) throws -> Void) rethrows {
         for index in indices {
-            // Long lists are of objects that lie all over the memory: those to come are on their way while this one is worked on. The last one
-            // is asked for again where there is none to come.
+            // The objects of a long list are scattered in memory: later ones are prefetched while this one is handled. At the end of the
+            // list the last one is prefetched again.
             let next = uncounted(Swift.min(index &+ 12, count &- 1)).toOpaque()
             coredata_prefetch(next)
             coredata_prefetch(next + 64)
@@ -19,12 +20,12 @@ extension Array where Element: AnyObject {
         }
     }
 
-    /// An element that the array keeps alive, read as bits, so that no reference is made on the way.
+    /// Returns an element as an unmanaged reference, which the array keeps alive.
     @inline(__always) func uncounted(_ index: Int) -> Unmanaged<Element> {
         withUnsafeBytes { $0.load(fromByteOffset: index * MemoryLayout<Element>.stride, as: Unmanaged<Element>.self) }
     }
 
-    /// How many of the elements from an index on have something in common with the one there; at least that one.
+    /// Returns the range of consecutive elements that are alike, beginning with `start`.
     @inline(__always) func run(from start: Int, while isAlike: (Element, Element) -> Bool) -> Range<Int> {
         var end = start + 1
         uncounted(start)._withUnsafeGuaranteedRef { first in
@@ -33,13 +34,13 @@ extension Array where Element: AnyObject {
         return start..<end
     }
 
-    /// Whether `predicate` holds for each element, as ``forEachUncounted(_:)``.
+    /// Returns whether `predicate` holds for each element, iterating like ``forEachUncounted(_:)``.
     @inline(__always) func allSatisfyUncounted(_ predicate: (Element) -> Bool) -> Bool {
         for index in indices where !uncounted(index)._withUnsafeGuaranteedRef(predicate) { return false }
         return true
     }
 
-    /// The results of `body` for each element, as ``forEachUncounted(_:)``.
+    /// Returns the results of `body` for each element, iterating like ``forEachUncounted(_:)``.
     @inline(__always) func mapUncounted<Result>(_ body: (Element) throws -> Result) rethrows -> [Result] {
         var results: [Result] = []
         results.reserveCapacity(count)
@@ -47,7 +48,7 @@ extension Array where Element: AnyObject {
         return results
     }
 
-    /// The elements for which `predicate` holds: the array itself where it holds for all.
+    /// Returns the elements for which `predicate` holds; the array itself where it holds for all.
     @inline(__always) func keeping(_ predicate: (Element) throws -> Bool) rethrows -> [Element] {
         var kept: [Element]?
         var index = 0
@@ -63,14 +64,14 @@ extension Array where Element: AnyObject {
         return kept ?? self
     }
 
-    /// The elements in another order.
+    /// Returns the elements in another order.
     ///
-    /// The references are retained in the order in which they lie, which mostly is that of memory, and then placed: retaining them in the
-    /// new order would miss the processor's cache at each.
+    /// The references are retained in their original order, which is mostly that of memory, and then placed: retaining them in the new
+    /// order would miss the processor's cache each time.
     ///
-    /// - Parameter indices: every index of the array, once.
+    /// - Parameter indices: Every index of the array, once.
     func permuted(by indices: [Int]) -> [Element] {
-        // The standard library writes the count of what it builds, also into the storage that all empty arrays of all threads share.
+        // The standard library writes the count of the array it builds, also to the empty storage shared by all threads.
         guard count > 1 else { return self }
         return [Element](unsafeUninitializedCapacity: count) { target, initialized in
             withUnsafeBufferPointer { source in
@@ -86,7 +87,7 @@ extension Array where Element: AnyObject {
 }
 
 extension Array where Element: NSManagedObject {
-    /// As ``forEachUncounted(_:)``, for work on the objects' rows: these are asked for in time, too.
+    /// Iterates like ``forEachUncounted(_:)`` and also prefetches the rows of the objects.
     @inline(__always) func forEachWithRow(_ body: (Element) throws -> Void) rethrows {
         for index in indices {
             let far = uncounted(Swift.min(index &+ 24, count &- 1)).toOpaque()
@@ -95,6 +96,7 @@ extension Array where Element: NSManagedObject {
             uncounted(Swift.min(index &+ 12, count &- 1))._withUnsafeGuaranteedRef { next in
                 guard let slots = next.slots else { return }
                 coredata_prefetch(slots - RowPrefix.size)
+                coredata_prefetch(slots - RowBlock.distanceToFirstRow)
                 coredata_prefetch(slots + 32)
                 coredata_prefetch(slots + 96)
                 if let snapshot = next.snapshotSlots, snapshot != slots {

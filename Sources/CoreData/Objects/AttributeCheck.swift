@@ -1,7 +1,7 @@
 internal import Foundation
 
 extension NSAttributeDescription {
-    /// Whether the values may be held by a number type of Swift or Objective-C.
+    /// Whether values of the type are numbers in Swift or Objective-C.
     var isNumber: Bool {
         switch attributeType {
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType, .floatAttributeType,
@@ -12,10 +12,10 @@ extension NSAttributeDescription {
     }
 }
 
-/// Brings values of the public edge (`Any`) into the form of an attribute's slot, or says that they are not of its type.
+/// Converts values of type `Any` to the form that an attribute's slot stores, or reports that they do not fit.
 enum AttributeCheck {
-    /// The form in which `value` is kept, nil when the attribute cannot hold it: a value of another type, a whole number beyond the
-    /// attribute's size, a number that is not a number.
+    /// Returns the stored form of `value`; nil when the attribute cannot hold it: a value of another type, an integer out of the
+    /// attribute's range, a NaN.
     static func conform(_ value: Any?, to attribute: NSAttributeDescription) -> StorableValue? {
         guard let value = unwrapped(value) else { return .null }
         switch attribute.attributeType {
@@ -39,21 +39,21 @@ enum AttributeCheck {
         }
     }
 
-    /// A value in words. Foundation stops the program when it is to describe a date that is no number.
+    /// Returns a description of a value. Foundation stops the program when it describes a date whose interval is NaN.
     static func describe(_ value: Any?) -> String {
         guard let value = unwrapped(value) else { return "nil" }
         if let date = value as? Date, !date.timeIntervalSinceReferenceDate.isFinite { return "date without a finite time" }
         return "\(value)"
     }
 
-    /// `value` without the optionals and `NSNull`s around it.
+    /// Returns `value` without enclosing optionals, and nil for `NSNull`.
     static func unwrapped(_ value: Any?) -> Any? {
         guard let value, !(value is NSNull) else { return nil }
         if case let nested as (any OptionalValue) = value { return unwrapped(nested.anyValue) }
         return value
     }
 
-    /// Whether typed accessors can put a value into the attribute's slot that it cannot hold.
+    /// Returns whether typed accessors can store values that the attribute cannot hold.
     static func isBounded(_ attribute: NSAttributeDescription) -> Bool {
         switch attribute.attributeType {
         case .integer16AttributeType, .integer32AttributeType, .doubleAttributeType, .floatAttributeType, .dateAttributeType: true
@@ -61,7 +61,7 @@ enum AttributeCheck {
         }
     }
 
-    /// Whether a value that is in a slot already, put there by a typed accessor, is one that the attribute can hold.
+    /// Returns whether the attribute can hold the value that a typed accessor has stored in its slot.
     static func holds(_ row: Row, _ slot: RowLayout.Slot, _ attribute: NSAttributeDescription) -> Bool {
         let place = row.slots + slot.location.offset
         switch attribute.attributeType {
@@ -117,7 +117,7 @@ enum AttributeCheck {
     }
 }
 
-/// An optional, whatever it wraps.
+/// An optional of any wrapped type.
 private protocol OptionalValue {
     var anyValue: Any? { get }
 }

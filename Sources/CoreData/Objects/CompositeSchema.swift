@@ -1,14 +1,14 @@
 internal import Foundation
 internal import Predicates
 
-/// Shows the elements of a composite attribute to compiled predicates, so that key paths such as `place.latitude` lead into it.
+/// Resolves the elements of a composite attribute for compiled predicates, for key paths such as `place.latitude`.
 ///
 /// Its subjects are the objects or rows that have the attribute.
-// Immutable; what it is asked about belongs to the asking context's queue or is used under the lock of its table.
+// Immutable; its subjects are used on the queue of their context or under the lock of their table.
 final class CompositeSchema: PredicateSchema, @unchecked Sendable {
     let schemaName: String
     private let elements: [String: NSAttributeDescription]
-    /// The dictionary of a subject; nil where it has none.
+    /// Reads the dictionary of a subject; nil where it has none.
     private let read: (PredicateSubject) -> [String: Any]?
 
     private init(_ attribute: NSCompositeAttributeDescription, called name: String, _ read: @escaping (PredicateSubject) -> [String: Any]?)
@@ -18,17 +18,17 @@ final class CompositeSchema: PredicateSchema, @unchecked Sendable {
         self.read = read
     }
 
-    /// How a schema answers for an attribute that lies in no slot which predicates read.
+    /// Returns the schema property of an attribute without a slot that predicates read directly.
     ///
     /// - Parameters:
-    ///   - attribute: the attribute, composite or other.
-    ///   - owner: the name of the schema that has it.
-    ///   - value: reads the attribute of a subject.
+    ///   - attribute: The attribute, composite or other.
+    ///   - owner: The name of the schema that has it.
+    ///   - value: Reads the attribute of a subject.
     static func property(
         _ attribute: NSPropertyDescription, of owner: String, _ value: @escaping (PredicateSubject) -> Any?
     ) -> PredicateProperty {
         guard let composite = attribute as? NSCompositeAttributeDescription else { return .computed { try PropertyValue(any: value($0)) } }
-        // It answers with the subject itself, seen through the elements.
+        // Its value is the subject itself, read through the elements.
         let read: (PredicateSubject) -> [String: Any]? = { AttributeCheck.unwrapped(value($0)) as? [String: Any] }
         return .toOne(
             destination: CompositeSchema(composite, called: "\(owner).\(attribute.name)", read),
@@ -41,7 +41,7 @@ final class CompositeSchema: PredicateSchema, @unchecked Sendable {
         return .computed { [read, schemaName] in try CompositeElements.value(read($0)?[name], of: element, at: "\(schemaName).\(name)") }
     }
 
-    // A dictionary converts without an error.
+    // Converting a dictionary does not fail.
     func identity(of subject: PredicateSubject) -> PropertyValue {
         (try? PropertyValue(any: read(subject))) ?? .null
     }
@@ -52,9 +52,10 @@ final class CompositeSchema: PredicateSchema, @unchecked Sendable {
 }
 
 extension CompositeElements {
-    /// The value of an element as predicates compare it.
+    /// Returns the value of an element as predicates compare it.
     ///
-    /// - Throws: an error of the kind `unconvertibleValue` for a value that is not of the element's type: nothing checks it when the composite is set.
+    /// - Throws: An error of the kind `unconvertibleValue` for a value that is not of the element's type: elements are not checked when
+    ///   the composite is set.
     static func value(_ value: Any?, of element: NSAttributeDescription, at place: String) throws -> PropertyValue {
         switch AttributeCheck.conform(value, to: element) {
         case .null: return .null

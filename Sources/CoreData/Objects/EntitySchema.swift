@@ -2,7 +2,7 @@ internal import Foundation
 public import Predicates
 
 extension NSManagedObject {
-    /// What a compiled predicate looks at: the object with its values, fetched if need be.
+    /// Returns the subject for compiled predicates: the object, with its values loaded.
     @inline(__always) func subject() throws -> PredicateSubject {
         if let slots, !flags.contains(.partial) { return PredicateSubject(slots: slots, object: self) }
         try fulfillFault()
@@ -11,8 +11,8 @@ extension NSManagedObject {
     }
 }
 
-/// Shows the objects of an entity to compiled predicates: attributes where they lie, relationships by walking them.
-// Immutable; what it is asked about belongs to the asking context's queue.
+/// Resolves the properties of an entity for compiled predicates: attributes by their slots, relationships by reading them.
+// Immutable; its subjects belong to the queue of the requesting context.
 final class EntitySchema: PredicateSchema, @unchecked Sendable {
     private unowned let entity: NSEntityDescription
     init(entity: NSEntityDescription) { self.entity = entity }
@@ -50,7 +50,7 @@ final class EntitySchema: PredicateSchema, @unchecked Sendable {
 
     func publicObject(of subject: PredicateSubject) -> Any { Self.object(subject) }
 
-    /// An object or ID given as an argument, as the ID that rows and objects are compared by.
+    /// Returns the ID of an object or ID in an argument, by which rows and objects are compared.
     static func identifier(of object: AnyObject) -> PropertyValue? {
         switch object {
         case let object as NSManagedObject: .object(ObjectReference(object.objectID.current))
@@ -71,7 +71,7 @@ final class EntitySchema: PredicateSchema, @unchecked Sendable {
         try checked(object(subject)) { $0.toMany(relationship).objects }
     }
 
-    /// Walks a relationship; a store that fails in this makes the fetch fail.
+    /// Reads a relationship; an error of the store makes the fetch fail.
     private static func checked<Result>(_ object: NSManagedObject, _ read: (NSManagedObject) -> Result) throws -> Result {
         let result = read(object)
         try object.registry?.context?.throwPendingFaultError()
@@ -79,7 +79,7 @@ final class EntitySchema: PredicateSchema, @unchecked Sendable {
     }
 }
 
-/// The keys that every object has, whatever its entity: `objectID`, and `entity` with its `name`.
+/// The keys that every object has: `objectID`, and `entity` with its `name`.
 enum IdentityKeys {
     static func property(_ name: String, _ id: @escaping (PredicateSubject) -> NSManagedObjectID) -> PredicateProperty? {
         switch name {
@@ -91,7 +91,7 @@ enum IdentityKeys {
 }
 
 extension NSEntityDescription: KeyValueReadable {
-    /// What predicates read of an entity: its `name` and its `managedObjectClassName`; nil for any other key.
+    /// Returns the value of a key in predicates: `name` and `managedObjectClassName`; nil for any other key.
     public func value(forKey key: String) -> Any? {
         switch key {
         case "name": name

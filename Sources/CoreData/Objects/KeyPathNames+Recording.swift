@@ -1,18 +1,18 @@
 internal import Foundation
 public import Predicates
 
-/// How the key paths of managed objects get their names.
+/// Finds the property names of key paths from managed objects.
 ///
-/// A key path such as `\Track.album!.title` is read once on a *recording object*: an instance of the class, in no context, of a copy of the
-/// entity whose layout says that reads are to be written down. The getter that the key path calls asks for its property as ever, by typed
-/// access or by key, and the question is noted. A to-one relationship answers with another recording object, so that the path goes on.
+/// A key path such as `\Track.album!.title` is read once on a *recording object*: an instance of the class without a context, whose
+/// entity is a copy with a layout that records reads. The getter that the key path calls reads its property as usual, by typed access or
+/// by key, and the read is recorded. A to-one relationship returns another recording object, so that the path continues.
 extension NSManagedObject: KeyPathNaming {
-    /// Names the properties of the model that a key path leads through.
+    /// Returns the names of the properties along a key path.
     ///
-    /// The getters on the way run a few times on objects without a context. A computed property has the name of the one property that it
-    /// hands on unchanged; any other is an error.
+    /// The getters of the path run a few times on objects without a context. A computed property has the name of the one property whose
+    /// value it returns unchanged; any other computed property is an error.
     ///
-    /// - Parameter keyPath: A key path from this class. The class must be that of an entity in a model that a container or coordinator has loaded.
+    /// - Parameter keyPath: A key path from this class, whose entity must belong to a model that a container or coordinator has loaded.
     /// - Returns: The names of the properties; an empty array for `\Track.self` and `\Track.objectID`.
     /// - Throws: `InvalidPredicateError` naming the key path.
     public static func propertyPath(for keyPath: AnyKeyPath) throws -> [String]? {
@@ -27,15 +27,15 @@ extension NSManagedObject: KeyPathNaming {
     }
 }
 
-/// Notes which properties a key path reads. It is used by the one thread that reads the key path.
+/// Records the properties that a key path reads. Used by the thread that reads the key path only.
 final class KeyPathRecorder {
-    /// One property that was asked for.
+    /// A recorded read.
     private struct Read {
         let object: NSManagedObject
         let property: NSPropertyDescription
-        /// The type it was read as; nil when it was read by key.
+        /// The type of a typed read; nil for a read by key.
         let type: Any.Type?
-        /// The object that a to-one relationship answered with.
+        /// The object returned for a to-one relationship.
         let destination: NSManagedObject?
     }
 
@@ -46,18 +46,18 @@ final class KeyPathRecorder {
 
     // MARK: Called by the accessors of recording objects
 
-    /// Notes that a property of a recording object is asked for.
+    /// Records the read of a property of a recording object.
     static func note(_ property: NSPropertyDescription, as type: Any.Type?, of object: NSManagedObject) {
         current?.note(property, as: type, of: object)
     }
 
-    /// What a recording object answers where it has no value of a type, or a raw value that is none of its cases. Nil for other objects.
+    /// Returns a placeholder for a recording object's missing value, or for a raw value without a case. Returns nil for other objects.
     ///
-    /// Nothing is asked of the value but to exist: a key path with `!` stops the program at nil.
+    /// The value only has to exist: a key path with `!` stops the program at nil.
     static func standIn<Value>(_ type: Value.Type, in object: NSManagedObject) -> Value? {
         guard object.owningEntity.frozen!.layout.recordsReads else { return nil }
         if let value = (type as? any KeyedManagedValue.Type)?.valueForNil as? Value { return value }
-        // An enumeration with a raw value is a small number, and 0 its first case.
+        // An enumeration with a raw value is stored as a small integer, and 0 is its first case.
         guard _isPOD(type) else { return nil }
         return withUnsafeTemporaryAllocation(byteCount: max(MemoryLayout<Value>.size, 1), alignment: MemoryLayout<Value>.alignment) {
             bytes in
@@ -68,7 +68,7 @@ final class KeyPathRecorder {
 
     private static let threadKey = "CoreData.KeyPathRecorder"
 
-    /// The recorder at work on this thread.
+    /// The active recorder of this thread.
     private static var current: KeyPathRecorder? { Thread.current.threadDictionary[threadKey] as? KeyPathRecorder }
 
     private func note(_ property: NSPropertyDescription, as type: Any.Type?, of object: NSManagedObject) {
@@ -83,10 +83,10 @@ final class KeyPathRecorder {
 
     // MARK: Reading a key path
 
-    /// The names along a key path.
+    /// Returns the names along a key path.
     static func path(of keyPath: AnyKeyPath, from root: NSManagedObject.Type, _ entity: NSEntityDescription) throws -> [String] {
-        // Two values tell a property that is handed on from one that is calculated with; nil and zero tell one that is replaced. A key path
-        // with `!`, which its description shows, must not be read where there is nothing.
+        // Two different values distinguish a property that is returned unchanged from one that is computed; nil and zero reveal replaced
+        // values. A key path with `!`, as its description shows, must not be read where the value is nil.
         var found: [String]?
         let description = String(describing: keyPath)
         for standIns in StandIns.allCases where standIns != .nothing || !description.contains("!") {
@@ -128,15 +128,15 @@ final class KeyPathRecorder {
         return (object as Any)[keyPath: keyPath]
     }
 
-    /// Makes sure that the value at the end of a key path is the last property's, and not something made of it.
+    /// Checks that the key path's result is the value of the last property, and not computed from it.
     private func check(_ value: Any?, at keyPath: AnyKeyPath, against last: Read) throws {
         let value = Self.withoutOptionals(value)
-        // The ID of a related object is what stands for it in predicates.
+        // Predicates represent a related object by its ID.
         if let id = value as? NSManagedObjectID, id === last.destination?.identifier { return }
         let valueType: Any.Type = Swift.type(of: keyPath).valueType
         let wanted = Self.withoutOptionals(valueType)
         let name = last.property.name
-        // What is kept as JSON is not comparable with the data it was made of.
+        // A decoded value is not comparable with the data it is stored as.
         if let coded = last.type as? any CodedValueMarker.Type, coded.valueType == wanted { return }
         if let type = last.type, type != valueType, Self.wrapped(valueType) != type,
             Self.wrapped(type) != valueType || !String(describing: keyPath).hasSuffix("!")
@@ -148,16 +148,16 @@ final class KeyPathRecorder {
             guard value as? NSManagedObject === destination else { throw changed }
             return
         }
-        // A collection of none and an enumeration are known by their type; nothing can be told from their value.
+        // An empty collection or an enumeration is recognised by its type; its value says nothing.
         if last.property is NSRelationshipDescription || wanted is any RawRepresentable.Type { return }
         guard let kind = (last.property as? NSAttributeDescription)?.attributeType, StandIns.isComparable(kind) else { return }
         let expected = PropertyValue.comparable(last.object.anyAttribute(last.property))
         let result = PropertyValue.comparable(value)
-        // A type that is not optional reads nil as its zero.
+        // A non-optional type reads nil as its zero.
         if result != expected, expected != .null || !StandIns.isZero(result) { throw changed }
     }
 
-    /// The type that a property shows for the one that its value is kept as.
+    /// Returns the property type for the type that its value is stored as.
     private static func shown(_ type: Any.Type) -> Any.Type {
         if let wrapper = type as? any ManagedValueWrapper.Type { return wrapper.shown }
         return (wrapped(type) as? any ManagedValueWrapper.Type)?.shownOptional ?? type
@@ -173,13 +173,13 @@ final class KeyPathRecorder {
     }
 }
 
-/// A ``ManagedValue`` that stands for a value of another type, which properties show.
+/// A ``ManagedValue`` that wraps a value of another type, which is the type of the property.
 protocol ManagedValueWrapper {
     static var shown: Any.Type { get }
     static var shownOptional: Any.Type { get }
 }
 
-/// What an optional is recognised by.
+/// An optional type.
 private protocol OptionalType {
     static var wrapped: Any.Type { get }
     var value: Any? { get }
@@ -191,7 +191,7 @@ extension Optional: OptionalType {
 }
 
 extension PropertyValue {
-    /// A value for comparing with another: Booleans are 0 and 1. What has no counterpart is an object that equals nothing.
+    /// Returns a comparable form of a value: Booleans as 0 and 1. A value without one becomes an object that is equal to nothing.
     fileprivate static func comparable(_ value: Any?) -> PropertyValue {
         let converted = (try? PropertyValue(any: value)) ?? .object(ObjectReference(NSObject()))
         if case .bool(let flag) = converted { return .int64(flag ? 1 : 0) }

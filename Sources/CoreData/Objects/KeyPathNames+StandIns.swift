@@ -1,13 +1,13 @@
 internal import Foundation
 internal import Predicates
 
-/// The values that recording objects answer with.
+/// The placeholder values of recording objects.
 enum StandIns: CaseIterable {
     case first
     case second
     case nothing
 
-    /// A recording object of an entity: in no context, with a stand-in for every attribute.
+    /// Creates a recording object of an entity, without a context, with a placeholder for every attribute.
     func object(of entity: NSEntityDescription, _ objectClass: NSManagedObject.Type) -> NSManagedObject {
         let object = objectClass.init(entity: entity, insertInto: nil)
         let layout = entity.frozen!.layout
@@ -22,9 +22,9 @@ enum StandIns: CaseIterable {
         return object
     }
 
-    /// Values that no rounding, trimming, folding or limiting leaves as they are; nil where nil is a value for every type.
+    /// Returns a value that rounding, trimming, case folding or clamping would change; nil for the nil placeholder.
     private func value(of type: NSAttributeType) -> Any? {
-        // Only this type has no zero for nil: it always gets a value.
+        // This type has no zero for nil: it always gets a value.
         if type == .URIAttributeType { return URL(string: self == .second ? "b:/Y?z" : "A:/x?y#Z") }
         if self == .nothing { return nil }
         let isFirst = self == .first
@@ -41,7 +41,7 @@ enum StandIns: CaseIterable {
         }
     }
 
-    /// Whether what is read of such an attribute can be compared with its stand-in.
+    /// Returns whether values of the attribute type can be compared with their placeholders.
     static func isComparable(_ type: NSAttributeType) -> Bool {
         switch type {
         case .transformableAttributeType, .undefinedAttributeType, .objectIDAttributeType, .compositeAttributeType: false
@@ -49,7 +49,7 @@ enum StandIns: CaseIterable {
         }
     }
 
-    /// Whether a value is what nil reads as.
+    /// Returns whether a value is the one that nil is read as.
     static func isZero(_ value: PropertyValue) -> Bool {
         switch value {
         case .null, .int64(0), .double(0), .string(""), .date(Date(timeIntervalSinceReferenceDate: 0)): true
@@ -61,7 +61,7 @@ enum StandIns: CaseIterable {
     }
 }
 
-/// Copies of loaded models whose objects record what is read of them.
+/// Copies of loaded models whose objects record their reads.
 // `lock` guards `twins`.
 final class RecordingModels: @unchecked Sendable {
     static let shared = RecordingModels()
@@ -69,7 +69,7 @@ final class RecordingModels: @unchecked Sendable {
     private var twins: [(model: Weak, twin: NSManagedObjectModel)] = []
     private struct Weak { weak var model: NSManagedObjectModel? }
 
-    /// The recording copy of a loaded model's entity.
+    /// Returns the recording copy of a loaded model's entity.
     func twin(of entity: NSEntityDescription) throws -> NSEntityDescription {
         guard let model = entity.managedObjectModel, let name = entity.name, let twin = try twin(of: model).entitiesByName[name] else {
             throw InvalidPredicateError(kind: .unknownKeyPath, message: "The model of the entity “\(entity)” exists no more")

@@ -1,73 +1,76 @@
 public import Foundation
 
-/// The accessors of `@NSManaged` declarations, whatever their types are: what the `ManagedAccessors` plugin writes calls.
+/// Provides the accessors of `@NSManaged` declarations for the code that the `ManagedAccessors` plugin writes.
 ///
-/// The overload that fits a type is chosen when the program is compiled. Types that are ``ManagedValue``s are read and written as
-/// ``ManagedProperty`` does it, enumerations through their raw values in the same way, and any other type through its value as
-/// ``NSManagedObject/value(forKey:)`` has it.
+/// The compiler chooses the overload for a property's type. ``ManagedValue``s are accessed through ``ManagedProperty``, enumerations
+/// likewise through their raw values, and other types through ``NSManagedObject/value(forKey:)``.
 public enum ManagedAccess {
-    /// A property whose type is a ``ManagedValue``.
+    /// Returns the accessor of a property whose type is a ``ManagedValue``.
     @inlinable public static func property<Value: ManagedValue>(_ name: StaticString, as type: Value.Type) -> ManagedProperty<Value> {
         ManagedProperty(name)
     }
 
-    /// A property whose type is an enumeration, or another type with a raw value that is a ``ManagedValue``.
+    /// Returns the accessor of a property whose type is an enumeration, or another type with a raw value that is a ``ManagedValue``.
     @_disfavoredOverload @inlinable
     public static func property<Value: RawRepresentable>(
         _ name: StaticString, as type: Value.Type
     ) -> ManagedProperty<RawManagedValue<Value>> where Value.RawValue: ManagedValue { ManagedProperty(name) }
 
-    /// An optional property whose type is an enumeration, or another type with a raw value that is a ``ManagedValue``.
+    /// Returns the accessor of an optional property whose type is an enumeration, or another type with a raw value that is a
+    /// ``ManagedValue``.
     @_disfavoredOverload @inlinable
     public static func property<Value: RawRepresentable>(
         _ name: StaticString, as type: Value?.Type
     ) -> ManagedProperty<RawManagedValue<Value>?> where Value.RawValue: ManagedValue { ManagedProperty(name) }
 
-    /// A property of another type.
+    /// Returns the accessor of a property of another type.
     @_disfavoredOverload @inlinable
     public static func property<Value>(_ name: StaticString, as type: Value.Type) -> ManagedKey<Value> { ManagedKey(name) }
 
-    /// A fetched property, or an attribute that holds objects.
+    /// Returns the accessor of a fetched property, or of an attribute that holds objects.
     @inlinable
     public static func property<Element: NSManagedObject>(_ name: StaticString, as type: [Element].Type) -> ManagedKey<[Element]> {
         ManagedKey(name)
     }
 
-    /// A fetched property, or an attribute that holds objects.
+    /// Returns the accessor of an optional fetched property, or of an optional attribute that holds objects.
     @inlinable
     public static func property<Element: NSManagedObject>(_ name: StaticString, as type: [Element]?.Type) -> ManagedKey<[Element]?> {
         ManagedKey(name)
     }
 
-    /// The value that is stored under another property: `primitiveTitle` for `title`. Setting it tells the context nothing.
+    /// Returns the accessor of a primitive value, such as `primitiveTitle` of `title`. Setting it does not notify the context.
     ///
-    /// A property of the model that is itself called so comes first.
+    /// A property of the model with that very name takes precedence.
     @_disfavoredOverload @inlinable
     public static func primitive<Value>(_ name: StaticString, of key: StaticString, as type: Value.Type) -> ManagedKey<Value> {
         ManagedKey(name, primitiveKey: key)
     }
 
-    /// The enumeration whose raw value is stored under another property.
+    /// Returns the accessor of an enumeration whose raw value is the primitive value of another property.
     @inlinable
     public static func primitive<Value: RawRepresentable>(
         _ name: StaticString, of key: StaticString, as type: Value.Type
     ) -> ManagedRawKey<Value, Value> where Value.RawValue: ManagedValue { ManagedRawKey(ManagedKey(name, primitiveKey: key)) }
 
-    /// The enumeration whose raw value is stored under another property.
+    /// Returns the accessor of an optional enumeration whose raw value is the primitive value of another property.
     @inlinable
     public static func primitive<Value: RawRepresentable>(
         _ name: StaticString, of key: StaticString, as type: Value?.Type
     ) -> ManagedRawKey<Value, Value?> where Value.RawValue: ManagedValue { ManagedRawKey(ManagedKey(name, primitiveKey: key)) }
 
-    /// What a method is given to add to a relationship or take out of it.
+    /// Returns the argument of a generated relationship method as an array.
     public static func members(_ object: NSManagedObject) -> [NSManagedObject] { [object] }
-    /// What a method is given to add to a relationship or take out of it.
+    /// Returns the argument of a generated relationship method as an array.
     public static func members(_ objects: some Sequence<NSManagedObject>) -> [NSManagedObject] { Array(objects) }
-    /// What a method is given to add to a relationship or take out of it. Anything else than managed objects stops the program with a message.
+    /// Returns the argument of a generated relationship method as an array. An element that is not a managed object stops the program
+    /// with a message.
     public static func members(_ objects: NSSet) -> [NSManagedObject] { objects.allObjects.map(member) }
-    /// What a method is given to add to a relationship or take out of it. Anything else than managed objects stops the program with a message.
+    /// Returns the argument of a generated relationship method as an array. An element that is not a managed object stops the program
+    /// with a message.
     public static func members(_ objects: NSOrderedSet) -> [NSManagedObject] { objects.array.map(member) }
-    /// What a method is given to add to a relationship or take out of it. Anything else than managed objects stops the program with a message.
+    /// Returns the argument of a generated relationship method as an array. An element that is not a managed object stops the program
+    /// with a message.
     public static func members(_ objects: NSArray) -> [NSManagedObject] { objects.map(member) }
 
     private static func member(_ object: Any) -> NSManagedObject {
@@ -77,15 +80,15 @@ public enum ManagedAccess {
         return object
     }
 
-    /// Where a method puts objects into an ordered relationship.
+    /// Returns the index argument of a generated method of an ordered relationship.
     public static func indexes(_ index: Int) -> IndexSet { [index] }
-    /// Where a method puts objects into an ordered relationship.
+    /// Returns the indexes argument of a generated method of an ordered relationship.
     public static func indexes(_ indexes: IndexSet) -> IndexSet { indexes }
-    /// Where a method puts objects into an ordered relationship.
+    /// Returns the indexes argument of a generated method of an ordered relationship.
     public static func indexes(_ indexes: NSIndexSet) -> IndexSet { IndexSet(indexes) }
 }
 
-/// A value that is kept as its raw value.
+/// A value that is stored as its raw value.
 public struct RawManagedValue<Value: RawRepresentable>: ManagedValue where Value.RawValue: ManagedValue {
     /// The value.
     public var value: Value
@@ -93,14 +96,15 @@ public struct RawManagedValue<Value: RawRepresentable>: ManagedValue where Value
     /// Wraps a value.
     @inlinable @inline(__always) public init(_ value: Value) { self.value = value }
 
-    /// See ``ManagedValue``. A stored value that is no case stops the program with a message; declare the property optional to read nil.
+    /// Returns the value of the raw value at `place`. A raw value without a case stops the program with a message; declare the property
+    /// optional to read nil.
     @inlinable @inline(__always)
     public static func get(from object: NSManagedObject, at place: PropertyPlace) -> RawManagedValue {
         let raw = Value.RawValue.get(from: object, at: place)
         return RawManagedValue(Value(rawValue: raw) ?? noCase(raw, object, place))
     }
 
-    /// See ``ManagedValue``.
+    /// Returns the value of the raw value at `place`; nil where it is nil or has no case.
     @inlinable @inline(__always)
     public static func getOptional(from object: NSManagedObject, at place: PropertyPlace) -> RawManagedValue? {
         guard let raw = Value.RawValue.getOptional(from: object, at: place) else { return nil }
@@ -119,19 +123,19 @@ public struct RawManagedValue<Value: RawRepresentable>: ManagedValue where Value
         KeyPathRecorder.standIn(Value.self, in: object)
     }
 
-    /// See ``ManagedValue``.
+    /// Stores the raw value of a value at `place`.
     @inlinable @inline(__always)
     public static func set(_ value: RawManagedValue, in object: NSManagedObject, at place: PropertyPlace) {
         Value.RawValue.set(value.value.rawValue, in: object, at: place)
     }
 
-    /// See ``ManagedValue``.
+    /// Stores the raw value of a value, or nil, at `place`.
     @inlinable
     public static func setOptional(_ value: RawManagedValue?, in object: NSManagedObject, at place: PropertyPlace) {
         Value.RawValue.setOptional(value?.value.rawValue, in: object, at: place)
     }
 
-    /// See ``ManagedValue``.
+    /// Returns whether a property of the model can be read as the raw value's type.
     public static func fits(_ property: NSPropertyDescription) -> Bool { Value.RawValue.fits(property) }
 }
 
@@ -141,13 +145,14 @@ extension RawManagedValue: ManagedValueWrapper {
 }
 
 extension NSManagedObject {
-    /// The value of a property that is kept as its raw value. Call it on the context's queue.
+    /// Reads or sets a property that is stored as its raw value. Call it on the context's queue.
     @inlinable public final subscript<Value: RawRepresentable>(property: ManagedProperty<RawManagedValue<Value>>) -> Value {
         get { RawManagedValue.get(from: self, at: property.place(in: self)).value }
         set { RawManagedValue.set(RawManagedValue(newValue), in: self, at: property.placeForWriting(in: self)) }
     }
 
-    /// The value of a property that is kept as its raw value; nil also where what is stored is no case. Call it on the context's queue.
+    /// Reads or sets a property that is stored as its raw value; reads nil also where the raw value has no case. Call it on the context's
+    /// queue.
     @inlinable public final subscript<Value: RawRepresentable>(property: ManagedProperty<RawManagedValue<Value>?>) -> Value? {
         get { RawManagedValue<Value>.getOptional(from: self, at: property.place(in: self))?.value }
         set { Value.RawValue.setOptional(newValue?.rawValue, in: self, at: property.placeForWriting(in: self)) }

@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// A property of a managed object class that is read by its name, for the types that ``ManagedProperty`` does not serve: Foundation's
-/// collections and numbers, classes of the program's own, `Any`, and the primitive values behind other properties.
+/// A property of a managed object class that is read by name, for types that ``ManagedProperty`` does not support: Foundation's
+/// collections and numbers, other classes, `Any`, and primitive values.
 ///
-/// ``ManagedAccess`` makes it. May be used from any thread; the object it is applied to belongs to its context's queue.
+/// ``ManagedAccess`` creates it. Use it on any thread; the object it is applied to belongs to its context's queue.
 public struct ManagedKey<Value>: Sendable {
     let name: StaticString
-    /// The property behind it, for primitive values.
+    /// The property whose primitive value this is; nil for other properties.
     let primitiveKey: StaticString?
 
     @usableFromInline init(_ name: StaticString, primitiveKey: StaticString? = nil) {
@@ -32,7 +32,7 @@ public struct ManagedKey<Value>: Sendable {
     }
 }
 
-/// As ``ManagedKey``, of enumerations that are kept as their raw values. `Value` is `Raw` or its optional.
+/// Works like ``ManagedKey`` for enumerations that are stored as their raw values. `Value` is `Raw` or its optional.
 public struct ManagedRawKey<Raw: RawRepresentable, Value>: Sendable {
     fileprivate let key: ManagedKey<Raw.RawValue>
 
@@ -45,9 +45,9 @@ public struct ManagedRawKey<Raw: RawRepresentable, Value>: Sendable {
 }
 
 extension NSManagedObject {
-    /// The value of a property. Call it on the context's queue.
+    /// Reads or sets a property. Call it on the context's queue.
     ///
-    /// Nil in a property that is not optional, and a value of another type, stop the program with a message.
+    /// A value of another type, and nil in a non-optional property, stop the program with a message.
     public final subscript<Value>(key: ManagedKey<Value>) -> Value {
         get {
             let stored = key.value(in: self)
@@ -56,15 +56,16 @@ extension NSManagedObject {
         set { key.set(newValue, in: self) }
     }
 
-    /// The enumeration whose raw value is stored. Call it on the context's queue.
+    /// Reads or sets a property that is stored as its raw value. Call it on the context's queue.
     ///
-    /// A stored value that is no case stops the program with a message; declare the property optional to read nil.
+    /// A raw value without a case stops the program with a message; declare the property optional to read nil.
     public final subscript<Value>(key: ManagedRawKey<Value, Value>) -> Value {
         get { key.value(in: self) ?? standIn(for: key.key.name, key.key.value(in: self)) }
         set { key.key.set(newValue.rawValue, in: self) }
     }
 
-    /// The enumeration whose raw value is stored; nil also where what is stored is no case. Call it on the context's queue.
+    /// Reads or sets a property that is stored as its raw value; reads nil also where the raw value has no case. Call it on the context's
+    /// queue.
     public final subscript<Value>(key: ManagedRawKey<Value, Value?>) -> Value? {
         get { key.value(in: self) }
         set { key.key.set(newValue?.rawValue, in: self) }
@@ -78,16 +79,16 @@ extension NSManagedObject {
     }
 }
 
-/// The classes that Foundation has for Swift's values. Without Objective-C a cast leads from one to the other only here and there.
+/// Converts between Swift's value types and Foundation's classes, which casts do only in part without Objective-C.
 enum FoundationCounterpart {
-    /// A value as a type, over the class or the structure that is the same in Foundation.
+    /// Casts a value to a type, through its counterpart in Foundation if needed.
     static func cast<Value>(_ any: Any?) -> Value? {
         if let value = any as Any as? Value { return value }
         guard let any = AttributeCheck.unwrapped(any) else { return nil }
         return object(any) as? Value ?? plain(any) as? Value
     }
 
-    /// The object of Foundation for a value of Swift's; nil where there is none.
+    /// Returns the Foundation object for a Swift value; nil where there is none.
     private static func object(_ any: Any) -> NSObject? {
         switch any {
         case let text as String: NSString(string: text)
@@ -104,7 +105,7 @@ enum FoundationCounterpart {
         }
     }
 
-    /// A value as attributes keep it: the structure for an object of Foundation's, anything else as it is.
+    /// Returns a value as attributes store it: the value type for a Foundation object, other values unchanged.
     static func plain(_ any: Any?) -> Any? {
         switch AttributeCheck.unwrapped(any) {
         case let text as NSString: text as String

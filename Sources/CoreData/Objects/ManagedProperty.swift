@@ -3,7 +3,7 @@ public import Synchronization
 
 /// A property of a managed object class by name and type, resolved once for an entity to the place of its value.
 ///
-/// Accessors that are written by hand use it, and generated ones do too:
+/// Handwritten and generated accessors use it:
 ///
 /// ```swift
 /// final class Album: NSManagedObject {
@@ -15,13 +15,13 @@ public import Synchronization
 /// }
 /// ```
 ///
-/// It is a constant that costs nothing to keep. After the first use for an entity a read costs a few loads and comparisons: no lookup by
-/// name, no `Any`. May be used from any thread; the object it is applied to belongs to its context's queue.
+/// Declare it as a constant. After the first use for an entity, a read takes a few loads and comparisons: no lookup by name, no `Any`.
+/// Use it on any thread; the object it is applied to belongs to its context's queue.
 @frozen public struct ManagedProperty<Value: ManagedValue>: Sendable {
     /// The name of the property in the model.
     public let name: StaticString
 
-    /// Makes a property of the name that it has in the model.
+    /// Creates a property with its name in the model.
     @inlinable public init(_ name: StaticString) {
         self.name = name
         key = UInt(bitPattern: name.utf8Start)
@@ -30,13 +30,13 @@ public import Synchronization
     /// The address of the name.
     @usableFromInline let key: UInt
 
-    /// Where the value lies in the rows of the object's entity.
+    /// Returns the place of the value in rows of the object's entity.
     @inlinable @inline(__always) func place(in object: NSManagedObject) -> PropertyPlace {
         let type = UInt(bitPattern: ObjectIdentifier(Value.self))
         return PlaceTable.find(key, type, in: object.places, object.placeMask) ?? resolve(in: object, key, type)
     }
 
-    /// As ``place(in:)``, for a value that is about to be written.
+    /// Works like ``place(in:)``, for a value that is about to be written.
     @inlinable @inline(__always) func placeForWriting(in object: NSManagedObject) -> PropertyPlace {
         let type = UInt(bitPattern: ObjectIdentifier(Value.self))
         return PlaceTable.find(key, type, in: object.places, object.placeMask) ?? resolveForWriting(in: object, key, type)
@@ -70,7 +70,7 @@ public import Synchronization
         }
         let place = PropertyPlace(frozen.layout.slots[property.slotIndex].location, index: property.slotIndex)
         if frozen.layout.recordsReads {
-            // Every read must come by here: the place is not remembered.
+            // Every read must be recorded here: the place is not cached.
             KeyPathRecorder.note(property, as: Value.self, of: object)
             return place
         }
@@ -79,7 +79,8 @@ public import Synchronization
     }
 }
 
-/// Where a property's value lies in the rows of an entity, in one word: the property's index, the offset of its slot and its nil bit.
+/// The place of a property's value in rows of an entity, packed into one word: the property's index, the offset of its slot and its nil
+/// bit.
 @frozen public struct PropertyPlace: Sendable {
     @usableFromInline let packed: UInt64
 
@@ -99,21 +100,21 @@ public import Synchronization
     func property(of object: NSManagedObject) -> NSPropertyDescription { object.owningEntity.frozen!.properties[index] }
 }
 
-/// One answer of a ``PlaceTable``.
+/// An entry of a ``PlaceTable``.
 @frozen @usableFromInline struct PlaceEntry: ~Copyable {
-    /// The address of the property's name, 0 in an empty entry. It is written last: who reads it may read the rest.
+    /// The address of the property's name; 0 in an empty entry. It is written last, so that a reader that sees it may read the rest.
     @usableFromInline let name = Atomic<UInt>(0)
-    /// The address of the metadata of the type it is read as.
+    /// The address of the metadata of the type that it is read as.
     @usableFromInline var type: UInt = 0
     @usableFromInline var place: PropertyPlace
 
     init(empty place: PropertyPlace) { self.place = place }
 }
 
-/// The places of an entity's properties by the address of their names: an open-addressed table that is read without a lock.
+/// The places of an entity's properties by the address of their names: an open-addressed hash table that is read without a lock.
 ///
-/// Each module that names a property has an address of its own for the name, and each type that it is read as counts as well. The table has
-/// sixteen entries for each property and takes no more than half of them. What finds no entry any more is resolved anew each time.
+/// Each module that names a property has its own address of the name, and each type that it is read as adds an entry. The table has
+/// sixteen entries for each property and fills at most half of them; further lookups are resolved each time.
 // `lock` guards insertions; an entry never changes once its name is written.
 @usableFromInline final class PlaceTable: @unchecked Sendable {
     let entries: UnsafeMutablePointer<PlaceEntry>
@@ -164,7 +165,7 @@ public import Synchronization
 }
 
 extension NSManagedObject {
-    /// The value of a property, typed. Nil reads as the type's zero where the type is not optional. Call it on the context's queue.
+    /// Reads or sets a property. Nil is read as the type's zero where the type is not optional. Call it on the context's queue.
     @inlinable public final subscript<Value: ManagedValue>(property: ManagedProperty<Value>) -> Value {
         get { Value.get(from: self, at: property.place(in: self)) }
         set { Value.set(newValue, in: self, at: property.placeForWriting(in: self)) }

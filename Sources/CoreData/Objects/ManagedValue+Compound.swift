@@ -2,38 +2,39 @@ public import Foundation
 
 // Optionals, enumerations, values that need a box, and relationships.
 
-/// For optional properties.
+/// Supports optional properties.
 extension Optional: ManagedValue where Wrapped: ManagedValue {
-    /// See ``ManagedValue``.
+    /// Returns the value at `place`; the type's value for nil where it is nil.
     @inlinable @inline(__always)
     public static func get(from object: NSManagedObject, at place: PropertyPlace) -> Wrapped? {
         Wrapped.getOptional(from: object, at: place)
     }
 
-    /// See ``ManagedValue``.
+    /// Returns the value at `place`, or nil.
     @inlinable public static func getOptional(from object: NSManagedObject, at place: PropertyPlace) -> Wrapped?? {
         .some(Wrapped.getOptional(from: object, at: place))
     }
 
-    /// See ``ManagedValue``.
+    /// Stores a value at `place`.
     @inlinable @inline(__always)
     public static func set(_ value: Wrapped?, in object: NSManagedObject, at place: PropertyPlace) {
         Wrapped.setOptional(value, in: object, at: place)
     }
 
-    /// See ``ManagedValue``.
+    /// Stores a value or nil at `place`.
     @inlinable
     public static func setOptional(_ value: Wrapped??, in object: NSManagedObject, at place: PropertyPlace) {
         Wrapped.setOptional(value ?? nil, in: object, at: place)
     }
 
-    /// See ``ManagedValue``.
+    /// Returns whether a property of the model can be read as this type.
     public static func fits(_ property: NSPropertyDescription) -> Bool { Wrapped.fits(property) }
 }
 
-/// For enumerations with a raw value.
+/// Supports enumerations with a raw value.
 extension ManagedValue where Self: RawRepresentable, RawValue: ManagedValue {
-    /// See ``ManagedValue``. A stored value that is no case stops the program with a message; declare the property optional to read nil.
+    /// Returns the case of the raw value at `place`. A raw value without a case stops the program with a message; declare the property
+    /// optional to read nil.
     public static func get(from object: NSManagedObject, at place: PropertyPlace) -> Self {
         let raw = RawValue.get(from: object, at: place)
         guard let value = Self(rawValue: raw) ?? KeyPathRecorder.standIn(Self.self, in: object) else {
@@ -42,33 +43,33 @@ extension ManagedValue where Self: RawRepresentable, RawValue: ManagedValue {
         return value
     }
 
-    /// See ``ManagedValue``.
+    /// Returns the case of the raw value at `place`; nil where it is nil or has no case.
     public static func getOptional(from object: NSManagedObject, at place: PropertyPlace) -> Self? {
         RawValue.getOptional(from: object, at: place).flatMap { Self(rawValue: $0) ?? KeyPathRecorder.standIn(Self.self, in: object) }
     }
 
-    /// See ``ManagedValue``.
+    /// Stores the raw value of a case at `place`.
     public static func set(_ value: Self, in object: NSManagedObject, at place: PropertyPlace) {
         RawValue.set(value.rawValue, in: object, at: place)
     }
 
-    /// See ``ManagedValue``.
+    /// Stores the raw value of a case, or nil, at `place`.
     public static func setOptional(_ value: Self?, in object: NSManagedObject, at place: PropertyPlace) {
         RawValue.setOptional(value?.rawValue, in: object, at: place)
     }
 
-    /// See ``ManagedValue``.
+    /// Returns whether a property of the model can be read as the raw value's type.
     public static func fits(_ property: NSPropertyDescription) -> Bool { RawValue.fits(property) }
 }
 
-/// A type whose values are kept by key, through ``NSManagedObject/value(forKey:)``: those that need a box, and relationships.
+/// A type whose values are accessed by key, through ``NSManagedObject/value(forKey:)``: boxed values and relationships.
 public protocol KeyedManagedValue: ManagedValue {
-    /// What a property that is not optional reads as while it is nil; nil for types that have no such value.
+    /// The value that nil is read as in a non-optional property; nil for types without one.
     static var valueForNil: Self? { get }
 }
 
 extension KeyedManagedValue {
-    /// See ``ManagedValue``. Nil in a property whose type has no value for it stops the program with a message.
+    /// Returns the value of the property at `place`. Nil in a property whose type has no value for it stops the program with a message.
     public static func get(from object: NSManagedObject, at place: PropertyPlace) -> Self {
         guard let value = getOptional(from: object, at: place) ?? valueForNil else {
             preconditionFailure(
@@ -77,17 +78,17 @@ extension KeyedManagedValue {
         return value
     }
 
-    /// See ``ManagedValue``.
+    /// Returns the value of the property at `place`, or nil.
     public static func getOptional(from object: NSManagedObject, at place: PropertyPlace) -> Self? {
         object.currentValue(of: place.property(of: object)) as? Self ?? KeyPathRecorder.standIn(Self.self, in: object)
     }
 
-    /// See ``ManagedValue``.
+    /// Sets the property at `place`.
     public static func set(_ value: Self, in object: NSManagedObject, at place: PropertyPlace) {
         setOptional(value, in: object, at: place)
     }
 
-    /// See ``ManagedValue``.
+    /// Sets the property at `place`, or clears it for nil.
     public static func setOptional(_ value: Self?, in object: NSManagedObject, at place: PropertyPlace) {
         object.setCurrentValue(value, of: place.property(of: object))
     }
@@ -97,47 +98,47 @@ extension KeyedManagedValue {
     }
 }
 
-/// For decimal attributes.
+/// Supports decimal attributes.
 extension Decimal: KeyedManagedValue {
     /// Zero.
     public static var valueForNil: Decimal? { 0 }
-    /// See ``ManagedValue``.
+    /// Returns whether a property of the model can be read as this type.
     public static func fits(_ property: NSPropertyDescription) -> Bool { isAttribute(property, .decimalAttributeType) }
 }
 
-/// For URI attributes.
+/// Supports URI attributes.
 extension URL: KeyedManagedValue {
-    /// There is none: declare the property optional.
+    /// Nil: the type has no value for it; declare the property optional.
     public static var valueForNil: URL? { nil }
-    /// See ``ManagedValue``.
+    /// Returns whether a property of the model can be read as this type.
     public static func fits(_ property: NSPropertyDescription) -> Bool { isAttribute(property, .URIAttributeType) }
 }
 
-/// For transformable attributes that hold arrays.
+/// Supports transformable attributes that hold arrays.
 extension Array: KeyedManagedValue, ManagedValue {
     /// The empty array.
     public static var valueForNil: [Element]? { [] }
-    /// See ``ManagedValue``.
+    /// Returns whether a property of the model can be read as this type.
     public static func fits(_ property: NSPropertyDescription) -> Bool {
         isAttribute(property, .transformableAttributeType, .undefinedAttributeType)
     }
 }
 
-/// For transformable attributes that hold dictionaries.
+/// Supports transformable attributes that hold dictionaries.
 extension Dictionary: KeyedManagedValue, ManagedValue {
     /// The empty dictionary.
     public static var valueForNil: [Key: Value]? { [:] }
-    /// See ``ManagedValue``.
+    /// Returns whether a property of the model can be read as this type.
     public static func fits(_ property: NSPropertyDescription) -> Bool {
         isAttribute(property, .transformableAttributeType, .undefinedAttributeType)
     }
 }
 
-/// For to-one relationships.
+/// Supports to-one relationships.
 extension KeyedManagedValue where Self: NSManagedObject {
-    /// There is none: declare the property optional unless the relationship is never empty.
+    /// Nil: the type has no value for it; declare the property optional unless the relationship is never empty.
     public static var valueForNil: Self? { nil }
-    /// See ``ManagedValue``.
+    /// Returns whether a property of the model can be read as this type.
     public static func fits(_ property: NSPropertyDescription) -> Bool {
         (property as? NSRelationshipDescription).map { !$0.isToMany } ?? false
     }
@@ -145,25 +146,25 @@ extension KeyedManagedValue where Self: NSManagedObject {
 
 extension NSManagedObject: KeyedManagedValue {}
 
-/// For to-many relationships.
+/// Supports to-many relationships.
 extension Set: KeyedManagedValue, ManagedValue where Element: NSManagedObject {
     /// The empty set.
     public static var valueForNil: Set<Element>? { [] }
 
-    /// See ``ManagedValue``.
+    /// Returns the value at `place`; the type's value for nil where it is nil.
     @inlinable
     public static func get(from object: NSManagedObject, at place: PropertyPlace) -> Set<Element> {
         getOptional(from: object, at: place) ?? []
     }
 
-    // Compiled with the class that asks, which makes a set of a known class much quicker.
-    /// See ``ManagedValue``.
+    // Compiled for the caller's class, which makes creating a set of a known class much faster.
+    /// Returns the value at `place`, or nil.
     @inlinable
     public static func getOptional(from object: NSManagedObject, at place: PropertyPlace) -> Set<Element>? {
         guard let objects = object.related(at: place) else { return nil }
         var set = Set<Element>(minimumCapacity: objects.count)
         for object in objects {
-            // Mostly the very class: to compare is quicker than to cast.
+            // Usually the class itself: a comparison is faster than a cast.
             if type(of: object) == Element.self {
                 set.update(with: unsafeDowncast(object, to: Element.self))
             } else if let element = object as? Element {
@@ -173,24 +174,24 @@ extension Set: KeyedManagedValue, ManagedValue where Element: NSManagedObject {
         return set
     }
 
-    /// See ``ManagedValue``.
+    /// Returns whether a property of the model can be read as this type.
     public static func fits(_ property: NSPropertyDescription) -> Bool {
         (property as? NSRelationshipDescription).map { $0.isToMany && !$0.isOrdered } ?? false
     }
 }
 
 extension NSManagedObject {
-    /// The objects of the to-many relationship at `place`; nil where it is none.
+    /// Returns the objects of the to-many relationship at `place`; nil for another property.
     @usableFromInline final func related(at place: PropertyPlace) -> [NSManagedObject]? {
         (place.property(of: self) as? NSRelationshipDescription).map { toMany($0).objects }
     }
 }
 
-/// For ordered to-many relationships.
+/// Supports ordered to-many relationships.
 extension NSOrderedSet: KeyedManagedValue {
-    /// There is none: declare the property optional.
+    /// Nil: the type has no value for it; declare the property optional.
     public static var valueForNil: Self? { nil }
-    /// See ``ManagedValue``.
+    /// Returns whether a property of the model can be read as this type.
     public static func fits(_ property: NSPropertyDescription) -> Bool {
         (property as? NSRelationshipDescription).map { $0.isToMany && $0.isOrdered } ?? false
     }

@@ -1,13 +1,14 @@
 public import Foundation
 
-// The classes of Foundation that generated properties have, and values of types that CoreData knows nothing about.
+// Foundation classes of generated properties, and values of types that CoreData does not know.
 
-/// For numeric attributes that are not read as scalars, so that nil can be told from zero; as `NSDecimalNumber` for decimal attributes.
+/// Supports numeric attributes that are not read as scalars, so that nil differs from zero; decimal attributes are read as
+/// `NSDecimalNumber`.
 extension NSNumber: KeyedManagedValue {
-    /// There is none: declare the property optional.
+    /// Nil: the type has no value for it; declare the property optional.
     public static var valueForNil: Self? { nil }
 
-    /// See ``ManagedValue``.
+    /// Returns the value at `place`, or nil.
     public static func getOptional(from object: NSManagedObject, at place: PropertyPlace) -> Self? {
         switch object.currentValue(of: place.property(of: object)) {
         case let decimal as Decimal: NSDecimalNumber(decimal: decimal) as? Self
@@ -16,7 +17,7 @@ extension NSNumber: KeyedManagedValue {
         }
     }
 
-    /// See ``ManagedValue``.
+    /// Returns whether a property of the model can be read as this type.
     public static func fits(_ property: NSPropertyDescription) -> Bool {
         if self is NSDecimalNumber.Type { return isAttribute(property, .decimalAttributeType, .transformableAttributeType) }
         return isAttribute(
@@ -25,13 +26,12 @@ extension NSNumber: KeyedManagedValue {
     }
 }
 
-/// For to-many relationships, as generated properties have them: a set of the objects that are there when it is read. And for transformable
-/// attributes that hold sets.
+/// Supports to-many relationships of generated properties, as a set of the current objects, and transformable attributes that hold sets.
 extension NSSet: KeyedManagedValue {
-    /// There is none: declare the property optional.
+    /// Nil: the type has no value for it; declare the property optional.
     public static var valueForNil: Self? { nil }
 
-    /// See ``ManagedValue``.
+    /// Returns the value at `place`, or nil.
     public static func getOptional(from object: NSManagedObject, at place: PropertyPlace) -> Self? {
         let property = place.property(of: object)
         if let relationship = property as? NSRelationshipDescription {
@@ -44,38 +44,39 @@ extension NSSet: KeyedManagedValue {
         }
     }
 
-    /// See ``ManagedValue``.
+    /// Returns whether a property of the model can be read as this type.
     public static func fits(_ property: NSPropertyDescription) -> Bool {
         (property as? NSRelationshipDescription).map { $0.isToMany && !$0.isOrdered }
             ?? isAttribute(property, .transformableAttributeType, .undefinedAttributeType)
     }
 }
 
-/// A value of any type, for transformable attributes, attributes of no type, and composites: `ManagedProperty<AnyManagedValue<Color>?>`.
+/// Wraps a value of any type, for transformable attributes, attributes without a type, and composites:
+/// `ManagedProperty<AnyManagedValue<Color>?>`.
 ///
-/// A value of another type reads as nil.
+/// A value of another type is read as nil.
 public struct AnyManagedValue<Wrapped>: KeyedManagedValue {
-    /// The value.
+    /// The wrapped value.
     public var wrapped: Wrapped
 
-    /// Makes a value that can be kept by a managed object.
+    /// Wraps a value.
     public init(_ wrapped: Wrapped) { self.wrapped = wrapped }
 
-    /// There is none: declare the property optional.
+    /// Nil: the type has no value for it; declare the property optional.
     public static var valueForNil: AnyManagedValue? { nil }
 
-    /// See ``ManagedValue``.
+    /// Returns the value at `place`, or nil.
     public static func getOptional(from object: NSManagedObject, at place: PropertyPlace) -> AnyManagedValue? {
         FoundationCounterpart.cast(object.currentValue(of: place.property(of: object))).map { AnyManagedValue($0) }
             ?? KeyPathRecorder.standIn(AnyManagedValue.self, in: object)
     }
 
-    /// See ``ManagedValue``.
+    /// Stores a value or nil at `place`.
     public static func setOptional(_ value: AnyManagedValue?, in object: NSManagedObject, at place: PropertyPlace) {
         object.setCurrentValue(FoundationCounterpart.plain(value?.wrapped), of: place.property(of: object))
     }
 
-    /// See ``ManagedValue``.
+    /// Returns whether a property of the model can be read as this type.
     public static func fits(_ property: NSPropertyDescription) -> Bool {
         isAttribute(property, .transformableAttributeType, .undefinedAttributeType, .compositeAttributeType)
     }

@@ -1,135 +1,135 @@
 public import Foundation
 
-// The types whose values lie in a slot as they are, or as the word they become.
+// The types whose values are stored in a slot directly or as one word.
 
-/// For whole-number attributes.
+/// Supports integer attributes.
 extension Int: ManagedScalar {
-    /// See ``ManagedScalar``.
+    /// The stored form of nil.
     @inlinable public static var storedNil: Int64 { 0 }
-    /// See ``ManagedScalar``.
+    /// Returns the value of a stored form.
     @inlinable @inline(__always) public static func fromStored(_ stored: Int64) -> Int { Int(truncatingIfNeeded: stored) }
-    /// See ``ManagedScalar``.
+    /// Returns the stored form of a value.
     @inlinable @inline(__always) public static func toStored(_ value: Int) -> Int64 { Int64(value) }
-    /// See ``ManagedScalar``.
+    /// The attribute types that can be read as this type.
     public static var attributeTypes: [NSAttributeType] { [.integer16AttributeType, .integer32AttributeType, .integer64AttributeType] }
 }
 
-/// For whole-number attributes.
+/// Supports integer attributes.
 extension Int16: ManagedScalar {
-    /// See ``ManagedScalar``.
+    /// The stored form of nil.
     @inlinable public static var storedNil: Int64 { 0 }
-    /// See ``ManagedScalar``.
+    /// Returns the value of a stored form.
     @inlinable @inline(__always) public static func fromStored(_ stored: Int64) -> Int16 { Int16(truncatingIfNeeded: stored) }
-    /// See ``ManagedScalar``.
+    /// Returns the stored form of a value.
     @inlinable @inline(__always) public static func toStored(_ value: Int16) -> Int64 { Int64(value) }
-    /// See ``ManagedScalar``.
+    /// The attribute types that can be read as this type.
     public static var attributeTypes: [NSAttributeType] { [.integer16AttributeType] }
 }
 
-/// For whole-number attributes.
+/// Supports integer attributes.
 extension Int32: ManagedScalar {
-    /// See ``ManagedScalar``.
+    /// The stored form of nil.
     @inlinable public static var storedNil: Int64 { 0 }
-    /// See ``ManagedScalar``.
+    /// Returns the value of a stored form.
     @inlinable @inline(__always) public static func fromStored(_ stored: Int64) -> Int32 { Int32(truncatingIfNeeded: stored) }
-    /// See ``ManagedScalar``.
+    /// Returns the stored form of a value.
     @inlinable @inline(__always) public static func toStored(_ value: Int32) -> Int64 { Int64(value) }
-    /// See ``ManagedScalar``.
+    /// The attribute types that can be read as this type.
     public static var attributeTypes: [NSAttributeType] { [.integer16AttributeType, .integer32AttributeType] }
 }
 
-/// For whole-number attributes.
+/// Supports integer attributes.
 extension Int64: ManagedScalar {
-    /// See ``ManagedScalar``.
+    /// The stored form of nil.
     @inlinable public static var storedNil: Int64 { 0 }
-    /// See ``ManagedScalar``.
+    /// Returns the value of a stored form.
     @inlinable @inline(__always) public static func fromStored(_ stored: Int64) -> Int64 { Int64(truncatingIfNeeded: stored) }
-    /// See ``ManagedScalar``.
+    /// Returns the stored form of a value.
     @inlinable @inline(__always) public static func toStored(_ value: Int64) -> Int64 { Int64(value) }
-    /// See ``ManagedScalar``.
+    /// The attribute types that can be read as this type.
     public static var attributeTypes: [NSAttributeType] { [.integer16AttributeType, .integer32AttributeType, .integer64AttributeType] }
 }
 
-/// For boolean attributes.
+/// Supports Boolean attributes.
 extension Bool: ManagedScalar {
-    /// See ``ManagedScalar``.
+    /// The stored form of nil.
     @inlinable public static var storedNil: Int64 { 0 }
-    /// See ``ManagedScalar``.
+    /// Returns the value of a stored form.
     @inlinable @inline(__always) public static func fromStored(_ stored: Int64) -> Bool { stored != 0 }
-    /// See ``ManagedScalar``.
+    /// Returns the stored form of a value.
     @inlinable @inline(__always) public static func toStored(_ value: Bool) -> Int64 { value ? 1 : 0 }
-    /// See ``ManagedScalar``.
+    /// The attribute types that can be read as this type.
     public static var attributeTypes: [NSAttributeType] { [.booleanAttributeType] }
 }
 
-/// For floating-point attributes.
+/// Supports floating-point attributes.
 extension Double: ManagedScalar {
-    /// See ``ManagedScalar``.
+    /// The stored form of nil.
     @inlinable public static var storedNil: Double { 0 }
-    /// See ``ManagedScalar``.
+    /// Returns the value of a stored form.
     @inlinable @inline(__always) public static func fromStored(_ stored: Double) -> Double { stored }
-    /// See ``ManagedScalar``.
+    /// Returns the stored form of a value.
     @inlinable @inline(__always) public static func toStored(_ value: Double) -> Double { value }
-    /// See ``ManagedScalar``.
+    /// The attribute types that can be read as this type.
     public static var attributeTypes: [NSAttributeType] { [.doubleAttributeType, .floatAttributeType, .dateAttributeType] }
 }
 
-/// For floating-point attributes of 32 bits.
+/// Supports 32-bit floating-point attributes.
 extension Float: ManagedScalar {
-    /// See ``ManagedScalar``.
+    /// The stored form of nil.
     @inlinable public static var storedNil: Double { 0 }
-    /// See ``ManagedScalar``.
+    /// Returns the value of a stored form.
     @inlinable @inline(__always) public static func fromStored(_ stored: Double) -> Float { Float(stored) }
-    /// See ``ManagedScalar``.
+    /// Returns the stored form of a value.
     @inlinable @inline(__always) public static func toStored(_ value: Float) -> Double { Double(value) }
-    /// See ``ManagedScalar``.
+    /// The attribute types that can be read as this type.
     public static var attributeTypes: [NSAttributeType] { [.floatAttributeType] }
 }
 
-/// For date attributes.
+/// Supports date attributes.
 extension Date: ManagedScalar {
-    /// See ``ManagedScalar``.
+    /// The stored form of nil.
     @inlinable public static var storedNil: Double { 0 }
-    /// See ``ManagedScalar``.
+    /// Returns the value of a stored form.
     @inlinable @inline(__always) public static func fromStored(_ stored: Double) -> Date { Date(timeIntervalSinceReferenceDate: stored) }
-    /// See ``ManagedScalar``.
+    /// Returns the stored form of a value.
     @inlinable @inline(__always) public static func toStored(_ value: Date) -> Double { value.timeIntervalSinceReferenceDate }
-    /// See ``ManagedScalar``.
+    /// The attribute types that can be read as this type.
     public static var attributeTypes: [NSAttributeType] { [.dateAttributeType] }
 }
 
-/// For text attributes.
+/// Supports string attributes.
 extension String: ManagedScalar {
-    /// See ``ManagedScalar``.
+    /// The stored form of nil.
     @inlinable public static var storedNil: String { "" }
-    /// See ``ManagedScalar``.
+    /// Returns the value of a stored form.
     @inlinable @inline(__always) public static func fromStored(_ stored: String) -> String { stored }
-    /// See ``ManagedScalar``.
+    /// Returns the stored form of a value.
     @inlinable @inline(__always) public static func toStored(_ value: String) -> String { value }
-    /// See ``ManagedScalar``.
+    /// The attribute types that can be read as this type.
     public static var attributeTypes: [NSAttributeType] { [.stringAttributeType] }
 }
 
-/// For binary attributes.
+/// Supports binary data attributes.
 extension Data: ManagedScalar {
-    /// See ``ManagedScalar``.
+    /// The stored form of nil.
     @inlinable public static var storedNil: Data { Data() }
-    /// See ``ManagedScalar``.
+    /// Returns the value of a stored form.
     @inlinable @inline(__always) public static func fromStored(_ stored: Data) -> Data { stored }
-    /// See ``ManagedScalar``.
+    /// Returns the stored form of a value.
     @inlinable @inline(__always) public static func toStored(_ value: Data) -> Data { value }
-    /// See ``ManagedScalar``.
+    /// The attribute types that can be read as this type.
     public static var attributeTypes: [NSAttributeType] { [.binaryDataAttributeType] }
 }
 
-/// For UUID attributes.
+/// Supports UUID attributes.
 extension UUID: ManagedScalar {
-    /// See ``ManagedScalar``.
+    /// The stored form of nil.
     @inlinable public static var storedNil: UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
-    /// See ``ManagedScalar``.
+    /// Returns the value of a stored form.
     @inlinable @inline(__always) public static func fromStored(_ stored: UUID) -> UUID { stored }
-    /// See ``ManagedScalar``.
+    /// Returns the stored form of a value.
     @inlinable @inline(__always) public static func toStored(_ value: UUID) -> UUID { value }
-    /// See ``ManagedScalar``.
+    /// The attribute types that can be read as this type.
     public static var attributeTypes: [NSAttributeType] { [.UUIDAttributeType] }
 }

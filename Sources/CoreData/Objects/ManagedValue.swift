@@ -1,19 +1,19 @@
 internal import Foundation
 
-/// A type that a property of a managed object class can have.
+/// A type that properties of managed object classes can have.
 ///
-/// Numbers, text, dates, data, UUIDs, URLs, managed objects, sets of managed objects, their optionals, and enumerations with a raw value
-/// of one of these (declare the conformance: `extension Genre: ManagedValue {}`).
+/// Numbers, strings, dates, data, UUIDs, URLs, managed objects, sets of managed objects, their optionals, and enumerations with a raw
+/// value of one of these types conform (declare the conformance of an enumeration: `extension Genre: ManagedValue {}`).
 public protocol ManagedValue {
-    /// The value at `place`; the type's stand-in where it is nil.
+    /// Returns the value at `place`; the type's value for nil where it is nil.
     static func get(from object: NSManagedObject, at place: PropertyPlace) -> Self
-    /// The value at `place`, nil where it is nil.
+    /// Returns the value at `place`, or nil.
     static func getOptional(from object: NSManagedObject, at place: PropertyPlace) -> Self?
     /// Stores a value at `place`.
     static func set(_ value: Self, in object: NSManagedObject, at place: PropertyPlace)
     /// Stores a value or nil at `place`.
     static func setOptional(_ value: Self?, in object: NSManagedObject, at place: PropertyPlace)
-    /// Whether a property of the model can be read as this type.
+    /// Returns whether a property of the model can be read as this type.
     static func fits(_ property: NSPropertyDescription) -> Bool
 }
 
@@ -28,35 +28,35 @@ extension PropertyPlace {
     }
 }
 
-/// A type that lies in a slot just as it is, or as one machine word.
+/// A type whose values are stored in a slot directly, or as one machine word.
 public protocol ManagedScalar: ManagedValue {
-    /// What lies in the slot.
+    /// The type in the slot.
     associatedtype Stored
-    /// What lies in the slot for nil.
+    /// The stored form of nil.
     static var storedNil: Stored { get }
-    /// The value of what lies in the slot.
+    /// Returns the value of a stored form.
     static func fromStored(_ stored: Stored) -> Self
-    /// What is to lie in the slot for the value.
+    /// Returns the stored form of a value.
     static func toStored(_ value: Self) -> Stored
-    /// The kinds of attribute that may be read as this type.
+    /// The attribute types that can be read as this type.
     static var attributeTypes: [NSAttributeType] { get }
 }
 
 extension ManagedScalar {
-    /// See ``ManagedValue``.
+    /// Returns the value at `place`; the type's value for nil where it is nil.
     @inlinable @inline(__always)
     public static func get(from object: NSManagedObject, at place: PropertyPlace) -> Self {
         fromStored((object.readableSlots(place.index) + place.offset).assumingMemoryBound(to: Stored.self).pointee)
     }
 
-    /// See ``ManagedValue``.
+    /// Returns the value at `place`, or nil.
     @inlinable @inline(__always)
     public static func getOptional(from object: NSManagedObject, at place: PropertyPlace) -> Self? {
         let slots = object.readableSlots(place.index)
         return place.isNil(slots) ? nil : fromStored((slots + place.offset).assumingMemoryBound(to: Stored.self).pointee)
     }
 
-    /// See ``ManagedValue``.
+    /// Stores a value at `place`.
     @inlinable @inline(__always)
     public static func set(_ value: Self, in object: NSManagedObject, at place: PropertyPlace) {
         let slots = object.writableSlots(place.index)
@@ -64,7 +64,7 @@ extension ManagedScalar {
         place.setNil(false, slots)
     }
 
-    /// See ``ManagedValue``.
+    /// Stores a value or nil at `place`.
     @inlinable @inline(__always)
     public static func setOptional(_ value: Self?, in object: NSManagedObject, at place: PropertyPlace) {
         if let value { return set(value, in: object, at: place) }
@@ -73,7 +73,7 @@ extension ManagedScalar {
         place.setNil(true, slots)
     }
 
-    /// See ``ManagedValue``.
+    /// Returns whether a property of the model can be read as this type.
     public static func fits(_ property: NSPropertyDescription) -> Bool {
         (property as? NSAttributeDescription).map { attributeTypes.contains($0.attributeType) } ?? false
     }

@@ -1,16 +1,16 @@
 internal import Foundation
 
 extension NSManagedObject {
-    /// The old values of the properties that stores keep and that the current event has changed, under their names; nil as `NSNull`.
+    /// Returns the old values of the persistent properties that the current event has changed, by name; nil as `NSNull`.
     ///
-    /// An event ends with the notification of what has changed; the observers of ``NSManagedObjectContext/didChangeObjectsNotification`` see
-    /// what it tells of. For a new object the old values are the defaults. Call it on the context's queue.
+    /// An event ends with the notification of its changes; observers of ``NSManagedObjectContext/didChangeObjectsNotification`` read the
+    /// values of the event that it reports. For a new object the old values are the defaults. Call it on the context's queue.
     ///
     /// Source: [changedValuesForCurrentEvent()](https://developer.apple.com/documentation/coredata/nsmanagedobject/1506472-changedvaluesforcurrentevent).
     public func changedValuesForCurrentEvent() -> [String: Any] {
         checkQueue("changedValuesForCurrentEvent()")
         guard let context = registry?.context else { return [:] }
-        // What an observer changes is news of the next event already. An object that is in no event keeps the row of the last one.
+        // An observer's changes belong to the next event already. An object without changes in an event keeps the row of its last one.
         let isCurrent = flags.contains(.noted)
         let isNew = isCurrent ? flags.contains(.insertedInEvent) : context.announced?.changes.inserted.contains(self) ?? false
         guard isCurrent || isNew || context.announced?.changes.updated.contains(self) ?? false else { return [:] }
@@ -35,7 +35,7 @@ extension NSManagedObject {
         return values
     }
 
-    /// The objects that a relationship led to before the steps; nil where it leads there still.
+    /// Returns the objects of a relationship before the steps; nil where the steps did not change it.
     private func relatedBefore(
         _ steps: [EventStep], _ relationship: NSRelationshipDescription, isNew: Bool
     ) -> [NSManagedObject]? {
@@ -63,13 +63,13 @@ extension NSManagedObject {
         return Array(members)
     }
 
-    /// The objects of an ordered relationship before the steps that have made it what it is now.
+    /// Returns the objects of an ordered relationship before the steps.
     static func orderBefore(_ steps: [EventStep], _ now: [NSManagedObject]) -> [NSManagedObject] {
         var objects = now
         for step in steps.reversed() {
             switch step {
             case .added(_, _, let object):
-                // What is added to an order mostly comes to its end.
+                // Objects are mostly added at the end.
                 if let index = objects.lastIndex(where: { $0 === object }) { objects.remove(at: index) }
             case .removed(_, _, let object, let index): objects.insert(object, at: min(index ?? objects.count, objects.count))
             case .replaced(_, _, let before, _): objects = before
@@ -79,7 +79,7 @@ extension NSManagedObject {
         return objects
     }
 
-    /// Whether a property differs from what the store had. Properties of new objects do.
+    /// Returns whether a property differs from its stored value; always true for a new object.
     func differsFromSnapshot(_ property: NSPropertyDescription) -> Bool {
         guard let snapshot else {
             // A fault may have relationships that were changed through their inverses.
@@ -103,18 +103,18 @@ extension NSManagedObject {
         }
     }
 
-    /// Whether a property that stores do not keep has been changed.
+    /// Whether a transient property has changed.
     final var hasTransientChanges: Bool {
         owningEntity.frozen!.hasTransients && changes.contains { $0.isTransient && differsFromSnapshot($0) }
     }
 
-    /// See ``hasPersistentChangedValues``.
+    /// Whether the object has changes to write: the value of the public ``hasPersistentChangedValues``.
     final var hasChangesToSave: Bool {
         let frozen = owningEntity.frozen!
-        // Attributes first: a look at the rows, without one at the model.
+        // Attributes first: they are compared in the rows, without the model.
         var attributes = changed.low & frozen.storedAttributes
         if attributes != 0 {
-            // Both rows stay while they are compared: they are not counted.
+            // Both rows stay alive during the comparison: references are not counted.
             guard let snapshotSlots else { return true }
             if let slots {
                 while attributes != 0 {
@@ -138,7 +138,7 @@ extension NSManagedObject {
 }
 
 extension Row {
-    /// Whether two rows of one layout, or of one that extends the other's, have equal values at `slot`.
+    /// Returns whether two rows, of one layout or of one that extends the other's, have equal values at `slot`.
     func hasEqualValue(as other: Row, at slot: RowLayout.Slot) -> Bool {
         if self === other { return true }
         let isNil = isNil(at: slot)
@@ -153,7 +153,7 @@ extension Row {
         case .double, .date: return place.load(as: Double.self) == otherPlace.load(as: Double.self)
         case .uuid: return place.load(as: UUID.self) == otherPlace.load(as: UUID.self)
         case .string:
-            // Byte by byte, as `NSString` compares: “é” of one scalar and “é” of two are two values.
+            // Compared byte by byte, like `NSString`: “é” as one scalar differs from “é” as two.
             let (text, otherText) = (text(at: slot).utf8, other.text(at: slot).utf8)
             return text.count == otherText.count && text.elementsEqual(otherText)
         case .data: return data(at: slot) == other.data(at: slot)

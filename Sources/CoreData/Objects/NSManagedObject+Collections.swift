@@ -3,32 +3,32 @@ public import Foundation
 internal import Predicates
 
 extension Sequence where Element: NSManagedObject {
-    /// The objects that a predicate matches; their faults fire. Call it on the context's queue.
+    /// Returns the objects that match a predicate; their faults fire. Call it on the context's queue.
     ///
-    /// Stops the program with a message where ``filtered(matching:)`` throws, as the uncaught exception does on Apple's platforms.
+    /// Stops the program with a message where ``filtered(matching:)`` throws; Apple's framework raises an exception.
     public func filtered(using predicate: NSPredicate) -> [Element] {
         do { return try filtered(matching: predicate) } catch { preconditionFailure("\(error)") }
     }
 
-    /// The objects that a predicate matches; their faults fire. Call it on the context's queue.
+    /// Returns the objects that match a predicate; their faults fire. Call it on the context's queue.
     ///
-    /// - Throws: an error for a format that did not parse and for an unknown key; the error of a failing fault.
+    /// - Throws: An error for a format that did not parse and for an unknown key; the error of a failing fault.
     public func filtered(matching predicate: NSPredicate) throws -> [Element] {
         let objects = Array(self)
         guard let first = objects.first else { return [] }
         var compiled: [UnsafeMutableRawPointer: CompiledPredicate] = [:]
-        // Objects of one entity mostly come in a row.
+        // Objects of one entity are mostly consecutive.
         var kind = UnsafeMutableRawPointer(first.places)
         var test = try predicate.compiled(for: first.owningEntity.frozen!.schema)
         compiled[kind] = test
         var found: [Element] = []
         defer { withExtendedLifetime(compiled) {} }
         try objects.withUnsafeBufferPointer { elements in
-            // The array keeps the objects; retaining each would cost more than the test.
+            // The array keeps the objects alive; retaining each would cost more than the test.
             let references = UnsafeRawPointer(elements.baseAddress.unsafelyUnwrapped).assumingMemoryBound(
                 to: Unmanaged<NSManagedObject>.self)
             for index in elements.indices {
-                // An object and its row lie apart: both are on their way to the processor before their turn comes.
+                // Objects and rows are separate in memory: both are prefetched.
                 if index + 32 < elements.count { coredata_prefetch(references[index + 32].toOpaque()) }
                 if index + 16 < elements.count, let slots = references[index + 16]._withUnsafeGuaranteedRef({ $0.slots }) {
                     coredata_prefetch(slots)
@@ -41,18 +41,18 @@ extension Sequence where Element: NSManagedObject {
                     test = try compiled[kind] ?? predicate.compiled(for: elements[index].owningEntity.frozen!.schema)
                     compiled[kind] = test
                 }
-                // Held by `compiled`.
+                // Kept alive by `compiled`.
                 if try test.matchesWhileHeld(try object._withUnsafeGuaranteedRef { try $0.subject() }) { found.append(elements[index]) }
             }
         }
         return found
     }
 
-    /// The objects in the order of sort descriptors; their faults fire. Call it on the context's queue.
+    /// Returns the objects sorted by sort descriptors; their faults fire. Call it on the context's queue.
     ///
-    /// The descriptors may name properties of the entity that the objects share.
+    /// The descriptors may name properties of the entity that the objects have in common.
     ///
-    /// - Throws: an error for an unknown key; the error of a failing fault.
+    /// - Throws: An error for an unknown key; the error of a failing fault.
     public func sorted(using descriptors: [NSSortDescriptor]) throws -> [Element] {
         let objects = Array(self)
         guard let first = objects.first else { return [] }
@@ -65,7 +65,7 @@ extension Sequence where Element: NSManagedObject {
 }
 
 extension CompiledSort {
-    /// Objects in the order that the sort was made for; their faults fire.
+    /// Returns the objects in the order of the sort keys; their faults fire.
     func sorted<Object: NSManagedObject>(_ objects: [Object]) throws -> [Object] {
         let subjects = try objects.mapUncounted { try $0.subject() }
         return try withExtendedLifetime(objects) {

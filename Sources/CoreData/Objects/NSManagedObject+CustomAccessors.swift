@@ -1,65 +1,64 @@
 public import Foundation
 
-/// How the objects of a to-many relationship are changed by a custom accessor.
+/// The kinds of change that a custom accessor makes to a to-many relationship.
 ///
-/// Foundation on Linux does not have it; name, cases and raw values are those of Apple's.
+/// Foundation on Linux lacks it; name, cases and raw values are Apple's.
 public enum NSKeyValueSetMutationKind: UInt, Sendable {
     /// Objects are added.
     case union = 1
-    /// Objects are taken out.
+    /// Objects are removed.
     case minus = 2
-    /// All but some objects are taken out.
+    /// All objects except some are removed.
     case intersect = 3
     /// All objects are replaced.
     case set = 4
 }
 
-/// How the objects of an ordered relationship are changed by a custom accessor.
+/// The kinds of change that a custom accessor makes to an ordered relationship.
 ///
-/// Foundation on Linux does not have it; name, cases and raw values are those of Apple's.
+/// Foundation on Linux lacks it; name, cases and raw values are Apple's.
 public enum NSKeyValueChange: UInt, Sendable {
     /// The value is replaced.
     case setting = 1
     /// Objects are inserted.
     case insertion = 2
-    /// Objects are taken out.
+    /// Objects are removed.
     case removal = 3
     /// Objects are replaced by others.
     case replacement = 4
 }
 
 extension NSManagedObject {
-    /// Announces that a custom accessor changes the objects of an ordered relationship: the property counts as changed from here on.
+    /// Notifies the object that a custom accessor is about to change an ordered relationship, and marks the property as changed.
     ///
     /// - Parameters:
-    ///   - changeKind: how it is about to change.
-    ///   - indexes: the places it is about to change at.
-    ///   - key: the relationship.
+    ///   - changeKind: The kind of change.
+    ///   - indexes: The indexes to be changed.
+    ///   - key: The name of the relationship.
     public func willChange(_ changeKind: NSKeyValueChange, valuesAt indexes: IndexSet, forKey key: String) { willChangeValue(forKey: key) }
 
-    /// Ends the change that `willChange(_:valuesAt:forKey:)` has announced: the inverses follow what has become of the relationship.
+    /// Ends a change announced by `willChange(_:valuesAt:forKey:)` and updates the inverse relationships.
     public func didChange(_ changeKind: NSKeyValueChange, valuesAt indexes: IndexSet, forKey key: String) { didChangeValue(forKey: key) }
 
-    /// Announces that a custom accessor changes the objects of a to-many relationship: the property counts as changed from here on.
+    /// Notifies the object that a custom accessor is about to change a to-many relationship, and marks the property as changed.
     ///
     /// - Parameters:
-    ///   - key: the relationship.
-    ///   - mutationKind: how it is about to change.
-    ///   - objects: the objects it is about to change by.
+    ///   - key: The name of the relationship.
+    ///   - mutationKind: The kind of change.
+    ///   - objects: The objects of the change.
     public func willChangeValue(
         forKey key: String, withSetMutation mutationKind: NSKeyValueSetMutationKind, using objects: Set<AnyHashable>
     ) {
         willChangeValue(forKey: key)
     }
 
-    /// Ends the change that `willChangeValue(forKey:withSetMutation:using:)` has announced: the inverses follow what has become of the
-    /// relationship.
+    /// Ends a change announced by `willChangeValue(forKey:withSetMutation:using:)` and updates the inverse relationships.
     public func didChangeValue(forKey key: String, withSetMutation mutationKind: NSKeyValueSetMutationKind, using objects: Set<AnyHashable>)
     {
         didChangeValue(forKey: key)
     }
 
-    /// Marks a property as changed; of a relationship, remembers what it has led to.
+    /// Marks a property as changed and, for a relationship, keeps its objects for ``endChange(of:)``.
     func announceChange(of property: NSPropertyDescription) {
         guard let relationship = property as? NSRelationshipDescription else { return noteChange(at: property.slotIndex) }
         if rarities == nil { rarities = Rarities() }
@@ -68,7 +67,7 @@ extension NSManagedObject {
         rarities?.announced[relationship.name] = objects
     }
 
-    /// Keeps the inverse of a relationship that a custom accessor has changed at this end.
+    /// Updates the inverse of a relationship that a custom accessor has changed.
     func endChange(of property: NSPropertyDescription) {
         guard let relationship = property as? NSRelationshipDescription,
             let before = rarities?.announced.removeValue(forKey: relationship.name)
@@ -80,7 +79,7 @@ extension NSManagedObject {
         for object in now where !old.contains(object) { object.remember(self, at: relationship) }
     }
 
-    /// Something that is no managed object was to come into a relationship.
+    /// Records that a value for a relationship is not a managed object.
     func refuseMember(_ member: Any, of relationship: NSRelationshipDescription) {
         refuse(member, for: relationship, because: Self.misfit(member, relationship))
     }

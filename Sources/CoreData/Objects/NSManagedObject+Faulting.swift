@@ -1,12 +1,12 @@
 internal import Foundation
 
 extension NSManagedObject {
-    /// Takes the object's values from the store if they are not here.
+    /// Fires the fault: loads the object's values from the store if it is a fault.
     ///
-    /// Reading a property does this by itself; call it where a failing store is to be noticed at once.
+    /// Reading a property does this automatically; call it to handle a store's error at once. Call it on the context's queue.
     ///
-    /// - Throws: the store's error, or code 133000 when the store has no row for the object and the context's
-    ///   ``NSManagedObjectContext/shouldDeleteInaccessibleFaults`` is false. Call it on the context's queue.
+    /// - Throws: The store's error, or code 133000 when the store has no row for the object and the context's
+    ///   ``NSManagedObjectContext/shouldDeleteInaccessibleFaults`` is false.
     public func fulfillFault() throws {
         if slots != nil { return }
         checkQueue("fulfillFault()")
@@ -16,7 +16,7 @@ extension NSManagedObject {
                 NSCoreDataError, "The values of \(objectID) cannot be read.", reason: "Its context no longer exists.",
                 next: "Keep the context for as long as its objects are used.")
         }
-        // What is read of a former state does not lie with the rows of the present one.
+        // Rows of a past state are not among those of the current one.
         if let origin, !context.requestingContext.generation.isPinned,
             let row = origin.store.rowAtHand(number, of: origin, notOlderThan: context.stalenessInterval)
         {
@@ -32,20 +32,28 @@ extension NSManagedObject {
         }
     }
 
-    /// No store has values of a new object that was made a fault: they are the defaults.
+    /// Gives a new object that became a fault its default values, because no store has any.
     private func takeDefaults() {
         row = owningEntity.frozen!.layout.defaultRow!.copy()
         flags.insert(.ownsRow)
     }
 
-    /// Takes the object's values from `row` if they are not here, and calls `awakeFromFetch`.
+    /// Takes the values of a fault from `row` and calls `awakeFromFetch`.
     final func fulfillFault(with row: Row) {
         guard isFault else { return }
-        adopt(row)
+        row.slots.rowBlock.retain(times: 2)
+        fulfillFault(counted: row.slots)
+    }
+
+    /// Takes the fault's values from a row and calls `awakeFromFetch`.
+    ///
+    /// - Parameter slots: those of the row, whose block has been counted twice for the object.
+    @inline(__always) final func fulfillFault(counted slots: UnsafeMutableRawPointer) {
+        adopt(counted: slots)
         flags.insert(.awaking)
         awakeFromFetch()
         flags.remove(.awaking)
-        // The event has changed relationships of the fault; what it changes from here on starts from these values.
+        // The event has changed relationships of the fault; its further changes start from these values.
         if flags.contains(.noted) { keepRowOfEvent() }
     }
 
@@ -56,21 +64,30 @@ extension NSManagedObject {
             next: "Refresh the object that refers to it, or fetch again.", info: [NSAffectedObjectsErrorKey: [id]])
     }
 
-    /// Makes `row` the object's values, as the store has them.
+    /// Makes `row` the object's stored values.
     final func adopt(_ row: Row) {
-        self.row = row
-        snapshot = row
-        flags.remove(.ownsRow)
+        row.slots.rowBlock.retain(times: 2)
+        adopt(counted: row.slots)
     }
 
-    /// The slots to read a property from, see ``slotsAfterFault()``: its value is there, whatever else of the row is unknown.
+    /// Makes a row the object's values, as the store has them. Its block has been counted for that twice.
+    @inline(__always) private func adopt(counted slots: UnsafeMutableRawPointer) {
+        let (oldSlots, oldSnapshot) = (self.slots, snapshotSlots)
+        (self.slots, snapshotSlots) = (slots, slots)
+        flags.remove(.ownsRow)
+        oldSlots?.rowBlock.release()
+        oldSnapshot?.rowBlock.release()
+        if flags.contains(.partial) || slots.withRow(\.mayHaveUnknown) { noticeUnknown() }
+    }
+
+    /// Returns the slots to read a property from, see ``slotsAfterFault()``; its value is known, even if others in the row are not.
     @usableFromInline @inline(never) final func slotsAfterFault(reading index: Int) -> UnsafeMutableRawPointer {
         _ = slotsAfterFault()
         if flags.contains(.partial) { completeUnknown(at: index) }
         return slots ?? owningEntity.frozen!.layout.nilRow.slots
     }
 
-    /// The slots to read from: the object's own, or those of a row of nils when the store failed. The error is kept by the context.
+    /// Returns the slots to read from: the object's own, or those of a row of nils after a store's error, which the context keeps.
     @usableFromInline @inline(never) final func slotsAfterFault() -> UnsafeMutableRawPointer {
         if slots == nil {
             do {
@@ -82,21 +99,21 @@ extension NSManagedObject {
         return slots ?? owningEntity.frozen!.layout.nilRow.slots
     }
 
-    /// The row to read from, as ``slotsAfterFault()``.
+    /// The row to read from, like ``slotsAfterFault()``.
     final var readableRow: Row {
         if slots == nil { _ = slotsAfterFault() }
         return row ?? owningEntity.frozen!.layout.nilRow
     }
 
-    /// Prepares the property at `index` for a new value and answers the slots to write it to.
+    /// Prepares the property at `index` for a new value and returns the slots to write to.
     @usableFromInline @inline(never) final func slotsForWriting(_ index: Int) -> UnsafeMutableRawPointer {
         guard prepareRowForChange(at: index) else { return registry?.context?.discardedSlots(of: owningEntity) ?? slotsOfOwnBlankRow() }
         if refusedValues != nil { forgetRefusal(of: owningEntity.frozen!.properties[index]) }
         return slots.unsafelyUnwrapped
     }
 
-    /// Marks the property at `index` as changed and makes the row the object's own, in this order: the event keeps the row that was. False
-    /// when the values cannot be had.
+    /// Marks the property at `index` as changed and then makes the row exclusive to the object, so that the event keeps the previous row.
+    /// Returns false when the values cannot be loaded.
     final func prepareRowForChange(at index: Int) -> Bool {
         if slots == nil { _ = slotsAfterFault() }
         guard slots != nil else { return false }
@@ -106,7 +123,7 @@ extension NSManagedObject {
         return true
     }
 
-    /// Makes the row the object's own. False when its values cannot be had.
+    /// Makes the row exclusive to the object. Returns false when its values cannot be loaded.
     final func prepareRowForWriting() -> Bool {
         if flags.contains(.ownsRow) { return true }
         if slots == nil { _ = slotsAfterFault() }
@@ -114,7 +131,7 @@ extension NSManagedObject {
         if eventRow == nil, flags.contains(.noted), flags.contains(.deleted), !flags.contains(.insertedInEvent) { eventRow = shared }
         let own = shared.copy()
         row = own
-        // See `refuse`: while a value is refused, every write takes the long way.
+        // See `refuse`: while there are refused values, every write takes the slow path.
         if refusedValues == nil { flags.insert(.ownsRow) }
         return true
     }
@@ -126,19 +143,19 @@ extension NSManagedObject {
         return blank.slots
     }
 
-    /// Marks the property at `index` as changed and tells the context.
+    /// Marks the property at `index` as changed and notifies the context.
     final func noteChange(at index: Int) {
         if flags.contains(.awaking) { return }
         if AccessHooks.isActive { noteWrite(at: index) }
         changed.insert(index)
-        // One that an undo has brought back stands in the event, and in no list yet.
+        // An object restored by an undo belongs to the event but is in no list yet.
         if !flags.contains(.noted) || flags.isDisjoint(with: [.inserted, .updated, .deleted]) {
             registry?.context?.noteChange(of: self)
             flags.insert(.noted)
         }
     }
 
-    /// A property that the model does not have was changed: the context is told, if the class wants it to be.
+    /// Notifies the context of a change to a property that the model does not have, if the class requests that.
     final func noteUnmodeledChange() {
         if flags.contains(.awaking) || Swift.type(of: self).contextShouldIgnoreUnmodeledPropertyChanges { return }
         checkQueue("willChangeValue(forKey:)")
@@ -147,7 +164,7 @@ extension NSManagedObject {
         flags.insert(.noted)
     }
 
-    /// Drops the values, so that the next read takes them from the store again. Changes are lost.
+    /// Turns the object into a fault, so that the next read loads it again. Its changes are lost.
     final func turnIntoFault() {
         willTurnIntoFault()
         row = nil

@@ -1,7 +1,7 @@
 public import Foundation
 
-// The methods that Xcode generates for to-many relationships (`addToTracks(_:)`, `insertIntoTracks(_:at:)`, …), over properties that are
-// resolved once, as the accessors beside them. See NSManagedObject+Members.swift for what they do.
+// The methods that Xcode generates for to-many relationships (`addToTracks(_:)`, `insertIntoTracks(_:at:)`, …), for properties that are
+// resolved once. NSManagedObject+Members.swift describes them.
 extension NSManagedObject {
     private func toMany<Value>(at property: ManagedProperty<Value>) -> NSRelationshipDescription {
         guard let relationship = property.placeForWriting(in: self).property(of: self) as? NSRelationshipDescription, relationship.isToMany
@@ -9,11 +9,11 @@ extension NSManagedObject {
         return relationship
     }
 
-    /// Adds an object to a to-many relationship, at the end of an order, and keeps the inverse. Call it on the context's queue.
+    /// Adds an object to a to-many relationship, at the end of an ordered one, and updates the inverse. Call it on the context's queue.
     public func add<Value>(_ object: NSManagedObject, to property: ManagedProperty<Value>) { add(object, to: toMany(at: property)) }
 
-    /// Adds objects to a to-many relationship, at the end of an order. What is no object that may stand in it is refused; validation reports it
-    /// when the object is saved.
+    /// Adds objects to a to-many relationship, at the end of an ordered one. An element that the relationship cannot hold is refused;
+    /// validation reports it when the object is saved.
     public func add<Value>(_ objects: some Sequence<Any>, to property: ManagedProperty<Value>) {
         let relationship = toMany(at: property)
         for object in objects {
@@ -21,28 +21,28 @@ extension NSManagedObject {
         }
     }
 
-    /// Takes an object out of a to-many relationship, and keeps the inverse. Call it on the context's queue.
+    /// Removes an object from a to-many relationship and updates the inverse. Call it on the context's queue.
     public func remove<Value>(_ object: NSManagedObject, from property: ManagedProperty<Value>) {
         remove(object, from: toMany(at: property))
     }
 
-    /// Takes objects out of a to-many relationship; those that are not in it are passed over.
+    /// Removes objects from a to-many relationship; objects not in it are skipped.
     public func remove<Value>(_ objects: some Sequence<Any>, from property: ManagedProperty<Value>) {
         let relationship = toMany(at: property)
         for case let object as NSManagedObject in objects { remove(object, from: relationship) }
     }
 
-    /// Inserts objects into an ordered relationship, as ``insertObjects(_:at:intoRelationship:)``.
+    /// Inserts objects into an ordered relationship, like ``insertObjects(_:at:intoRelationship:)``.
     public func insert<Value>(_ objects: [NSManagedObject], at indexes: NSIndexSet, into property: ManagedProperty<Value>) {
         insertObjects(objects, at: IndexSet(indexes), intoRelationship: toMany(at: property).name)
     }
 
-    /// Takes the objects at some places out of an ordered relationship, as ``removeObjects(at:fromRelationship:)``.
+    /// Removes the objects at indexes from an ordered relationship, like ``removeObjects(at:fromRelationship:)``.
     public func remove<Value>(at indexes: NSIndexSet, from property: ManagedProperty<Value>) {
         removeObjects(at: IndexSet(indexes), fromRelationship: toMany(at: property).name)
     }
 
-    /// Puts other objects into the places of those in an ordered relationship, as ``replaceObjects(at:with:inRelationship:)``.
+    /// Replaces the objects at indexes of an ordered relationship, like ``replaceObjects(at:with:inRelationship:)``.
     public func replace<Value>(at indexes: NSIndexSet, with objects: [NSManagedObject], in property: ManagedProperty<Value>) {
         replaceObjects(at: IndexSet(indexes), with: objects, inRelationship: toMany(at: property).name)
     }

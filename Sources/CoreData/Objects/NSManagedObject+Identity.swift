@@ -1,8 +1,8 @@
-// An object that a store with counted rows has fetched knows its number and where it comes from. Its ID is made when somebody asks for it:
-// most objects of a long list are never asked.
+// An object from a store with numbered rows knows its row number and its origin. Its ID is created on demand: most objects of a long list
+// never need one.
 
 extension NSManagedObject {
-    /// The ID; nil for a new object that nobody has asked for one.
+    /// The ID; nil for a new object whose ID was never requested.
     final var identifier: NSManagedObjectID? {
         get {
             if let madeID { return madeID }
@@ -17,22 +17,22 @@ extension NSManagedObject {
         }
     }
 
-    /// Whether the object has been saved under an ID of its own.
+    /// Whether the object was saved under a permanent ID.
     final var hasPermanentID: Bool { origin != nil || madeID.map { !$0.isTemporary } ?? false }
 
-    /// The key under which identity maps file the object; nil where it has no ID. May be asked on any queue.
+    /// The key of the object in identity maps; nil where it has no ID. Use it on any queue.
     final var identityKey: Int64? {
         if let origin { return origin.key(number) }
         return madeID?.key
     }
 
-    /// Whether the object has an ID. May be asked on any queue, under the lock of the registry.
+    /// Returns whether the object has an ID. Call it on any queue, under the lock of the registry.
     final func isIdentified(by id: NSManagedObjectID) -> Bool {
         if let origin { return origin.isSame(number, as: id) }
         return madeID.map { $0 === id || $0.isSame(as: id) } ?? false
     }
 
-    /// Whether the object is that of a row. May be asked on any queue, under the lock of the registry.
+    /// Returns whether the object belongs to a row. Call it on any queue, under the lock of the registry.
     final func isIdentified(by rowNumber: Int64, of rowOrigin: RowOrigin) -> Bool {
         if let origin { return number == rowNumber && origin.sharesNumbers(with: rowOrigin) }
         return madeID.map { rowOrigin.isSame(rowNumber, as: $0) } ?? false

@@ -1,19 +1,19 @@
 internal import Foundation
 
 extension NSManagedObject {
-    /// The value at the end of a path of keys, such as `"album.band.name"` or `"tracks.@count"`.
+    /// Returns the value at a key path, such as `"album.band.name"` or `"tracks.@count"`.
     ///
-    /// A path leads into composite attributes too: `"place.latitude"`; an element that the model does not have is nil.
-    /// A path through a to-many relationship gives an array with the values of all its objects. Operators: `@count`, `@sum`, `@avg`,
-    /// `@min`, `@max`, `@unionOfObjects`, `@distinctUnionOfObjects`. An unknown operator stops the program with a message.
+    /// A path may continue into composite attributes: `"place.latitude"`; an element that the model does not have is nil. A path through
+    /// a to-many relationship returns an array with the values of all its objects. The operators are `@count`, `@sum`, `@avg`, `@min`,
+    /// `@max`, `@unionOfObjects` and `@distinctUnionOfObjects`; an unknown operator stops the program with a message.
     public func value(forKeyPath keyPath: String) -> Any? {
         Self.value(of: self, at: keyPath.split(separator: ".")[...])
     }
 
-    /// Sets the value at the end of a path of keys; the path to it must be of to-one relationships. Nothing is set where it ends in nil.
+    /// Sets the value at a key path over to-one relationships. Nothing is set where one of them is nil.
     ///
-    /// A path that leads into a composite attribute sets one element of it, and leaves the others as they are; an attribute that was nil has
-    /// this element alone. An element that the model does not have stops the program with a message, as an unknown key does.
+    /// A path into a composite attribute sets one element and keeps the others; a nil attribute gets that element only. An element that
+    /// the model does not have stops the program with a message, like an unknown key.
     public func setValue(_ value: Any?, forKeyPath keyPath: String) {
         let keys = keyPath.split(separator: ".").map(String.init)
         guard let key = keys.first, keys.count > 1 else { return setValue(value, forKey: keyPath) }
@@ -25,7 +25,7 @@ extension NSManagedObject {
         (self.value(forKey: key) as? NSManagedObject)?.setValue(value, forKeyPath: rest.joined(separator: "."))
     }
 
-    /// The elements of a composite attribute with another value at the end of a path in it.
+    /// Returns the elements of a composite attribute after setting the value at a path in it.
     private static func elements(
         _ elements: [String: Any], of composite: NSCompositeAttributeDescription, with value: Any?, at path: ArraySlice<String>
     ) -> [String: Any] {

@@ -2,7 +2,7 @@ internal import Foundation
 public import Predicates
 
 extension NSManagedObject: KeyValueReadable {
-    /// The values of `keys`, nil as `NSNull`.
+    /// Returns the values of `keys`, nil as `NSNull`.
     public func dictionaryWithValues(forKeys keys: [String]) -> [String: Any] {
         Dictionary(keys.map { ($0, value(forKey: $0) ?? NSNull()) }, uniquingKeysWith: { $1 })
     }
@@ -12,17 +12,17 @@ extension NSManagedObject: KeyValueReadable {
         for (key, value) in keyedValues { setValue(value is NSNull ? nil : value, forKey: key) }
     }
 
-    /// The values of the properties that stores keep and that differ from what the store had when the object was last read or saved, under
-    /// their names; nil as `NSNull`. Of a new object those that were set. Fires no relationship fault to find out.
+    /// Returns the values of the persistent properties that differ from the values last read or saved, by name; nil as `NSNull`. For a
+    /// new object these are the properties that were set. Fires no relationship fault.
     public func changedValues() -> [String: Any] {
         checkQueue("changedValues()")
         return values(of: persistentChanges.lazy.filter { self.differsFromSnapshot($0) }) { $0.currentValue(of: $1) }
     }
 
-    /// The values that the store had when the object was last read or saved, of the properties that stores keep; nil as `NSNull`. None of an
-    /// object that was never saved.
+    /// Returns the values of persistent properties when the object was last read or saved, by name; nil as `NSNull`. An object that was
+    /// never saved has none.
     ///
-    /// - Parameter keys: the properties wanted, nil for all.
+    /// - Parameter keys: The names of the properties; nil for all.
     public func committedValues(forKeys keys: [String]?) -> [String: Any] {
         checkQueue("committedValues(forKeys:)")
         if slots == nil { _ = slotsAfterFault() }
@@ -58,7 +58,7 @@ extension NSManagedObject: KeyValueReadable {
 
     // MARK: One property
 
-    /// The value of a property at the public edge.
+    /// Returns the public value of a property.
     func currentValue(of property: NSPropertyDescription) -> Any? {
         guard let relationship = property as? NSRelationshipDescription else { return anyAttribute(property) }
         if !relationship.isToMany { return toOne(relationship) }
@@ -66,7 +66,7 @@ extension NSManagedObject: KeyValueReadable {
         return relationship.isOrdered ? NSOrderedSet(array: objects) : Set(objects)
     }
 
-    /// The value of an attribute at the public edge.
+    /// Returns the public value of an attribute.
     func anyAttribute(_ property: NSPropertyDescription) -> Any? {
         let row = readableRow
         guard flags.contains(.partial) else { return row.any(at: slot(of: property), of: property as? NSAttributeDescription) }
@@ -94,7 +94,7 @@ extension NSManagedObject: KeyValueReadable {
         return context.object(with: id)
     }
 
-    /// Sets a property of any kind, as ``setValue(_:forKey:)``.
+    /// Sets a property of any kind, like ``setValue(_:forKey:)``.
     func setCurrentValue(_ value: Any?, of property: NSPropertyDescription) {
         guard let relationship = property as? NSRelationshipDescription else {
             return storePrimitive(value, of: property, notes: true)
@@ -105,7 +105,7 @@ extension NSManagedObject: KeyValueReadable {
         if relationship.isToMany { setToMany(objects, relationship) } else { setToOne(objects.first, relationship) }
     }
 
-    /// Stores a property of any kind without telling the context.
+    /// Stores a property of any kind without notifying the context.
     func setPrimitive(_ value: Any?, of property: NSPropertyDescription) {
         guard let relationship = property as? NSRelationshipDescription else {
             return storePrimitive(value, of: property, notes: false)
@@ -126,7 +126,7 @@ extension NSManagedObject: KeyValueReadable {
         forgetRefusal(of: property)
     }
 
-    /// The managed objects in a value given for a relationship; nil when there is anything else in it.
+    /// Returns the managed objects in a value for a relationship; nil when it contains anything else.
     static func objects(in value: Any?, for relationship: NSRelationshipDescription) -> [NSManagedObject]? {
         switch AttributeCheck.unwrapped(value) {
         case nil: return []
@@ -144,17 +144,17 @@ extension NSManagedObject: KeyValueReadable {
         "it is of \(Swift.type(of: value as Any)), not \(relationship.isToMany ? "managed objects" : "one managed object")"
     }
 
-    /// Keeps what is wrong with a value that a property cannot hold, for validation to report.
+    /// Records an error for a value that a property cannot hold, for validation to report.
     func refuse(_ value: Any?, for property: NSPropertyDescription, because reason: String) {
         let error = unacceptable(value, for: property, because: reason)
         refusedValues = refusedValues ?? [:]
         refusedValues![property.name] = error
         noteChange(at: property.slotIndex)
-        // Typed accessors write to an owned row at once; without one they come by `slotsForWriting`, which mends this.
+        // Typed accessors write directly to an exclusive row; without one they call `slotsForWriting`, which clears this.
         flags.remove(.ownsRow)
     }
 
-    /// A property has been given a value that it can hold.
+    /// Removes the recorded error of a property that has received a valid value.
     func forgetRefusal(of property: NSPropertyDescription) {
         guard refusedValues?.removeValue(forKey: property.name) != nil, refusedValues?.isEmpty ?? false else { return }
         refusedValues = nil
@@ -162,7 +162,7 @@ extension NSManagedObject: KeyValueReadable {
 }
 
 extension Row {
-    /// The value in an attribute's slot as Foundation has it.
+    /// Returns the value in an attribute's slot as a Foundation type.
     func any(at slot: RowLayout.Slot, of attribute: NSAttributeDescription?) -> Any? {
         if isNil(at: slot) { return nil }
         let place = slots + slot.location.offset

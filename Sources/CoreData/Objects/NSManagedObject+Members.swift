@@ -1,27 +1,29 @@
 public import Foundation
 
-// What the methods that Xcode generates for to-many relationships do (`addToTracks(_:)`, `insertIntoTracks(_:at:)`, …), by key.
+// The methods that Xcode generates for to-many relationships (`addToTracks(_:)`, `insertIntoTracks(_:at:)`, …), by key.
 extension NSManagedObject {
-    /// Adds objects to a to-many relationship, at the end of an order; those that are in it stay where they are. Keeps the inverses.
+    /// Adds objects to a to-many relationship, at the end of an ordered one, and updates the inverses; objects already in it keep their
+    /// place.
     ///
-    /// An object that may not stand in the relationship is refused: validation reports it at save. A key that is no to-many relationship
-    /// stops the program with a message. Call it on the context's queue.
+    /// An object that the relationship cannot hold is refused; validation reports it at the save. A key that does not name a to-many
+    /// relationship stops the program with a message. Call it on the context's queue.
     public func addObjects(_ objects: some Sequence<NSManagedObject>, toRelationship key: String) {
         let relationship = toManyRelationship(key)
         for object in objects { add(object, to: relationship) }
     }
 
-    /// Takes objects out of a to-many relationship; those that are not in it are passed over. Keeps the inverses. See
+    /// Removes objects from a to-many relationship and updates the inverses; objects not in it are skipped. See
     /// ``addObjects(_:toRelationship:)``.
     public func removeObjects(_ objects: some Sequence<NSManagedObject>, fromRelationship key: String) {
         let relationship = toManyRelationship(key)
         for object in objects { remove(object, from: relationship) }
     }
 
-    /// Inserts objects into an ordered relationship: the first will stand at the first of `indexes`, and so on.
+    /// Inserts objects into an ordered relationship so that they have the given indexes afterwards.
     ///
-    /// Objects that are in the relationship already stay where they are, as on Apple's platforms. As many indexes as objects are needed, and
-    /// none beyond the end; otherwise the program is stopped with a message, where Apple's raises. See ``addObjects(_:toRelationship:)``.
+    /// Objects already in the relationship keep their place, as on Apple's platforms. The number of indexes must equal that of the
+    /// objects, and none may exceed the end; otherwise the program stops with a message, where Apple's framework raises an exception. See
+    /// ``addObjects(_:toRelationship:)``.
     public func insertObjects(_ objects: [NSManagedObject], at indexes: IndexSet, intoRelationship key: String) {
         precondition(objects.count == indexes.count, "\(objects.count) objects cannot be inserted at \(indexes.count) indexes.")
         editOrder(key) { order in
@@ -33,7 +35,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Takes the objects at some places out of an ordered relationship. See ``insertObjects(_:at:intoRelationship:)``.
+    /// Removes the objects at indexes from an ordered relationship. See ``insertObjects(_:at:intoRelationship:)``.
     public func removeObjects(at indexes: IndexSet, fromRelationship key: String) {
         editOrder(key) { order in
             Self.check(indexes, key, order.count)
@@ -41,8 +43,8 @@ extension NSManagedObject {
         }
     }
 
-    /// Puts other objects into the places of those in an ordered relationship. An object that stands elsewhere in it leaves that place alone:
-    /// it is passed over, as on Apple's platforms. See ``insertObjects(_:at:intoRelationship:)``.
+    /// Replaces the objects at indexes of an ordered relationship. An object that is elsewhere in the relationship is skipped, as on
+    /// Apple's platforms. See ``insertObjects(_:at:intoRelationship:)``.
     public func replaceObjects(at indexes: IndexSet, with objects: [NSManagedObject], inRelationship key: String) {
         precondition(objects.count == indexes.count, "\(objects.count) objects cannot replace those at \(indexes.count) indexes.")
         editOrder(key) { order in
@@ -55,26 +57,26 @@ extension NSManagedObject {
         }
     }
 
-    /// The objects of a to-many relationship, as something to change: what is added to it and taken out of it changes the relationship.
+    /// Returns a mutable proxy of a to-many relationship: changing it changes the relationship.
     ///
-    /// - Parameter key: a to-many relationship without an order. Another key stops the program with a message.
+    /// - Parameter key: The name of an unordered to-many relationship. Another key stops the program with a message.
     public func mutableSetValue(forKey key: String) -> RelationshipSet { RelationshipSet(self, toManyRelationship(key)) }
 
-    /// As ``mutableSetValue(forKey:)``, at the end of a path of to-one relationships; nil where the path ends before.
+    /// Works like ``mutableSetValue(forKey:)`` for a key path over to-one relationships; returns nil where one of them is nil.
     public func mutableSetValue(forKeyPath keyPath: String) -> RelationshipSet? {
         owner(atEndOf: keyPath).map { $0.object.mutableSetValue(forKey: $0.key) }
     }
 
-    /// The objects of an ordered relationship, as something to change.
+    /// Returns a mutable proxy of an ordered relationship: changing it changes the relationship.
     ///
-    /// - Parameter key: an ordered relationship. Another key stops the program with a message.
+    /// - Parameter key: The name of an ordered relationship. Another key stops the program with a message.
     public func mutableOrderedSetValue(forKey key: String) -> OrderedRelationshipSet {
         let relationship = toManyRelationship(key)
         precondition(relationship.isOrdered, "“\(relationship)” has no order: use mutableSetValue(forKey:).")
         return OrderedRelationshipSet(self, relationship)
     }
 
-    /// As ``mutableOrderedSetValue(forKey:)``, at the end of a path of to-one relationships; nil where the path ends before.
+    /// Works like ``mutableOrderedSetValue(forKey:)`` for a key path over to-one relationships; returns nil where one of them is nil.
     public func mutableOrderedSetValue(forKeyPath keyPath: String) -> OrderedRelationshipSet? {
         owner(atEndOf: keyPath).map { $0.object.mutableOrderedSetValue(forKey: $0.key) }
     }

@@ -1,13 +1,13 @@
 internal import Foundation
 
 extension NSManagedObject {
-    /// Whether the objects of a relationship have not been asked for yet. Asking this fires no fault.
+    /// Returns whether a relationship is a fault, without firing it.
     public func hasFault(forRelationshipNamed key: String) -> Bool {
         checkQueue("hasFault(forRelationshipNamed: “\(key)”)")
         return relationship(named: key).map(isFault) ?? false
     }
 
-    /// Whether the objects of a relationship have not been asked for yet.
+    /// Returns whether a relationship is a fault.
     func isFault(_ relationship: NSRelationshipDescription) -> Bool {
         switch state(of: relationship) {
         case .fault: break
@@ -20,9 +20,9 @@ extension NSManagedObject {
         return relationship.isToMany ? true : row.objectID(at: slot) === NSManagedObjectID.unresolved
     }
 
-    /// The IDs of the objects of a relationship, without making faults for them where the store's answer is enough.
+    /// Returns the IDs of a relationship's objects, without creating faults for them where the store's answer suffices.
     ///
-    /// - Returns: the IDs; an empty array where there are none. A failing store is reported as for every read, see ``NSManagedObject``.
+    /// - Returns: The IDs; an empty array where there are none. A store's error is reported as for every read, see ``NSManagedObject``.
     public func objectIDs(forRelationshipNamed key: String) -> [NSManagedObjectID] {
         checkQueue("objectIDs(forRelationshipNamed: “\(key)”)")
         guard let relationship = relationship(named: key) else { return [] }
@@ -51,12 +51,12 @@ extension NSManagedObject {
 
     // MARK: Reading
 
-    /// The object of a to-one relationship.
+    /// Returns the object of a to-one relationship.
     func toOne(_ relationship: NSRelationshipDescription) -> NSManagedObject? {
         if case .toOne(let object) = state(of: relationship) { return object }
         do {
             let object = try storedToOne(relationship)
-            // A read that failed is repeated the next time.
+            // A failed read is repeated the next time.
             if slots != nil { setState(.toOne(object), of: relationship) }
             return object
         } catch {
@@ -74,12 +74,12 @@ extension NSManagedObject {
         return try context.source.relatedIDs(of: relationship, for: objectID, in: context).first.map { context.object(with: $0) }
     }
 
-    /// The objects at the other end of a relationship of either kind.
+    /// Returns the destination objects of a relationship of either kind.
     func related(_ relationship: NSRelationshipDescription) -> [NSManagedObject] {
         relationship.isToMany ? toMany(relationship).objects : toOne(relationship).map { [$0] } ?? []
     }
 
-    /// The objects of a to-many relationship, loaded.
+    /// Returns the storage of a to-many relationship, loaded.
     func toMany(_ relationship: NSRelationshipDescription) -> ToManyStorage {
         let storage = toManyWithoutLoading(relationship)
         if storage.isLoaded { return storage }
@@ -94,7 +94,7 @@ extension NSManagedObject {
         return storage
     }
 
-    /// The storage of a to-many relationship, which may know no more than what was added and removed.
+    /// Returns the storage of a to-many relationship, which may contain only additions and removals.
     func toManyWithoutLoading(_ relationship: NSRelationshipDescription) -> ToManyStorage {
         if case .toMany(let storage) = state(of: relationship) { return storage }
         if slots == nil, flags.contains(.inserted) { _ = slotsAfterFault() }
@@ -155,7 +155,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Replaces the objects of a to-many relationship, and keeps their inverses.
+    /// Replaces the objects of a to-many relationship and updates the inverses.
     func setToMany(_ new: [NSManagedObject], _ relationship: NSRelationshipDescription) {
         guard accepts(new, for: relationship) else { return }
         let kept = Set(new.map(ObjectIdentifier.init))
@@ -174,7 +174,7 @@ extension NSManagedObject {
         for object in new where !before.contains(ObjectIdentifier(object)) { object.remember(self, at: relationship) }
     }
 
-    /// Adds an object to a to-many relationship, and keeps its inverse.
+    /// Adds an object to a to-many relationship and updates the inverse.
     func add(_ object: NSManagedObject, to relationship: NSRelationshipDescription) {
         guard accepts([object], for: relationship), !isKnownMember(object, of: relationship) else { return }
         let storage = storageForChange(of: relationship)
@@ -183,7 +183,7 @@ extension NSManagedObject {
         object.remember(self, at: relationship)
     }
 
-    /// Takes an object out of a to-many relationship, and keeps its inverse.
+    /// Removes an object from a to-many relationship and updates the inverse.
     func remove(_ object: NSManagedObject, from relationship: NSRelationshipDescription) {
         let storage = storageForChange(of: relationship)
         guard !storage.isLoaded || storage.contains(object) else { return }
@@ -192,7 +192,7 @@ extension NSManagedObject {
         object.forget(self, at: relationship.keptInverse)
     }
 
-    /// The far end of `relationship` from `owner` is now this object: keep the inverse.
+    /// Updates the inverse at this object, which is a new destination of `relationship` from `owner`.
     func remember(_ owner: NSManagedObject, at relationship: NSRelationshipDescription) {
         guard let inverse = relationship.keptInverse else { return }
         if inverse.isToMany {
@@ -212,16 +212,16 @@ extension NSManagedObject {
 
     // MARK: Writing, this end only
 
-    /// Sets this end of a to-one relationship, which has led to `old`.
+    /// Sets this end of a to-one relationship, whose destination was `old`.
     func putToOne(_ new: NSManagedObject?, _ relationship: NSRelationshipDescription, was old: NSManagedObject?) {
         setState(.toOne(new), of: relationship)
         noteRelationshipChange(relationship)
         log(.toOne(self, relationship, before: old))
     }
 
-    /// Puts `object` into this end of a to-many relationship, at the end or where it is said.
+    /// Inserts `object` into this end of a to-many relationship, at the end or at an index.
     func put(_ object: NSManagedObject, into relationship: NSRelationshipDescription, at index: Int? = nil) {
-        // An undo must know the order.
+        // An undo needs the order.
         let isNeeded = relationship.isOrdered && registry?.context?.undoer != nil
         let storage = isNeeded ? toMany(relationship) : storageForChange(of: relationship, by: object)
         guard storage.insert(object, at: index) else { return }
@@ -229,7 +229,7 @@ extension NSManagedObject {
         log(.added(self, relationship, object))
     }
 
-    /// Takes `object` out of this end of a to-many relationship.
+    /// Removes `object` from this end of a to-many relationship.
     func take(_ object: NSManagedObject, outOf relationship: NSRelationshipDescription) {
         let storage = relationship.isOrdered ? storageForChange(of: relationship) : storageForChange(of: relationship, by: object)
         let index = relationship.isOrdered ? storage.index(of: object) : nil
@@ -239,7 +239,7 @@ extension NSManagedObject {
         log(.removed(self, relationship, object, index: index))
     }
 
-    /// Replaces what is at this end of a to-many relationship.
+    /// Replaces the objects of this end of a to-many relationship.
     func replace(by new: [NSManagedObject], in storage: ToManyStorage, of relationship: NSRelationshipDescription) {
         let old = storage.objects
         storage.replace(by: new)
@@ -247,8 +247,8 @@ extension NSManagedObject {
         log(.replaced(self, relationship, before: old, after: new))
     }
 
-    /// Sets this end of a relationship as ``setPrimitiveValue(_:forKey:)`` does: the other end stays, and the context is told by
-    /// ``willChangeValue(forKey:)`` if it is told at all.
+    /// Sets this end of a relationship for ``setPrimitiveValue(_:forKey:)``: the inverse is unchanged, and the context is notified by
+    /// ``willChangeValue(forKey:)`` only.
     func setPrimitiveObjects(_ objects: [NSManagedObject], of relationship: NSRelationshipDescription) {
         let isAnnounced = flags.contains(.noted)
         if relationship.isToMany {
@@ -262,33 +262,33 @@ extension NSManagedObject {
         }
     }
 
-    /// Whether an inverse that leads to one object says, without asking for the others, that `object` is in the relationship.
+    /// Returns whether a to-one inverse shows, without loading the others, that `object` is in the relationship.
     private func isKnownMember(_ object: NSManagedObject, of relationship: NSRelationshipDescription) -> Bool {
         guard let inverse = relationship.keptInverse, !inverse.isToMany else { return false }
         return object.toOne(inverse) === self
     }
 
-    /// The storage of a to-many relationship for a change: complete where an undo must know exactly what the change does.
+    /// Returns the storage of a to-many relationship for a change, loaded where an undo needs the exact effect of the change.
     private func storageForChange(of relationship: NSRelationshipDescription) -> ToManyStorage {
         registry?.context?.undoer == nil ? toManyWithoutLoading(relationship) : toMany(relationship)
     }
 
-    /// The storage for adding or removing `object`: complete where the object was removed or added before, as only the store knows what that
-    /// comes to.
+    /// Returns the storage for adding or removing `object`, loaded where the object was removed or added before, because only the store
+    /// knows the combined effect.
     private func storageForChange(of relationship: NSRelationshipDescription, by object: NSManagedObject) -> ToManyStorage {
         let storage = toManyWithoutLoading(relationship)
         guard storage.isUncertain(object), !isKnownNewcomer(object, in: relationship) else { return storage }
         return toMany(relationship)
     }
 
-    /// Whether an object says by itself, without asking the store for the others, that it was not in the relationship when it was read.
+    /// Returns whether an object itself shows, without loading the others, that it was not in the relationship when it was read.
     private func isKnownNewcomer(_ object: NSManagedObject, in relationship: NSRelationshipDescription) -> Bool {
         guard let inverse = relationship.keptInverse, !inverse.isToMany, object.slots != nil else { return false }
         guard let id = object.snapshot?.objectID(at: object.slot(of: inverse)) else { return true }
         return id !== NSManagedObjectID.unresolved && !id.namesSameObject(as: objectID)
     }
 
-    /// Undoes this end of `relationship` because `object`, at the other end, is being deleted.
+    /// Nullifies this end of `relationship` because `object`, its destination, is being deleted.
     func nullify(_ object: NSManagedObject, at relationship: NSRelationshipDescription) {
         if relationship.isToMany {
             take(object, outOf: relationship)
@@ -299,9 +299,9 @@ extension NSManagedObject {
 
     private func noteRelationshipChange(_ relationship: NSRelationshipDescription) { noteChange(at: relationship.slotIndex) }
 
-    /// Whether the objects may stand in the relationship: of its destination entity, and in the same context.
+    /// Returns whether the relationship accepts the objects: they must be of its destination entity and in the same context.
     ///
-    /// What may not is refused: the relationship stays as it was, and validation reports it at save.
+    /// Other objects are refused: the relationship is unchanged, and validation reports the error at the save.
     private func accepts(_ objects: [NSManagedObject], for relationship: NSRelationshipDescription) -> Bool {
         guard let destination = relationship.destinationEntity else { return false }
         for object in objects {

@@ -1,9 +1,9 @@
 internal import Foundation
 
-// An object whose store has not said all of its values: the rest is asked for when one of them is read, for all objects that came together.
+// Objects whose store has not returned all values: reading a missing value loads it for all objects of the batch.
 
 extension NSManagedObject {
-    /// Some value of the row may be unknown, or was: from now on accesses by typed properties look, or need not look any more.
+    /// Notes that values of the row may be unknown, or are known now, and makes typed accessors check for them or stop checking.
     @inline(never) final func noticeUnknown() {
         let isPartial = !(row?.unknownSlots.isEmpty ?? true)
         if isPartial == flags.contains(.partial) { return }
@@ -17,13 +17,13 @@ extension NSManagedObject {
         }
     }
 
-    /// Whether the store has not said the value of a property.
+    /// Returns whether the value of a property is unknown.
     final func isUnknown(at index: Int) -> Bool {
         guard flags.contains(.partial), let row else { return false }
         return row.isUnknown(at: row.layout.slots[index])
     }
 
-    /// A property is about to be read: where its value is unknown, the store is asked. The error of a failing store is kept by the context.
+    /// Loads the value of a property that is about to be read, if it is unknown. The context keeps a store's error.
     @inline(never) final func completeUnknown(at index: Int) {
         guard isUnknown(at: index), let context = registry?.context else { return }
         do { try context.loadUnknown(owningEntity.frozen.unsafelyUnwrapped.properties[index], of: self) } catch {
@@ -31,7 +31,7 @@ extension NSManagedObject {
         }
     }
 
-    /// What the store has of a property is about to be read, whatever is set here.
+    /// Loads the stored value of a property if it is unknown, regardless of local changes.
     final func completeUnknownSnapshot(at index: Int) {
         guard let snapshot, snapshot.mayHaveUnknown, snapshot.isUnknown(at: snapshot.layout.slots[index]), let context = registry?.context
         else { return }
@@ -40,14 +40,14 @@ extension NSManagedObject {
         }
     }
 
-    /// A property is about to be written without a look at what is there: it is the object's own from here on.
+    /// Marks a property as known that is about to be overwritten.
     @inline(never) final func prepareUnknownForWriting(at index: Int) {
         _ = prepareRowForChange(at: index)
     }
 
-    /// Everything is about to be looked at.
+    /// Loads all unknown values.
     ///
-    /// - Throws: the store's error.
+    /// - Throws: The store's error.
     @inline(never) final func completeAllUnknown() throws {
         guard let context = registry?.context else { return }
         for index in row?.unknownSlots ?? [] where isUnknown(at: index) {
@@ -55,7 +55,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Takes what is unknown here from a row that has come.
+    /// Takes unknown values from a loaded row.
     final func complete(from loaded: Row) {
         guard let row else { return }
         if let snapshot, snapshot.mayHaveUnknown {
@@ -68,20 +68,26 @@ extension NSManagedObject {
         }
         if !row.mayHaveUnknown { return }
         self.row = row.filled(from: loaded)
-        // It is a copy of this object's own, where anything was unknown.
+        // A completed row is a copy that belongs to this object only.
         if self.row.map({ $0.slots != row.slots }) ?? false { flags.insert(.ownsRow) }
     }
 }
 
 extension NSManagedObjectContext {
-    /// Asks the store for an unknown value of an object, and of all that came with it and lack it too.
+    /// Whether a property is unknown to an object or, where that is a fault, in the row that it is about to have.
+    private func lacks(_ object: NSManagedObject, _ property: NSPropertyDescription) -> Bool {
+        guard object.isFault else { return object.isUnknown(at: property.slotIndex) }
+        return object.objectID.persistentStore?.knownRow(of: object.objectID, in: self)?.isUnknown(property) ?? false
+    }
+
+    /// Loads an unknown value of an object and of all objects of its batch that lack it.
     ///
-    /// - Throws: the store's error; it is asked again the next time.
+    /// - Throws: The store's error; the next read tries again.
     func loadUnknown(_ property: NSPropertyDescription, of object: NSManagedObject) throws {
         var lacking = [object]
         if let batch = faultBatches[object.batchNumber], let part = batch.part(of: object) {
             lacking += batch.objects(ofPart: part, in: registry).filter { other in
-                other !== object && other.owningEntity.frozen?.byName[property.name] === property && other.isUnknown(at: property.slotIndex)
+                other !== object && other.owningEntity.frozen?.byName[property.name] === property && lacks(other, property)
             }
         }
         let rows = try source.values(of: [property], for: lacking.map(\.objectID), in: self)

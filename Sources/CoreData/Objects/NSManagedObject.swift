@@ -1,26 +1,26 @@
 internal import CoreDataRuntime
 public import Foundation
 
-/// An object of the graph: an instance of an entity, living in one context.
+/// An instance of an entity in the object graph of a context.
 ///
-/// Subclass it and declare the properties with `@NSManaged`, or use it as it is and read values by key. An object belongs to the queue
+/// Subclass it and declare the properties with `@NSManaged`, or use it directly and access values by key. An object belongs to the queue
 /// of its context: use it only there, and pass its ``objectID`` elsewhere.
 ///
-/// An object is a *fault* until one of its values is asked for; then its row is taken from the store. Reading cannot throw: when a
-/// store fails to deliver a row, the read answers nil (or the type's zero), the object stays a fault, and the next throwing call on
-/// the context (`fetch`, `count`, `save`, `existingObject`) throws the store's error. See ``NSManagedObjectContext/pendingFaultError``.
+/// An object is a *fault* until one of its values is read; then its row is loaded from the store. Reading cannot throw: when a store
+/// fails to load a row, the read returns nil (or the type's zero), the object stays a fault, and the next throwing call to the context
+/// (`fetch`, `count`, `save`, `existingObject`) throws the store's error. See ``NSManagedObjectContext/pendingFaultError``.
 ///
 /// Source: [NSManagedObject](https://developer.apple.com/documentation/coredata/nsmanagedobject).
 open class NSManagedObject: NSObject, NSFetchRequestResult {
-    // Fields are read and written in single steps, never across a call, so that no access can overlap another: the dynamic exclusivity
-    // check, which costs more than the access, is left out.
+    // Fields are read and written in single steps, never across a call, so accesses cannot overlap: the dynamic exclusivity check, which
+    // costs more than the access, is disabled.
     //
-    // The values, see NSManagedObject+Rows.swift: the slots of `row`, nil makes the object a fault; those of `snapshot`, the values as the
-    // store had them, nil for an object that was never saved; those of `eventRow`. The object holds the block of each.
+    // The values, see NSManagedObject+Rows.swift: the slots of `row`, nil for a fault; those of `snapshot`, the stored values, nil for an
+    // object that was never saved; those of `eventRow`. The object retains the block of each.
     @exclusivity(unchecked) @usableFromInline final var slots: UnsafeMutableRawPointer?
     @exclusivity(unchecked) final var snapshotSlots: UnsafeMutableRawPointer?
     @exclusivity(unchecked) final var eventSlots: UnsafeMutableRawPointer?
-    /// The places of the entity's properties; the entity keeps them alive.
+    /// The places of the entity's properties, retained by the entity.
     @exclusivity(unchecked) @usableFromInline final var places: UnsafeMutablePointer<PlaceEntry>
     @exclusivity(unchecked) @usableFromInline final var placeMask: UInt32
     @exclusivity(unchecked) @usableFromInline final var flags: ObjectFlags = []
@@ -28,30 +28,30 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     @exclusivity(unchecked) @usableFromInline final var changed = PropertySet()
     final let owningEntity: NSEntityDescription
 
-    // The place in the context.
+    // The registration in the context.
     @exclusivity(unchecked) final var registry: ObjectRegistry?
-    // The identity: the ID, or what it is made of when somebody asks for it. See NSManagedObject+Identity.swift.
+    // The identity: the ID, or its components until it is created. See NSManagedObject+Identity.swift.
     @exclusivity(unchecked) final var madeID: NSManagedObjectID?
     @exclusivity(unchecked) final var origin: RowOrigin?
     @exclusivity(unchecked) final var number: Int64 = 0
     @exclusivity(unchecked) final var listIndex: Int32 = -1
-    /// The batch the object came with, see ``FaultBatch``; 0 for none.
+    /// The number of the batch the object came with, see ``FaultBatch``; 0 for none.
     @exclusivity(unchecked) final var batchNumber: UInt32 = 0
-    /// The relationships that have been touched, by relationship index; empty until the first is.
+    /// The states of the relationships, by relationship index; empty until the first is used.
     @exclusivity(unchecked) final var relationships: [RelationshipState] = []
-    /// What few objects have.
+    /// The state that few objects have.
     final var rarities: Rarities?
 
     /// Creates an object with the default values of its entity.
     ///
-    /// Subclasses that declare initializers of their own must repeat this one as `required`: objects that are fetched come to life
-    /// through it too, with no context, and get their values afterwards. Use ``awakeFromInsert()`` to set a new object up.
+    /// A subclass that declares other initializers must override this one as `required`: fetched objects are created by it too, without a
+    /// context, and receive their values afterwards. Use ``awakeFromInsert()`` to set up a new object.
     ///
-    /// An abstract entity, or one whose model has mistakes, stops the program with a message.
+    /// An abstract entity, or one whose model is invalid, stops the program with a message.
     ///
     /// - Parameters:
-    ///   - entity: the entity of the object.
-    ///   - context: the context to insert it into, nil to leave it outside. Call on the context's queue.
+    ///   - entity: The entity of the object.
+    ///   - context: The context to insert it into; nil for an object without a context. Call it on the context's queue.
     public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
         if entity.frozen == nil {
             do { try entity.managedObjectModel?.freeze() } catch { preconditionFailure("\(error)") }
@@ -59,8 +59,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
         guard entity.frozen != nil else {
             preconditionFailure("The entity “\(entity)” belongs to no model; add it to one before objects of it are made.")
         }
-        owningEntity = entity
-        // The layout is reached anew each time: a reference that is kept across calls is counted, which costs more than to load it again.
+        // The layout is loaded each time: keeping a reference across calls would count it, which costs more.
         if AccessHooks.isActive {
             places = entity.frozen.unsafelyUnwrapped.layout.watchedPlaces.entries
             placeMask = entity.frozen.unsafelyUnwrapped.layout.watchedPlaces.mask
@@ -69,27 +68,27 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
             placeMask = entity.frozen.unsafelyUnwrapped.layout.places.mask
         }
         if context == nil {
-            // A store's object gets the store's values: the default ones need not be counted for it.
+            // An object from a store gets the store's values: it needs no default row.
             if coredata_takes_no_values(Unmanaged.passUnretained(entity).toOpaque()) == 0 {
                 slots = entity.frozen.unsafelyUnwrapped.layout.defaultRow.unsafelyUnwrapped.retainedSlots
             }
         } else {
-            // A new object is mostly written to at once: it gets a row of its own.
-            slots = entity.frozen.unsafelyUnwrapped.layout.defaultRow.unsafelyUnwrapped.copy().retainedSlots
-            flags = .ownsRow
-        }
-        super.init()
-        if let context {
             precondition(
                 !entity.frozen.unsafelyUnwrapped.isAbstract,
                 "The entity “\(entity)” is abstract: insert an object of one of its subentities.")
-            context.insertNew(self)
+            // A new object is mostly written at once: it gets an exclusive row.
+            slots = entity.frozen.unsafelyUnwrapped.layout.defaultRow.unsafelyUnwrapped.copy().retainedSlots
+            flags = .ownsRow
         }
+        // Last: the reference that the argument is becomes the object's, without being counted once more.
+        owningEntity = entity
+        super.init()
+        context?.insertNew(self)
     }
 
-    /// Creates an object of the entity whose class this is, and inserts it into `context`. Call it on the context's queue.
+    /// Creates an object of the class's entity and inserts it into a context. Call it on the context's queue.
     ///
-    /// A class that no entity of the context's model names stops the program with a message.
+    /// A class without an entity in the context's model stops the program with a message.
     public convenience init(context moc: NSManagedObjectContext) {
         guard let entity = moc.entity(for: Self.self) else {
             preconditionFailure(
@@ -107,7 +106,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
         eventSlots?.rowBlock.release()
     }
 
-    /// The entity of the class, once a container or coordinator has loaded a model that names it.
+    /// Returns the entity of the class, once a container or coordinator has loaded a model that names it.
     open class func entity() -> NSEntityDescription {
         guard let entity = LoadedModels.shared.entity(for: self) else {
             preconditionFailure("No loaded model has an entity whose class is \(String(reflecting: self)).")
@@ -115,13 +114,13 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
         return entity
     }
 
-    /// What the class says of its own entity; nil for a class whose entity stands in a model file or is made otherwise.
+    /// The entity that the class declares in code; nil for a class whose entity is defined in a model file or elsewhere.
     ///
-    /// The macro `@ManagedObject` of the product CoreDataMacros overrides it, and a class without macros may;
-    /// `NSManagedObjectModel(for:)` makes the model of it. It is asked for once for each model.
+    /// The macro `@ManagedObject` of the product CoreDataMacros overrides it, and a class without macros may do so;
+    /// `NSManagedObjectModel(for:)` creates the model from it. It is read once for each model.
     open class var entityDeclaration: EntityDeclaration? { nil }
 
-    /// A request for the objects of the class.
+    /// Returns a fetch request for the objects of the class.
     open class func fetchRequest() -> NSFetchRequest<any NSFetchRequestResult> {
         let request = NSFetchRequest<any NSFetchRequestResult>()
         request.entity = LoadedModels.shared.entity(for: self)
@@ -131,10 +130,10 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     /// The entity of the object.
     open var entity: NSEntityDescription { owningEntity }
 
-    /// The context the object lives in; nil before it is inserted and after it is gone from it.
+    /// The context of the object; nil before it is inserted and after it is removed.
     open var managedObjectContext: NSManagedObjectContext? { registry?.context }
 
-    /// The identity of the object: temporary until it is saved.
+    /// The ID of the object, temporary until it is saved.
     open var objectID: NSManagedObjectID {
         if let identifier { return identifier }
         let temporary = NSManagedObjectID(temporaryFor: owningEntity)
@@ -143,61 +142,61 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
         return temporary
     }
 
-    /// Whether the object will be inserted by the next save.
+    /// Whether the next save inserts the object.
     open var isInserted: Bool { flags.contains(.inserted) }
-    /// Whether the object will be updated by the next save.
+    /// Whether the next save updates the object.
     open var isUpdated: Bool { flags.contains(.updated) }
-    /// Whether the object will be deleted by the next save.
+    /// Whether the next save deletes the object.
     open var isDeleted: Bool { flags.contains(.deleted) }
-    /// Whether the next save has something to do for the object.
+    /// Whether the object has unsaved changes.
     open var hasChanges: Bool { !flags.isDisjoint(with: [.inserted, .updated, .deleted]) }
-    /// Whether a property that stores keep differs from what the store has. One that was set back to what it was does not; ``hasChanges``
-    /// says only that something was set. Fires no relationship fault.
+    /// Whether a persistent property differs from its stored value. A property that was set back to its stored value does not differ;
+    /// ``hasChanges`` says only that a property was set. Fires no relationship fault.
     open var hasPersistentChangedValues: Bool {
         checkQueue("hasPersistentChangedValues")
         return hasChangesToSave
     }
-    /// Whether the object's values have not been taken from the store yet.
+    /// Whether the object is a fault: its values are not loaded.
     open var isFault: Bool { slots == nil }
-    /// 0 when the values are here, another number while the object is a fault.
+    /// The faulting state: 0 when the values are loaded, another number for a fault.
     open var faultingState: Int { slots == nil ? 1 : 0 }
 
-    // MARK: What subclasses override
+    // MARK: Methods for subclasses to override
 
-    /// Whether the context takes no notice when ``willChangeValue(forKey:)`` announces a change of a property that the model does not have. True
-    /// unless overridden; false makes the object count as updated then. Nothing of it is written by a save.
+    /// Whether the context ignores changes, announced by ``willChangeValue(forKey:)``, to properties that the model does not have. The
+    /// default is true; with false, the object counts as updated, although a save writes nothing of the change.
     open class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { true }
 
     /// Called once, when a new object is inserted into a context. Overrides call super first.
     open func awakeFromInsert() {}
-    /// Called when the values have been taken from the store. Overrides call super first. Relationships may be faults still.
+    /// Called when the values were loaded from the store. Overrides call super first. Relationships may still be faults.
     ///
-    /// What it sets does not count as a change and keeps no inverse: use it for transient values.
+    /// Properties set here do not count as changed, and inverses are not updated: use it for transient values.
     open func awakeFromFetch() {}
-    /// Called when values have been restored other than by the program: by an undo or redo, a rollback, a refresh or a merge policy.
-    /// Overrides call super first.
+    /// Called when the framework has restored values: by an undo or redo, a rollback, a refresh or a merge policy. Overrides call super
+    /// first.
     ///
-    /// - Parameter flags: what has restored them.
+    /// - Parameter flags: The reasons of the restoration.
     open func awake(fromSnapshotEvents flags: NSSnapshotEventType) {}
-    /// Called before the object is saved. Changing it here is allowed, and calls this again.
+    /// Called before the object is saved. It may change the object, and is then called again.
     open func willSave() {}
     /// Called after the object has been saved.
     open func didSave() {}
-    /// Called when the object is about to be deleted, while its relationships still stand.
+    /// Called when the object is about to be deleted, while its relationships are intact.
     open func prepareForDeletion() {}
-    /// Called before the values are dropped.
+    /// Called before the object becomes a fault.
     open func willTurnIntoFault() {}
-    /// Called after the values have been dropped.
+    /// Called after the object has become a fault.
     open func didTurnIntoFault() {}
 
     // MARK: Key-value coding (see NSManagedObject+KeyValueCoding.swift)
 
-    /// The value of the property called `key`, firing its fault if need be.
+    /// Returns the value of the property called `key`, and fires the fault if needed.
     ///
-    /// Attributes come as Foundation values (numbers as `NSNumber`, so that `as? Int16`, `as? Int` and `as? Bool` work), to-one
-    /// relationships as the object, to-many relationships as `Set<NSManagedObject>`, ordered ones as `NSOrderedSet`, fetched properties as
-    /// `[NSManagedObject]`.
-    /// A key that the entity does not have goes to ``value(forUndefinedKey:)``. Call it on the context's queue.
+    /// Attributes are Foundation values (numbers are `NSNumber`, so that `as? Int16`, `as? Int` and `as? Bool` work), to-one
+    /// relationships are the object, to-many relationships are `Set<NSManagedObject>`, ordered ones `NSOrderedSet`, and fetched
+    /// properties `[NSManagedObject]`. A key that the entity does not have is passed to ``value(forUndefinedKey:)``. Call it on the
+    /// context's queue.
     open func value(forKey key: String) -> Any? {
         guard let property = property(named: key) else {
             return owningEntity.frozen!.fetched[key].map { fetchedObjects($0) } ?? value(forUndefinedKey: key)
@@ -206,37 +205,37 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
         return currentValue(of: property)
     }
 
-    /// Sets the property called `key`, keeps the inverse of a relationship, and tells the context.
+    /// Sets the property called `key`, updates the inverse of a relationship, and notifies the context.
     ///
-    /// A value that the property cannot hold is refused: the old value stays, and validation reports it when the object is saved. A key
-    /// that the entity does not have goes to ``setValue(_:forUndefinedKey:)``. Call it on the context's queue.
+    /// A value that the property cannot hold is refused: the old value is kept, and validation reports the error when the object is
+    /// saved. A key that the entity does not have is passed to ``setValue(_:forUndefinedKey:)``. Call it on the context's queue.
     open func setValue(_ value: Any?, forKey key: String) {
         guard let property = property(named: key) else { return setValue(value, forUndefinedKey: key) }
         if value == nil, let attribute = property as? NSAttributeDescription, attribute.isNumber { return setNilValueForKey(key) }
         setCurrentValue(value, of: property)
     }
 
-    /// Takes the nil that ``setValue(_:forKey:)`` was given for a number or a truth value. Override it where that is to be another value, and
-    /// call super for other keys; unless overridden, the attribute has no value then.
+    /// Handles nil passed to ``setValue(_:forKey:)`` for a number or Boolean. Override it to set another value, and call super for other
+    /// keys; the default implementation sets the attribute to nil.
     open func setNilValueForKey(_ key: String) {
         guard let property = property(named: key) else { return setValue(nil, forUndefinedKey: key) }
         setCurrentValue(nil, of: property)
     }
 
-    /// Answers for a key that is no property of the entity. Stops the program with a message unless overridden.
+    /// Handles reading a key that the entity does not have. The default implementation stops the program with a message.
     open func value(forUndefinedKey key: String) -> Any? { preconditionFailure(undefinedKeyMessage(key)) }
 
-    /// Takes a value for a key that is no property of the entity. Stops the program with a message unless overridden.
+    /// Handles setting a key that the entity does not have. The default implementation stops the program with a message.
     open func setValue(_ value: Any?, forUndefinedKey key: String) { preconditionFailure(undefinedKeyMessage(key)) }
 
-    /// The value as it is stored in the object, for custom accessors. To-many relationships come as for ``value(forKey:)``.
+    /// Returns the stored value of a property, for custom accessors. To-many relationships have the types of ``value(forKey:)``.
     open func primitiveValue(forKey key: String) -> Any? {
         guard let property = property(named: key) else { return value(forUndefinedKey: key) }
         checkQueue("primitiveValue(forKey: “\(key)”)")
         return currentValue(of: property)
     }
 
-    /// Sets the stored value without telling the context and without keeping an inverse, for custom accessors, between
+    /// Sets the stored value of a property without notifying the context or updating an inverse, for custom accessors, between
     /// ``willChangeValue(forKey:)`` and ``didChangeValue(forKey:)``.
     open func setPrimitiveValue(_ value: Any?, forKey key: String) {
         guard let property = property(named: key) else { return setValue(value, forUndefinedKey: key) }
@@ -244,63 +243,65 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
         setPrimitive(value, of: property)
     }
 
-    /// Announces a read by a custom accessor; fires the fault. A nil key fires the object's fault.
+    /// Prepares for a read by a custom accessor; fires the fault. A nil key fires the object's fault.
     open func willAccessValue(forKey key: String?) {
         if AccessHooks.isActive, let key, let property = owningEntity.frozen!.byName[key] { noteRead(at: property.slotIndex) }
         if slots == nil { _ = slotsAfterFault() }
     }
 
-    /// Ends a read that ``willAccessValue(forKey:)`` announced.
+    /// Ends a read announced by ``willAccessValue(forKey:)``.
     open func didAccessValue(forKey key: String?) {}
 
-    /// Announces a change by a custom accessor: the property counts as changed from here on.
+    /// Prepares for a change by a custom accessor and marks the property as changed.
     open func willChangeValue(forKey key: String) {
         if let property = property(named: key) { announceChange(of: property) } else { noteUnmodeledChange() }
     }
 
-    /// Ends a change that ``willChangeValue(forKey:)`` announced; the inverse follows a relationship that was set in between.
+    /// Ends a change announced by ``willChangeValue(forKey:)`` and updates the inverse of a relationship that was set in between.
     open func didChangeValue(forKey key: String) {
         if let property = property(named: key) { endChange(of: property) }
     }
 
     // MARK: Validation (see NSManagedObject+Validation.swift)
 
-    /// Checks a value for a property, whether it is set or not: its type, whether it may be nil, the model's predicates and counts.
+    /// Validates a value for a property, set or not: its type, whether it may be nil, the model's predicates and counts.
     ///
-    /// A save calls it for every property of an object whose class overrides it. Overrides check their keys and call super for the others,
-    /// or for all. What an override puts into `value` is set; one that does so whatever comes in makes the object changed at every save.
+    /// A save calls it for every property of an object whose class overrides it. Overrides validate their keys and call super for the
+    /// others, or for all. A value that an override assigns to `value` is set; an override that always assigns a value makes the object
+    /// changed at every save. Call it on the context's queue.
     ///
     /// - Parameters:
-    ///   - value: the value, as ``value(forKey:)`` has it.
-    ///   - key: the property. One that the entity does not have is not checked.
-    /// - Throws: an error in `NSCocoaErrorDomain`, with several under `NSDetailedErrorsKey`. Call it on the context's queue.
+    ///   - value: The value, in the form of ``value(forKey:)``.
+    ///   - key: The name of the property. A key that the entity does not have is not validated.
+    /// - Throws: An error in `NSCocoaErrorDomain`, with several under `NSDetailedErrorsKey`.
     open func validateValue(_ value: inout Any?, forKey key: String) throws {
         checkQueue("validateValue(_:forKey: “\(key)”)")
         try checkValue(value, forKey: key)
     }
 
-    /// Checks a new object before it is saved. Overrides call super, and throw their own errors beside its.
+    /// Validates a new object before it is saved. Overrides call super and combine its errors with their own.
     open func validateForInsert() throws {
         checkQueue("validateForInsert()")
         try validateProperties()
     }
 
-    /// Checks a changed object before it is saved. Overrides call super, and throw their own errors beside its.
+    /// Validates a changed object before it is saved. Overrides call super and combine its errors with their own.
     open func validateForUpdate() throws {
         checkQueue("validateForUpdate()")
         try validateProperties()
     }
 
-    /// Checks an object before it is deleted: relationships with the deny rule must be empty. Overrides call super.
+    /// Validates an object before it is deleted: relationships with the deny rule must be empty. Overrides call super.
     open func validateForDelete() throws {
         checkQueue("validateForDelete()")
         try validateDenyRules()
     }
 
-    /// The object's address: an object is equal to itself alone. Apple's rule that subclasses leave this and `isEqual(_:)` as they are holds.
+    /// The address of the object: objects are equal by identity. As on Apple's platforms, subclasses must not override this and
+    /// `isEqual(_:)`.
     open override var hash: Int { Int(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
 
-    /// The entity, the ID and the values that are here.
+    /// A description of the entity, the ID and the loaded values.
     open override var description: String {
         let state = isFault ? "fault" : valuesForDescription()
         return "<\(Swift.type(of: self)) (entity: \(owningEntity); id: \(objectID.uriRepresentation().absoluteString); \(state))>"
@@ -322,7 +323,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
 @available(*, unavailable, message: "A managed object belongs to its context's queue; pass its objectID instead.")
 extension NSManagedObject: @unchecked Sendable {}
 
-/// What a context knows about an object.
+/// The flags of an object in its context.
 @usableFromInline struct ObjectFlags: OptionSet, Sendable {
     @usableFromInline let rawValue: UInt32
     @inlinable @inline(__always) init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -330,36 +331,37 @@ extension NSManagedObject: @unchecked Sendable {}
     static let inserted = ObjectFlags(rawValue: 1)
     static let updated = ObjectFlags(rawValue: 2)
     static let deleted = ObjectFlags(rawValue: 4)
-    /// The object's row is its own and may be written.
+    /// The object's row is exclusive and may be written.
     static let ownsRow = ObjectFlags(rawValue: 8)
-    /// The object stands in the list of what changed in the current event.
+    /// The object is in the list of the current event's changes.
     static let noted = ObjectFlags(rawValue: 16)
-    /// The identity map holds the object.
+    /// The object is in the identity map.
     static let registered = ObjectFlags(rawValue: 32)
     /// `prepareForDeletion` has been called.
     static let preparedForDeletion = ObjectFlags(rawValue: 64)
     /// The store has no row for the object any more.
     static let inaccessible = ObjectFlags(rawValue: 128)
-    /// The object came to life by `insert`, in the current event.
+    /// The object was inserted in the current event.
     static let insertedInEvent = ObjectFlags(rawValue: 256)
-    /// Some value of the row is unknown: each access looks whether it is the one that is asked for.
+    /// A value of the row is unknown: each access checks its property.
     static let partial = ObjectFlags(rawValue: 1024)
-    /// `awakeFromFetch` runs: what it sets does not count as a change.
+    /// `awakeFromFetch` is running: properties set by it do not count as changed.
     static let awaking = ObjectFlags(rawValue: 512)
 
-    /// A property that is marked as changed may be written at once: the row is the object's own and the context has been told.
+    /// A property that is marked as changed may be written directly: the row is exclusive and the context was notified.
     @usableFromInline static let writable = ObjectFlags(rawValue: 8 | 16)
 }
 
-/// A set of small numbers; the first 64 need no allocation.
+/// A set of small integers; the first 64 need no allocation.
 @usableFromInline struct PropertySet: Sendable {
     @usableFromInline var low: UInt64 = 0
     @usableFromInline var high: [UInt64] = []
     @usableFromInline init() {}
+    init(low: UInt64) { self.low = low }
 
     var isEmpty: Bool { low == 0 && high.allSatisfy { $0 == 0 } }
 
-    /// Whether the two hold the same numbers, and neither more room than the other.
+    /// Whether both sets have equal members and equal capacity.
     func isEqual(to other: PropertySet) -> Bool { low == other.low && high == other.high }
 
     @inlinable @inline(__always) func contains(_ index: Int) -> Bool {

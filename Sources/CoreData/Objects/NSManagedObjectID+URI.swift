@@ -1,9 +1,9 @@
 public import Foundation
 
 extension NSManagedObjectID {
-    /// The ID as a URI that finds the object again in a later run: `x-coredata://<store UUID>/<entity>/p<key>`.
+    /// Returns a URI that identifies the object also in later runs: `x-coredata://<store UUID>/<entity>/p<key>`.
     ///
-    /// A temporary ID has a URI too (`x-coredata:///<entity>/t<UUID>`), of use in this run only.
+    /// The URI of a temporary ID (`x-coredata:///<entity>/t<UUID>`) is valid in this run only.
     public func uriRepresentation() -> URL {
         let name = Self.escape(owningEntity.name ?? "")
         let text =
@@ -24,7 +24,7 @@ extension CharacterSet {
 }
 
 extension NSManagedObjectID.Reference {
-    /// The key in a URI. Text that reads like a number or a UUID has its first character escaped, so that it stays text.
+    /// The key in a URI. The first character of a string that reads like a number or a UUID is escaped.
     fileprivate var uriComponent: String {
         switch self {
         case .integer(let value): return String(value)
@@ -41,7 +41,7 @@ extension NSManagedObjectID.Reference {
         return nil
     }
 
-    /// The key that a URI component stands for.
+    /// Creates the key from a URI component.
     init?(uriComponent: Substring) {
         let text = String(uriComponent)
         if let plain = Self.parsePlain(text) {
@@ -53,7 +53,7 @@ extension NSManagedObjectID.Reference {
         }
     }
 
-    /// The key that a store named with `object`: text, a whole number or a UUID. Nil for anything else.
+    /// Creates the key from a store's reference object: a string, an integer or a UUID; nil for anything else.
     init?(_ object: Any) {
         switch object {
         case let text as String: self = .string(text)
@@ -68,7 +68,7 @@ extension NSManagedObjectID.Reference {
         }
     }
 
-    /// The key as a store named it: a `String`, an `NSNumber` or a `UUID`.
+    /// The key as the store's reference object: a `String`, an `NSNumber` or a `UUID`.
     var object: Any {
         switch self {
         case .integer(let value): NSNumber(value: value)
@@ -78,13 +78,13 @@ extension NSManagedObjectID.Reference {
     }
 }
 
-/// The parts of an object's URI.
+/// The components of an object's URI.
 struct ObjectURI {
     let storeIdentifier: String
     let entityName: String
     let reference: NSManagedObjectID.Reference
 
-    /// Reads a permanent object's URI; nil if `url` is not one.
+    /// Parses the URI of a permanent ID; nil if `url` is not one.
     init?(_ url: URL) {
         let prefix = "x-coredata://"
         let text = url.absoluteString

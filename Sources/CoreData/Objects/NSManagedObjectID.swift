@@ -1,15 +1,15 @@
 public import Foundation
 internal import Synchronization
 
-/// The identity of an object: its entity, its store, and the key under which the store knows it.
+/// The identity of an object: its entity, its store and its key in the store.
 ///
-/// An object that was never saved has a temporary ID; saving gives it a permanent one. IDs are values: compare them, use them as
-/// keys, and pass them between threads and contexts.
+/// An object that was never saved has a temporary ID; saving assigns a permanent one. IDs are values: compare them, use them as keys, and
+/// pass them between threads and contexts.
 ///
 /// Source: [NSManagedObjectID](https://developer.apple.com/documentation/coredata/nsmanagedobjectid).
-// Immutable but for `promotion`, which is an atomic reference that is set once.
+// Immutable except for `promotion`, an atomic reference that is set once.
 open class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult, @unchecked Sendable {
-    /// The key under which a store knows an object.
+    /// The key of an object in its store.
     enum Reference: Hashable, Sendable {
         case integer(Int64)
         case string(String)
@@ -21,14 +21,14 @@ open class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult, @unchec
     open var entity: NSEntityDescription { owningEntity }
     /// The store of the object; nil for a temporary ID and when the store has been removed.
     open var persistentStore: NSPersistentStore? { token?.store }
-    /// Whether the object has not been saved yet.
+    /// Whether the ID is temporary: the object has not been saved yet.
     open var isTemporaryID: Bool { isTemporary }
     final let isTemporary: Bool
 
     final let owningEntity: NSEntityDescription
     final let token: StoreToken?
     final let reference: Reference
-    /// The integer under which identity maps file the object; equal IDs have equal keys.
+    /// The integer key in identity maps; equal IDs have equal keys.
     final let key: Int64
     private let promotion = AtomicLazyReference<NSManagedObjectID>()
 
@@ -45,9 +45,9 @@ open class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult, @unchec
         super.init()
     }
 
-    /// An ID of a store that counts its rows.
+    /// Creates an ID for a store with numbered rows.
     ///
-    /// - Parameter family: ``family(of:)`` of the entity, which stores look up once for many IDs.
+    /// - Parameter family: ``family(of:)`` of the entity, which stores compute once for many IDs.
     init(entity: NSEntityDescription, token: StoreToken, number: Int64, family: Int64) {
         owningEntity = entity
         self.token = token
@@ -57,21 +57,21 @@ open class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult, @unchec
         super.init()
     }
 
-    /// What the keys of an entity's IDs have in common.
+    /// Returns the common part of the keys of an entity's IDs.
     static func family(of entity: NSEntityDescription) -> Int64 { Int64(entity.rootEntity.frozen?.layout.identifier ?? 0) << 44 }
 
-    /// A new temporary ID.
+    /// Creates a temporary ID.
     convenience init(temporaryFor entity: NSEntityDescription) {
         self.init(entity: entity, token: nil, reference: .temporary(UUID()))
     }
 
-    /// What stands in a to-one slot whose value the store has not been asked for yet.
+    /// The placeholder in a to-one slot whose value is not loaded yet.
     static let unresolved = NSManagedObjectID(entity: NSEntityDescription(), token: nil, reference: .integer(-1))
 
-    /// The key under which the store knows the object, where that is a number.
+    /// The key of the object in its store, where it is a number.
     @_spi(Stores) public final var number: Int64? { if case .integer(let number) = reference { number } else { nil } }
 
-    /// The permanent ID of the object if a save has given it one, this one otherwise.
+    /// The permanent ID of the object if a save has assigned one, otherwise this ID.
     final var current: NSManagedObjectID { isTemporary ? promotion.load()?.current ?? self : self }
 
     final func promote(to permanent: NSManagedObjectID) { _ = promotion.storeIfNil(permanent) }
@@ -82,28 +82,28 @@ open class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult, @unchec
                 && owningEntity.rootEntity === other.owningEntity.rootEntity)
     }
 
-    /// Whether the two name one object, one of them perhaps by the ID that it had before it was saved.
+    /// Returns whether two IDs identify one object, possibly by the temporary ID it had before it was saved.
     final func namesSameObject(as other: NSManagedObjectID) -> Bool {
         isSame(as: other) || (isTemporary || other.isTemporary) && current.isSame(as: other.current)
     }
 
-    /// IDs are equal when they name the same object of the same store.
+    /// Returns whether the IDs identify the same object of the same store.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? NSManagedObjectID else { return false }
         return isSame(as: other)
     }
 
-    /// Equal IDs have equal hashes.
+    /// The hash value, which is the same for equal IDs.
     open override var hash: Int { Int(truncatingIfNeeded: key) }
 
-    /// IDs are immutable: a copy is the ID itself.
+    /// Returns the ID itself, which is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// The URI of the object and its entity.
+    /// A description of the URI and the entity.
     open override var description: String { "<\(owningEntity.name ?? "?") \(uriRepresentation().absoluteString)>" }
 }
 
-/// Ties the IDs of a store to it without keeping it alive.
+/// Links the IDs of a store to it without retaining it.
 // `store` is weak and `identifier` guarded by `lock`.
 final class StoreToken: @unchecked Sendable {
     private let lock = NSLock()

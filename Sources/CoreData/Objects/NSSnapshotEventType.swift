@@ -1,10 +1,10 @@
-/// What has restored an object's values, see ``NSManagedObject/awake(fromSnapshotEvents:)``.
+/// The reasons for restoring an object's values, see ``NSManagedObject/awake(fromSnapshotEvents:)``.
 ///
 /// Source: [NSSnapshotEventType](https://developer.apple.com/documentation/coredata/nssnapshoteventtype).
 public struct NSSnapshotEventType: OptionSet, Sendable {
     /// The raw value.
     public let rawValue: UInt
-    /// Makes a set of a raw value.
+    /// Creates a set from a raw value.
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
     /// An insertion was undone.
@@ -17,6 +17,6 @@ public struct NSSnapshotEventType: OptionSet, Sendable {
     public static let rollback = NSSnapshotEventType(rawValue: 1 << 4)
     /// The object was refreshed.
     public static let refresh = NSSnapshotEventType(rawValue: 1 << 5)
-    /// A merge policy has settled a conflict.
+    /// A merge policy resolved a conflict.
     public static let mergePolicy = NSSnapshotEventType(rawValue: 1 << 6)
 }

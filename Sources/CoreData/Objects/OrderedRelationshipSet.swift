@@ -1,10 +1,11 @@
 public import Foundation
 
-/// The objects of an ordered relationship, with the methods of `NSMutableOrderedSet`: changing it changes the relationship, inverses included.
+/// A mutable proxy of an ordered relationship with the methods of `NSMutableOrderedSet`: changing it changes the relationship and its
+/// inverses.
 ///
-/// It shows the relationship as it is at any time, and belongs to the queue of its context. An object stands in it once: adding it again does
-/// nothing. An index beyond the end stops the program with a message. Foundation on Linux cannot be given a subclass of
-/// `NSMutableOrderedSet` that behaves, so this is a type of its own; `array` and `orderedSet` give plain values.
+/// It always reflects the current relationship and belongs to the queue of the object's context. An object is in it once: adding it again
+/// has no effect. An index out of range stops the program with a message. Foundation on Linux does not support subclasses of
+/// `NSMutableOrderedSet`, so this is a separate type; `array` and `orderedSet` return plain values.
 public final class OrderedRelationshipSet: RandomAccessCollection {
     private let owner: NSManagedObject
     private let relationship: NSRelationshipDescription
@@ -16,29 +17,29 @@ public final class OrderedRelationshipSet: RandomAccessCollection {
 
     private var storage: ToManyStorage { owner.toMany(relationship) }
 
-    /// 0.
+    /// The first index, 0.
     public var startIndex: Int { 0 }
     /// The number of objects.
     public var endIndex: Int { storage.objects.count }
-    /// The objects, in their order.
+    /// The objects, in order.
     public var array: [NSManagedObject] { storage.objects }
-    /// The objects, in their order.
+    /// The objects, in order.
     public var orderedSet: NSOrderedSet { NSOrderedSet(array: storage.objects) }
-    /// The objects, without their order.
+    /// The objects, unordered.
     public var set: Set<NSManagedObject> { Set(storage.objects) }
-    /// The object at a place. Setting it is as ``replaceObject(at:with:)``.
+    /// The object at an index. Setting it works like ``replaceObject(at:with:)``.
     public subscript(index: Int) -> NSManagedObject {
         get { storage.objects[index] }
         set { replaceObject(at: index, with: newValue) }
     }
-    /// The object at a place.
+    /// Returns the object at an index.
     public func object(at index: Int) -> NSManagedObject { storage.objects[index] }
-    /// The place of an object; `NSNotFound` where it is not among them.
+    /// Returns the index of an object; `NSNotFound` where it is not in the set.
     public func index(of object: Any) -> Int { (object as? NSManagedObject).flatMap { storage.index(of: $0) } ?? NSNotFound }
-    /// Whether an object is among them.
+    /// Returns whether an object is in the set.
     public func contains(_ object: Any) -> Bool { index(of: object) != NSNotFound }
 
-    /// Adds an object at the end. Anything else than an object that may stand in the relationship is refused; validation reports it at save.
+    /// Adds an object at the end. A value that the relationship cannot hold is refused; validation reports it at the save.
     public func add(_ object: Any) {
         guard let object = object as? NSManagedObject else { return owner.refuseMember(object, of: relationship) }
         owner.add(object, to: relationship)
@@ -47,40 +48,40 @@ public final class OrderedRelationshipSet: RandomAccessCollection {
     /// Adds objects at the end.
     public func addObjects(from array: [Any]) { for object in array { add(object) } }
 
-    /// Inserts an object. One that is there already stays where it is.
+    /// Inserts an object. An object already in the set keeps its place.
     public func insert(_ object: Any, at index: Int) {
         guard let object = object as? NSManagedObject else { return owner.refuseMember(object, of: relationship) }
         insert([object], at: [index])
     }
 
-    /// Inserts objects: the first will stand at the first of `indexes`, and so on.
+    /// Inserts objects so that they have the given indexes afterwards.
     public func insert(_ objects: [NSManagedObject], at indexes: IndexSet) {
         owner.insertObjects(objects, at: indexes, intoRelationship: relationship.name)
     }
 
-    /// Takes an object out.
+    /// Removes an object.
     public func remove(_ object: Any) { if let object = object as? NSManagedObject { owner.remove(object, from: relationship) } }
-    /// Takes the object at a place out.
+    /// Removes the object at an index.
     public func removeObject(at index: Int) { removeObjects(at: [index]) }
-    /// Takes the objects at some places out.
+    /// Removes the objects at indexes.
     public func removeObjects(at indexes: IndexSet) { owner.removeObjects(at: indexes, fromRelationship: relationship.name) }
-    /// Takes objects out.
+    /// Removes objects.
     public func removeObjects(in array: [Any]) { for object in array { remove(object) } }
-    /// Takes all objects out.
+    /// Removes all objects.
     public func removeAllObjects() { owner.setToMany([], relationship) }
 
-    /// Puts another object into the place of one. An object that is there already stays where it is, and so does the one to be replaced.
+    /// Replaces the object at an index. If the new object is already in the set, nothing changes.
     public func replaceObject(at index: Int, with object: Any) {
         guard let object = object as? NSManagedObject else { return owner.refuseMember(object, of: relationship) }
         owner.replaceObjects(at: [index], with: [object], inRelationship: relationship.name)
     }
 
-    /// Replaces the objects at some places.
+    /// Replaces the objects at indexes.
     public func replaceObjects(at indexes: IndexSet, with objects: [NSManagedObject]) {
         owner.replaceObjects(at: indexes, with: objects, inRelationship: relationship.name)
     }
 
-    /// Moves objects, keeping the order among them, so that the first of them stands at `index` afterwards.
+    /// Moves objects, in their order, so that the first of them is at `index` afterwards.
     public func moveObjects(at indexes: IndexSet, to index: Int) {
         owner.editOrder(of: relationship) { order in
             let moved = indexes.map { order[$0] }
@@ -89,7 +90,7 @@ public final class OrderedRelationshipSet: RandomAccessCollection {
         }
     }
 
-    /// Lets two objects change places.
+    /// Exchanges two objects.
     public func exchangeObject(at index1: Int, withObjectAt index2: Int) { owner.editOrder(of: relationship) { $0.swapAt(index1, index2) } }
 
     /// Sorts the objects.

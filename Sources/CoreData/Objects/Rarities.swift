@@ -1,14 +1,14 @@
 internal import Foundation
 
-/// What few objects have.
+/// Holds the state that few objects have.
 final class Rarities {
-    /// Values that a property could not hold, by key; validation reports them.
+    /// The errors of values that a property could not hold, by key; validation reports them.
     var refusedValues: [String: NSError]?
-    /// What fetched properties have found.
+    /// The results of fetched properties.
     var fetched: [String: [NSManagedObject]] = [:]
-    /// What relationships led to when a custom accessor announced that it changes them.
+    /// The objects of relationships before a custom accessor changes them.
     var announced: [String: [NSManagedObject]] = [:]
-    /// What an undo needs to bring the object back, once it is gone from its context.
+    /// The state that an undo needs to restore the object after it has left its context.
     weak var remains: ObjectRemains?
 }
 

@@ -1,14 +1,14 @@
 public import Foundation
 internal import Predicates
 
-// Packed values: what a store has read is copied as bytes behind the slots, and becomes a `String` or `Data` when it is read. Nothing is
-// allocated for texts that nobody asks for.
+// Packed values: bytes read by a store are copied behind the slots and become a `String` or `Data` when they are read. Strings that
+// nobody reads need no allocation.
 //
-// A set bit in the word behind that of the nil bits says that a value is packed. The slot of a text or of bytes then begins with the distance
-// of the bytes from the slots and their number, 32 bits each; that of a to-one relationship holds a reference to a row, see `RowOrigin`.
+// A bit in the word after the nil bits marks a packed value. The slot of a packed string or data begins with the offset of the bytes from
+// the slots and their count, 32 bits each; that of a to-one relationship holds a reference to a row, see `RowOrigin`.
 
 extension SlotLocation {
-    /// Whether the value is packed.
+    /// Returns whether the value is packed.
     @inline(__always) func isPacked(_ slots: UnsafeMutableRawPointer) -> Bool {
         slots.load(fromByteOffset: nullOffset + 8, as: UInt64.self) & nullMask != 0
     }
@@ -50,9 +50,9 @@ extension SlotLocation {
     }
 }
 
-/// Reads bytes that lie behind the slots of a row.
+/// Reads the bytes behind the slots of a row.
 @usableFromInline enum PackedBytes {
-    /// Bytes that are longer stay `Data`: they would fill the blocks.
+    /// The size above which bytes stay `Data`, because they would fill the blocks.
     static let longestData = 1024
 
     @inline(__always) static func bytes(_ slots: UnsafeRawPointer, _ offset: Int) -> UnsafeBufferPointer<UInt8> {
@@ -71,12 +71,12 @@ extension SlotLocation {
 }
 
 extension PropertyPlace {
-    /// Whether the value is packed.
+    /// Returns whether the value is packed.
     @inlinable @inline(__always) func isPacked(_ slots: UnsafeMutableRawPointer) -> Bool {
         slots.load(fromByteOffset: nullOffset &+ 8, as: UInt64.self) & nullMask != 0
     }
 
-    /// Stores a value in a slot of texts or bytes, whose former value may be packed.
+    /// Stores a value in a slot of a string or data, whose previous value may be packed.
     @inlinable @inline(__always) func store<Value>(_ value: Value, _ slots: UnsafeMutableRawPointer) {
         let place = (slots + offset).assumingMemoryBound(to: Value.self)
         let word = (slots + (nullOffset &+ 8)).assumingMemoryBound(to: UInt64.self)
@@ -90,7 +90,7 @@ extension PropertyPlace {
 }
 
 extension ManagedScalar where Stored == String {
-    /// See ``ManagedValue``.
+    /// Returns the value at `place`; the type's value for nil where it is nil.
     @inlinable @inline(__always)
     public static func get(from object: NSManagedObject, at place: PropertyPlace) -> Self {
         let slots = object.readableSlots(place.index)
@@ -98,7 +98,7 @@ extension ManagedScalar where Stored == String {
         return fromStored((slots + place.offset).assumingMemoryBound(to: String.self).pointee)
     }
 
-    /// See ``ManagedValue``.
+    /// Returns the value at `place`, or nil.
     @inlinable @inline(__always)
     public static func getOptional(from object: NSManagedObject, at place: PropertyPlace) -> Self? {
         let slots = object.readableSlots(place.index)
@@ -107,7 +107,7 @@ extension ManagedScalar where Stored == String {
         return fromStored((slots + place.offset).assumingMemoryBound(to: String.self).pointee)
     }
 
-    /// See ``ManagedValue``.
+    /// Stores a value at `place`.
     @inlinable @inline(__always)
     public static func set(_ value: Self, in object: NSManagedObject, at place: PropertyPlace) {
         let slots = object.writableSlots(place.index)
@@ -115,7 +115,7 @@ extension ManagedScalar where Stored == String {
         place.setNil(false, slots)
     }
 
-    /// See ``ManagedValue``.
+    /// Stores a value or nil at `place`.
     @inlinable @inline(__always)
     public static func setOptional(_ value: Self?, in object: NSManagedObject, at place: PropertyPlace) {
         if let value { return set(value, in: object, at: place) }
@@ -126,7 +126,7 @@ extension ManagedScalar where Stored == String {
 }
 
 extension ManagedScalar where Stored == Data {
-    /// See ``ManagedValue``.
+    /// Returns the value at `place`; the type's value for nil where it is nil.
     @inlinable @inline(__always)
     public static func get(from object: NSManagedObject, at place: PropertyPlace) -> Self {
         let slots = object.readableSlots(place.index)
@@ -134,7 +134,7 @@ extension ManagedScalar where Stored == Data {
         return fromStored((slots + place.offset).assumingMemoryBound(to: Data.self).pointee)
     }
 
-    /// See ``ManagedValue``.
+    /// Returns the value at `place`, or nil.
     @inlinable @inline(__always)
     public static func getOptional(from object: NSManagedObject, at place: PropertyPlace) -> Self? {
         let slots = object.readableSlots(place.index)
@@ -143,7 +143,7 @@ extension ManagedScalar where Stored == Data {
         return fromStored((slots + place.offset).assumingMemoryBound(to: Data.self).pointee)
     }
 
-    /// See ``ManagedValue``.
+    /// Stores a value at `place`.
     @inlinable @inline(__always)
     public static func set(_ value: Self, in object: NSManagedObject, at place: PropertyPlace) {
         let slots = object.writableSlots(place.index)
@@ -151,7 +151,7 @@ extension ManagedScalar where Stored == Data {
         place.setNil(false, slots)
     }
 
-    /// See ``ManagedValue``.
+    /// Stores a value or nil at `place`.
     @inlinable @inline(__always)
     public static func setOptional(_ value: Self?, in object: NSManagedObject, at place: PropertyPlace) {
         if let value { return set(value, in: object, at: place) }

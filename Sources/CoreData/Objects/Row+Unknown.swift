@@ -1,15 +1,16 @@
 internal import Foundation
 
-// A property of a row is unknown where the store has not said its value: neither nil nor a default. Reading it asks the store.
+// A property of a row is unknown where the store has not returned its value: it is neither nil nor a default. Reading it queries the
+// store.
 //
-// An unknown attribute has both of its bits set, that of nil and that of packed values, over a slot of zeros: who does not look at the second bit
-// sees nil, and a packed text or value of no bytes. A to-one relationship holds `NSManagedObjectID.unresolved`, a to-many one no list.
+// An unknown attribute has both bits set, nil and packed, and a slot of zeros: code that checks one bit only sees nil, or a packed value
+// without bytes. An unknown to-one relationship holds `NSManagedObjectID.unresolved`, an unknown to-many relationship has no list.
 
 extension Row {
-    /// Whether some attribute may be unknown. Few stores make such rows: the block says so for all of them.
+    /// Whether attributes may be unknown. Few stores create such rows: the block has one bit for all of them.
     var mayHaveUnknown: Bool { slots.rowPrefix.pointee.size & RowPrefix.unknownBit != 0 }
 
-    /// Whether the value at `slot` is unknown.
+    /// Returns whether the value at `slot` is unknown.
     func isUnknown(at slot: RowLayout.Slot) -> Bool {
         switch slot.kind {
         case .objectID: return !slot.location.isPacked(slots) && objectID(at: slot) === NSManagedObjectID.unresolved
@@ -18,7 +19,7 @@ extension Row {
         }
     }
 
-    /// Makes the value at `slot` unknown. By the row's owner, before anybody else has it.
+    /// Makes the value at `slot` unknown. Call it before the row is shared.
     func setUnknown(at slot: RowLayout.Slot) {
         switch slot.kind {
         case .objectID: setObjectID(.unresolved, at: slot)
@@ -26,23 +27,23 @@ extension Row {
         default:
             store(.null, in: slot)
             let place = slots + slot.location.offset
-            // What lies there is an empty text or no bytes, which hold nothing; from here on nobody releases it.
+            // The slot holds an empty string or data, which has no storage to release.
             place.initializeMemory(as: UInt8.self, repeating: 0, count: slot.kind.size)
             slot.location.markPacked(slots)
             slots.rowPrefix.pointee.size |= RowPrefix.unknownBit
         }
     }
 
-    /// A value is about to be set. By the row's owner.
+    /// Marks the value at `slot` as known before it is set. Call it before the row is shared.
     func setKnown(at slot: RowLayout.Slot) {
-        // Texts, bytes and references are taken care of where they are stored.
+        // Strings, data and references are handled where they are stored.
         switch slot.kind {
         case .integer, .boolean, .double, .date, .uuid: slot.location.clearPacked(slots)
         case .string, .data, .box, .objectID, .objectIDs: break
         }
     }
 
-    /// The slots of attributes whose values are unknown.
+    /// The slots of attributes with unknown values.
     var unknownSlots: [Int] {
         guard mayHaveUnknown else { return [] }
         return layout.slots.indices.filter { index in
@@ -51,10 +52,10 @@ extension Row {
         }
     }
 
-    /// A row in which what is unknown here has the values of another row of the object, where that is of the same version.
+    /// Returns a row whose unknown values are taken from another row of the object and of the same version.
     func completed(from other: Row) -> Row { other.version == version ? filled(from: other) : self }
 
-    /// A row in which what is unknown here has the values of another row of the object.
+    /// Returns a row whose unknown values are taken from another row of the object.
     func filled(from other: Row) -> Row {
         guard other.layout === layout else { return self }
         var completed: Row?
@@ -70,7 +71,7 @@ extension Row {
         return completed
     }
 
-    /// Notes that nothing is unknown any more, where that is so.
+    /// Clears the unknown mark if no value is unknown any more.
     func settleUnknown() {
         if unknownSlots.isEmpty { slots.rowPrefix.pointee.size &= ~RowPrefix.unknownBit }
     }

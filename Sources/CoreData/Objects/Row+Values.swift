@@ -1,24 +1,24 @@
 internal import Foundation
 public import Predicates
 
-// Rows as stores outside of the framework make and read them: by property, with values that travel alone.
+// The interface of rows for stores outside of the framework: access by property, with self-contained values.
 
 extension Row {
-    /// A row of an object, every property of which is nil, to be filled by its maker before anybody else has it.
+    /// Creates a row whose properties are all nil. Set its values before it is shared.
     ///
-    /// - Parameter version: a number that counts up with each change of the row.
+    /// - Parameter version: A number that is incremented by each change of the row.
     public init(_ objectID: NSManagedObjectID, version: Int64) {
         self = .blank(objectID.owningEntity.frozen.unsafelyUnwrapped.layout, objectID: objectID, version: version)
     }
 
-    /// The value of an attribute; nil also where it is unknown.
+    /// Returns the value of an attribute; nil also where it is unknown.
     public func value(of attribute: NSAttributeDescription) -> PropertyValue {
         any(at: layout.slots[attribute.slotIndex], of: attribute).map { (try? PropertyValue(any: $0)) ?? .null } ?? .null
     }
 
-    /// Sets the value of an attribute. By the row's maker, before anybody else has it.
+    /// Sets the value of an attribute. Call it before the row is shared.
     ///
-    /// - Throws: code 134060 for a value that the attribute cannot hold.
+    /// - Throws: Code 134060 for a value that the attribute cannot hold.
     public func setValue(_ value: PropertyValue, of attribute: NSAttributeDescription) throws {
         guard let stored = AttributeCheck.conform(value.any, to: attribute) else {
             throw CoreDataError.make(
@@ -28,9 +28,9 @@ extension Row {
         store(stored, in: layout.slots[attribute.slotIndex])
     }
 
-    /// Sets the value of an attribute as Foundation has it, which is what attributes of types without a ``PropertyValue`` need.
+    /// Sets the value of an attribute as a Foundation type, which attributes of types without a ``PropertyValue`` need.
     ///
-    /// - Throws: code 134060 for a value that the attribute cannot hold.
+    /// - Throws: Code 134060 for a value that the attribute cannot hold.
     public func setValue(any value: Any?, of attribute: NSAttributeDescription) throws {
         guard let stored = AttributeCheck.conform(value, to: attribute) else {
             throw CoreDataError.make(
@@ -41,28 +41,28 @@ extension Row {
         store(stored, in: layout.slots[attribute.slotIndex])
     }
 
-    /// The value of an attribute as Foundation has it; nil also where it is unknown.
+    /// Returns the value of an attribute as a Foundation type; nil also where it is unknown.
     public func any(of attribute: NSAttributeDescription) -> Any? { any(at: layout.slots[attribute.slotIndex], of: attribute) }
 
-    /// Whether the store has not said the value of a property.
+    /// Returns whether the value of a property is unknown.
     public func isUnknown(_ property: NSPropertyDescription) -> Bool { isUnknown(at: layout.slots[property.slotIndex]) }
 
-    /// Says that the value of a property is not known: reading it will ask the store. By the row's maker.
+    /// Marks the value of a property as unknown: reading it queries the store. Call it before the row is shared.
     public func setUnknown(_ property: NSPropertyDescription) { setUnknown(at: layout.slots[property.slotIndex]) }
 
-    /// The objects of a relationship that the row has: none or one of a to-one; none also where they are unknown.
+    /// Returns the destination IDs of a relationship: at most one for a to-one relationship; none also where they are unknown.
     public func relatedIDs(_ relationship: NSRelationshipDescription) -> [NSManagedObjectID] {
         relatedIDs(relationship, at: layout.slots[relationship.slotIndex])
     }
 
-    /// The IDs at `slot`, that of `relationship`: none or one for a to-one.
+    /// Returns the destination IDs at the `slot` of `relationship`: at most one for a to-one relationship.
     func relatedIDs(_ relationship: NSRelationshipDescription, at slot: RowLayout.Slot) -> [NSManagedObjectID] {
         if relationship.isToMany { return objectIDs(at: slot)?.ids ?? [] }
         guard let id = objectID(at: slot), id !== NSManagedObjectID.unresolved else { return [] }
         return [id]
     }
 
-    /// Sets the objects of a relationship: one at most for a to-one. By the row's maker.
+    /// Sets the destination IDs of a relationship: at most one for a to-one relationship. Call it before the row is shared.
     public func setRelatedIDs(_ ids: [NSManagedObjectID], of relationship: NSRelationshipDescription) {
         let slot = layout.slots[relationship.slotIndex]
         if relationship.isToMany {

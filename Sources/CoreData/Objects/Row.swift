@@ -2,26 +2,26 @@ internal import Foundation
 internal import Predicates
 internal import Synchronization
 
-/// A value of a type that has no slot of its own.
-// Immutable; what it holds is shared as its owner shares it.
+/// Wraps a value of a type without a slot kind.
+// Immutable; the value is shared under the rules of its owner.
 final class Box: @unchecked Sendable {
     let value: Any
     init(_ value: Any) { self.value = value }
 }
 
-/// The identifiers of a to-many relationship, in the store's order.
+/// The destination IDs of a to-many relationship, in the store's order.
 final class ObjectIDList: Sendable {
     let ids: [NSManagedObjectID]
     init(_ ids: [NSManagedObjectID]) { self.ids = ids }
     static let empty = ObjectIDList([])
 }
 
-/// The values of one object: typed slots in a block of memory, and who holds the block.
+/// The values of one object: typed slots in a block of memory, and a reference to the block.
 ///
-/// A row is written while one object owns it. Once it is shared (a store's row, an object's snapshot) it never changes: whoever wants
-/// another value copies it first. Texts, bytes and to-one references of rows that a store has read are *packed*: see `Row+Packing.swift`.
+/// A row is written while it is exclusive to one object. Once it is shared (as a store's row, or an object's snapshot) it never changes:
+/// another value requires a copy. Strings, data and to-one references of rows from a store are *packed*: see `Row+Packing.swift`.
 @_spi(Stores)
-// Unchecked: a row that more than one has is never written, and its ID is an atomic.
+// Unchecked: a shared row is never written, and its ID is an atomic.
 public struct Row: @unchecked Sendable {
     let block: RowBlock
     let slots: UnsafeMutableRawPointer
@@ -31,13 +31,13 @@ public struct Row: @unchecked Sendable {
         self.slots = slots
     }
 
-    /// The row whose slots these are; somebody holds its block.
+    /// Creates a row from its slots, whose block the caller retains.
     @inline(__always) init(_ slots: UnsafeMutableRawPointer) {
         block = slots.rowBlock.takeUnretainedValue()
         self.slots = slots
     }
 
-    /// A row of nothing but nil.
+    /// Returns a row in which every value is nil.
     static func blank(_ layout: RowLayout, objectID: NSManagedObjectID? = nil, version: Int64 = 0) -> Row {
         let row = RowBlock.makeRow(layout, origin: nil, size: layout.wordCount * 8, version: version)
         row.holdsReferences = true
@@ -58,16 +58,16 @@ public struct Row: @unchecked Sendable {
 
     var layout: RowLayout { block.layout }
 
-    /// The entity of the object, of a row that has an object.
+    /// The entity of the object, for a row with an object.
     var entity: NSEntityDescription { block.origin?.entity ?? (objectID?.owningEntity).unsafelyUnwrapped }
 
-    /// The number a store counts up at each save of the row.
+    /// The version number, which a store increments at each save of the row.
     public internal(set) var version: Int64 {
         get { slots.rowPrefix.pointee.version }
         nonmutating set { slots.rowPrefix.pointee.version = newValue }
     }
 
-    /// Whether some slot may hold a reference, which the block is to release.
+    /// Whether slots may hold references, which the block must release.
     var holdsReferences: Bool {
         get { slots.rowPrefix.pointee.size & RowPrefix.referenceBit != 0 }
         nonmutating set {
@@ -77,7 +77,7 @@ public struct Row: @unchecked Sendable {
         }
     }
 
-    /// The length of the slots and of what is packed behind them.
+    /// The size of the slots and the packed values behind them.
     var size: Int { Int(slots.rowPrefix.pointee.size & RowPrefix.sizeMask) }
 
     var subject: PredicateSubject { PredicateSubject(slots: slots, object: block) }
@@ -86,7 +86,7 @@ public struct Row: @unchecked Sendable {
 
     private var idPlace: UnsafeMutablePointer<Atomic<UInt>> { (slots - MemoryLayout<UInt>.size).assumingMemoryBound(to: Atomic<UInt>.self) }
 
-    /// The object's ID. That of a row with a number is made when it is first asked for.
+    /// The object's ID. The ID of a row with a row number is created on demand.
     public internal(set) var objectID: NSManagedObjectID? {
         get {
             if let known = knownID { return known }
@@ -101,7 +101,7 @@ public struct Row: @unchecked Sendable {
             Unmanaged.passUnretained(made).release()
             return UnsafeRawPointer(bitPattern: other).map { Unmanaged<NSManagedObjectID>.fromOpaque($0).takeUnretainedValue() }
         }
-        // By the row's owner, before anybody else has it.
+        // Before the row is shared.
         nonmutating set {
             if let newValue, let origin = block.origin, !origin.isSame(slots.rowPrefix.pointee.number, as: newValue) { leaveOrigin() }
             let word = newValue.map { UInt(bitPattern: Unmanaged.passRetained($0).toOpaque()) } ?? 0
@@ -111,13 +111,13 @@ public struct Row: @unchecked Sendable {
         }
     }
 
-    /// Calls `body` with the ID without counting a reference to it, where one is there: the row holds it.
+    /// Calls `body` with the ID without counting a reference to an existing ID, which the row keeps alive.
     @inline(__always) func withUncountedID<Result>(_ body: (NSManagedObjectID?) throws -> Result) rethrows -> Result {
         guard let known = UnsafeRawPointer(bitPattern: idPlace.pointee.load(ordering: .acquiring)) else { return try body(objectID) }
         return try Unmanaged<NSManagedObjectID>.fromOpaque(known)._withUnsafeGuaranteedRef { try body($0) }
     }
 
-    /// The row becomes that of another object, of another store perhaps: what only its origin can read is read now.
+    /// Detaches the row from its origin: reads the values that only the origin can decode, before the row gets another object or store.
     private func leaveOrigin() {
         for slot in layout.slots where slot.kind == .objectID && slot.location.isPacked(slots) { setObjectID(objectID(at: slot), at: slot) }
         block.dropOrigin()
@@ -131,11 +131,11 @@ public struct Row: @unchecked Sendable {
 
     // MARK: Copying
 
-    /// A row with the same values that may be written.
+    /// Returns an exclusive copy of the row.
     func copy() -> Row {
         let size = size
         let prefix = slots.rowPrefix
-        // The row keeps its layout alive no more than its entity does: it is not counted here either.
+        // The row keeps its layout alive through its entity: no reference is counted here.
         let layout = block.withUnsafeMutablePointerToHeader { Unmanaged.passUnretained($0.pointee.layout) }
         return layout._withUnsafeGuaranteedRef { layout in
             let row = RowBlock.makeRow(
@@ -145,7 +145,7 @@ public struct Row: @unchecked Sendable {
             row.slots.rowPrefix.pointee.size |= prefix.pointee.size & RowPrefix.unknownBit
             let source = slots
             row.slots.copyMemory(from: source, byteCount: size)
-            // What is packed lies as it is behind the slots of the one as of the other.
+            // Packed values have the same offsets in the copy.
             if !holdsReferences || layout.defaultIsPlain && layout.isDefaultRow(self) { return row }
             for slot in layout.managed where !slot.location.isPacked(source) { row.initializeManaged(slot, from: source) }
             return row
@@ -162,12 +162,12 @@ public struct Row: @unchecked Sendable {
         }
     }
 
-    /// Copies the first `count` values of a row whose layout this row's extends.
+    /// Copies the first `count` values of a row whose layout this row's layout extends.
     func copyValues(from other: Row, count: Int) {
         for slot in layout.slots.prefix(count) { copyValue(from: other, at: slot) }
     }
 
-    /// Copies one value of a row of the same layout, or of one that this row's extends.
+    /// Copies one value of a row of the same layout, or of one that this row's layout extends.
     func copyValue(from other: Row, at slot: RowLayout.Slot) {
         if other.mayHaveUnknown, other.isUnknown(at: slot) { return setUnknown(at: slot) }
         let offset = slot.location.offset
@@ -219,7 +219,7 @@ public struct Row: @unchecked Sendable {
 
     func box(at slot: RowLayout.Slot) -> Box? { reference(at: slot).map { unsafeDowncast($0, to: Box.self) } }
 
-    /// The object of a to-one relationship; ``NSManagedObjectID/unresolved`` when the store has not been asked.
+    /// Returns the destination of a to-one relationship; ``NSManagedObjectID/unresolved`` where it is not loaded.
     func objectID(at slot: RowLayout.Slot) -> NSManagedObjectID? {
         if slot.location.isPacked(slots) {
             return block.origin.unsafelyUnwrapped.store.id(packed: slots.load(fromByteOffset: slot.location.offset, as: UInt64.self))
@@ -229,14 +229,14 @@ public struct Row: @unchecked Sendable {
 
     func setObjectID(_ id: NSManagedObjectID?, at slot: RowLayout.Slot) { setReference(id, at: slot) }
 
-    /// The objects of a to-many relationship; nil when the store has not been asked.
+    /// Returns the destinations of a to-many relationship; nil where they are not loaded.
     func objectIDs(at slot: RowLayout.Slot) -> ObjectIDList? {
         reference(at: slot).map { unsafeDowncast($0, to: ObjectIDList.self) }
     }
 
     func setObjectIDs(_ list: ObjectIDList?, at slot: RowLayout.Slot) { setReference(list, at: slot) }
 
-    /// Stores a value that ``AttributeCheck`` has brought into the form of the slot.
+    /// Stores a value that ``AttributeCheck`` has converted to the form of the slot.
     func store(_ value: StorableValue, in slot: RowLayout.Slot) {
         let place = slots + slot.location.offset
         switch value {
@@ -259,11 +259,11 @@ public struct Row: @unchecked Sendable {
     }
 }
 
-/// Whether two are the same row, not only equal ones.
+/// Returns whether two rows are identical, not only equal.
 func === (first: Row?, second: Row?) -> Bool { first?.slots == second?.slots }
 func !== (first: Row?, second: Row?) -> Bool { first?.slots != second?.slots }
 
-/// A value in the form in which a slot keeps it.
+/// A value in the form that a slot stores.
 enum StorableValue {
     case null
     case integer(Int64)

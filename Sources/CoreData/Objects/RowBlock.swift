@@ -1,45 +1,49 @@
 internal import Foundation
 internal import Synchronization
 
-/// What lies before the slots of every row.
+/// The header before the slots of every row.
 struct RowPrefix {
-    /// The distance of the slots from the beginning of their block's object, in bytes.
+    /// The offset of the slots from the start of their block's object, in bytes.
     var offset: UInt32
-    /// The length of the slots and of what is packed behind them, in bytes; the two highest bits say that some slot holds a reference, and
-    /// that some attribute may be unknown.
+    /// The size of the slots and the packed values behind them, in bytes; the two highest bits mark rows that hold references, and rows
+    /// with unknown attributes.
     var size: UInt32
-    /// The key of the row in its table, where the block has an origin.
+    /// The row number in its table, where the block has an origin.
     var number: Int64
-    /// The number a store counts up at each save of the row.
+    /// The version number, which a store increments at each save of the row.
     var version: Int64
-    /// The object's ID, counted; 0 while nobody has asked for it. Read and written as an atomic.
+    /// The object's ID, retained; 0 until it is created. Accessed atomically.
     var id: UInt
 
     static let size = MemoryLayout<RowPrefix>.size
     static let referenceBit: UInt32 = 1 << 31
-    /// Some attribute may be unknown.
+    /// Marks rows in which attributes may be unknown.
     static let unknownBit: UInt32 = 1 << 30
     static let sizeMask = ~(referenceBit | unknownBit)
 }
 
 struct RowBlockHeader {
     unowned(unsafe) let layout: RowLayout
-    /// What makes the IDs of rows that have a number only; the block holds it.
+    /// The origin, retained by the block, which creates the IDs of rows with row numbers.
     var origin: Unmanaged<RowOrigin>?
-    /// How many bytes the rows may take.
+    /// The number of bytes available to rows.
     let capacity: UInt32
 }
 
-/// Memory in which rows of one layout lie: one row that somebody may write, or many that a store has read together.
+/// Memory for rows of one layout: a single exclusive row, or many rows that a store has read together.
 ///
-/// Whoever holds a row holds its block. One reader of a store fills its block up while others read what is there already, which never changes:
-/// what is written meanwhile lies in atomics, apart from the header.
+/// Each owner of a row retains its block. A store's reader appends rows while others read the existing ones, which never change: the
+/// fields written meanwhile are atomics outside of the header.
 final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
-    /// The elements begin with what changes while others read: a byte that is not 0 once an ID has been made for one of several rows, one that is not
-    /// 0 once some row holds references, from the fifth byte on how many bytes the rows take, and in the second word how many of the rows a store's
-    /// cache has.
+    /// The elements begin with the fields that change while others read: a byte that is nonzero once an ID was created for one of several
+    /// rows; a byte that is nonzero once a row holds references; from the fifth byte, the number of bytes in use; and in the second word,
+    /// the number of rows in a store's cache.
     private static let noteSize = 16
-    /// The length of a block of many rows, in bytes.
+    /// How far behind the beginning of a block's object the slots of its first row lie: of a row of its own, the block is found without a look at it.
+    @inline(__always) static var distanceToFirstRow: Int {
+        2 * MemoryLayout<UInt>.size + MemoryLayout<RowBlockHeader>.stride + noteSize + RowPrefix.size
+    }
+    /// The size of a block of many rows, in bytes.
     static let standardSize = 32 * 1024
 
     static func make(_ layout: RowLayout, origin: RowOrigin?, byteCount: Int) -> RowBlock {
@@ -54,7 +58,7 @@ final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
         return block
     }
 
-    /// A row of its own whose slots and packed bytes take so many bytes. They are not initialized.
+    /// Creates an exclusive row with space for its slots and packed bytes, which are not initialized.
     static func makeRow(
         _ layout: RowLayout, origin: RowOrigin?, size: Int, number: Int64 = 0, version: Int64
     ) -> Row {
@@ -67,17 +71,17 @@ final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
     @inline(__always) private func note<Value: AtomicRepresentable>(_ offset: Int, of: Value.Type) -> UnsafeMutablePointer<Atomic<Value>> {
         withUnsafeMutablePointerToElements { (UnsafeMutableRawPointer($0) + offset).assumingMemoryBound(to: Atomic<Value>.self) }
     }
-    /// How many bytes the rows take: read and written by who fills the block.
+    /// The number of bytes in use: read and written by the writer that fills the block.
     @inline(__always) private var used: UnsafeMutablePointer<Atomic<UInt32>> { note(4, of: UInt32.self) }
-    /// How many of the rows a store's cache has, which holds the block once for all of them.
+    /// The number of rows in a store's cache, which retains the block once for all of them.
     @inline(__always) var cachedRows: UnsafeMutablePointer<Atomic<Int>> { note(8, of: Int.self) }
-    /// How much memory the block takes, about.
+    /// The approximate memory size of the block.
     @inline(__always) var byteCount: Int { withUnsafeMutablePointerToHeader { Int($0.pointee.capacity) } + 64 }
 
     private var rows: UnsafeMutableRawPointer { withUnsafeMutablePointerToElements { UnsafeMutableRawPointer($0) + Self.noteSize } }
     var layout: RowLayout { withUnsafeMutablePointerToHeader { $0.pointee.layout } }
     var origin: RowOrigin? { withUnsafeMutablePointerToHeader { $0.pointee.origin?.takeUnretainedValue() } }
-    /// The one row of the block is from nowhere any more.
+    /// Detaches the single row of the block from its origin.
     func dropOrigin() {
         withUnsafeMutablePointerToHeader { header in
             let origin = header.pointee.origin
@@ -86,17 +90,17 @@ final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
         }
     }
 
-    /// Calls with the origin, which is not counted.
+    /// Calls `body` with the origin without retaining it.
     @inline(__always) func withOrigin<Result>(_ body: (RowOrigin?) throws -> Result) rethrows -> Result {
         guard let origin = withUnsafeMutablePointerToHeader({ $0.pointee.origin }) else { return try body(nil) }
         return try origin._withUnsafeGuaranteedRef { try body($0) }
     }
-    /// How many bytes are left.
+    /// The number of bytes left.
     @inline(__always) var room: Int {
         withUnsafeMutablePointerToHeader { Int($0.pointee.capacity) } &- Int(used.pointee.load(ordering: .relaxed))
     }
 
-    /// Begins a row behind the others. It does not count before ``commit(size:)``.
+    /// Begins a row after the existing ones. It is not part of the block before ``commit(size:)``.
     @inline(__always) func place(size: Int, number: Int64, version: Int64) -> UnsafeMutableRawPointer {
         let slots = rows + (Int(used.pointee.load(ordering: .relaxed)) &+ RowPrefix.size)
         let offset = slots - Unmanaged.passUnretained(self).toOpaque()
@@ -106,7 +110,7 @@ final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
         return slots
     }
 
-    /// The row that was begun is whole, and takes so many bytes.
+    /// Completes the row that was begun, with its size.
     @inline(__always) func commit(size: Int) {
         let used = used
         used.pointee.store(
@@ -115,7 +119,7 @@ final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
 
     func noteReferences() { note(1, of: UInt8.self).pointee.store(1, ordering: .relaxed) }
 
-    /// An ID is kept for one of the rows.
+    /// Notes that an ID was created for one of the rows.
     func noteID() { note(0, of: UInt8.self).pointee.store(1, ordering: .relaxed) }
 
     deinit {
@@ -132,7 +136,7 @@ final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
             let prefix = place.assumingMemoryBound(to: RowPrefix.self)
             if prefix.pointee.size & RowPrefix.referenceBit != 0 { releaseReferences(slots) }
             let size = Int(prefix.pointee.size & RowPrefix.sizeMask)
-            // After the references: where there is no origin, the ID keeps the layout alive.
+            // After the references: without an origin, the ID keeps the layout alive.
             if let id = UnsafeRawPointer(bitPattern: prefix.pointee.id) { Unmanaged<NSManagedObjectID>.fromOpaque(id).release() }
             place = slots + size
         }
@@ -152,18 +156,18 @@ final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
     }
 }
 
-// MARK: Rows by their slots alone, for those who count by hand
+// MARK: Rows by their slots, with manual reference counting
 
 extension UnsafeMutableRawPointer {
-    /// What lies before the slots of a row.
+    /// The header of the row.
     @inline(__always) var rowPrefix: UnsafeMutablePointer<RowPrefix> { (self - RowPrefix.size).assumingMemoryBound(to: RowPrefix.self) }
 
-    /// Calls `body` with the row whose slots these are, and whose block somebody holds.
+    /// Calls `body` with the row of these slots, whose block the caller retains.
     @inline(__always) func withRow<Result>(_ body: (Row) throws -> Result) rethrows -> Result {
         try rowBlock._withUnsafeGuaranteedRef { try body(Row(block: $0, slots: self)) }
     }
 
-    /// The block in which a row's slots lie.
+    /// The block that contains the slots.
     @inline(__always) var rowBlock: Unmanaged<RowBlock> {
         Unmanaged.fromOpaque(self - Int(truncatingIfNeeded: rowPrefix.pointee.offset))
     }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Predicates
 internal import Synchronization
 
-/// How a value lies in a row's slot.
+/// The kinds of storage of a value in a row's slot.
 enum StorageKind: UInt8, Sendable {
     /// `Int64`, for the integer types.
     case integer
@@ -51,7 +51,7 @@ enum StorageKind: UInt8, Sendable {
         }
     }
 
-    /// The kind as a compiled predicate reads it directly; nil where it must ask.
+    /// The slot kind that a compiled predicate reads directly; nil where it must call the schema.
     var slotKind: SlotKind? {
         switch self {
         case .integer: .int64
@@ -66,35 +66,35 @@ enum StorageKind: UInt8, Sendable {
     }
 }
 
-/// Where the values of an entity's properties lie in its rows.
+/// The layout of an entity's rows.
 ///
-/// The layout of a subentity begins with that of its superentity, so a place found for the one holds for the other. Each level brings
-/// its own words of nil bits (bit set = nil) before its own slots, each followed by a word that says which values are packed.
-// Immutable once it is known to more than its maker.
+/// The layout of a subentity begins with that of its superentity, so a place is valid for both. Each level adds its words of nil bits
+/// (bit set = nil) before its slots, each followed by a word that marks packed values.
+// Immutable once it is shared.
 final class RowLayout: @unchecked Sendable {
     struct Slot {
         let location: SlotLocation
         let kind: StorageKind
     }
 
-    /// A number no other layout of the process has; 0 is not used.
+    /// A number that is unique among the layouts of the process; never 0.
     let identifier: UInt32
-    /// Whether objects note which of their properties are read; see ``KeyPathRecorder``. Set once, before there are objects.
+    /// Whether objects record reads of their properties; see ``KeyPathRecorder``. Set once, before there are objects.
     var recordsReads = false
     /// The places of typed accessors.
     let places: PlaceTable
-    /// Stays empty: where objects look that notice accesses; see ``AccessHooks``.
+    /// An empty table, for objects whose accesses are observed; see ``AccessHooks``.
     let watchedPlaces = PlaceTable(propertyCount: 0)
     let slots: [Slot]
-    /// The length of a row, in 8-byte words.
+    /// The size of a row, in 8-byte words.
     let wordCount: Int
-    /// The slots that hold references or text, which a row must release.
+    /// The slots that hold references or strings, which a row must release.
     let managed: [Slot]
-    /// The row of a new object: every attribute at its default value.
+    /// The row of a new object: every attribute has its default value.
     private(set) var defaultRow: Row!
-    /// A row of nothing but nil, for reads that found no row.
+    /// A row in which every value is nil, for reads that found no row.
     private(set) var nilRow: Row!
-    /// Whether `defaultRow` may be copied bit by bit.
+    /// Whether `defaultRow` may be copied bitwise.
     private(set) var defaultIsPlain = true
 
     private static let counter = Atomic<UInt32>(1)
@@ -104,7 +104,7 @@ final class RowLayout: @unchecked Sendable {
         var slots = base?.slots ?? []
         var offset = (base?.wordCount ?? 0) * 8
         let nullBase = offset
-        // For each word of nil bits, one behind it that says which values are packed.
+        // Each word of nil bits is followed by one that marks packed values.
         offset += (properties.count + 63) / 64 * 16
         for (index, property) in properties.enumerated() {
             let kind = StorageKind(property)
@@ -133,7 +133,7 @@ final class RowLayout: @unchecked Sendable {
     func isDefaultRow(_ row: Row) -> Bool { defaultRow.unsafelyUnwrapped.slots == row.slots }
 
     deinit {
-        // A row reads its layout while it goes: these two must go before `managed` does.
+        // A row reads its layout while it is deallocated: these two must be released before `managed`.
         defaultRow = nil
         nilRow = nil
     }

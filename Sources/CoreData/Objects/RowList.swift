@@ -1,31 +1,43 @@
-/// Rows that are handed on together: each as one word, and each block held once for all of its rows that come in a row.
+/// A list of rows, each stored as one word; each block is retained once for its consecutive rows.
 @_spi(Stores)
-// Unchecked: the rows are shared, and never written.
+// Unchecked: the rows are shared and never written.
 public struct RowList: RandomAccessCollection, @unchecked Sendable {
     private var places: [UnsafeMutableRawPointer] = []
     private var blocks: [RowBlock] = []
     private var lastBlock: UnsafeMutableRawPointer?
 
-    /// An empty list.
+    /// Creates an empty list.
     public init() {}
 
-    /// A list of rows.
+    /// Creates a list of rows.
     public init(_ rows: some Sequence<Row>) { for row in rows { append(row) } }
 
     /// The first index.
     public var startIndex: Int { 0 }
     /// The index after the last row.
     public var endIndex: Int { places.count }
-    /// A row.
+    /// Returns a row.
     public subscript(index: Int) -> Row { Row(places[index]) }
 
-    /// The slots of a row, which live as long as the list does.
+    /// Returns the slots of a row, which live as long as the list.
     @inline(__always) func slots(_ index: Int) -> UnsafeMutableRawPointer { places[index] }
 
-    /// Adds a row.
+    /// Calls `body` with the rows of a part that follow each other in one block, which the list holds.
+    @inline(__always) func forEachRun(in part: Range<Int>, _ body: (RowBlock, Range<Int>) -> Void) {
+        var start = part.lowerBound
+        while start < part.upperBound {
+            let block = places[start].rowBlock
+            var end = start + 1
+            while end < part.upperBound, places[end].rowBlock.toOpaque() == block.toOpaque() { end += 1 }
+            block._withUnsafeGuaranteedRef { body($0, start..<end) }
+            start = end
+        }
+    }
+
+    /// Appends a row.
     public mutating func append(_ row: Row) { append(row.slots) }
 
-    /// Adds a row whose block somebody holds until now.
+    /// Appends a row whose block the caller retains until now.
     @inline(__always) mutating func append(_ slots: UnsafeMutableRawPointer) {
         let block = slots.rowBlock
         if block.toOpaque() != lastBlock {
@@ -37,25 +49,8 @@ public struct RowList: RandomAccessCollection, @unchecked Sendable {
 }
 
 extension Array where Element == Row {
-    /// Calls `body` with each row, whose block the array holds: for long lists, where counting references costs more than the work.
-    @inline(__always) func forEachUncounted(_ body: (Row) throws -> Void) rethrows {
-        for index in indices {
-            try withUncounted(index, body)
-        }
-    }
-
-    /// The slots of a row, whose block the array holds. Read as bits, so that no reference is made on the way.
-    @inline(__always) func uncountedSlots(_ index: Int) -> UnsafeMutableRawPointer {
-        withUnsafeBytes { $0.load(fromByteOffset: index * MemoryLayout<Row>.stride + 8, as: UnsafeMutableRawPointer.self) }
-    }
-
-    /// Calls `body` with a row, whose block the array holds.
-    @inline(__always) func withUncounted<Result>(_ index: Int, _ body: (Row) throws -> Result) rethrows -> Result {
-        try uncountedSlots(index).withRow(body)
-    }
-
-    /// The rows in another order.
+    /// Returns the rows in another order.
     ///
-    /// - Parameter indices: every index of the array, once.
+    /// - Parameter indices: Every index of the array, once.
     func permuted(by indices: [Int]) -> [Row] { indices.map { self[$0] } }
 }

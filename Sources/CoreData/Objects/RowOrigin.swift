@@ -1,17 +1,17 @@
 internal import Foundation
 
-/// The rows that a store has in memory.
+/// The cached rows of a store.
 protocol RowsAtHand: AnyObject {
-    /// A row that is not older than so many seconds; any age will do for a negative number. On any thread; it waits for nobody.
+    /// Returns a cached row that is at most `age` seconds old; of any age for a negative number. Call it on any thread; it never waits.
     func row(_ number: Int64, of origin: RowOrigin, notOlderThan age: TimeInterval) -> Row?
 }
 
-/// The table that rows come from: makes IDs of their numbers, when somebody asks for one.
+/// The table that rows come from, which creates IDs of their row numbers on demand.
 // Immutable.
 final class RowOrigin: @unchecked Sendable {
     let entity: NSEntityDescription
     let store: RowOriginStore
-    /// What the keys of the IDs have in common, see ``NSManagedObjectID/family(of:)``.
+    /// The common part of the IDs' keys, see ``NSManagedObjectID/family(of:)``.
     let family: Int64
     private let root: NSEntityDescription
     /// The number of the table in the store.
@@ -27,23 +27,23 @@ final class RowOrigin: @unchecked Sendable {
 
     func id(_ number: Int64) -> NSManagedObjectID { NSManagedObjectID(entity: entity, token: store.token, number: number, family: family) }
 
-    /// The key under which identity maps file the object of a row.
+    /// Returns the key of a row's object in identity maps.
     @inline(__always) func key(_ number: Int64) -> Int64 { number &+ family }
 
-    /// Whether a row's object has an ID.
+    /// Returns whether a row's object has an ID.
     @inline(__always) func isSame(_ number: Int64, as id: NSManagedObjectID) -> Bool {
         guard id.key == key(number), id.token === store.token, case .integer(number) = id.reference else { return false }
         return id.owningEntity === entity || id.owningEntity.rootEntity === root
     }
 
-    /// Whether rows of the same numbers are the same objects.
+    /// Returns whether rows with equal numbers are the same objects.
     @inline(__always) func sharesNumbers(with other: RowOrigin) -> Bool {
         self === other || (family == other.family && store.token === other.store.token && root === other.root)
     }
 }
 
-/// The store of rows, and its entities by the numbers that stand in packed references.
-// Immutable; `rows` looks after itself.
+/// The store of rows, and its entities by their numbers in packed references.
+// Immutable; `rows` guards itself.
 final class RowOriginStore: @unchecked Sendable {
     let token: StoreToken
     private let rows: any RowsAtHand
@@ -58,20 +58,20 @@ final class RowOriginStore: @unchecked Sendable {
             entities.map { ($0.number, ($0.entity, NSManagedObjectID.family(of: $0.entity))) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// A row that is in memory: the coordinator and the store need not be asked. A store that has been removed has none.
+    /// Returns a cached row without calling the coordinator or the store. A removed store has none.
     func rowAtHand(_ number: Int64, of origin: RowOrigin, notOlderThan age: TimeInterval) -> Row? {
         rows.row(number, of: origin, notOlderThan: age)
     }
 
-    /// A reference to a row in one word; nil where the number of the row or of its entity is too large for it.
+    /// Returns a reference to a row in one word; nil where the row number or the entity number is too large.
     ///
-    /// - Parameter entity: the number of one of the store's entities.
+    /// - Parameter entity: The number of one of the store's entities.
     @inline(__always) static func packed(_ number: Int64, ofEntity entity: Int64) -> UInt64? {
         guard number >= 0, number < 1 << 48, entity > 0, entity < 1 << 15 else { return nil }
         return UInt64(bitPattern: entity << 48 | number)
     }
 
-    /// The ID that a packed reference stands for.
+    /// Returns the ID of a packed reference.
     func id(packed word: UInt64) -> NSManagedObjectID {
         let (entity, family) = entities[Int64(word >> 48)].unsafelyUnwrapped
         return NSManagedObjectID(entity: entity, token: token, number: Int64(word & (1 << 48 - 1)), family: family)

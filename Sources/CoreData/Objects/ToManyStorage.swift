@@ -1,28 +1,28 @@
 internal import Foundation
 
-/// What an object knows about one of its relationships.
+/// The state of an object's relationship.
 enum RelationshipState {
-    /// Nothing yet.
+    /// Not loaded.
     case fault
-    /// The object at the other end.
+    /// The destination object.
     case toOne(NSManagedObject?)
-    /// The objects at the other end, or what was added and removed before the store was asked for them.
+    /// The destination objects, or the additions and removals made before they were loaded.
     case toMany(ToManyStorage)
 }
 
 /// The objects of a to-many relationship: an array with an index by identity.
 ///
-/// Until ``isLoaded`` is true it holds only what was added and removed, so that an inverse can be kept without asking the store.
+/// Until ``isLoaded`` is true, it contains only additions and removals, so that an inverse is updated without a query.
 final class ToManyStorage {
     let isOrdered: Bool
     private(set) var isLoaded: Bool
     private(set) var objects: [NSManagedObject] = []
     private var removed: [ObjectIdentifier: NSManagedObject] = [:]
-    /// What the store had when it was asked, or has since the last save.
+    /// The stored objects as loaded, or as of the last save.
     private var stored: [NSManagedObject] = []
     var storedObjects: [NSManagedObject] { stored }
     private var taken: Taken?
-    /// Where each object stands; built when there are more than a few.
+    /// The positions of the objects; created when there are more than a few.
     private var positions: [ObjectIdentifier: Int]?
 
     init(isOrdered: Bool, isLoaded: Bool) {
@@ -30,7 +30,7 @@ final class ToManyStorage {
         self.isLoaded = isLoaded
     }
 
-    /// Completes the storage with what the store has.
+    /// Completes the storage with the store's objects.
     func load(_ found: [NSManagedObject]) {
         let added = objects
         var stored = found
@@ -48,9 +48,9 @@ final class ToManyStorage {
         for object in added where index(of: object) == nil { append(object) }
     }
 
-    /// Whether anything was added, removed or moved since the store was asked, or since the last save.
+    /// Returns whether objects were added, removed or moved since the storage was loaded or last saved.
     ///
-    /// - Parameter ids: what the store had, if that is known without asking it.
+    /// - Parameter ids: The stored IDs, where they are known without a query.
     func isChanged(from ids: [NSManagedObjectID]?) -> Bool {
         if !isLoaded {
             let changes = changesOnly(from: ids)
@@ -61,20 +61,20 @@ final class ToManyStorage {
         return isOrdered || !stored.allSatisfy(contains)
     }
 
-    /// The objects have been saved.
+    /// Marks the current objects as saved.
     func didSave() { stored = objects }
 
     // MARK: While a save is suspended
 
-    /// What a save has taken: it counts as stored, though the store may not have it yet.
+    /// The changes that a save has taken: they count as stored, although the store may not have them yet.
     private enum Taken {
-        /// What the store had before, of a list that is loaded.
+        /// The objects stored before, for a loaded list.
         case stored([NSManagedObject])
-        /// What was added and removed, of one that is not.
+        /// The additions and removals, for a list that is not loaded.
         case changes(added: [NSManagedObject], removed: [ObjectIdentifier: NSManagedObject])
     }
 
-    /// An asynchronous save takes what was changed: from here on it is what the next change starts from.
+    /// Marks the changes as taken by an asynchronous save; later changes start from them.
     func beginSave() {
         if isLoaded {
             taken = .stored(stored)
@@ -87,13 +87,13 @@ final class ToManyStorage {
         }
     }
 
-    /// The save is done. Answers whether nothing is known here that the store does not have.
+    /// Ends the save. Returns whether the storage contains nothing that the store does not have.
     func endSave() -> Bool {
         taken = nil
         return !isLoaded && objects.isEmpty && removed.isEmpty
     }
 
-    /// The save has failed: what it has taken is unsaved again, and what was changed since.
+    /// Makes the changes of a failed save unsaved again, together with later ones.
     func takeBackSave() {
         switch taken {
         case .stored(let before)?: stored = before
@@ -109,7 +109,7 @@ final class ToManyStorage {
         taken = nil
     }
 
-    /// The storage without what was changed since the save has begun.
+    /// The storage without the changes made since the save began.
     var withoutLaterChanges: ToManyStorage {
         let storage = ToManyStorage(isOrdered: isOrdered, isLoaded: isLoaded)
         storage.stored = stored
@@ -118,9 +118,9 @@ final class ToManyStorage {
         return storage
     }
 
-    /// A storage that knows no more than what was added and removed here since the last save.
+    /// Returns a storage that contains only the additions and removals since the last save.
     ///
-    /// - Parameter ids: what the store had, if that is known without asking it: what was in it already was not added.
+    /// - Parameter ids: The stored IDs, where they are known without a query: objects among them do not count as added.
     func changesOnly(from ids: [NSManagedObjectID]? = nil) -> ToManyStorage {
         if !isLoaded {
             guard let ids, !objects.isEmpty || !removed.isEmpty else { return self }
@@ -139,7 +139,7 @@ final class ToManyStorage {
         return changes
     }
 
-    /// The objects that were added here since the last save and those that were removed, each as far as is known here.
+    /// The objects added and removed since the last save, as far as they are known.
     var differences: (added: [NSManagedObject], removed: [NSManagedObject]) {
         if !isLoaded { return (objects, Array(removed.values)) }
         if stored.isEmpty { return (objects, []) }
@@ -150,7 +150,7 @@ final class ToManyStorage {
         )
     }
 
-    /// Whether an object was added or removed, and whether the store has it is not known.
+    /// Returns whether an object was added or removed while it is unknown whether the store has it.
     func isUncertain(_ object: NSManagedObject) -> Bool {
         if isLoaded { return false }
         if removed[ObjectIdentifier(object)] != nil || index(of: object) != nil { return true }
@@ -158,13 +158,13 @@ final class ToManyStorage {
         return gone[ObjectIdentifier(object)] != nil || added.contains { $0 === object }
     }
 
-    /// What the store had and what was taken out here since.
+    /// The stored objects that were removed since.
     var removedObjects: [NSManagedObject] {
         if !isLoaded { return Array(removed.values) }
         return stored.filter { !contains($0) }
     }
 
-    /// An object that was taken out is back, where the store has it.
+    /// Restores a removed object, where the store has it.
     func putBack(_ object: NSManagedObject) {
         if !isLoaded {
             removed[ObjectIdentifier(object)] = nil
@@ -176,7 +176,7 @@ final class ToManyStorage {
         }
     }
 
-    /// Whether the store had these objects, in this order if order counts.
+    /// Returns whether the store had these objects, in this order for an ordered relationship.
     func hadStored(_ ids: [NSManagedObjectID]) -> Bool {
         guard isLoaded, ids.count == stored.count else { return false }
         let before = stored.map(\.objectID.current)
@@ -189,15 +189,15 @@ final class ToManyStorage {
     func index(of object: NSManagedObject) -> Int? {
         if objects.count <= 8 { return objects.firstIndex { $0 === object } }
         if positions == nil {
-            // A damaged file may name one twice.
+            // A damaged file may contain one twice.
             positions = Dictionary(objects.enumerated().map { (ObjectIdentifier($1), $0) }, uniquingKeysWith: { first, _ in first })
         }
         return positions![ObjectIdentifier(object)]
     }
 
-    /// Adds `object` at the end, or at a place of an order. False when it is there already.
+    /// Inserts `object` at the end, or at an index of an ordered relationship. Returns false when it is already there.
     func insert(_ object: NSManagedObject, at index: Int? = nil) -> Bool {
-        // In an order, what comes back comes to the end: it stays taken out of the place that the store has for it.
+        // In an ordered relationship, an object that is added again moves to the end: it remains removed from its stored position.
         if !isLoaded, !isOrdered { removed[ObjectIdentifier(object)] = nil }
         if self.index(of: object) != nil { return false }
         if let index, isOrdered, index < objects.count {
@@ -214,7 +214,7 @@ final class ToManyStorage {
         objects.append(object)
     }
 
-    /// Takes `object` out. False when it is known not to be there.
+    /// Removes `object`. Returns false when it is known not to be there.
     func remove(_ object: NSManagedObject) -> Bool {
         let known = index(of: object)
         if let known {
@@ -237,7 +237,7 @@ final class ToManyStorage {
         return known != nil
     }
 
-    /// Replaces everything.
+    /// Replaces all objects.
     func replace(by new: [NSManagedObject]) {
         objects = new
         removed = [:]

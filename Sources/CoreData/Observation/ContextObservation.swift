@@ -2,12 +2,12 @@ internal import Foundation
 internal import Logging
 public import Observation
 
-/// The reads and changes of a context's objects, as Swift's Observation knows them.
+/// Reports reads and changes of a context's objects to Swift's Observation.
 ///
 /// One registrar serves all objects of a context: an object that nobody observes costs nothing.
-// Used on the context's queue; the registrar has a lock of its own.
+// Used on the context's queue; the registrar has its own lock.
 final class ContextObservation: Observable, @unchecked Sendable {
-    /// One property of one object.
+    /// A property of an object.
     private struct Place: Hashable {
         let object: ObjectIdentifier
         let property: Int
@@ -15,7 +15,7 @@ final class ContextObservation: Observable, @unchecked Sendable {
 
     private let registrar = ObservationRegistrar()
 
-    /// Gives each place a key path of its own, which is what observers are filed under.
+    /// Gives each place a distinct key path, by which observers are registered.
     private subscript(place: Place) -> Bool { false }
 
     func willRead(_ object: NSManagedObject, _ property: Int) {
@@ -26,7 +26,7 @@ final class ContextObservation: Observable, @unchecked Sendable {
         registrar.willSet(self, keyPath: \.[Place(object: ObjectIdentifier(object), property: property)])
     }
 
-    /// Objects have changed in ways that no accessor knows of, such as a refresh.
+    /// Reports changes that no accessor makes, such as a refresh.
     func didChange(_ changes: ObjectChanges) {
         for object in changes.updated.union(changes.refreshed).union(changes.deleted) {
             for index in object.owningEntity.frozen!.properties.indices { willChange(object, index) }
@@ -34,19 +34,19 @@ final class ContextObservation: Observable, @unchecked Sendable {
     }
 }
 
-/// Accesses to properties take part in Swift's Observation where the context says so: see
-/// ``NSManagedObjectContext/isObservationEnabled``.
+/// Reports property accesses to Swift's Observation where the context enables it: see ``NSManagedObjectContext/isObservationEnabled``.
 extension NSManagedObject: Observable {}
 
 extension NSManagedObjectContext {
-    /// Whether reading and changing properties of the context's objects takes part in Swift's Observation: `withObservationTracking { album.title }
-    /// onChange: { … }`. False unless set; set it before the first object comes.
+    /// Whether Swift's Observation tracks the properties of the context's objects: `withObservationTracking { album.title } onChange: { …
+    /// }`. The default is false; set it before the context has objects.
     ///
-    /// Typed accessors, ``NSManagedObject/value(forKey:)`` and ``NSManagedObject/willAccessValue(forKey:)`` count as reads. `onChange` is called on
-    /// the context's queue when a property is set, by whatever accessor or inverse, and when its object is refreshed, rolled back or deleted.
+    /// Typed accessors, ``NSManagedObject/value(forKey:)`` and ``NSManagedObject/willAccessValue(forKey:)`` are tracked as reads.
+    /// `onChange` is called on the context's queue when a property is set, by any accessor or inverse, and when its object is refreshed,
+    /// rolled back or deleted.
     ///
-    /// Once a context of the program has it set, objects that come to life take a slower way to their properties, those of other contexts too.
-    /// Programs that never set it pay nothing. Not in Apple's API.
+    /// Once a context enables it, objects created from then on access their properties more slowly, in other contexts too. Programs that
+    /// never enable it pay nothing. Not in Apple's API.
     public var isObservationEnabled: Bool {
         get { observation != nil }
         set {
@@ -63,6 +63,6 @@ extension NSManagedObjectContext {
 }
 
 extension Identifiable where Self: NSManagedObject {
-    /// The ``NSManagedObject/objectID``, for a class that is declared `Identifiable` and has no `id` of its own.
+    /// The ``NSManagedObject/objectID``, for classes that conform to `Identifiable` without declaring `id`.
     public var id: NSManagedObjectID { objectID }
 }

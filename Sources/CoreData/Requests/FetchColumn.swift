@@ -1,18 +1,18 @@
 internal import Foundation
 public import Predicates
 
-/// One of the values that a dictionary fetch asks for, or groups by.
+/// A value that a dictionary fetch returns or groups by.
 @_spi(Stores) public struct FetchColumn: Sendable {
     /// The key in the dictionaries.
     public let name: String
-    /// What it is.
+    /// The expression of the value.
     public let expression: ExpressionTree
-    /// The type that the value is to have; nil to leave it as it is.
+    /// The type to convert the value to; nil for no conversion.
     public let type: NSAttributeType?
 
-    /// Reads an element of `propertiesToFetch` or `propertiesToGroupBy`.
+    /// Creates a column from an element of `propertiesToFetch` or `propertiesToGroupBy`.
     ///
-    /// - Throws: code 134060 for what names no attribute and no to-one relationship of `entity`, and no path to one.
+    /// - Throws: Code 134060 for a name that is not an attribute or to-one relationship of `entity`, and not a path to one.
     init(_ property: Any, of entity: NSEntityDescription, in list: String) throws {
         switch property {
         case let description as NSExpressionDescription:
@@ -37,10 +37,11 @@ public import Predicates
         self.type = type
     }
 
-    /// The same column of another expression.
+    /// Returns the column with another expression.
     func replacing(_ expression: ExpressionTree) -> FetchColumn { FetchColumn(name: name, expression: expression, type: type) }
 
-    /// An attribute, a to-one relationship, or a path over to-one relationships to one; a path to an operator such as `albums.@count`.
+    /// Creates a column for an attribute, a to-one relationship, a path over to-one relationships, or a path to an operator such as
+    /// `albums.@count`.
     private init(path: String, of entity: NSEntityDescription, in list: String) throws {
         try Self.check(path, of: entity, in: list)
         self.init(name: path, expression: .path(path == "objectID" ? "SELF" : path), type: nil)
@@ -78,15 +79,15 @@ public import Predicates
         CoreDataError.make(NSCoreDataError, "The fetch cannot be executed: \(list) is wrong.", reason: reason, next: next)
     }
 
-    /// The columns that a request asks for: those it names, or every attribute that stores keep.
+    /// Returns the columns of a request: those it names, or all persistent attributes.
     static func columns(_ named: [Any]?, of entity: NSEntityDescription) throws -> [FetchColumn] {
         let all: () -> [Any] = { entity.properties.filter { $0 is NSAttributeDescription && !$0.isTransient } }
         return try (named ?? all()).map { try FetchColumn($0, of: entity, in: "propertiesToFetch") }
     }
 
-    /// The value as it stands in a dictionary.
+    /// Returns a value for a dictionary.
     ///
-    /// - Throws: code 134060 where it is not of the type that the column is to have.
+    /// - Throws: Code 134060 where it cannot be converted to the type of the column.
     func publicValue(_ value: PropertyValue) throws -> Any? {
         guard let value = value.any else { return nil }
         guard let type else { return value }
@@ -97,7 +98,7 @@ public import Predicates
         switch (type, value) {
         case (.integer16AttributeType, let number as Double), (.integer32AttributeType, let number as Double),
             (.integer64AttributeType, let number as Double):
-            // An average that is asked for as a whole number loses its fraction.
+            // An average in an integer column loses its fraction.
             if let whole = AttributeCheck.conform(number.rounded(.towardZero), to: attribute) { return whole.any(for: attribute) }
         case (.dateAttributeType, let seconds as Double) where seconds.isFinite: return Date(timeIntervalSinceReferenceDate: seconds)
         case (.stringAttributeType, let number as NSNumber): return number.stringValue
@@ -111,7 +112,7 @@ public import Predicates
 }
 
 extension StorableValue {
-    /// The value as Foundation has it.
+    /// Returns the value as a Foundation type.
     fileprivate func any(for attribute: NSAttributeDescription) -> Any? {
         switch self {
         case .null: nil

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A fetch that runs in the background and calls back on the context's queue.
+/// A fetch request that runs in the background and calls its completion block on the context's queue.
 ///
 /// ```swift
 /// let request = NSAsynchronousFetchRequest(fetchRequest: albums) { result in
@@ -9,44 +9,44 @@ public import Foundation
 /// let running = try context.execute(request)
 /// ```
 ///
-/// It does what `await context.fetch(_:)` does, and so what the synchronous fetch does. Stores that load asynchronously are awaited; the others are
-/// asked on a queue of the request's own, with a private context. What they find is then brought into the asking context, where what is unsaved
-/// counts as in every fetch. A store that has something to tell the asking context later finds it as ``NSManagedObjectContext/requestingContext``.
+/// The fetch works like `await context.fetch(_:)`. Stores that load asynchronously are awaited; other stores are queried on a private
+/// queue of the request, with a private context. The results are then brought into the requesting context and combined with its unsaved
+/// changes. A store that delivers later changes finds the requesting context in ``NSManagedObjectContext/requestingContext``.
 ///
 /// Source: [NSAsynchronousFetchRequest](https://developer.apple.com/documentation/coredata/nsasynchronousfetchrequest).
 open class NSAsynchronousFetchRequest<ResultType>: NSPersistentStoreRequest {
-    /// Called on the context's queue when the fetch is done, has failed or was cancelled.
+    /// The type of the completion block, which is called on the context's queue when the fetch is done, has failed or was cancelled.
     public typealias Completion = (NSAsynchronousFetchResult<ResultType>) -> Void
 
-    /// The fetch.
+    /// The fetch request to execute.
     public let fetchRequest: NSFetchRequest<ResultType>
-    /// Called when the fetch is done.
+    /// The block called when the fetch is done.
     public let completionBlock: Completion?
-    /// How many results are expected; the total of the progress.
+    /// The expected number of results; the total of the progress.
     open var estimatedResultCount = 0
 
-    /// The kind of request.
+    /// The type of the request.
     open override var requestType: NSPersistentStoreRequestType { .fetchRequestType }
 
-    /// Makes a request.
+    /// Creates a request.
     ///
     /// - Parameters:
-    ///   - request: the fetch.
-    ///   - blk: called when it is done, on the context's queue.
+    ///   - request: The fetch request to execute.
+    ///   - blk: The block called on the context's queue when the fetch is done.
     public init(fetchRequest request: NSFetchRequest<ResultType>, completionBlock blk: Completion? = nil) {
         fetchRequest = request
         completionBlock = blk
         super.init()
     }
 
-    /// Makes a request of an empty fetch.
+    /// Creates a request with an empty fetch request.
     public required init() {
         fetchRequest = NSFetchRequest()
         completionBlock = nil
         super.init()
     }
 
-    /// A request with the same fetch and block.
+    /// Returns a copy with the same fetch request and block.
     open override func copy(with zone: NSZone? = nil) -> Any {
         let copy = NSAsynchronousFetchRequest(
             fetchRequest: fetchRequest.copy() as! NSFetchRequest<ResultType>, completionBlock: completionBlock)
@@ -56,12 +56,12 @@ open class NSAsynchronousFetchRequest<ResultType>: NSPersistentStoreRequest {
     }
 }
 
-/// What a request gives that goes on after `execute` has returned.
-// `lock` guards what changes.
+/// The result of a request that continues after `execute` has returned.
+// `lock` guards the mutable state.
 open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult, @unchecked Sendable {
-    /// The context that asked.
+    /// The requesting context.
     public let managedObjectContext: NSManagedObjectContext
-    /// How far the work has come; cancelling it cancels the work.
+    /// The progress of the request; cancelling it cancels the request.
     public let progress: Progress?
     fileprivate let lock = NSLock()
     private var error: (any Error)?
@@ -72,23 +72,23 @@ open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult, @unchec
         super.init()
     }
 
-    /// Why the work failed; nil while it goes on and when it succeeded.
+    /// The error of a failed request; nil while it runs and when it succeeded.
     open var operationError: (any Error)? { lock.withLock { error } }
 
-    /// Stops the work. A store that is answering already is not interrupted, but its answer is dropped.
+    /// Cancels the request. A store that is already answering is not interrupted, but its answer is discarded.
     open func cancel() { progress?.cancel() }
 
     fileprivate func fail(_ error: any Error) { lock.withLock { self.error = error } }
 }
 
-/// What an asynchronous fetch has found.
-// `lock` guards what changes.
+/// The result of an asynchronous fetch.
+// `lock` guards the mutable state.
 open class NSAsynchronousFetchResult<ResultType>: NSPersistentStoreAsynchronousResult, @unchecked Sendable {
     /// The request.
     public let fetchRequest: NSAsynchronousFetchRequest<ResultType>
     private var found: [ResultType]?
 
-    /// What was found; nil while the fetch goes on, and when it failed. Objects belong to the context's queue.
+    /// The results; nil while the fetch runs and when it failed. Objects belong to the context's queue.
     open var finalResult: [ResultType]? { lock.withLock { found } }
 
     init(_ request: NSAsynchronousFetchRequest<ResultType>, context: NSManagedObjectContext) {
@@ -109,14 +109,14 @@ open class NSAsynchronousFetchResult<ResultType>: NSPersistentStoreAsynchronousR
 }
 
 extension NSManagedObjectContext {
-    /// Executes a request of any kind. Call it on the context's queue.
+    /// Executes a request. Call it on the context's queue.
     ///
-    /// An ``NSAsynchronousFetchRequest`` starts; the result returned fills later. An ``NSBatchInsertRequest``, ``NSBatchUpdateRequest`` or
-    /// ``NSBatchDeleteRequest`` is done when the method returns; the context itself is not changed by it. An
-    /// ``NSPersistentHistoryChangeRequest`` answers with an ``NSPersistentHistoryResult``.
+    /// An ``NSAsynchronousFetchRequest`` is started, and its result is completed later. An ``NSBatchInsertRequest``,
+    /// ``NSBatchUpdateRequest`` or ``NSBatchDeleteRequest`` is done when the method returns; it does not change the context. An
+    /// ``NSPersistentHistoryChangeRequest`` returns an ``NSPersistentHistoryResult``.
     ///
-    /// - Throws: code 134091 for requests that have a method of their own (fetch, save), and from a store that does not serve the request; the
-    ///   store's error.
+    /// - Throws: Code 134091 for request types with a separate method (fetch, save), and from a store that does not support the request;
+    ///   the store's error.
     @discardableResult
     public func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
         checkQueue("execute(_:) is called")
@@ -131,20 +131,20 @@ extension NSManagedObjectContext {
     }
 }
 
-/// A request that goes on after it has been started.
+/// A request that continues after it was started.
 private protocol StartableRequest {
     func start(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult
 }
 
 extension NSAsynchronousFetchRequest: StartableRequest {
-    /// Starts the fetch. On the queue of `context`.
+    /// Starts the fetch. Call it on the queue of `context`.
     fileprivate func start(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
         let result = NSAsynchronousFetchResult(self, context: context)
-        // What the stores cannot know is settled first, so that mistakes are thrown here.
+        // Values that stores cannot know are resolved first, so that their errors are thrown here.
         let query = try context.checkedQuery(for: fetchRequest)
         _ = try PendingChanges(in: context, for: query)
         let handover = Handover((self, result))
-        // Apart from the threads that all tasks share: whoever waits for the result may stand on one of them.
+        // Off the shared threads of tasks: a caller that waits for the result may block one of them.
         let task = Task(executorPreference: Waiting.executor) {
             let found: Result<Handover<[ResultType]>, any Error>
             do {

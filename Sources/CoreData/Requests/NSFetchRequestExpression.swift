@@ -1,18 +1,19 @@
 internal import Foundation
 internal import Predicates
 
-/// Makes expressions whose value is what a fetch finds, for predicates such as `band IN FETCH(…)`.
+/// Creates expressions that evaluate to the results of a fetch, for predicates such as `band IN FETCH(…)`.
 ///
-/// The context runs the fetch before it asks its stores, once a request.
+/// The context executes the fetch once for each request, before it queries its stores.
 ///
 /// Source: [NSFetchRequestExpression](https://developer.apple.com/documentation/coredata/nsfetchrequestexpression).
 public enum NSFetchRequestExpression {
-    /// An expression for the results of a fetch.
+    /// Creates an expression for the results of a fetch.
     ///
     /// - Parameters:
-    ///   - fetch: an expression whose value is an ``NSFetchRequest``.
-    ///   - context: an expression whose value is the ``NSManagedObjectContext`` to fetch in; it must be the one that the predicate is used in.
-    ///   - countFlag: whether the number of results is wanted instead of the results.
+    ///   - fetch: An expression that evaluates to an ``NSFetchRequest``.
+    ///   - context: An expression that evaluates to the ``NSManagedObjectContext`` to fetch from; it must be the context that the
+    ///     predicate is used in.
+    ///   - countFlag: Whether the expression evaluates to the number of results.
     public static func expression(forFetch fetch: NSExpression, context: NSExpression, countOnly countFlag: Bool) -> NSExpression {
         guard let request = try? fetch.tree(), let place = try? context.tree() else { return fetch.parseError == nil ? context : fetch }
         return NSExpression(tree: .fetch(request, context: place, countOnly: countFlag))
@@ -20,10 +21,10 @@ public enum NSFetchRequestExpression {
 }
 
 extension NSManagedObjectContext {
-    /// A predicate as stores can understand it: the results of its `FETCH` expressions, and what paths from constant objects lead to
-    /// (`$FETCH_SOURCE.band`), stand in their place.
+    /// Returns a predicate in which `FETCH` expressions and paths from constant objects (`$FETCH_SOURCE.band`) are replaced by their
+    /// values.
     ///
-    /// - Throws: the error of a fetch; code 134060 for one that names no request, or another context.
+    /// - Throws: The error of a fetch; code 134060 for an expression that does not name a request, or names another context.
     func settled(_ predicate: NSPredicate?) throws -> NSPredicate? {
         guard let predicate, let tree = try? predicate.tree() else { return predicate }
         var found = false
@@ -42,7 +43,7 @@ extension NSManagedObjectContext {
         return found ? NSPredicate(tree: settled) : predicate
     }
 
-    /// What a path from a managed object or a property's description leads to; the outer nil where it is neither.
+    /// Returns the value of a path from a managed object or a property description; the outer nil where `object` is neither.
     private func value(of object: AnyObject, at keys: [String]) -> Any?? {
         switch object {
         case let object as NSManagedObject: return .some(object.value(forKeyPath: keys.joined(separator: ".")))
@@ -71,7 +72,7 @@ extension NSManagedObjectContext {
     }
 }
 
-/// A fetch request, whatever its results.
+/// A fetch request of any result type.
 private protocol ErasableFetchRequest {
     func erased() -> NSFetchRequest<any NSFetchRequestResult>
 }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The kinds of request that a store is asked to execute.
+/// The types of request that a store executes.
 public enum NSPersistentStoreRequestType: UInt, Sendable {
     /// An ``NSFetchRequest``.
     case fetchRequestType = 1
@@ -14,17 +14,17 @@ public enum NSPersistentStoreRequestType: UInt, Sendable {
     case batchDeleteRequestType = 7
 }
 
-/// What a context asks of its stores.
+/// A request of a context to its stores.
 open class NSPersistentStoreRequest: NSObject, NSCopying {
-    /// The stores to ask; nil for all that hold the entity.
+    /// The stores that execute the request; nil for all that hold the entity.
     open var affectedStores: [NSPersistentStore]?
-    /// The kind of request.
+    /// The type of the request.
     open var requestType: NSPersistentStoreRequestType { .fetchRequestType }
 
-    /// Makes a request.
+    /// Creates a request.
     public required override init() { super.init() }
 
-    /// A request like this one.
+    /// Returns a copy of the request.
     open func copy(with zone: NSZone? = nil) -> Any {
         let copy = Swift.type(of: self).init()
         copy.affectedStores = affectedStores
@@ -32,5 +32,5 @@ open class NSPersistentStoreRequest: NSObject, NSCopying {
     }
 }
 
-/// What executing a request gives that has no simpler result.
+/// The result of a request, for requests without a simpler one.
 open class NSPersistentStoreResult: NSObject {}

@@ -1,25 +1,25 @@
 public import Foundation
 
-/// Asks a store to save what a context has inserted, updated and deleted.
+/// Describes the changes of a context for a store to save.
 ///
-/// The objects are those of the saving context: read them on its queue, which is where the store is called. Each set is nil where there
-/// is nothing of its kind.
+/// The objects belong to the saving context: use them on its queue, on which the store is called. Each set is nil where it would be
+/// empty.
 ///
 /// Source: [NSSaveChangesRequest](https://developer.apple.com/documentation/coredata/nssavechangesrequest).
 open class NSSaveChangesRequest: NSPersistentStoreRequest {
-    /// The new objects. They have the permanent IDs that the store gave.
+    /// The inserted objects, which have permanent IDs from the store.
     public private(set) var insertedObjects: Set<NSManagedObject>?
-    /// The changed objects.
+    /// The updated objects.
     public private(set) var updatedObjects: Set<NSManagedObject>?
-    /// The objects to delete.
+    /// The deleted objects.
     public private(set) var deletedObjects: Set<NSManagedObject>?
-    /// Objects that have not changed but whose version is to be checked and counted up.
+    /// Unchanged objects whose version is checked and incremented.
     public private(set) var lockedObjects: Set<NSManagedObject>?
 
-    /// The kind of request.
+    /// The type of the request.
     open override var requestType: NSPersistentStoreRequestType { .saveRequestType }
 
-    /// Makes a request of the four sets.
+    /// Creates a request from the four sets.
     public init(
         inserted insertedObjects: Set<NSManagedObject>?, updated updatedObjects: Set<NSManagedObject>?,
         deleted deletedObjects: Set<NSManagedObject>?, locked lockedObjects: Set<NSManagedObject>?
@@ -31,10 +31,10 @@ open class NSSaveChangesRequest: NSPersistentStoreRequest {
         super.init()
     }
 
-    /// Makes an empty request.
+    /// Creates an empty request.
     public required init() { super.init() }
 
-    /// A request with the same objects.
+    /// Returns a copy with the same objects.
     open override func copy(with zone: NSZone? = nil) -> Any {
         let copy = super.copy(with: zone) as! NSSaveChangesRequest
         copy.insertedObjects = insertedObjects

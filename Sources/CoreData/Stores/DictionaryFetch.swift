@@ -1,9 +1,9 @@
 internal import Foundation
 internal import Predicates
 
-/// Makes the dictionaries that a fetch of ``NSFetchRequestResultType/dictionaryResultType`` asks for out of the rows that match.
+/// Creates the results of a fetch with ``NSFetchRequestResultType/dictionaryResultType`` from the matching rows.
 ///
-/// The order is SQL's: group, having, columns, sort, distinct, offset and limit.
+/// The order of the steps is SQL's: group, having, columns, sort, distinct, offset and limit.
 struct DictionaryFetch {
     private let query: StoreQuery
     private let schema: RowSchema
@@ -20,7 +20,7 @@ struct DictionaryFetch {
     /// Whether several rows become one dictionary.
     var isGrouped: Bool { query.isGrouped }
 
-    /// The dictionaries of rows, which are in order already where the request does not group.
+    /// Returns the dictionaries of rows, which are sorted already unless the request groups them.
     func results(_ rows: [Row]) throws -> [NSDictionary] {
         query.distinctPage(isGrouped ? try ofGroups(rows) : try ofEach(rows))
     }
@@ -57,7 +57,7 @@ struct DictionaryFetch {
         return try groups.map { group in try dictionary(paths.map { ($0, try $1.value(of: group.subject)) }) }
     }
 
-    /// The rows by the values that the request groups by, in the order in which these first come; one group where it groups by nothing.
+    /// Groups the rows by the values of the request's grouping, in the order of their first occurrence; one group without a grouping.
     private func groups(_ rows: [Row]) throws -> [RowGroup] {
         if groupedBy.isEmpty { return [RowGroup(rows)] }
         let paths = try groupedBy.map { try CompiledKeyPath($0.expression, for: schema) }
@@ -77,7 +77,7 @@ struct DictionaryFetch {
 }
 
 extension NSSortDescriptor {
-    /// The same descriptor for another key.
+    /// Returns the descriptor for another key.
     fileprivate func keyed(_ key: String) -> NSSortDescriptor {
         hasComparator
             ? NSSortDescriptor(key: key, ascending: ascending, comparator: comparator)

@@ -1,45 +1,45 @@
 public import Foundation
 internal import Predicates
 
-/// The key of a store's UUID in its metadata.
+/// The metadata key of a store's UUID.
 public let NSStoreUUIDKey = "NSStoreUUID"
-/// The key of a store's type in its metadata.
+/// The metadata key of a store's type.
 public let NSStoreTypeKey = "NSStoreType"
-/// The type of the store that lives in memory.
+/// The type of the in-memory store.
 public let NSInMemoryStoreType = "InMemory"
-/// The option that opens a store for reading only.
+/// The option to open a store read-only.
 public let NSReadOnlyPersistentStoreOption = "NSReadOnlyPersistentStoreOption"
 
-/// Where objects are kept: the base of ``NSAtomicStore`` and ``NSIncrementalStore``, which stores of your own inherit from.
+/// The base class of ``NSAtomicStore``, ``NSIncrementalStore`` and custom stores.
 ///
-/// A coordinator makes the instances.
+/// A coordinator creates the instances.
 ///
 /// Source: [NSPersistentStore](https://developer.apple.com/documentation/coredata/nspersistentstore).
 open class NSPersistentStore: NSObject {
-    /// A type of store, in the spelling of current SDKs.
+    /// A type of store.
     public struct StoreType: RawRepresentable, Hashable, Sendable {
-        /// The type string.
+        /// The type as a string.
         public let rawValue: String
-        /// Makes a type of the string under which the store class is registered.
+        /// Creates a type from the string that the store class is registered under.
         public init(rawValue: String) { self.rawValue = rawValue }
-        /// The store that lives in memory.
+        /// The in-memory store.
         public static let inMemory = StoreType(rawValue: NSInMemoryStoreType)
     }
 
     /// The coordinator of the store; nil once it is removed.
     open internal(set) weak var persistentStoreCoordinator: NSPersistentStoreCoordinator?
-    /// The part of the model that the store is limited to; nil for all of it.
+    /// The name of the configuration that the store is limited to; nil for the whole model.
     public let configurationName: String
-    /// What the store was opened with.
+    /// The options that the store was opened with.
     public let options: [AnyHashable: Any]?
-    /// Where the store lies; nil for a store without a place.
+    /// The URL of the store; nil for a store without one.
     open var url: URL?
-    /// Whether the store refuses to save.
+    /// Whether the store rejects saves.
     open var isReadOnly = false
 
-    /// What is known about the store: its UUID, its type, and what applications put there.
+    /// The metadata of the store: its UUID, its type, and values of the application.
     ///
-    /// Set it in ``loadMetadata()``, with ``NSStoreUUIDKey`` and ``NSStoreTypeKey``. May be read and set on any thread.
+    /// Set it in ``loadMetadata()``, with ``NSStoreUUIDKey`` and ``NSStoreTypeKey``. Use it on any thread.
     open var metadata: [String: Any]! {
         get { metadataLock.withLock { knownMetadata } }
         set {
@@ -53,19 +53,19 @@ open class NSPersistentStore: NSObject {
     // Guarded by `metadataLock`.
     private var knownMetadata: [String: Any]?
 
-    /// The UUID of the store, once the metadata are loaded.
+    /// The UUID of the store, once the metadata is loaded.
     open var identifier: String! { metadata?[NSStoreUUIDKey] as? String }
-    /// The type of the store, once the metadata are loaded.
+    /// The type of the store, once the metadata is loaded.
     open var type: String { metadata?[NSStoreTypeKey] as? String ?? "" }
 
-    /// What ties IDs to the store. A view of a store as it was has the one of the store.
+    /// Links IDs to the store. A view of an earlier state has the token of the store.
     final var token = StoreToken(identifier: "")
 
-    /// The place given to stores that are added without one; ``url`` is nil then.
+    /// The URL passed for stores without one; ``url`` is nil then.
     static let noURL = URL(string: "coredata:no-url")!
     static let defaultConfiguration = "PF_DEFAULT_CONFIGURATION_NAME"
 
-    /// Makes a store that is about to be opened. Overrides set up their own state and call super; they touch nothing outside.
+    /// Creates a store that is about to be opened. Overrides call super and set up their own state only.
     public required init(
         persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,
         options: [AnyHashable: Any]? = nil
@@ -79,69 +79,69 @@ open class NSPersistentStore: NSObject {
         token.store = self
     }
 
-    /// Opens the store: checks its place and sets ``metadata``. Called once, when the store is added, on the thread that adds it.
+    /// Opens the store: checks its URL and sets ``metadata``. Called once, when the store is added, on the thread that adds it.
     ///
-    /// A store may leave setting them to the coordinator where it has a URL and no metadata yet: it gets basic ones then, its type and a UUID that
-    /// follows from type and URL, so that the URIs of its objects hold whenever that place is opened. Metadata that are set must have
-    /// ``NSStoreUUIDKey`` and ``NSStoreTypeKey``, and a store without a URL must set them.
+    /// A store with a URL and without existing metadata may leave ``metadata`` unset: the coordinator then sets basic metadata, the type
+    /// and a UUID derived from type and URL, so that the URIs of its objects are valid whenever that URL is opened. Metadata must contain
+    /// ``NSStoreUUIDKey`` and ``NSStoreTypeKey``, and a store without a URL must set it.
     ///
-    /// - Throws: why the store cannot be opened.
+    /// - Throws: The error of opening the store.
     open func loadMetadata() throws {
         throw CoreDataError.contract(
             self, "loadMetadata()", "It is not overridden, so the store has no metadata.",
             next: "Override it and set metadata with NSStoreUUIDKey and NSStoreTypeKey.")
     }
 
-    /// Called when the store has been added to `coordinator`.
+    /// Called when the store was added to `coordinator`.
     open func didAdd(to coordinator: NSPersistentStoreCoordinator) {}
-    /// Called before the store is removed from `coordinator`, nil when the coordinator is going away.
+    /// Called before the store is removed from `coordinator`; nil when the coordinator is being deallocated.
     open func willRemove(from coordinator: NSPersistentStoreCoordinator?) {}
 
-    /// The metadata of the store at `url`, without opening it. Overridden by stores that can tell.
+    /// Returns the metadata of the store at `url` without opening it. Override it in stores that support this.
     open class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
         throw CoreDataError.make(
             NSPersistentStoreOperationError, "\(self) cannot tell the metadata of \(url).",
             reason: "The class does not override metadataForPersistentStore(with:).", next: "Add the store and read its metadata.")
     }
 
-    /// Sets the metadata of the store at `url`, without opening it. Overridden by stores that can.
+    /// Sets the metadata of the store at `url` without opening it. Override it in stores that support this.
     open class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
         throw CoreDataError.make(
             NSPersistentStoreOperationError, "\(self) cannot set the metadata of \(url).",
             reason: "The class does not override setMetadata(_:forPersistentStoreAt:).", next: "Add the store and set its metadata.")
     }
 
-    // MARK: What the coordinator asks
+    // MARK: Calls from the coordinator
 
-    /// Whether a URL names a place where one store may lie, and no second one. `/dev/null` does not.
+    /// Returns whether a URL is the place of a single store. `/dev/null` is not.
     @_spi(Stores) open class func isPlace(_ url: URL) -> Bool { url.path != "/dev/null" }
-    /// Whether what stores of this kind hold lies somewhere else than in them, so that there is something to destroy when they are gone.
+    /// Whether the contents of such stores outlive the instances, so that there is something to destroy.
     @_spi(Stores) open class var outlivesProgram: Bool { true }
 
-    /// Called once the metadata have been checked, before the store is asked anything.
+    /// Called once the metadata was checked, before the store receives requests.
     func open() throws {}
 
-    /// What the coordinator asks and tells the store; nil before the store is added.
+    /// The coordinator's interface of the store; nil before the store is added.
     ///
-    /// Set once, before the store is known to others. It is the store itself, which is not to keep itself alive.
+    /// Set once, before the store is shared. It may be the store itself, which must not retain itself.
     final unowned(unsafe) private(set) var interface: (any StoreInterface)!
-    /// How the coordinator gets at the store's rows. Set once, as ``interface``.
+    /// The coordinator's access to the store's rows. Set once, like ``interface``.
     final unowned(unsafe) private(set) var rowAccess: (any RowAccess)!
-    /// Keep ``interface`` and ``rowAccess`` alive where they are not the store itself.
+    /// Retains ``interface`` and ``rowAccess`` where they are not the store itself.
     private var owned: [AnyObject] = []
 
-    /// What the coordinator is to ask: the store itself, unless its kind has something that answers for it. Nil for a plain store.
+    /// Returns the interface: the store itself, unless its kind has an adapter. Nil for a plain store.
     func makeInterface() -> (any StoreInterface)? { self as? any StoreInterface }
 
-    /// Asks for rows. The store stays meanwhile, which what answers for it does not see to.
+    /// Calls `body` with the row access, and retains the store meanwhile, which its adapter does not.
     @inline(__always) final func asking<Result>(_ body: (any RowAccess) throws -> Result) rethrows -> Result {
         defer { withExtendedLifetime(self) {} }
         return try body(rowAccess)
     }
 
-    /// Finds out what the store can do, before it is known to others.
+    /// Determines the store's interface before the store is shared.
     ///
-    /// - Throws: code 134070 for a class that conforms to no interface.
+    /// - Throws: Code 134070 for a class that conforms to no interface.
     final func settleInterface() throws {
         guard let interface = makeInterface() else {
             throw CoreDataError.contract(
@@ -155,12 +155,12 @@ open class NSPersistentStore: NSObject {
         rowAccess = access
     }
 
-    /// The ID of an object of the store by its key: text, a whole number or a UUID. Anything else stops the program with a message.
+    /// Returns the object ID for a reference object: a string, an integer or a UUID. Another value stops the program with a message.
     @_spi(Stores) public final func objectID(for entity: NSEntityDescription, _ reference: Any) -> NSManagedObjectID {
         NSManagedObjectID(entity: entity, token: token, referenceObject: reference)
     }
 
-    /// The ID of an object of the store by its number, quickly.
+    /// Returns the object ID for a number, which is fast.
     @_spi(Stores) public final func objectID(for entity: NSEntityDescription, number: Int64) -> NSManagedObjectID {
         NSManagedObjectID(entity: entity, token: token, reference: .integer(number))
     }

@@ -1,26 +1,26 @@
 internal import Foundation
 internal import Predicates
 
-/// Rows that a store has in memory.
+/// A table of rows in memory.
 protocol RowTable: AnyObject {
-    /// Calls `body` with every row of an entity, in the order in which they came.
+    /// Calls `body` with every row of an entity, in the order of insertion.
     func forEachRow(of entity: NSEntityDescription, includingSubentities: Bool, _ body: (Row) throws -> Void) throws
-    /// The row of an ID; nil when there is none.
+    /// Returns the row of an ID; nil when there is none.
     func row(with id: NSManagedObjectID) throws -> Row?
-    /// Shows the rows of an entity to compiled predicates.
+    /// Returns the schema of an entity for compiled predicates.
     func schema(of entity: NSEntityDescription) -> RowSchema
-    /// The objects of a to-many relationship.
+    /// Returns the destination IDs of a to-many relationship.
     func relatedIDs(of relationship: NSRelationshipDescription, in row: Row) throws -> [NSManagedObjectID]
 }
 
 extension RowTable {
-    /// Those that the row lists.
+    /// Returns the IDs in the row's list.
     func relatedIDs(of relationship: NSRelationshipDescription, in row: Row) throws -> [NSManagedObjectID] {
         row.objectIDs(at: row.layout.slots[relationship.slotIndex])?.ids ?? []
     }
 }
 
-/// Answers a fetch from rows in memory: predicate, order, offset, limit, and every result type.
+/// Executes a fetch on rows in memory: predicate, order, offset, limit, and every result type.
 struct RowFetch {
     let table: any RowTable
     let query: StoreQuery
@@ -49,7 +49,7 @@ struct RowFetch {
     }
 }
 
-/// Shows rows to compiled predicates: attributes where they lie, relationships through the table.
+/// Resolves the properties of rows for compiled predicates: attributes by their slots, relationships through the table.
 // Immutable; used under the lock of its table.
 final class RowSchema: PredicateSchema, @unchecked Sendable {
     private let entity: NSEntityDescription
@@ -95,7 +95,7 @@ final class RowSchema: PredicateSchema, @unchecked Sendable {
 
     func constant(for object: AnyObject) -> PropertyValue? { EntitySchema.identifier(of: object) }
 
-    /// What a block predicate sees: the values by property name.
+    /// Returns the object for block predicates: the values by property name.
     func publicObject(of subject: PredicateSubject) -> Any { Self.row(subject).dictionary(of: entity) }
 
     private static func row(_ subject: PredicateSubject) -> Row {

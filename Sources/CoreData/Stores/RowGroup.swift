@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Predicates
 
-/// Rows of a dictionary fetch that become one dictionary.
+/// The rows of one dictionary in a grouped fetch.
 final class RowGroup {
     var rows: [Row]
     fileprivate var known: [String: PropertyValue] = [:]
@@ -10,10 +10,10 @@ final class RowGroup {
     var subject: PredicateSubject { PredicateSubject(slots: UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque()), object: self) }
 }
 
-/// Shows groups of rows to compiled expressions: what the request groups by, what functions make of all rows, and the columns.
+/// Resolves groups of rows for compiled expressions: the grouped values, aggregates, and columns.
 ///
-/// Expressions are first rewritten, so that every such part is a key of its own.
-// Used by the fetch that made it, under the lock of its store.
+/// Expressions are rewritten first, so that each of these parts is a key.
+// Used by the fetch that created it, under the lock of its store.
 final class GroupSchema: PredicateSchema, @unchecked Sendable {
     private typealias Reader = (RowGroup) throws -> PropertyValue
     private let rows: RowSchema
@@ -50,14 +50,14 @@ final class GroupSchema: PredicateSchema, @unchecked Sendable {
         readers[column.name] = { try path.value(of: $0.subject) }
     }
 
-    /// An expression about rows as one about groups.
+    /// Rewrites an expression over rows as one over groups.
     ///
-    /// - Throws: code 134060 for a value that the rows of a group do not share.
+    /// - Throws: Code 134060 for a value that differs within a group.
     func rewritten(_ expression: ExpressionTree, in clause: String) throws -> ExpressionTree {
         try expression.replacing { try replacement(of: $0, in: clause) }
     }
 
-    /// A condition on groups: names of columns stand for them, as keys and as variables.
+    /// Rewrites a predicate of groups: columns are referred to by name, as keys and as variables.
     func rewritten(_ predicate: PredicateTree) throws -> PredicateTree {
         let columns = Dictionary(uniqueKeysWithValues: readers.keys.map { ($0, ExpressionTree.keyPath([$0])) })
         return try predicate.substituting(columns).replacingExpressions { expression in
@@ -66,9 +66,9 @@ final class GroupSchema: PredicateSchema, @unchecked Sendable {
         }
     }
 
-    /// The key that a sort descriptor of the request stands for.
+    /// Returns the key for a sort descriptor of the request.
     func sortKey(_ path: String) throws -> String {
-        // The name of a column may have dots in it, as that of a path has.
+        // The name of a column may contain dots, like that of a path.
         if let read = readers[path] { return path.contains(".") ? keyName(for: .variable(path), read) : path }
         guard case .keyPath(let keys)? = try replacement(of: .path(path), in: "sortDescriptors"), keys.count == 1 else { return path }
         return keys[0]
@@ -89,7 +89,7 @@ final class GroupSchema: PredicateSchema, @unchecked Sendable {
         }
     }
 
-    /// What a function makes of the values that its argument has in all rows; nil counts for nothing.
+    /// Computes an aggregate of an argument over all rows, ignoring nil.
     private func aggregate(_ function: String, of argument: ExpressionTree, _ whole: ExpressionTree) throws -> ExpressionTree {
         let read = try CompiledKeyPath(argument, for: rows)
         let values = key(for: .function("values", [argument])) { group in
@@ -102,7 +102,7 @@ final class GroupSchema: PredicateSchema, @unchecked Sendable {
 
     private func keyName(for part: ExpressionTree, _ read: @escaping Reader) -> String {
         if let known = keys[part] { return known }
-        // No property is called so: the key cannot be taken for a column.
+        // No property has such a name: the key cannot be confused with a column.
         let key = "\u{0}\(keys.count)"
         keys[part] = key
         readers[key] = read
@@ -114,7 +114,7 @@ extension ExpressionTree {
     private static let functions: Set<String> = ["sum", "count", "min", "max", "average", "median", "mode", "stddev"]
     private static let operators = ["@sum": "sum", "@count": "count", "@min": "min", "@max": "max", "@avg": "average"]
 
-    /// The function and its argument, where the expression is taken over all rows instead of one.
+    /// The aggregate function and its argument, where the expression is evaluated over all rows.
     var overRows: (function: String, argument: ExpressionTree)? {
         switch self {
         case .function(let name, let arguments):
@@ -128,7 +128,7 @@ extension ExpressionTree {
         }
     }
 
-    /// Whether it is not a collection of its own already, as `sum({1, 2})` and `count(SUBQUERY(…))` are about.
+    /// Whether the expression is a single value and not a collection, as in `sum({1, 2})` and `count(SUBQUERY(…))`.
     private var isOneValue: Bool {
         switch self {
         case .aggregate, .subquery, .setOperation: false
@@ -137,7 +137,7 @@ extension ExpressionTree {
         }
     }
 
-    /// Whether any part of the expression is taken over all rows.
+    /// Whether any part of the expression is an aggregate.
     var isOverRows: Bool {
         var found = false
         _ = replacing { part in

@@ -1,9 +1,9 @@
 internal import Foundation
 
-/// Copies everything that one store holds into another, row by row, in the words of ``StoreInterface``: no object is made, and nothing of the
-/// program's own classes runs.
+/// Copies the contents of one store into another, row by row, through ``StoreInterface``: no objects are created, and no code of the
+/// program's classes runs.
 struct StoreCopy {
-    /// The store that is read.
+    /// The store to read.
     let source: any StoreInterface
     /// The entities of the store.
     let entities: [NSEntityDescription]
@@ -16,7 +16,7 @@ struct StoreCopy {
 
     /// Fills a new store.
     ///
-    /// - Throws: what the stores throw; code 133021 where objects share values that are to be unique.
+    /// - Throws: The errors of the stores; code 133021 where objects violate a uniqueness constraint.
     func fill(_ destination: NSPersistentStore) throws {
         guard let target = destination.interface else { return }
         let rows = try entities.filter { !$0.isAbstract }.flatMap(rows)
@@ -49,7 +49,7 @@ struct StoreCopy {
 
     // MARK: Reading
 
-    /// The rows of an entity, every attribute of which is known.
+    /// Returns the rows of an entity, with all attributes loaded.
     private func rows(of entity: NSEntityDescription) throws -> [Row] {
         var rows: [Row]
         switch try source.answer(StoreQuery(entity, includesSubentities: false), for: caller) {
@@ -72,7 +72,7 @@ struct StoreCopy {
         return rows
     }
 
-    /// Where a relationship leads, for every row of one entity: from the rows where they say it, else from the store.
+    /// Returns the destinations of a relationship for rows of one entity: from the rows if they contain them, otherwise from the store.
     private func related(_ relationship: NSRelationshipDescription, of rows: ArraySlice<Row>) throws -> [[NSManagedObjectID]] {
         let slot = rows[rows.startIndex].layout.slots[relationship.slotIndex]
         let asked = rows.filter { $0.isUnknown(at: slot) }.map { $0.objectID.unsafelyUnwrapped }
@@ -85,13 +85,13 @@ struct StoreCopy {
 
     // MARK: Writing
 
-    /// The rows of one entity as new objects of another store.
+    /// Returns the rows of one entity as new objects of another store.
     private func copies(
         of rows: ArraySlice<Row>, _ entity: NSEntityDescription, _ places: [NSManagedObjectID: NSManagedObjectID], keepsLists: Bool
     ) throws -> [StoreChange] {
         let frozen = entity.frozen.unsafelyUnwrapped
         let copies = rows.map { row in
-            // Value by value: a row may read some of them from its store.
+            // Value by value, because some of them may be decoded by the row's store.
             let copy = Row.blank(frozen.layout, objectID: places[row.objectID.unsafelyUnwrapped], version: 1)
             for attribute in frozen.properties where attribute is NSAttributeDescription && !attribute.isTransient {
                 copy.copyValue(from: row, at: frozen.layout.slots[attribute.slotIndex])

@@ -1,27 +1,27 @@
 // Options of stores, for NSPersistentStoreDescription.setOption(_:forKey:) and addPersistentStore(ofType:configurationName:at:options:).
 //
-// The in-memory store heeds ``NSReadOnlyPersistentStoreOption`` only, as Apple's does: it has no file that could be migrated, protected, locked or
-// vacuumed, and no history. A store of your own finds what it was given in its `options`, and says itself what it heeds.
+// The in-memory store supports ``NSReadOnlyPersistentStoreOption`` only, like Apple's: it has no file to migrate, protect, lock or
+// vacuum, and no history. A custom store receives its options in `options`, and documents those it supports.
 
-/// Whether a store that was written with another version of the model is migrated when it is opened: an `NSNumber`.
+/// The option to migrate a store of another model version when it is opened: an `NSNumber`.
 public let NSMigratePersistentStoresAutomaticallyOption = "NSMigratePersistentStoresAutomaticallyOption"
-/// Whether a mapping model is inferred for that where there is none: an `NSNumber`.
+/// The option to infer a missing mapping model: an `NSNumber`.
 public let NSInferMappingModelAutomaticallyOption = "NSInferMappingModelAutomaticallyOption"
-/// Whether the version of the model that the store was written with is passed over: an `NSNumber`.
+/// The option to ignore the model version that the store was written with: an `NSNumber`.
 public let NSIgnorePersistentStoreVersioningOption = "NSIgnorePersistentStoreVersioningOption"
-/// For how many seconds a store waits for others that use its file: an `NSNumber`.
+/// The option for the number of seconds that a store waits for other users of its file: an `NSNumber`.
 public let NSPersistentStoreTimeoutOption = "NSPersistentStoreTimeoutOption"
-/// Pragmas of an SQLite store: a dictionary of texts by the names of the pragmas.
+/// The option for the pragmas of a SQLite store: a dictionary of strings by pragma name.
 public let NSSQLitePragmasOption = "NSSQLitePragmasOption"
-/// Whether an SQLite store gathers statistics when it is opened: an `NSNumber`.
+/// The option to make a SQLite store gather statistics when it is opened: an `NSNumber`.
 public let NSSQLiteAnalyzeOption = "NSSQLiteAnalyzeOption"
-/// Whether an SQLite store gives back unused space when it is opened: an `NSNumber`.
+/// The option to make a SQLite store release unused space when it is opened: an `NSNumber`.
 public let NSSQLiteManualVacuumOption = "NSSQLiteManualVacuumOption"
-/// Whether a store keeps a history of what is saved: an `NSNumber`.
+/// The option to track the history of saves: an `NSNumber`.
 public let NSPersistentHistoryTrackingKey = "NSPersistentHistoryTrackingKey"
-/// Whether a notification tells of what other processes write: an `NSNumber`.
+/// The option to post notifications of writes by other processes: an `NSNumber`.
 public let NSPersistentStoreRemoteChangeNotificationPostOptionKey = "NSPersistentStoreRemoteChangeNotificationOptionKey"
-/// How a file is protected on Apple's mobile platforms: a `FileProtectionType`'s raw value. There is no such protection elsewhere.
+/// The option for file protection on Apple's mobile platforms: the raw value of a `FileProtectionType`. It has no effect elsewhere.
 public let NSPersistentStoreFileProtectionKey = "NSPersistentStoreFileProtectionKey"
-/// Whether a store is destroyed even where it is in use: an `NSNumber`.
+/// The option to destroy a store even if it is in use: an `NSNumber`.
 public let NSPersistentStoreForceDestroyOption = "NSPersistentStoreForceDestroyOption"

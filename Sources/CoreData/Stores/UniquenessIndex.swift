@@ -1,17 +1,17 @@
 internal import Foundation
 internal import Predicates
 
-/// Which objects of a store hold the values of its uniqueness constraints.
+/// An index of the objects of a store by the values of its uniqueness constraints.
 struct UniquenessIndex {
     private struct Place: Hashable {
         let constraint: ObjectIdentifier
         let key: [PropertyValue]
     }
-    // A file that was written without the constraints may hold several objects at one place.
+    // A file written without the constraints may contain several objects with equal values.
     private var holders: [Place: [NSManagedObjectID]] = [:]
     private var places: [NSManagedObjectID: [Place]] = [:]
 
-    /// An index over the rows of a store.
+    /// Creates an index over the rows of a store.
     init(_ table: any RowTable, model: NSManagedObjectModel) throws {
         for entity in model.entities where entity.superentity == nil {
             guard entity.allKinds.contains(where: { !$0.frozen!.uniqueness.isEmpty }) else { continue }
@@ -21,12 +21,12 @@ struct UniquenessIndex {
         }
     }
 
-    /// The objects that hold the values.
+    /// Returns the objects that have the values.
     func holders(of constraint: UniquenessConstraint, _ key: [PropertyValue]) -> [NSManagedObjectID] {
         holders[Place(constraint: ObjectIdentifier(constraint), key: key)] ?? []
     }
 
-    /// The row of an object is another one from now on, or gone.
+    /// Updates the row of an object, or removes it.
     mutating func set(_ row: Row?, of id: NSManagedObjectID) {
         let frozen = id.owningEntity.frozen!
         if frozen.uniqueness.isEmpty { return }

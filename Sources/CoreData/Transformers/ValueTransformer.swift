@@ -2,62 +2,62 @@ public import Foundation
 
 /// The name of a value transformer.
 public struct NSValueTransformerName: RawRepresentable, Hashable, Sendable {
-    /// The name as text.
+    /// The name as a string.
     public let rawValue: String
-    /// Makes a name of a text.
+    /// Creates a name from a string.
     public init(rawValue: String) { self.rawValue = rawValue }
-    /// Makes a name of a text.
+    /// Creates a name from a string.
     public init(_ rawValue: String) { self.init(rawValue: rawValue) }
 
-    /// ``NSSecureUnarchiveFromDataTransformer``.
+    /// The name of ``NSSecureUnarchiveFromDataTransformer``.
     public static let secureUnarchiveFromDataTransformerName = NSValueTransformerName("NSSecureUnarchiveFromData")
 }
 
-/// Lets an initializer in an extension answer with the instance that is registered. Every ``ValueTransformer`` conforms; nothing else should.
+/// Lets an initializer in an extension return the registered instance. Every ``ValueTransformer`` conforms; no other type should.
 public protocol ValueTransformerFactory {}
 
-/// Turns values into others and, if it can, back: between the value of a transformable attribute and the bytes that a store keeps.
+/// Converts values, and converts them back if it supports that: between the value of a transformable attribute and the data in a store.
 ///
-/// Foundation on Linux has none; this one has the names and the behaviour of Apple's. Override ``transformedValue(_:)`` and
-/// ``reverseTransformedValue(_:)``, and register an instance under the name that the attribute gives as its `valueTransformerName`.
+/// Foundation on Linux lacks the class; this one has the names and the behaviour of Apple's. Override ``transformedValue(_:)`` and
+/// ``reverseTransformedValue(_:)``, and register an instance under the attribute's `valueTransformerName`.
 ///
 /// Source: [ValueTransformer](https://developer.apple.com/documentation/foundation/valuetransformer).
 open class ValueTransformer: NSObject, ValueTransformerFactory {
-    /// Makes a transformer.
+    /// Creates a transformer.
     public override required init() { super.init() }
 
-    /// The class of the values that ``transformedValue(_:)`` answers.
+    /// Returns the class of the values that ``transformedValue(_:)`` returns.
     open class func transformedValueClass() -> AnyClass { NSObject.self }
-    /// Whether ``reverseTransformedValue(_:)`` can be called. True unless overridden.
+    /// Returns whether ``reverseTransformedValue(_:)`` is supported. The default is true.
     open class func allowsReverseTransformation() -> Bool { true }
 
-    /// The value in its other form. The value itself unless overridden.
+    /// Returns the transformed value. The default implementation returns the value itself.
     open func transformedValue(_ value: Any?) -> Any? { value }
-    /// What a value in its other form was made of. What ``transformedValue(_:)`` answers unless overridden.
+    /// Returns the original of a transformed value. The default implementation calls ``transformedValue(_:)``.
     open func reverseTransformedValue(_ value: Any?) -> Any? { transformedValue(value) }
 
-    /// Registers a transformer; nil takes the name away. May be called on any thread, as the instance must bear.
+    /// Registers a transformer; nil unregisters the name. Call it on any thread; the instance must be usable on any thread too.
     open class func setValueTransformer(_ transformer: ValueTransformer?, forName name: NSValueTransformerName) {
         Transformers.shared[name] = transformer
     }
 
-    /// The names under which transformers are registered.
+    /// Returns the names of the registered transformers.
     open class func valueTransformerNames() -> [NSValueTransformerName] { Transformers.shared.names }
 }
 
 extension ValueTransformerFactory where Self: ValueTransformer {
-    /// The transformer that is registered under a name or, if none is, a new one of the class that has the name; nil without either.
+    /// Returns the transformer registered under a name or, if there is none, a new one of the class with that name; nil without either.
     public init?(forName name: NSValueTransformerName) {
         guard let found = Transformers.shared[name] as? Self else { return nil }
         self = found
     }
 }
 
-/// Turns archives into the objects in them and back, as transformable attributes do that name no transformer.
+/// Converts archives to the objects in them and back; used by transformable attributes without a transformer name.
 ///
 /// Source: [NSSecureUnarchiveFromDataTransformer](https://developer.apple.com/documentation/foundation/nssecureunarchivefromdatatransformer).
 open class NSSecureUnarchiveFromDataTransformer: ValueTransformer {
-    /// The classes that the object at the top of an archive may have. Those of property lists unless overridden.
+    /// The classes allowed for the top-level object of an archive. The default is those of property lists.
     open class var allowedTopLevelClasses: [AnyClass] {
         [
             NSArray.self, NSDictionary.self, NSSet.self, NSString.self, NSNumber.self, NSDate.self, NSData.self, NSURL.self, NSUUID.self,
@@ -65,14 +65,14 @@ open class NSSecureUnarchiveFromDataTransformer: ValueTransformer {
         ]
     }
 
-    /// The object in an archive; nil for what is none, or holds an object of another class.
+    /// Returns the object in an archive; nil for data that is not an archive, or contains an object of another class.
     open override func transformedValue(_ value: Any?) -> Any? {
         guard let data = value as? Data, let object = (try? SQLArchive.object(in: data)) ?? nil else { return nil }
         guard let stored = SQLArchive.archivable(object) as? NSObject else { return nil }
         return Self.allowedTopLevelClasses.contains { stored.isKind(of: $0) } ? object : nil
     }
 
-    /// The archive of an object; nil for what cannot be archived.
+    /// Returns the archive of an object; nil for an object that cannot be archived.
     open override func reverseTransformedValue(_ value: Any?) -> Any? {
         guard let value, let object = SQLArchive.archivable(value) else { return nil }
         return try? NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: false)
@@ -94,7 +94,7 @@ private final class Transformers: @unchecked Sendable {
         get {
             lock.withLock {
                 if let known = transformers[name] { return known }
-                // Foundation prints a complaint about what can be no name of a class.
+                // Foundation logs an error for a string that cannot be a class name.
                 guard name.rawValue.allSatisfy({ $0.isLetter || $0.isNumber || "._".contains($0) }), !name.rawValue.hasPrefix("."),
                     !name.rawValue.hasSuffix("."), let found = NSClassFromString(name.rawValue) as? ValueTransformer.Type
                 else { return nil }

@@ -1,18 +1,18 @@
 internal import Foundation
 
-/// The ends of a link that an undo has changed. They may disagree where others have changed one of them since, and that was merged.
+/// The two ends of a link changed by an undo. They may disagree if others have changed one of them since and that change was merged.
 struct TouchedLink {
     let object: NSManagedObject
     let relationship: NSRelationshipDescription
     let other: NSManagedObject
-    /// Whether the other end decides: the object has come back with what it led to when it went.
+    /// Whether the other end decides: the object was restored with the relationships it had when it was deleted.
     var otherDecides = false
-    /// Whether the object led to the other one before the undo, and so, unless the undo has changed that, the other one leads back.
+    /// Whether the object referred to the other one before the undo, so that the other one refers back unless the undo changed that.
     var isStanding = false
 }
 
 extension EventStep {
-    /// The links that going back over the step changes.
+    /// The links that reverting the step changes.
     var touchedLinks: [TouchedLink] {
         switch self {
         case .toOne(let object, let relationship, let before):
@@ -30,7 +30,7 @@ extension EventStep {
 }
 
 extension NSManagedObject {
-    /// The links of an object that has come back. Those to objects that are gone are dropped.
+    /// Returns the links of a restored object, without those to deleted objects.
     func linksAfterReturn() -> [TouchedLink] {
         var links: [TouchedLink] = []
         for relationship in owningEntity.frozen!.relationships where relationship.keptInverse != nil {
@@ -45,8 +45,8 @@ extension NSManagedObject {
         return links
     }
 
-    /// Whether a relationship leads to an object; nil where only the store knows: an end that was not asked for is as the store has it, and an
-    /// undo fires no faults.
+    /// Returns whether a relationship refers to an object; nil where only the store knows: an unread end is as stored, and an undo fires
+    /// no faults.
     fileprivate func leads(to other: NSManagedObject, by relationship: NSRelationshipDescription) -> Bool? {
         guard relationship.isToMany else { return toOne(relationship) === other }
         let storage = toManyWithoutLoading(relationship)
@@ -68,8 +68,8 @@ extension NSManagedObject {
 }
 
 extension NSManagedObjectContext {
-    /// Makes the two ends of links agree: for what has come back the others decide, else the end that leads to one object, else the one that
-    /// the undo is about.
+    /// Makes the two ends of links agree: for a restored object the other ends decide, otherwise the to-one end, otherwise the end that
+    /// the undo changes.
     func agree(on links: [TouchedLink]) {
         for link in links {
             guard let inverse = link.relationship.keptInverse, link.object.registry === registry, link.other.registry === registry
@@ -91,7 +91,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// An undo has deleted the object that it has led elsewhere before: what others have led to it leads nowhere.
+    /// Removes the links to an object whose relationship the undo changed before it deleted the object.
     private func cut(_ link: TouchedLink, _ inverse: NSRelationshipDescription) {
         guard link.object.flags.contains(.deleted), !link.other.flags.contains(.deleted), link.relationship.deleteRule != .denyDeleteRule
         else { return }

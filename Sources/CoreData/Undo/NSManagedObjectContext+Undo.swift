@@ -1,25 +1,26 @@
 internal import Foundation
 
-/// How a context uses its undo manager.
+/// Connects a context with its undo manager.
 ///
-/// Each event leaves an ``EventLog``. What it takes to go back over the log is registered as one action; carrying it out is an event of its
+/// Each event records an ``EventLog``. The actions that revert the log are registered as one undo action; performing it is an event of
+/// its own, whose log is registered in turn, so a redo is the undo of an undo.
 /// own, whose log is registered in turn, so that a redo is the undo of an undo.
 extension NSManagedObjectContext {
-    /// See ``undo()``.
+    /// Processes pending changes and undoes the last group; implements the public ``undo()``.
     func performUndo() {
         checkQueue("undo() is called")
         guard let undoer else { return }
-        // What is being deleted can come back as a new object only, once it is gone.
+        // An object whose deletion is being saved can only be restored as a new object, once the save is done.
         if asynchronousWork?.save?.changes.deleted.isEmpty == false { waitForSaveInFlight() }
         processPendingChanges()
         if undoer.canUndo { undoer.undo() }
     }
 
-    /// See ``redo()``.
+    /// Processes pending changes and redoes the last undone group; implements the public ``redo()``.
     func performRedo() {
         checkQueue("redo() is called")
         guard let undoer else { return }
-        // What is being deleted can come back as a new object only, once it is gone.
+        // An object whose deletion is being saved can only be restored as a new object, once the save is done.
         if asynchronousWork?.save?.changes.deleted.isEmpty == false { waitForSaveInFlight() }
         processPendingChanges()
         if undoer.canRedo { undoer.redo() }
@@ -27,25 +28,25 @@ extension NSManagedObjectContext {
 
     func useUndoManager(_ manager: UndoManager?) {
         guard manager !== undoer else { return }
-        // A new context is set up wherever it is made.
+        // Changes made so far are not registered with the new manager.
         _ = processEvent()
         undoer?.forgetClient(ObjectIdentifier(self))
         undoer = manager
-        // The registry knows whether the context still lives.
+        // The registry knows whether the context still exists.
         manager?.addClient(ObjectIdentifier(self)) { [unowned registry = registry!] in registry.context?.processPendingChanges() }
     }
 
-    /// Registers the way back over an event that is over.
+    /// Registers the undo action of a finished event.
     func registerUndo(of log: EventLog) {
         guard let undoer, undoer.isUndoRegistrationEnabled, !log.steps.isEmpty else { return }
         let steps = log.steps.compactMap(settled) + log.orders
         guard !steps.isEmpty else { return }
         undoer.register(for: ObjectIdentifier(self)) { [registry = registry!] in registry.context?.goBack(over: steps) }
-        // Outside `perform` the event ends when the queue gets to it.
+        // Outside `perform`, the event ends when the queue runs its scheduled end.
         if !isInEvent { scheduleEvent() }
     }
 
-    /// A step in the form in which it is kept; nil where there is nothing to go back to.
+    /// Returns the step in the form that is kept; nil where there is nothing to revert.
     private func settled(_ step: EventStep) -> EventStep? {
         switch step {
         case .attributes(let object):
@@ -56,19 +57,19 @@ extension NSManagedObjectContext {
             }
             return slots.isEmpty ? nil : .values(object, before, slots)
         case .vanished(let remains):
-            // After the next save no store can be asked any more.
+            // No store can return the values after the next save.
             if remains.object.flags.contains(.deleted) { remains.object.loadEverything() }
             return step
         default: return step
         }
     }
 
-    // MARK: Going back
+    // MARK: Reverting
 
     private func goBack(over steps: [EventStep]) {
         processPendingChanges()
         var back: [NSManagedObject] = []
-        // Objects come back before anything leads to them.
+        // Objects are restored before relationships refer to them.
         for case .vanished(let remains) in steps where bringBack(remains) { back.append(remains.object) }
         var links = steps.flatMap(\.touchedLinks)
         let orders = steps.compactMap { OrderReturn($0, in: registry) }
@@ -85,7 +86,7 @@ extension NSManagedObjectContext {
                 guard object.registry === registry, !object.flags.contains(.deleted) else { continue }
                 noteInEvent(object)
                 markDeleted(object)
-                // Its delete rules hold for what has been related to it since.
+                // Its delete rules apply to links that were added since.
                 eventDeletions.append(object)
                 gone.append(object)
             default:
@@ -104,8 +105,8 @@ extension NSManagedObjectContext {
         processPendingChanges()
     }
 
-    /// Brings an object back that was deleted: into the state it was in before or, once the delete is saved, as a new object. False when it is
-    /// here anyway.
+    /// Restores a deleted object: to its previous state or, once the deletion is saved, as a new object. Returns false when it is not
+    /// deleted.
     private func bringBack(_ remains: ObjectRemains) -> Bool {
         let object = remains.object
         if object.registry == nil {
@@ -133,13 +134,13 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-    /// Takes the values and the objects of all relationships from the store.
+    /// Loads the values and all relationships from the store.
     func loadEverything() {
         if slots == nil { _ = slotsAfterFault() }
         for relationship in owningEntity.frozen!.relationships { _ = related(relationship) }
     }
 
-    /// The store has no row of the object any more: it is as one that was never saved.
+    /// Turns an object whose row was deleted into one that was never saved.
     fileprivate func becomeNew() {
         snapshot = nil
         identifier = nil
@@ -154,7 +155,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Undoes one end of a relationship. Objects that are gone for good are left out.
+    /// Reverts one end of a relationship. Objects that no longer exist are left out.
     fileprivate func goBack(over step: EventStep, in registry: ObjectRegistry) {
         guard self.registry === registry else { return }
         func lives(_ object: NSManagedObject) -> Bool { object.registry === registry }
@@ -168,7 +169,7 @@ extension NSManagedObject {
             if storage.objects.elementsEqual(after, by: ===) {
                 return replace(by: before.filter(lives), in: storage, of: relationship)
             }
-            // Something has changed since that was not registered: it stays.
+            // Unregistered changes made since are kept.
             let kept = Set(before)
             for object in after where !kept.contains(object) { take(object, outOf: relationship) }
             for object in before where lives(object) && !storage.contains(object) { put(object, into: relationship) }

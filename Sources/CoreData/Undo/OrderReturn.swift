@@ -1,18 +1,19 @@
 internal import Foundation
 
-/// An order that an undo is about to change.
+/// Restores an order that an undo changes.
 ///
-/// Where it is still as the change has left it, it is as it was before. Else others have changed it, and that stays: what comes back stands behind
+/// An order that is unchanged since the registered change returns to its previous state. An order that others have changed is kept:
+/// restored objects are inserted behind the nearest of their former predecessors.
 /// the nearest of those that it stood behind before.
 struct OrderReturn {
     private let object: NSManagedObject
     private let relationship: NSRelationshipDescription
     private let before: [NSManagedObject]
-    /// What is there when the undo begins.
+    /// The objects when the undo begins.
     private let found: [NSManagedObject]
     private let isUntouched: Bool
 
-    /// Nil for a step that is about no order, and where the object is gone for good.
+    /// Nil for a step without an order, and where the object no longer exists.
     init?(_ step: EventStep, in registry: ObjectRegistry) {
         guard case .ordered(let object, let relationship, let before, let after) = step, object.registry === registry else { return nil }
         self.object = object
@@ -22,7 +23,7 @@ struct OrderReturn {
         isUntouched = found.elementsEqual(after, by: ===)
     }
 
-    /// Puts the objects into their order, once it is settled which they are.
+    /// Restores the order, once the members are final.
     func restore() {
         if object.registry == nil || object.flags.contains(.deleted) { return }
         let storage = object.toMany(relationship)
@@ -48,7 +49,7 @@ struct OrderReturn {
 }
 
 extension EventLog {
-    /// The orders that the steps have changed, as they were and as they are now.
+    /// The orders that the steps changed, before and after.
     var orders: [EventStep] {
         struct Key: Hashable {
             let object: ObjectIdentifier

@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// What one undo carries out: actions and nested groups, last in first out.
+/// The actions and nested groups of one undo, performed in reverse order.
 final class UndoGroup {
-    /// One registered action.
+    /// A registered action.
     struct Action {
         let target: ObjectIdentifier
         let run: () -> Void
@@ -22,13 +22,13 @@ final class UndoGroup {
 
     func append(_ action: Action) { entries.append(.action(action)) }
 
-    /// Takes in a nested group that was closed, and its name if this one has none.
+    /// Appends a nested group that was closed, and takes its name if this group has none.
     func append(_ group: UndoGroup) {
         if actionName.isEmpty { actionName = group.actionName }
         entries.append(.group(group))
     }
 
-    /// Takes out the last entry if it is a group.
+    /// Removes and returns the last entry if it is a group.
     func removeLastGroup() -> UndoGroup? {
         guard case .group(let group)? = entries.last else { return nil }
         entries.removeLast()
@@ -46,7 +46,7 @@ final class UndoGroup {
 
     func removeAll() { entries = [] }
 
-    /// Drops the actions of a target, and the nested groups that are empty then.
+    /// Removes the actions of a target, and nested groups that become empty.
     func removeActions(of target: ObjectIdentifier) {
         entries.removeAll { entry in
             switch entry {

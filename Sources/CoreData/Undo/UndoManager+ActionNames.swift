@@ -1,20 +1,20 @@
 internal import Foundation
 
 extension UndoManager {
-    /// A key of what is kept beside an action, see ``setActionUserInfoValue(_:forKey:)``.
+    /// A key for information about an action, see ``setActionUserInfoValue(_:forKey:)``.
     public struct UserInfoKey: RawRepresentable, Hashable, Sendable {
         /// The raw value.
         public let rawValue: String
-        /// Makes a key of a raw value.
+        /// Creates a key from a raw value.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 
-    /// Names the open group, or the last that was closed, for menus.
+    /// Sets the name, for menus, of the open group or the last closed one.
     public func setActionName(_ actionName: String) { groupToDescribe?.actionName = actionName }
 
-    /// The name of what ``undo()`` takes back; empty where it has none.
+    /// The name of the group that ``undo()`` undoes; empty where it has none.
     public var undoActionName: String { lastUndoGroup?.actionName ?? "" }
-    /// The name of what ``redo()`` makes again; empty where it has none.
+    /// The name of the group that ``redo()`` redoes; empty where it has none.
     public var redoActionName: String { lastRedoGroup?.actionName ?? "" }
 
     /// The title of a menu item for ``undo()``, such as “Undo Typing”.
@@ -22,22 +22,22 @@ extension UndoManager {
     /// The title of a menu item for ``redo()``, such as “Redo Typing”.
     public var redoMenuItemTitle: String { redoMenuTitle(forUndoActionName: redoActionName) }
 
-    /// The title of a menu item for the undo of an action.
+    /// Returns the title of a menu item for the undo of an action.
     public func undoMenuTitle(forUndoActionName actionName: String) -> String { actionName.isEmpty ? "Undo" : "Undo \(actionName)" }
-    /// The title of a menu item for the redo of an action.
+    /// Returns the title of a menu item for the redo of an action.
     public func redoMenuTitle(forUndoActionName actionName: String) -> String { actionName.isEmpty ? "Redo" : "Redo \(actionName)" }
 
-    /// Says whether the changes of the open group, or of the last that was closed, matter so little that a document with them need not be saved.
+    /// Sets whether the changes of the open group, or the last closed one, are so minor that a document with them need not be saved.
     public func setActionIsDiscardable(_ discardable: Bool) { groupToDescribe?.isDiscardable = discardable }
-    /// Whether what ``undo()`` takes back is discardable.
+    /// Whether the group that ``undo()`` undoes is discardable.
     public var undoActionIsDiscardable: Bool { lastUndoGroup?.isDiscardable ?? false }
-    /// Whether what ``redo()`` makes again is discardable.
+    /// Whether the group that ``redo()`` redoes is discardable.
     public var redoActionIsDiscardable: Bool { lastRedoGroup?.isDiscardable ?? false }
 
-    /// Keeps a value beside the open group, or the last that was closed.
+    /// Sets a value for the open group, or the last closed one.
     public func setActionUserInfoValue(_ info: Any?, forKey key: UserInfoKey) { groupToDescribe?.userInfo[key] = info }
-    /// The value kept beside what ``undo()`` takes back.
+    /// Returns a value of the group that ``undo()`` undoes.
     public func undoActionUserInfoValue(forKey key: UserInfoKey) -> Any? { lastUndoGroup?.userInfo[key] }
-    /// The value kept beside what ``redo()`` makes again.
+    /// Returns a value of the group that ``redo()`` redoes.
     public func redoActionUserInfoValue(forKey key: UserInfoKey) -> Any? { lastRedoGroup?.userInfo[key] }
 }

@@ -1,9 +1,9 @@
 public import Foundation
 
-/// Records how to take changes back, and takes them back in groups.
+/// Records the actions that undo changes, and performs them in groups.
 ///
-/// Foundation on Linux has none; this one has the names and the behaviour of Apple's. It belongs to one queue, that of the context it is
-/// set on (``NSManagedObjectContext/undoManager``), and is to be used there only.
+/// Foundation on Linux lacks the class; this one has the names and the behaviour of Apple's. It belongs to one queue, that of its context
+/// (``NSManagedObjectContext/undoManager``), and must be used on it only.
 ///
 /// ```swift
 /// context.undoManager = UndoManager()
@@ -11,64 +11,64 @@ public import Foundation
 /// context.undo()
 /// ```
 ///
-/// **Events.** With ``groupsByEvent`` a group opens by itself with the first registration and closes at the end of the event. On Apple's
-/// platforms that is a turn of the run loop. Here it is a block of the context's queue (`perform`, `performAndWait`, or what runs in one
-/// turn of the main queue); without a context on the main thread, a turn of the main queue; elsewhere the group stays open until
+/// **Events.** With ``groupsByEvent``, a group opens automatically with the first registration and closes at the end of the event. On
+/// Apple's platforms that is a pass of the run loop. Here it is a block of the context's queue (`perform`, `performAndWait`, or the work
+/// of one turn of the main queue); without a context on the main thread, a turn of the main queue; elsewhere the group stays open until
 /// ``undo()``.
 ///
 /// Source: [UndoManager](https://developer.apple.com/documentation/foundation/undomanager).
 open class UndoManager: NSObject {
     private var undoStack: [UndoGroup] = []
     private var redoStack: [UndoGroup] = []
-    /// The groups that are open, the outermost first. While undoing or redoing, those of what is recorded.
+    /// The open groups, the outermost first; while undoing or redoing, those of the recording.
     private var openGroups: [UndoGroup] = []
     private var disableCount = 0
-    /// Whether the open group has opened by itself.
+    /// Whether the open group was opened automatically.
     private var isEventGroupOpen = false
-    /// Who is to register what is pending before a group opens, closes or is undone.
+    /// The clients that register pending changes before a group opens, closes or is undone.
     private var clients: [ObjectIdentifier: () -> Void] = [:]
     private var isAskingClients = false
 
-    /// Makes a manager with nothing to undo.
+    /// Creates a manager with nothing to undo.
     public override init() { super.init() }
 
     // MARK: State
 
-    /// Whether an undo is being carried out.
+    /// Whether an undo is being performed.
     open private(set) var isUndoing = false
-    /// Whether a redo is being carried out.
+    /// Whether a redo is being performed.
     open private(set) var isRedoing = false
-    /// Whether there is anything to undo; of an open group, too.
+    /// Whether there are actions to undo, including those of open groups.
     open var canUndo: Bool { !undoStack.isEmpty || openGroups.contains { !$0.isEmpty } }
-    /// Whether there is anything to redo. Asking registers what is pending, which leaves nothing to redo.
+    /// Whether there are actions to redo. Reading it registers pending changes, which clears the redo stack.
     open var canRedo: Bool {
         checkpoint()
         return !redoStack.isEmpty
     }
-    /// How often an undo finds something to do.
+    /// The number of groups to undo.
     open var undoCount: Int { undoStack.count }
-    /// How often a redo finds something to do.
+    /// The number of groups to redo.
     open var redoCount: Int { redoStack.count }
-    /// How many groups are open within each other.
+    /// The number of nested open groups.
     open var groupingLevel: Int { openGroups.count }
-    /// Whether a group opens by itself with the first registration of an event. True unless set.
+    /// Whether a group opens automatically with the first registration of an event. The default is true.
     open var groupsByEvent = true
-    /// How many groups are kept, the oldest going first; 0, the default, for no limit.
+    /// The maximum number of groups, of which the oldest are removed first. The default is 0, for no limit.
     open var levelsOfUndo = 0 { didSet { trim() } }
-    /// Whether registrations are taken.
+    /// Whether registration is enabled.
     open var isUndoRegistrationEnabled: Bool { disableCount == 0 }
 
     // MARK: Registration
 
-    /// Registers what takes a change back.
+    /// Registers an action that undoes a change.
     ///
-    /// What is registered while an undo is carried out is for the redo, and the other way round; at other times there is nothing to redo
-    /// any more. Does nothing while registration is disabled. Without an open group and without ``groupsByEvent`` the program is stopped
-    /// with a message; Apple's raises.
+    /// An action registered during an undo is for the redo, and vice versa; at other times, registering clears the redo stack. Does
+    /// nothing while registration is disabled. Without an open group and without ``groupsByEvent``, the program stops with a message;
+    /// Apple's class raises an exception.
     ///
     /// - Parameters:
-    ///   - target: what the handler is called with. It is not kept alive; once it is gone the action does nothing.
-    ///   - handler: takes the change back.
+    ///   - target: The argument of the handler. It is not retained; once it is deallocated, the action does nothing.
+    ///   - handler: Undoes the change.
     open func registerUndo<TargetType: AnyObject>(withTarget target: TargetType, handler: @escaping (TargetType) -> Void) {
         guard isUndoRegistrationEnabled else { return }
         precondition(groupsByEvent || !openGroups.isEmpty, "An undo group must be opened before an undo is registered.")
@@ -77,7 +77,7 @@ open class UndoManager: NSObject {
         add(UndoGroup.Action(target: identifier) { if let target { handler(target) } })
     }
 
-    /// As ``registerUndo(withTarget:handler:)``, for a client that sees to it itself that the action goes with it. A group opens for it if none is.
+    /// Works like ``registerUndo(withTarget:handler:)`` for a client that removes its actions itself. Opens a group if none is open.
     func register(for client: ObjectIdentifier, _ run: @escaping () -> Void) {
         guard isUndoRegistrationEnabled else { return }
         let needsGroup = openGroups.isEmpty && !groupsByEvent
@@ -96,17 +96,17 @@ open class UndoManager: NSObject {
         if !isUndoing, !isRedoing { redoStack = [] }
     }
 
-    /// Stops taking registrations until ``enableUndoRegistration()`` is called as often. What a context has pending is not registered
-    /// either, unless it is processed first.
+    /// Disables registration until ``enableUndoRegistration()`` is called equally often. Pending changes of a context are not registered
+    /// either, unless they are processed first.
     open func disableUndoRegistration() { disableCount += 1 }
 
-    /// Ends a ``disableUndoRegistration()``. Without one the program is stopped with a message; Apple's raises.
+    /// Ends a ``disableUndoRegistration()``. Without one, the program stops with a message; Apple's class raises an exception.
     open func enableUndoRegistration() {
         precondition(disableCount > 0, "enableUndoRegistration() was called more often than disableUndoRegistration().")
         disableCount -= 1
     }
 
-    /// Forgets everything there is to undo and to redo, and takes registrations again. Open groups stay open.
+    /// Removes all actions to undo and redo, and enables registration. Open groups stay open.
     open func removeAllActions() {
         undoStack = []
         redoStack = []
@@ -114,7 +114,7 @@ open class UndoManager: NSObject {
         disableCount = 0
     }
 
-    /// Forgets the actions of a target.
+    /// Removes the actions of a target.
     open func removeAllActions(withTarget target: Any) { removeActions(of: ObjectIdentifier(target as AnyObject)) }
 
     func removeActions(of target: ObjectIdentifier) {
@@ -125,15 +125,15 @@ open class UndoManager: NSObject {
 
     // MARK: Groups
 
-    /// Opens a group: what is registered until it is closed is undone together.
+    /// Opens a group: actions registered until it is closed are undone together.
     open func beginUndoGrouping() {
         checkpoint()
         openGroups.append(UndoGroup())
         post(.NSUndoManagerDidOpenUndoGroup)
     }
 
-    /// Closes a group. The outermost one becomes something to undo, unless it is empty. Without an open group the program is stopped with a
-    /// message; Apple's raises.
+    /// Closes a group. The outermost one becomes an entry of the undo stack, unless it is empty. Without an open group, the program stops
+    /// with a message; Apple's class raises an exception.
     open func endUndoGrouping() {
         checkpoint()
         precondition(!openGroups.isEmpty, "endUndoGrouping() was called without an open group.")
@@ -158,7 +158,7 @@ open class UndoManager: NSObject {
         if redoStack.count > levelsOfUndo { redoStack.removeFirst(redoStack.count - levelsOfUndo) }
     }
 
-    /// The event is over: the group that it has opened closes.
+    /// Closes the group that the event has opened.
     func closeEventGroup() {
         if isEventGroupOpen, openGroups.count == 1, !isUndoing, !isRedoing { endUndoGrouping() }
     }
@@ -171,8 +171,8 @@ open class UndoManager: NSObject {
 
     // MARK: Undo and redo
 
-    /// Closes the open group, if there is one, and undoes the last group. Does nothing where there is none. More than one open group stops
-    /// the program with a message; Apple's raises.
+    /// Closes the open group, if there is one, and undoes the last group. Does nothing where there is none. More than one open group
+    /// stops the program with a message; Apple's class raises an exception.
     open func undo() {
         checkpoint()
         precondition(openGroups.count <= 1, "undo() was called with \(openGroups.count) open groups; close them first.")
@@ -180,7 +180,7 @@ open class UndoManager: NSObject {
         undoNestedGroup()
     }
 
-    /// Undoes the last group, which may be one that was closed within an open group. What is open must have nothing after it.
+    /// Undoes the last group, which may be a closed group within an open one. The open group must have no later actions.
     open func undoNestedGroup() {
         checkpoint()
         guard !isUndoing, !isRedoing else { return }
@@ -201,7 +201,8 @@ open class UndoManager: NSObject {
         post(.NSUndoManagerDidUndoChange)
     }
 
-    /// Makes the last undo undone. Does nothing where there is none. An open group stops the program with a message; Apple's raises.
+    /// Redoes the last undone group. Does nothing where there is none. An open group stops the program with a message; Apple's class
+    /// raises an exception.
     open func redo() {
         checkpoint()
         guard !isUndoing, !isRedoing, let group = redoStack.last else { return }
@@ -217,7 +218,7 @@ open class UndoManager: NSObject {
         post(.NSUndoManagerDidRedoChange)
     }
 
-    /// Carries a group out and answers what was registered meanwhile.
+    /// Performs a group and returns the actions registered meanwhile.
     private func record(_ group: UndoGroup) -> UndoGroup {
         let outer = openGroups
         let recorded = UndoGroup()
@@ -240,7 +241,7 @@ open class UndoManager: NSObject {
         removeActions(of: identifier)
     }
 
-    /// Lets everyone register what is pending.
+    /// Lets all clients register pending changes.
     private func checkpoint() {
         guard !isUndoing, !isRedoing, !isAskingClients else { return }
         isAskingClients = true
@@ -255,13 +256,13 @@ open class UndoManager: NSObject {
 
     // MARK: Names (see UndoManager+ActionNames.swift)
 
-    /// The group that a name set now belongs to: the one that is open, else the last to undo.
+    /// The group that a name applies to: the open one, otherwise the last one to undo.
     final var groupToDescribe: UndoGroup? { openGroups.last ?? undoStack.last }
     final var lastUndoGroup: UndoGroup? { openGroups.first { !$0.isEmpty } ?? undoStack.last }
     final var lastRedoGroup: UndoGroup? { redoStack.last }
 }
 
-/// A reference that keeps nothing alive.
+/// A weak reference.
 private struct WeakManager {
     weak var manager: UndoManager?
     init(_ manager: UndoManager) { self.manager = manager }

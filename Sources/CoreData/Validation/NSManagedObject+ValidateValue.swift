@@ -2,7 +2,7 @@ internal import Foundation
 internal import Predicates
 
 extension NSManagedObject {
-    /// What ``validateValue(_:forKey:)`` checks unless it is overridden: type, presence, predicates and counts of the model.
+    /// The default implementation of ``validateValue(_:forKey:)``: checks type, presence, and the model's predicates and counts.
     func checkValue(_ value: Any?, forKey key: String) throws {
         guard let property = owningEntity.frozen!.byName[key] else { return }
         var errors: [NSError] = []
@@ -29,7 +29,7 @@ extension NSManagedObject {
         return ruled.rules.compactMap { rule in violation(of: rule, property) { try rule.allows(value) } }
     }
 
-    /// The errors of the properties with predicates: of a new object all of them, of another those that were changed.
+    /// Returns the errors of properties with predicates: all of a new object, the changed ones of another.
     func ruleErrors() -> [NSError] {
         let isNew = snapshot == nil
         var errors: [NSError] = []
@@ -60,12 +60,12 @@ extension NSManagedObject {
             ])
     }
 
-    /// Asks an overridden ``validateValue(_:forKey:)`` for every property, and keeps what it has put in a value's place.
+    /// Calls an overridden ``validateValue(_:forKey:)`` for every property and stores the values it replaces.
     func validateEachValue() -> [NSError] {
         let isNew = snapshot == nil
         var errors: [NSError] = []
         for property in owningEntity.frozen!.properties where !property.isTransient {
-            // Where nothing was set, a relationship's fault is not fired to hear that it is as it was.
+            // An unchanged relationship that is a fault is not fired for validation.
             if property is NSRelationshipDescription, !isNew, !changed.contains(property.slotIndex) { continue }
             let before = currentValue(of: property)
             var value = before

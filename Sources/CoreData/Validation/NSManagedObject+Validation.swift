@@ -1,7 +1,7 @@
 internal import Foundation
 
 extension NSManagedObject {
-    /// Checks what every saved object must obey: values of the right type, nothing missing, to-many counts.
+    /// Validates the general rules of saved objects: value types, mandatory values, to-many counts.
     func validateProperties() throws {
         if rarities == nil, !owningEntity.frozen!.isChecked { return }
         var errors = refusedValues.map { refused in refused.keys.sorted().map { refused[$0]! } } ?? []
@@ -11,7 +11,7 @@ extension NSManagedObject {
         if let row {
             if !isAskedForEach {
                 for (attribute, slot) in frozen.mandatory where row.isNil(at: slot) {
-                    // What is unknown is as the store has it.
+                    // An unknown value is as stored.
                     if !row.isUnknown(at: slot) { errors.append(missing(attribute)) }
                 }
             }
@@ -32,9 +32,9 @@ extension NSManagedObject {
         return countErrors(related(relationship).count, relationship, nil)
     }
 
-    /// What is wrong with a number of objects.
+    /// Returns the errors of a number of objects.
     ///
-    /// - Parameter value: the objects, as they were given; nil for those that are there.
+    /// - Parameter value: The objects that were given; nil for the current ones.
     func countErrors(_ count: Int, _ relationship: NSRelationshipDescription, _ value: Any?) -> [NSError] {
         if !relationship.isToMany {
             return relationship.isOptional || count > 0 ? [] : [missing(relationship)]
@@ -66,7 +66,7 @@ extension NSManagedObject {
             NSValidationMissingMandatoryPropertyError, property, "“\(property)” has no value, and is not optional.", nil)
     }
 
-    /// The error of a value that a property cannot hold.
+    /// Returns the error of a value that a property cannot hold.
     func unacceptable(_ value: Any?, for property: NSPropertyDescription, because reason: String) -> NSError {
         CoreDataError.make(
             NSManagedObjectValidationError, "“\(property)” cannot hold the value that was set.",
@@ -76,7 +76,7 @@ extension NSManagedObject {
             ])
     }
 
-    /// A typed accessor has written a number that is out of the attribute's range, or is none.
+    /// Returns the error of a number, stored by a typed accessor, that is out of the attribute's range or NaN.
     private func unholdable(_ attribute: NSAttributeDescription) -> NSError {
         let value = attribute.attributeType == .dateAttributeType ? nil : anyAttribute(attribute)
         return CoreDataError.make(
@@ -96,7 +96,7 @@ extension NSManagedObject {
             ])
     }
 
-    /// Checks that the relationships with the deny rule lead to nothing that stays.
+    /// Validates that relationships with the deny rule have no remaining destinations.
     func validateDenyRules() throws {
         guard owningEntity.frozen!.deniesDeletion else { return }
         var errors: [NSError] = []

@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// Whether a class overrides ``NSManagedObject/validateValue(_:forKey:)``.
+/// Determines whether a class overrides ``NSManagedObject/validateValue(_:forKey:)``.
 ///
-/// A save calls the override for every property of every object; where there is none, asking each by a boxed value would cost more than the
-/// rest of the save. Swift has no call that tells, so the method tables of two classes are compared once, which differ in nothing but this
-/// method. Should that not single it out, every class counts as overriding it: slower, with the same answers.
+/// A save calls an override for every property of every object; without one, calls with boxed values would cost more than the rest of the
+/// save. Swift has no API for this, so the method tables of two classes that differ only in this method are compared once. If that does
+/// not identify the method, every class counts as overriding it: slower, with the same results.
 enum ValidationOverride {
     private class Overriding: NSManagedObject {
         override func validateValue(_ value: inout Any?, forKey key: String) throws {}
@@ -16,7 +16,7 @@ enum ValidationOverride {
         return words(objectClass)[place] != words(NSManagedObject.self)[place]
     }
 
-    /// The word of the class that holds the method.
+    /// The word of the class metadata that holds the method.
     private static let place: Int? = {
         let base = words(NSManagedObject.self)
         let plain = words(Plain.self)
@@ -25,10 +25,10 @@ enum ValidationOverride {
         return candidates.count == 1 ? candidates[0] : nil
     }()
 
-    /// What stands before the methods: kind, superclass, sizes, descriptor.
+    /// The number of words before the methods: kind, superclass, sizes, descriptor.
     private static let headerWords = 6
 
-    /// The length of NSManagedObject's part of a class, which its header tells: the size of the whole less what lies before its address.
+    /// The size of NSManagedObject's part of the class metadata: the class size in the header minus the part before the address point.
     private static let wordCount: Int = {
         let start = UnsafeRawPointer(words(NSManagedObject.self))
         let size = Int(start.load(fromByteOffset: 32, as: UInt32.self)) - Int(start.load(fromByteOffset: 36, as: UInt32.self))

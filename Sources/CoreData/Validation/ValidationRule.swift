@@ -1,10 +1,10 @@
 internal import Foundation
 internal import Predicates
 
-/// A validation predicate of a property, ready to be asked for many objects.
+/// A validation predicate of a property, prepared for many objects.
 ///
-/// Bounds and lengths are compared where the value lies; anything else is evaluated as a predicate, which compiles itself once.
-// Immutable; the predicate evaluates under a lock of its own.
+/// Bounds and lengths are compared in the row; other predicates are evaluated, and compile themselves once.
+// Immutable; the predicate evaluates under its own lock.
 struct ValidationRule: @unchecked Sendable {
     private enum Test {
         case integers(ClosedRange<Int64>)
@@ -14,9 +14,9 @@ struct ValidationRule: @unchecked Sendable {
     }
 
     let predicate: NSPredicate
-    /// The error of a value that breaks the rule.
+    /// The error code of a value that violates the rule.
     let code: Int
-    /// What the model says about such a value.
+    /// The model's warning for such a value.
     let warning: String?
     private let test: Test
 
@@ -28,7 +28,7 @@ struct ValidationRule: @unchecked Sendable {
         code = (warning as? NSNumber)?.intValue ?? (warning as? Int) ?? bound?.code ?? NSManagedObjectValidationError
     }
 
-    /// Whether the value in an attribute's slot, which is not nil, obeys the rule.
+    /// Returns whether the non-nil value in an attribute's slot satisfies the rule.
     func allows(_ row: Row, _ slot: RowLayout.Slot, _ attribute: NSAttributeDescription) throws -> Bool {
         let place = row.slots + slot.location.offset
         switch (test, slot.kind) {
@@ -41,7 +41,7 @@ struct ValidationRule: @unchecked Sendable {
         }
     }
 
-    /// Whether a value at the public edge, which is not nil, obeys the rule.
+    /// Returns whether a non-nil public value satisfies the rule.
     func allows(_ value: Any) throws -> Bool { try predicate.matches(value) }
 
     /// A predicate that sets one bound: `SELF >= 1`, `length <= 10`, `SELF MATCHES "…"`.

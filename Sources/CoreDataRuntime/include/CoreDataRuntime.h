@@ -12,6 +12,12 @@
 /// question answered without the side table (an allocation for each object) that a `weak` variable costs.
 void *swift_tryRetain(void *object);
 
+/// Retains a Swift object so many times at once.
+///
+/// The Swift runtime exports this function for the compiler, which joins retains that it sees next to each other. Many objects that are made in a
+/// row and hold the same one pay for it together: two threads that count the same object one by one wait for each other's processors.
+void *swift_retain_n(void *object, uint32_t times);
+
 /// Tells the processor that the memory at an address will be read soon. Any address will do; nothing is read.
 static inline void coredata_prefetch(const void *address) { __builtin_prefetch(address); }
 

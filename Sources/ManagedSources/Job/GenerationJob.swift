@@ -1,32 +1,32 @@
 internal import Foundation
 
-/// What the tool does for one target: reads its sources, and writes accessors and translated copies.
+/// The tool's job for one target: reads its sources, and writes accessors and translated copies.
 public struct GenerationJob: Sendable {
-    /// A file to read and one to write.
+    /// An input file and its output file.
     public struct Output: Sendable {
-        /// The original.
+        /// The path of the original.
         public let source: String
-        /// What is written.
+        /// The path of the output.
         public let destination: String
     }
 
-    /// The module that the target is compiled into.
+    /// The module of the target.
     public private(set) var module = ""
-    /// The Swift files that are compiled as they are.
+    /// The Swift files that are compiled unchanged.
     public private(set) var sources: [String] = []
-    /// The files whose accessors are written.
+    /// The files to write accessors for.
     public private(set) var accessors: [Output] = []
-    /// The files that are translated.
+    /// The files to translate.
     public private(set) var translations: [Output] = []
     /// The modules that the target depends on.
     public private(set) var dependencies: [SymbolTable.Module] = []
-    /// The data models of the target, whose generated classes no source file declares.
+    /// The data models of the target, whose generated classes are not in its sources.
     public private(set) var models: [String] = []
 
-    /// Reads a job from arguments: `--module M --source A.swift … --accessors A.swift A+Accessors.swift … --translate B.swift B.swift …
+    /// Parses a job from arguments: `--module M --source A.swift … --accessors A.swift A+Accessors.swift … --translate B.swift B.swift …
     /// --dependency Other O.swift … --model Library.xcdatamodeld`.
     ///
-    /// - Throws: a message for arguments that make no sense.
+    /// - Throws: An ``ArgumentProblem`` for invalid arguments.
     public init(arguments: [String]) throws {
         var rest = arguments[...]
         func values(_ option: String, count: Int? = nil) throws -> [String] {
@@ -56,8 +56,8 @@ public struct GenerationJob: Sendable {
 
     /// Writes the files.
     ///
-    /// - Returns: the problems of the sources; files with problems are not written.
-    /// - Throws: an error of the file system.
+    /// - Returns: The problems of the sources; files with problems are not written.
+    /// - Throws: An error of the file system.
     public func run() throws -> [SourceProblem] {
         let read = { (path: String) in
             SourceFile(path: path, text: try String(contentsOfFile: path, encoding: .utf8), module: module)
@@ -91,15 +91,15 @@ public struct GenerationJob: Sendable {
     }
 }
 
-/// Arguments that the tool does not understand.
+/// The error of arguments that the tool does not understand.
 public struct ArgumentProblem: Error, CustomStringConvertible {
-    /// What is wrong.
+    /// The message.
     public let description: String
 }
 
-/// The classes that a data model lets be generated.
+/// Finds the classes that are generated from a data model.
 enum ModelClasses {
-    /// Their names.
+    /// Returns the names of the classes.
     static func names(inModelAt path: String) throws -> [String] {
         let root = URL(fileURLWithPath: path)
         let files = (FileManager.default.enumerator(at: root, includingPropertiesForKeys: nil)?.allObjects ?? []).compactMap { $0 as? URL }
@@ -108,7 +108,7 @@ enum ModelClasses {
         }
     }
 
-    /// The represented classes of the entities with `codeGenerationType="class"`.
+    /// Returns the class names of the entities with `codeGenerationType="class"`.
     static func names(inContents text: String) -> [String] {
         text.components(separatedBy: "<entity ").dropFirst().compactMap { piece in
             let tag = piece.prefix { $0 != ">" }

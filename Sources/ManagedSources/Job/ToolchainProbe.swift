@@ -1,16 +1,17 @@
 internal import Foundation
 
-/// Whether a compiler refers to the accessors of `@NSManaged` declarations by the symbols that ``AccessorWriter`` writes.
+/// Tests whether a compiler refers to the accessors of `@NSManaged` declarations by the symbols that ``AccessorWriter`` writes.
 ///
-/// The symbols follow the stable mangling of Swift, but that `@NSManaged` leaves them to be defined elsewhere is promised nowhere. So a small
+/// The symbols follow Swift's stable mangling, but nothing guarantees that `@NSManaged` leaves them undefined. The probe compiles, links
+/// and runs a small program with such declarations once for each compiler.
 /// program with such declarations is compiled, linked and run once for each compiler.
 public struct ToolchainProbe: Sendable {
     private let compiler: String
 
-    /// Makes a probe of a compiler, by the path of its `swiftc`.
+    /// Creates a probe of a compiler from the path of its `swiftc`.
     public init(compiler: String) { self.compiler = compiler }
 
-    /// What a user reads when the probe fails.
+    /// The advice for a user whose compiler fails the probe.
     public static let advice = """
         error: this Swift compiler does not refer to the accessors of @NSManaged as the ManagedAccessors plugin writes them. \
         Move the files with @NSManaged into a folder, and list it in the target's `exclude:` in Package.swift: the plugin then compiles copies of \
@@ -19,9 +20,9 @@ public struct ToolchainProbe: Sendable {
 
     /// Compiles, links and runs the program.
     ///
-    /// - Parameter folder: where it is made.
-    /// - Returns: nil if all went well, otherwise what the compiler or the program said.
-    /// - Throws: an error of the file system, or when the compiler cannot be started.
+    /// - Parameter folder: The directory for the program.
+    /// - Returns: Nil on success, otherwise the output of the compiler or the program.
+    /// - Throws: An error of the file system, or of starting the compiler.
     public func failure(in folder: String) throws -> String? {
         let source = folder + "/Probe.swift"
         let program = folder + "/Probe"
@@ -44,7 +45,7 @@ public struct ToolchainProbe: Sendable {
         return process.terminationStatus == 0 ? nil : "\(path) ended with \(process.terminationStatus):\n\(text)"
     }
 
-    /// The program: each kind of symbol once.
+    /// Returns the program, which uses each kind of symbol once.
     static func program() throws -> String {
         let declarations = """
             import Foundation

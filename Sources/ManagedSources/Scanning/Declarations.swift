@@ -1,10 +1,10 @@
 internal import SwiftSyntax
 
-/// What a declaration is nested in: a type, or an extension of one.
+/// The enclosing scope of a declaration: a type, or an extension of one.
 final class Scope {
     enum Kind {
         case type(TypeDeclaration)
-        /// An extension, by the names it is written with (`Album.Info`).
+        /// An extension, by the names in its declaration (`Album.Info`).
         case extensionOf([String])
     }
 
@@ -21,7 +21,7 @@ final class Scope {
     }
 }
 
-/// A class, structure, enumeration, protocol or typealias that a source file declares.
+/// A class, structure, enumeration, protocol or typealias declared in a source file.
 final class TypeDeclaration {
     enum Kind: String {
         case objectClass = "C"
@@ -38,7 +38,7 @@ final class TypeDeclaration {
     let access: Access
     let parameterCount: Int
     let inherited: [TypeSyntax]
-    /// What a typealias stands for.
+    /// The type that a typealias names.
     let aliased: TypeSyntax?
 
     init(
@@ -56,7 +56,7 @@ final class TypeDeclaration {
     }
 }
 
-/// Who may use a declaration.
+/// An access level.
 enum Access: String, Comparable {
     case `private`, `fileprivate`, `internal`, package, `public`, open
 
@@ -72,7 +72,7 @@ enum Access: String, Comparable {
     static func < (left: Access, right: Access) -> Bool { left.rank < right.rank }
 }
 
-/// A property or method that `@NSManaged` leaves to be made.
+/// An `@NSManaged` property or method.
 struct ManagedMember {
     enum Kind {
         case property(TypeSyntax)
@@ -87,11 +87,11 @@ struct ManagedMember {
     let name: String
     let kind: Kind
     let scope: Scope
-    /// As it is declared, with what an extension gives its members.
+    /// The declared access level, or the default of the extension.
     let access: Access
     /// The Objective-C name given by `@objc(…)`.
     let objectiveCName: String?
-    /// The conditions of the `#if`s it stands in, outermost first, as they are to be written again.
+    /// The conditions of the enclosing `#if`s, outermost first, in source form.
     let conditions: [String]
     let position: AbsolutePosition
     /// The whole declaration.

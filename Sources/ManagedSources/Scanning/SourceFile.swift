@@ -2,15 +2,15 @@ internal import Foundation
 internal import SwiftParser
 internal import SwiftSyntax
 
-/// A source file and what stands in it: types, `@NSManaged` members and imports.
+/// A source file and its types, `@NSManaged` members and imports.
 public final class SourceFile {
-    /// Where it lies.
+    /// The path of the file.
     public let path: String
     let text: String
     let module: String
     private(set) var types: [TypeDeclaration] = []
     private(set) var members: [ManagedMember] = []
-    /// The import declarations as they are written, with the conditions they stand under.
+    /// The import declarations in source form, with the conditions of their `#if`s.
     private(set) var imports: [(module: String, text: String, conditions: [String])] = []
     let tree: SourceFileSyntax
     private let converter: SourceLocationConverter
@@ -18,9 +18,9 @@ public final class SourceFile {
     /// Parses and scans a file.
     ///
     /// - Parameters:
-    ///   - path: where it lies, for messages.
-    ///   - text: what stands in it.
-    ///   - module: the module it is compiled into.
+    ///   - path: The path of the file, for messages.
+    ///   - text: The text of the file.
+    ///   - module: The module of the file.
     public init(path: String, text: String, module: String) {
         self.path = path
         self.text = text
@@ -41,7 +41,7 @@ public final class SourceFile {
 
     func line(at position: AbsolutePosition) -> Int { converter.location(for: position).line }
 
-    /// The name of the file without its folder.
+    /// The name of the file without its directory.
     public var name: String { String(path.split(separator: "/").last ?? "") }
 }
 
@@ -126,7 +126,7 @@ private final class Scanner: SyntaxVisitor {
         scope = outer
     }
 
-    /// What bodies of functions declare is local: nothing outside can name it.
+    /// Declarations in function bodies are local: no other code can name them.
     override func visit(_ node: CodeBlockSyntax) -> SyntaxVisitorContinueKind { .skipChildren }
     override func visit(_ node: AccessorBlockSyntax) -> SyntaxVisitorContinueKind { .skipChildren }
     override func visit(_ node: ClosureExprSyntax) -> SyntaxVisitorContinueKind { .skipChildren }
@@ -202,14 +202,14 @@ extension AttributeListSyntax {
 
     func contains(named name: String) -> Bool { first(named: name) != nil }
 
-    /// What stands in the parentheses of `@objc(…)`.
+    /// The name in the parentheses of `@objc(…)`.
     var objectiveCName: String? {
         first(named: "objc")?.arguments.map { $0.trimmedDescription.filter { !$0.isWhitespace } }
     }
 }
 
 extension TypeSyntax {
-    /// The names of a type that is written as names with dots between them.
+    /// The components of a type that is written as names separated by dots.
     var dottedNames: [String]? {
         if let simple = self.as(IdentifierTypeSyntax.self) {
             return simple.genericArgumentClause == nil ? [simple.name.identifierText] : nil

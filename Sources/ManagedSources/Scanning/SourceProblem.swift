@@ -1,4 +1,4 @@
-/// Something in a source file that keeps its accessors from being written, printed as the compiler prints its errors.
+/// A problem in a source file for which accessors cannot be written, printed like a compiler's error.
 public struct SourceProblem: Error, Equatable, CustomStringConvertible, Sendable {
     /// The file.
     public let path: String
@@ -6,14 +6,14 @@ public struct SourceProblem: Error, Equatable, CustomStringConvertible, Sendable
     public let line: Int
     /// The column, from 1.
     public let column: Int
-    /// What does not work, of which declaration, and what to do instead.
+    /// The unsupported declaration, and what to do instead.
     public let message: String
 
-    /// `path:line:column: error: message`, which build systems and editors recognise.
+    /// `path:line:column: error: message`, which build systems and editors recognize.
     public var description: String { "\(path):\(line):\(column): error: \(message)" }
 }
 
-/// Why a type has no symbol that can be written down, and what to do.
+/// The reason why a type has no known symbol, and what to do.
 struct TypeProblem: Error {
     let reason: String
 }

@@ -1,19 +1,19 @@
-/// The types that no source file of a package declares: the standard library's, Foundation's on platforms without Objective-C, and Core Data's.
+/// The types outside of a package's sources: those of the standard library, of Foundation without Objective-C, and of Core Data.
 enum KnownTypes {
-    /// The letters that stand for types of the standard library.
+    /// The mangling codes of standard library types.
     static let standardCodes: [String: String] = [
         "Array": "a", "Bool": "b", "Dictionary": "D", "Double": "d", "Float": "f", "Set": "h", "DefaultIndices": "I", "Int": "i",
         "Character": "J", "ClosedRange": "N", "Range": "n", "ObjectIdentifier": "O", "String": "S", "Substring": "s", "UInt": "u",
         "Hashable": "H", "Comparable": "L", "Equatable": "Q", "Encodable": "E", "Decodable": "e",
     ]
 
-    /// A type by the name that sources use.
+    /// Returns the type for a name in sources.
     static func named(_ name: String) -> Nominal? { table[name] }
 
     /// Other names of known types.
     static let aliases: [String: String] = ["TimeInterval": "Double", "NSRange": "_NSRange", "Float64": "Double", "Float32": "Float"]
 
-    /// The modules that `table` covers; they can stand before a name.
+    /// The modules in `table`, which may qualify a name.
     static let modules: Set<String> = ["Swift", "Foundation", "FoundationEssentials", "FoundationNetworking", "CoreData"]
 
     private static let table: [String: Nominal] = {

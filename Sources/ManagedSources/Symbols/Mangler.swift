@@ -1,6 +1,7 @@
-/// Writes the symbols that the Swift compiler refers to, after its documented grammar (docs/ABI/Mangling.rst of the compiler).
+/// Writes the symbols that the Swift compiler refers to, according to its documented grammar (docs/ABI/Mangling.rst in the compiler's
+/// repository).
 ///
-/// Every name and type that occurs is numbered, and stands as its number from then on; so do the words that names are made of.
+/// Every name and type is numbered at its first occurrence and replaced by its number later; so are the words in names.
 struct Mangler {
     private var output: [UInt8] = []
     private var substitutions: [String: Int] = [:]
@@ -8,7 +9,7 @@ struct Mangler {
     private var words: [(start: Int, length: Int)] = []
     private var lastSubstitution = LastSubstitution()
 
-    /// Adjacent substitutions become one: `ABAB` is `A2B`, `ABAC` is `AbC`.
+    /// Combines adjacent substitutions: `ABAB` becomes `A2B`, `ABAC` becomes `AbC`.
     private struct LastSubstitution {
         var position = 0
         var size = 0
@@ -16,7 +17,7 @@ struct Mangler {
         var isStandard = false
     }
 
-    /// The symbol of the getter (`g`) or setter (`s`) of a property.
+    /// Returns the symbol of the getter (`g`) or setter (`s`) of a property.
     static func accessor(_ code: String, of name: String, type: ResolvedType, in place: MemberPlace) -> String {
         var mangler = Mangler()
         mangler.append("$s")
@@ -27,7 +28,7 @@ struct Mangler {
         return String(decoding: mangler.output, as: UTF8.self)
     }
 
-    /// The symbol of a method.
+    /// Returns the symbol of a method.
     static func function(
         _ name: String, parameters: [(label: String?, type: ResolvedType)], result: ResolvedType?, in place: MemberPlace
     ) -> String {
@@ -110,7 +111,7 @@ struct Mangler {
 
     private static func key(_ type: ResolvedType) -> String { "type \(type)" }
 
-    /// A nominal type, or the one around it that is `depth` deep.
+    /// Appends a nominal type, or its enclosing type at `depth`.
     private mutating func append(_ nominal: Nominal, depth: Int) {
         if depth == 1, let code = nominal.standardCode { return appendStandard(code) }
         let components = nominal.components[..<depth]
@@ -211,7 +212,7 @@ struct Mangler {
             if position < replacement.position {
                 append("\(replacement.position - position)")
                 for place in position..<replacement.position {
-                    // A word's place has been that in the name; from here on it is that in the symbol.
+                    // The position of a word in the name becomes its position in the symbol.
                     if placed < words.count, words[placed].start == place {
                         words[placed].start = output.count
                         placed += 1
@@ -228,7 +229,7 @@ struct Mangler {
         }
     }
 
-    /// The words of a name: they begin at letters, and end at capitals and underscores.
+    /// Returns the words of a name: they begin at letters, and end at capitals and underscores.
     private static func words(of name: [UInt8]) -> [Range<Int>] {
         var found: [Range<Int>] = []
         var start: Int?
@@ -250,17 +251,17 @@ struct Mangler {
     }
 }
 
-/// What a member belongs to, as its symbol tells it.
+/// The context of a member in its symbol.
 struct MemberPlace {
     let type: Nominal
-    /// The module of the extension it is declared in, when that is not the type's.
+    /// The module of the enclosing extension, if it is not the type's.
     let extendingModule: String?
-    /// What tells a private member from those of other files.
+    /// The discriminator of a private member.
     let discriminator: String?
 }
 
 extension Nominal {
-    /// The letter that stands for a type of the standard library.
+    /// The mangling code of a standard library type.
     fileprivate var standardCode: UInt8? {
         guard module == "Swift", components.count == 1 else { return nil }
         return KnownTypes.standardCodes[components[0].name].map { $0.utf8.first! }

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What tells private declarations of the same name in different files apart, in their symbols: the MD5 sum of module and file name.
+/// Computes the discriminator of a file's private declarations in their symbols: the MD5 sum of module and file name.
 enum PrivateDiscriminator {
     static func of(file: String, in module: String) -> String {
         "_" + digest(Array((module + file).utf8)).map { String(format: "%02X", $0) }.joined()
@@ -9,7 +9,7 @@ enum PrivateDiscriminator {
     private static let shifts: [UInt32] = [7, 12, 17, 22, 5, 9, 14, 20, 4, 11, 16, 23, 6, 10, 15, 21]
     private static let sines: [UInt32] = (0..<64).map { UInt32(abs(sin(Double($0 + 1))) * 4_294_967_296) }
 
-    /// MD5, as RFC 1321 has it.
+    /// Returns the MD5 digest (RFC 1321).
     static func digest(_ message: [UInt8]) -> [UInt8] {
         var padded = message + [0x80]
         while padded.count % 64 != 56 { padded.append(0) }

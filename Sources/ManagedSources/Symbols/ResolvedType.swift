@@ -1,6 +1,6 @@
-/// A type of which it is known where it is declared, and as what.
+/// A type whose declaration is known.
 indirect enum ResolvedType: Hashable {
-    /// A class, structure or enumeration, with the arguments of each nesting level if there are any.
+    /// A class, structure or enumeration, with the generic arguments of each nesting level.
     case nominal(Nominal, [[ResolvedType]])
     case optional(ResolvedType)
     /// `any P`.
@@ -8,7 +8,7 @@ indirect enum ResolvedType: Hashable {
     case any
     case anyObject
 
-    /// The modules that declare the type and what it is made of.
+    /// The modules of the type and its components.
     var modules: Set<String> {
         switch self {
         case .any, .anyObject: []
@@ -20,19 +20,19 @@ indirect enum ResolvedType: Hashable {
     }
 }
 
-/// A class, structure, enumeration or protocol, by its place.
+/// A class, structure, enumeration or protocol, by its context.
 struct Nominal: Hashable {
     struct Component: Hashable {
         let name: String
         /// `C`, `V`, `O` or `P`.
         let kind: String
-        /// The module of the extension it is declared in, when that is not the module of the type around it.
+        /// The module of the enclosing extension, if it is not that of the enclosing type.
         let extendingModule: String?
         let parameterCount: Int
     }
 
     let module: String
-    /// The type and those around it, outermost first.
+    /// The type and its enclosing types, outermost first.
     let components: [Component]
 
     func nested(_ name: String, kind: String, extendingModule: String?, parameterCount: Int) -> Nominal {
@@ -40,9 +40,9 @@ struct Nominal: Hashable {
         return Nominal(module: module, components: components + [component])
     }
 
-    /// The module that declares the type itself, which may extend a type of another.
+    /// The module of the type's declaration, which may extend a type of another module.
     var declaringModule: String { components.last { $0.extendingModule != nil }?.extendingModule ?? module }
 
-    /// The names with dots between them.
+    /// The names, separated by dots.
     var path: String { components.map(\.name).joined(separator: ".") }
 }

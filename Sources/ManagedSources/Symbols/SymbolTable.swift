@@ -1,17 +1,17 @@
 internal import Foundation
 
-/// The types of a module and of those it depends on, by their names.
+/// Finds the types of a module and its dependencies by name.
 ///
-/// The files of other modules are parsed when a name is looked for that stands in them, and not before.
+/// The files of other modules are parsed only when a name in them is looked up.
 public final class SymbolTable {
-    /// A module whose sources can be read.
+    /// A module with source files.
     public struct Module: Sendable {
-        /// Its name.
+        /// The name of the module.
         public let name: String
         /// The paths of its Swift files.
         public let paths: [String]
 
-        /// Makes a module of its name and its files.
+        /// Creates a module from its name and files.
         public init(name: String, paths: [String]) {
             self.name = name
             self.paths = paths
@@ -25,13 +25,13 @@ public final class SymbolTable {
     private var texts: [String: Data] = [:]
     private var parsed: [String: SourceFile] = [:]
 
-    /// Makes the table of a module.
+    /// Creates the table of a module.
     ///
     /// - Parameters:
-    ///   - files: the module's own files.
-    ///   - module: its name.
-    ///   - dependencies: the modules that it may import.
-    ///   - generatedClasses: classes of the module that are generated from its data model, so that no source file declares them.
+    ///   - files: The files of the module.
+    ///   - module: The name of the module.
+    ///   - dependencies: The modules that it may import.
+    ///   - generatedClasses: The classes generated from the module's data models, which are not in its sources.
     public init(files: [SourceFile], module: String, dependencies: [Module] = [], generatedClasses: Set<String> = []) {
         self.module = module
         others = dependencies
@@ -39,14 +39,14 @@ public final class SymbolTable {
         own = Dictionary(grouping: files.flatMap(\.types), by: \.name)
     }
 
-    /// For tests: other modules as sources in memory.
+    /// Creates a table for tests, with other modules as sources in memory.
     convenience init(files: [SourceFile], module: String, others: [SourceFile]) {
         let modules = Dictionary(grouping: others, by: \.module).map { Module(name: $0, paths: $1.map(\.path)) }
         self.init(files: files, module: module, dependencies: modules.sorted { $0.name < $1.name })
         for file in others { (texts[file.path], parsed[file.path]) = (Data(file.text.utf8), file) }
     }
 
-    /// The types called `name` directly in `parent`, or in the module itself.
+    /// Returns the types called `name` declared directly in `parent`, or at the top level of the module.
     func types(_ name: String, in parent: Nominal?, of module: String) throws -> [TypeDeclaration] {
         try declarations(called: name, in: module).filter { try parent == nominal(around: $0) }
     }
@@ -63,13 +63,13 @@ public final class SymbolTable {
         }
     }
 
-    /// Whether a keyword that declares types stands before a name somewhere in a text. Dependencies are large, and parsing is slow.
+    /// Returns whether a text may declare a type of a name. Dependencies are large, and parsing is slow.
     private static func mayDeclare(_ name: String, _ text: Data) -> Bool {
         let keywords = ["class", "struct", "enum", "protocol", "typealias", "actor"]
         return keywords.contains { text.range(of: Data("\($0) \(name)".utf8)) != nil }
     }
 
-    /// The modules whose names can be looked up from a file: first those it imports.
+    /// Returns the modules for lookups from a file, in order: imported modules first.
     func modules(visibleFrom file: SourceFile) -> [[String]] {
         let imported = Set(file.imports.map(\.module))
         let names = others.map(\.name)
@@ -78,18 +78,18 @@ public final class SymbolTable {
 
     func isModule(_ name: String) -> Bool { name == module || others.contains { $0.name == name } }
 
-    /// A class that is generated from the data model of the module.
+    /// Returns a class generated from a data model of the module.
     func generatedClass(_ name: String) -> Nominal? {
         guard generatedClasses.contains(name) else { return nil }
         return Nominal(module: module, components: []).nested(name, kind: "C", extendingModule: nil, parameterCount: 0)
     }
 
-    /// The type that a declaration stands in, nil at the top of a file.
+    /// Returns the enclosing type of a declaration, nil at the top level.
     func nominal(around declaration: TypeDeclaration) throws -> Nominal? {
         try declaration.scope.map { try self.nominal(of: $0, in: declaration.file) }
     }
 
-    /// The type that a scope belongs to.
+    /// Returns the type of a scope.
     func nominal(of scope: Scope, in file: SourceFile) throws -> Nominal {
         switch scope.kind {
         case .type(let declaration): return try nominal(of: declaration)

@@ -1,19 +1,19 @@
 internal import SwiftSyntax
 
-/// Finds out which types the names in a source file mean, as the compiler would: from the innermost scope outwards, then in the module, then
-/// in the modules it depends on, then among those that everyone knows.
+/// Resolves type names in a source file like the compiler: from the innermost scope outwards, then in the module, then in its
+/// dependencies, then among the known types.
 struct TypeResolver {
     let table: SymbolTable
     let file: SourceFile
     let scope: Scope?
-    /// The modules whose typealiases were gone through.
+    /// The modules whose typealiases were searched.
     let aliasModules = ModuleList()
 
     final class ModuleList { var names: Set<String> = [] }
 
-    /// The type that a piece of source means.
+    /// Resolves a type.
     ///
-    /// - Throws: ``TypeProblem`` for one that no symbol can be written for.
+    /// - Throws: ``TypeProblem`` for a type without a known symbol.
     func type(_ syntax: TypeSyntax) throws -> ResolvedType {
         switch syntax.as(TypeSyntaxEnum.self) {
         case .optionalType(let optional): return .optional(try type(optional.wrappedType))
@@ -37,7 +37,7 @@ struct TypeResolver {
         }
     }
 
-    /// The class, structure or enumeration that names with dots between them mean.
+    /// Returns the class, structure or enumeration with a qualified name.
     func nominal(named names: [String]) throws -> Nominal {
         guard let first = names.first else { throw TypeProblem(reason: "there is no name") }
         var rest = names.dropFirst()
@@ -56,7 +56,7 @@ struct TypeResolver {
 
     // MARK: Names
 
-    /// What a name was found to mean.
+    /// The result of a lookup.
     private enum Found {
         case nominal(Nominal)
         case alias(TypeDeclaration)
@@ -152,7 +152,7 @@ struct TypeResolver {
         if file.module == table.module, let generated = table.generatedClass(name) { return .nominal(generated) }
         let known = everywhere(name)
         for (distance, modules) in table.modules(visibleFrom: file).enumerated() {
-            // What everyone knows gives way to a module that is imported, not to one that happens to be in the package.
+            // A known type is shadowed by an imported module's, not by that of a module that is not imported.
             if distance > 0, let known { return known }
             let candidates = try modules.flatMap { try table.types(name, in: nil, of: $0).filter { $0.access >= .package } }
             if let found = try single(name, candidates) { return found }
@@ -181,7 +181,7 @@ struct TypeResolver {
         throw TypeProblem(reason: "\(parent.path) has no type “\(name)” in the sources")
     }
 
-    /// A type nested in another, or in a class that it inherits from.
+    /// Looks up a nested type in a type, or in the superclasses of a class.
     private func memberOrInherited(_ name: String, of parent: Nominal) throws -> Found? {
         var current: Nominal? = parent
         var visited: Set<Nominal> = []
@@ -204,7 +204,7 @@ struct TypeResolver {
             let names = declaration.inherited.first?.dottedNames
         else { return nil }
         let resolver = TypeResolver(table: table, file: declaration.file, scope: declaration.scope)
-        // A superclass that is not among the sources (NSManagedObject) has no nested types that could be meant.
+        // A superclass without sources (NSManagedObject) has no relevant nested types.
         guard let found = try? resolver.nominal(named: names), found.components.last?.kind == "C" else { return nil }
         return found
     }

@@ -1,15 +1,16 @@
 internal import SwiftSyntax
 
-/// Writes what `@NSManaged` leaves to the Objective-C runtime on Apple's platforms: accessors under the symbols that the compiler refers to.
+/// Writes the accessors that `@NSManaged` leaves to the Objective-C runtime on Apple's platforms, under the symbols that the compiler
+/// refers to.
 public struct AccessorWriter {
     private let table: SymbolTable
 
-    /// Makes a writer that looks types up in a table.
+    /// Creates a writer that looks up types in a table.
     public init(table: SymbolTable) { self.table = table }
 
-    /// The accessors of one file's declarations.
+    /// Returns the accessors of a file's declarations.
     ///
-    /// - Returns: the Swift source of extensions, and the problems of the declarations that it leaves out.
+    /// - Returns: The Swift source of extensions, and the problems of the declarations that it omits.
     public func accessors(for file: SourceFile) -> (source: String, problems: [SourceProblem]) {
         var problems: [SourceProblem] = []
         var extensions: [Extension] = []
@@ -32,7 +33,7 @@ public struct AccessorWriter {
         guard !extensions.isEmpty else { return (head, problems) }
         let shown = extensions.reduce(into: Set<String>()) { $0.formUnion($1.shownModules) }
         let parts = [imports(of: file, showing: shown)] + extensions.map(\.text)
-        // Where there is an Objective-C runtime, it makes the accessors.
+        // With an Objective-C runtime, the runtime provides the accessors.
         return (head + "#if !canImport(ObjectiveC)\n" + parts.joined(separator: "\n") + "#endif\n", problems)
     }
 
@@ -40,7 +41,7 @@ public struct AccessorWriter {
         let path: String
         let conditions: [String]
         var lines: [String]
-        /// The modules of the types that other modules can see.
+        /// The modules of publicly visible types.
         var shownModules: Set<String>
 
         var text: String {
@@ -49,7 +50,7 @@ public struct AccessorWriter {
         }
     }
 
-    /// The symbols that the compiler refers to for the declarations of a file, getters and setters apart.
+    /// Returns the symbols that the compiler refers to for the declarations of a file, each accessor separately.
     public func symbols(for file: SourceFile) throws -> [String] {
         try file.members.flatMap { member -> [String] in
             let place = try self.place(of: member, in: file).place
@@ -72,7 +73,7 @@ public struct AccessorWriter {
         var lines: [String] = []
         let published = file.imports.filter { $0.text.hasPrefix("public ") }.map(\.module)
         for var declaration in file.imports {
-            // The compiler warns of a public import that shows nothing to others.
+            // The compiler warns about a public import that no public declaration needs.
             if declaration.text.hasPrefix("public "), !Self.isShown(declaration.module, shown, imported: published) {
                 declaration.text = "internal " + declaration.text.dropFirst("public ".count)
             }
@@ -80,14 +81,14 @@ public struct AccessorWriter {
             let text = conditions.map { "#if \($0)\n" }.joined() + declaration.text + conditions.map { _ in "\n#endif" }.joined()
             if !lines.contains(text) { lines.append(text) }
         }
-        // `import class CoreData.NSManagedObject` imports no more than that.
+        // `import class CoreData.NSManagedObject` imports only the class.
         if !file.imports.contains(where: { $0.text.hasSuffix("import CoreData") && $0.conditions.isEmpty }) {
             lines.append("internal import CoreData")
         }
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Whether a module is one of those whose types are shown, or hands on one that the file does not import publicly itself.
+    /// Returns whether a module declares visible types, or re-exports one that the file does not import publicly itself.
     private static func isShown(_ module: String, _ shown: Set<String>, imported: [String]) -> Bool {
         let family = ["FoundationEssentials": "Foundation", "FoundationInternationalization": "Foundation"]
         let direct = Set(shown.map { family[$0] ?? $0 })
@@ -160,7 +161,7 @@ public struct AccessorWriter {
     private static let alternative =
         "Put the file into a folder that the target excludes: there the plugin writes the accessor into a copy of the file, without a symbol."
 
-    /// A type as it is written in an extension, where the types around a nested class cannot be left out.
+    /// Returns the spelling of a type in an extension, where enclosing types of a nested class must be written out.
     private static func spelling(_ type: TypeSyntax, in scope: Scope, _ resolver: TypeResolver) -> String {
         var written = type
         if let implicit = type.as(ImplicitlyUnwrappedOptionalTypeSyntax.self) {
@@ -169,7 +170,7 @@ public struct AccessorWriter {
         return scope.outer == nil ? written.trimmedDescription : TypeQualifier(resolver: resolver).rewrite(written).trimmedDescription
     }
 
-    /// Where a member belongs, the path of the class to extend, and who may use the member.
+    /// Returns the context of a member, the path of the class to extend, and the member's access level.
     private func place(of member: ManagedMember, in file: SourceFile) throws -> (place: MemberPlace, path: String, access: Access) {
         let nominal: Nominal
         do {
@@ -219,7 +220,7 @@ public struct AccessorWriter {
     }
 }
 
-/// Writes the names of nested types in full.
+/// Qualifies the names of nested types.
 private final class TypeQualifier: SyntaxRewriter {
     let resolver: TypeResolver
 

@@ -1,4 +1,4 @@
-/// What a method that Core Data provides does, as its name tells it.
+/// The operation of a collection method that Core Data provides, determined by its name.
 enum CollectionMethod: Equatable {
     case add(key: String)
     case remove(key: String)
@@ -8,9 +8,9 @@ enum CollectionMethod: Equatable {
     case primitiveValue(key: String)
     case setPrimitiveValue(key: String)
 
-    /// Reads a name: the one in Objective-C if `@objc` gives it (`addTracksObject:`), otherwise the one in Swift (`addToTracks(_:)`).
+    /// Parses a name: the Objective-C name from `@objc` (`addTracksObject:`), otherwise the Swift name (`addToTracks(_:)`).
     ///
-    /// - Returns: nil for a method that Core Data does not provide.
+    /// - Returns: Nil for a method that Core Data does not provide.
     init?(name: String, labels: [String?], objectiveCName: String?) {
         if let selector = objectiveCName, let method = Self.ofSelector(selector) {
             self = method
@@ -62,7 +62,7 @@ enum CollectionMethod: Equatable {
         ]
         for (prefix, suffix, method) in patterns {
             guard let rest = key(selector, after: prefix, keepsCase: true) else { continue }
-            // `replaceTracksAtIndexes:withTracks:` has the key twice.
+            // `replaceTracksAtIndexes:withTracks:` contains the key twice.
             if let star = suffix.firstIndex(of: "*") {
                 guard let middle = rest.firstRange(of: suffix[..<star]) else { continue }
                 let name = rest[..<middle.lowerBound]

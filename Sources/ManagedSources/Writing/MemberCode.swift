@@ -1,13 +1,13 @@
 internal import SwiftSyntax
 
-/// The code of accessors and methods, which is the same in extensions and in translated copies.
+/// Writes the code of accessors and methods, which is equal in extensions and translated copies.
 struct MemberCode {
     let member: ManagedMember
 
-    /// The name of the constant that tells which property it is.
+    /// The name of the constant that identifies the property.
     var constant: String { "_managed_\(member.name)" }
 
-    /// `private static let …`, for a property.
+    /// Returns the constant of a property: `private static let …`.
     func declaration(of type: String) -> String {
         "private static let \(constant) = \(access(type))"
     }
@@ -23,19 +23,19 @@ struct MemberCode {
         type.hasPrefix("any ") || type.contains("&") ? "(\(type)).self" : "\(type).self"
     }
 
-    /// The key behind a property that is called `primitiveTitle`.
+    /// Returns the key of a property named like `primitiveTitle`.
     static func primitiveKey(_ name: String) -> String? {
         let rest = name.dropFirst("primitive".count)
         guard name.hasPrefix("primitive"), rest.first?.isUppercase == true else { return nil }
         return rest.prefix(1).lowercased() + rest.dropFirst()
     }
 
-    /// What stands in the braces of a method.
+    /// Returns the body of a method.
     ///
     /// - Parameters:
-    ///   - parameters: the names of its parameters.
-    ///   - types: their types, and the result's, as they are to be written.
-    /// - Returns: nil for a method that Core Data does not provide.
+    ///   - parameters: The names of its parameters.
+    ///   - result: The type of its result, in source form.
+    /// - Returns: Nil for a method that Core Data does not provide.
     func body(parameters: [String], result: String?) -> String? {
         guard case .function(let declared, _) = member.kind,
             let method = CollectionMethod(name: member.name, labels: declared.map(\.label), objectiveCName: member.objectiveCName),
@@ -57,7 +57,7 @@ struct MemberCode {
         }
     }
 
-    /// What is wrong with a method that no code can be written for.
+    /// The message for a method that cannot be implemented.
     var unknownMethod: String {
         "@NSManaged func \(member.name): Core Data provides methods such as addToTracks(_:), removeFromTracks(_:), insertIntoTracks(_:at:), "
             + "removeFromTracks(at:), replaceTracks(at:with:), primitiveTitle() and setPrimitiveTitle(_:), and this is none of them. "

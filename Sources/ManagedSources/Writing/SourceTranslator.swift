@@ -1,23 +1,23 @@
 internal import SwiftSyntax
 
-/// Turns a source file that compilers without Objective-C refuse into one that they take, line by line the same.
+/// Translates a source file for compilers without Objective-C, line by line.
 ///
-/// `@objc`, `@objcMembers`, `@nonobjc` and `dynamic` are dropped, `#keyPath(Album.title)` becomes `"title"`, and `@NSManaged` declarations get
-/// their accessors. A class that `@objc(Name)` gives another name is found under it when a model names it. `#sourceLocation` makes messages and
-/// the debugger show the original.
+/// It removes `@objc`, `@objcMembers`, `@nonobjc` and `dynamic`, replaces `#keyPath(Album.title)` by `"title"`, and adds accessors to
+/// `@NSManaged` declarations. A model that names a class by its `@objc(Name)` finds it. With `#sourceLocation`, messages and the debugger
+/// show the original.
 public struct SourceTranslator {
     private let file: SourceFile
 
-    /// Makes a translator for a file.
+    /// Creates a translator for a file.
     public init(_ file: SourceFile) { self.file = file }
 
-    /// The translated source, and what could not be translated.
+    /// Returns the translated source, and the problems of untranslatable parts.
     public func translation() -> (source: String, problems: [SourceProblem]) {
         let visitor = TranslationVisitor(file: file)
         visitor.walk(file.tree)
         var bytes = Array(file.text.utf8)
         for edit in visitor.edits.sorted(by: { $0.range.lowerBound > $1.range.lowerBound }) {
-            // Lines are kept: what is taken out leaves its line ends.
+            // Line numbers are kept: the line ends of removed text remain.
             let ends = bytes[edit.range].filter { $0 == UInt8(ascii: "\n") }.count
             let kept = edit.replacement.utf8.filter { $0 == UInt8(ascii: "\n") }.count
             bytes.replaceSubrange(
@@ -43,7 +43,7 @@ private final class TranslationVisitor: SyntaxVisitor {
     private(set) var problems: [SourceProblem] = []
     private let membersByNode: [SyntaxIdentifier: [ManagedMember]]
     private var typePath: [String] = []
-    /// Where the declaration at the top of the file ends that is being visited.
+    /// The end of the top-level declaration being visited.
     private var endAtTop = 0
     private var conditionDepth = 0
 
@@ -60,7 +60,7 @@ private final class TranslationVisitor: SyntaxVisitor {
                 replacement: text))
     }
 
-    /// Takes a node out, with the blanks behind it.
+    /// Removes a node and the spaces after it.
     private func remove(_ node: some SyntaxProtocol) {
         edits.append(Edit(range: node.positionAfterSkippingLeadingTrivia.utf8Offset..<node.endPosition.utf8Offset, replacement: ""))
     }
@@ -99,7 +99,7 @@ private final class TranslationVisitor: SyntaxVisitor {
         let isPrivate = node.modifiers.contains { $0.name.text == "private" || $0.name.text == "fileprivate" }
         let isGeneric = node.genericParameterClause != nil
         if let other = node.attributes.objectiveCName, other != node.name.identifierText, !isPrivate, !isGeneric {
-            // It stands at the top of its module, and on the line that is there: no line below moves.
+            // At the top level of the module and on the current line, so that no line below moves.
             let declaration =
                 "; public final class ObjectiveCName_\(other): ObjectiveCName { "
                 + "public override class var namedClass: AnyClass { \(typePath.joined(separator: ".")).self } }"
@@ -137,7 +137,7 @@ private final class TranslationVisitor: SyntaxVisitor {
         guard let members = membersByNode[node.id] else { return .visitChildren }
         walk(node.attributes)
         walk(node.modifiers)
-        // `@NSManaged var a: Int, b: Int` becomes two declarations: computed properties stand alone.
+        // `@NSManaged var a: Int, b: Int` becomes two declarations: a computed property is declared alone.
         let head = (node.attributes.compactMap(keptAttribute) + node.modifiers.compactMap(keptModifier) + ["var"]).joined(separator: " ")
         var declarations: [String] = []
         for member in members {
@@ -189,7 +189,7 @@ private final class TranslationVisitor: SyntaxVisitor {
                 problems.append(file.problem("#keyPath: what stands in the parentheses is no path of names.", at: node.position))
                 return .skipChildren
             }
-            // Types are written with a capital, properties without: what is left of the path names properties.
+            // Types begin with a capital: the rest of the path consists of properties.
             let properties = names.drop { $0.first?.isUppercase == true || $0 == "self" }
             guard !properties.isEmpty else {
                 problems.append(
@@ -201,7 +201,7 @@ private final class TranslationVisitor: SyntaxVisitor {
             replace(node, by: "\"\(properties.joined(separator: "."))\"")
             return .skipChildren
         case "selector":
-            // Within `#if` the compiler says whether it matters.
+            // Within `#if`, the compiler reports the problem if it matters.
             if conditionDepth == 0 {
                 problems.append(
                     file.problem(

@@ -1,7 +1,7 @@
 import Foundation
 
 extension ArchiveReader {
-    /// Reads the constant of a number: what property values there are, and collections of them.
+    /// Reads the constant at an index: a property value or a collection of them.
     func constant(_ index: Int) throws -> PropertyValue {
         guard archive.objects.indices.contains(index) else {
             throw PredicateArchive.unreadable("The archive refers to an object that is not there")
@@ -14,7 +14,7 @@ extension ArchiveReader {
         case .real(let number): return .double(number)
         case .date(let seconds): return .date(Date(timeIntervalSinceReferenceDate: seconds))
         case .data(let data): return .data(data)
-        // The first object of an archive stands for none.
+        // The first object of an archive is `$null`.
         case .string(let text): return index == 0 ? .null : .string(try checked(text))
         case .null, .uid, .array: throw PredicateArchive.unreadable("The archive holds a constant of an unknown kind")
         case .dictionary: return try nested(index) { try constant($0) }

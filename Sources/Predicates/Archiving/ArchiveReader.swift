@@ -1,17 +1,17 @@
 import Foundation
 
-/// Reads predicates and expressions out of a keyed archive.
+/// Decodes predicates and expressions from a keyed archive.
 ///
-/// The archive may be anything: an object that holds itself, objects that nest without end, and a small file that means a large tree, because many
-/// objects refer to the same ones, are errors.
+/// The archive is not trusted: an object that contains itself, objects nested without end, and a small file that expands to a large tree
+/// by shared references are errors.
 final class ArchiveReader {
     let archive: KeyedArchive
     private let names: [String: String]
-    /// The objects that were read before, since reading one costs as much as it has fields.
+    /// The decoded objects, because decoding one costs as much as it has fields.
     private var known: [Int: KeyedArchive.Object] = [:]
-    /// The objects that are being read.
+    /// The objects being decoded.
     private var open: Set<Int> = []
-    /// How much may still be read. An object counts wherever it is named, and so does text.
+    /// The remaining budget. Objects and strings count at each reference.
     private var budget: Int
 
     init(_ archive: KeyedArchive) {
@@ -20,7 +20,7 @@ final class ArchiveReader {
         budget = archive.budget
     }
 
-    /// Reads the predicate of a number.
+    /// Decodes the predicate at an index.
     func predicate(_ index: Int) throws -> PredicateTree {
         try nested(index) { object in
             let fields = ReaderFields(reader: self, object: object)
@@ -37,7 +37,7 @@ final class ArchiveReader {
         }
     }
 
-    /// Reads the expression of a number.
+    /// Decodes the expression at an index.
     func expression(_ index: Int) throws -> ExpressionTree {
         try nested(index) { object in
             guard let name = names[object.className], name.hasSuffix("Expression") else {
@@ -47,7 +47,7 @@ final class ArchiveReader {
         }
     }
 
-    /// The numbers of a list's elements.
+    /// Returns the indices of a list's elements.
     func elements(_ index: Int) throws -> [Int] {
         let list = try object(index)
         guard ["NSArray", "NSMutableArray"].contains(list.className), let elements = list.references("NS.objects") else {
@@ -57,7 +57,7 @@ final class ArchiveReader {
         return elements
     }
 
-    /// The object of a number.
+    /// Returns the object at an index.
     func object(_ index: Int) throws -> KeyedArchive.Object {
         try spend(1)
         if let object = known[index] { return object }
@@ -66,7 +66,7 @@ final class ArchiveReader {
         return object
     }
 
-    /// Reads an object one level deeper, and not within itself.
+    /// Decodes an object one level deeper, and rejects one that contains itself.
     func nested<Value>(_ index: Int, _ read: (KeyedArchive.Object) throws -> Value) throws -> Value {
         try PredicateArchive.checkDepth(open.count)
         guard open.insert(index).inserted else { throw PredicateArchive.unreadable("The archive holds an object that holds itself") }
@@ -83,14 +83,14 @@ final class ArchiveReader {
         guard budget >= 0 else { throw PredicateArchive.unreadable("The archive holds a predicate that is much larger than itself") }
     }
 
-    /// Text that is part of the tree, which costs time wherever it is named.
+    /// Counts a string of the tree, which costs time at each reference.
     func checked(_ text: String) throws -> String {
         try spend(1 + text.utf8.count / 64)
         return text
     }
 }
 
-/// The fields of an object that ``ArchiveReader`` reads.
+/// The fields of an object that ``ArchiveReader`` decodes.
 struct ReaderFields: ArchivedFields {
     let reader: ArchiveReader
     let object: KeyedArchive.Object
@@ -113,7 +113,7 @@ struct ReaderFields: ArchivedFields {
     }
 
     func constant(_ key: String) throws -> PropertyValue {
-        // A reference to nothing is nil.
+        // A reference to `$null` is nil.
         guard let index = object.reference(key) else {
             guard object.refersToNothing(key) else { throw PredicateArchive.unreadable("The archive holds no object in \(key)") }
             return .null

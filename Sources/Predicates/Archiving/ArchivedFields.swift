@@ -1,12 +1,11 @@
 import Foundation
 
-/// The fields of an archived object, wherever they are read from: an archive of ours is read by ``ArchiveReader``, one that a program reads with
-/// Foundation's unarchiver by its coder.
+/// The fields of an archived object, from either source: this framework's ``ArchiveReader``, or the coder of Foundation's unarchiver.
 protocol ArchivedFields {
     func has(_ key: String) -> Bool
-    /// The number of a field, 0 for one that is not there.
+    /// Returns the integer of a field, 0 for a missing one.
     func integer(_ key: String) throws -> Int
-    /// The Boolean of a field, false for one that is not there.
+    /// Returns the Boolean of a field, false for a missing one.
     func flag(_ key: String) throws -> Bool
     func text(_ key: String) throws -> String
     func constant(_ key: String) throws -> PropertyValue
@@ -17,7 +16,7 @@ protocol ArchivedFields {
     func predicates(_ key: String) throws -> [PredicateTree]
 }
 
-/// How an archive says that two sides are compared.
+/// The archived form of a comparison operator.
 struct ArchivedComparisonOperator {
     let type: Int
     let modifier: Int
@@ -26,7 +25,7 @@ struct ArchivedComparisonOperator {
 }
 
 extension ArchivedFields {
-    /// The comparison or compound that the object is, nil for one with the fields of neither.
+    /// Returns the comparison or compound predicate of the object, nil for an object with the fields of neither.
     func predicateTree() throws -> PredicateTree? {
         if has("NSPredicateOperator") { return .comparison(try comparison()) }
         if has("NSCompoundPredicateType") { return try compound() }
@@ -58,7 +57,7 @@ extension ArchivedFields {
         }
     }
 
-    /// The expression that the object is.
+    /// Returns the expression of the object.
     func expressionTree() throws -> ExpressionTree {
         guard has("NSExpressionType") else { throw PredicateArchive.unreadable("The archive holds an expression without a type") }
         switch try integer("NSExpressionType") {
@@ -97,12 +96,12 @@ extension ArchivedFields {
     }
 
     private func constant() throws -> PropertyValue {
-        // A key that is not there is an error to Foundation's unarchiver.
+        // Foundation's unarchiver reports an error for a missing key.
         if has("NSConstantValueClassName") { return .string(try text("NSConstantValueClassName")) }
         guard has("NSConstantValue") else { return .null }
         if has("PredicatesDecimal") {
             let digits = try text("PredicatesDecimal")
-            // Foundation's reader takes what it can and leaves the rest.
+            // Foundation's parser ignores invalid characters at the end.
             let isShort = digits.utf8.count <= 200
             guard digits == "NaN" || isShort && digits.utf8.allSatisfy({ (0x2D...0x39).contains($0) && $0 != 0x2F }),
                 let number = Decimal(string: digits)
@@ -115,7 +114,7 @@ extension ArchivedFields {
         return value.number(ofType: try integer("PredicatesNumberType"))
     }
 
-    /// A key path is a call as well: of `valueForKeyPath:`, with a path that is no constant.
+    /// Returns a call; a key path is also a call, of `valueForKeyPath:`, whose path need not be a constant.
     private func call() throws -> ExpressionTree {
         let operand = try expression("NSOperand")
         let name = try text("NSSelectorName")

@@ -1,8 +1,9 @@
 import Foundation
 
-/// A part of an archive: an object with fields, under the name of one of Apple's classes.
+/// An object to archive with its fields, under the name of one of Apple's classes.
 ///
-/// Nodes are only written. An archive is read into ``NSExpression`` and predicates directly: the type of an expression stands in its fields.
+/// Nodes are only encoded. Archives are decoded directly to ``NSExpression`` and predicates, because the kind of an expression is in its
+/// fields.
 class ArchivedNode: NSObject, NSSecureCoding {
     /// A field of an archived object.
     enum Field {
@@ -36,7 +37,7 @@ class ArchivedNode: NSObject, NSSecureCoding {
     }
 }
 
-/// An operator, which is read by its fields as well.
+/// An operator, which is also decoded.
 final class ArchivedOperator: NSObject, NSSecureCoding {
     let fields: ArchivedComparisonOperator
 
@@ -44,7 +45,7 @@ final class ArchivedOperator: NSObject, NSSecureCoding {
 
     init?(coder: NSCoder) {
         guard coder.containsValue(forKey: "NSOperatorType") else { return nil }
-        // Operators on text keep their options as flags.
+        // Operators on strings store their options as flags.
         fields = ArchivedComparisonOperator(
             type: coder.decodeInteger(forKey: "NSOperatorType"), modifier: coder.decodeInteger(forKey: "NSModifier"),
             options: coder.decodeInteger(forKey: "NSOptions") | coder.decodeInteger(forKey: "NSFlags"),
@@ -54,7 +55,7 @@ final class ArchivedOperator: NSObject, NSSecureCoding {
     func encode(with coder: NSCoder) {}
 }
 
-// One class for each of Apple's names, since an archiver knows one name for a class.
+// One class for each of Apple's names, because an archiver maps a class to one name.
 final class ArchivedConstantValue: ArchivedNode {}
 final class ArchivedSelf: ArchivedNode {}
 final class ArchivedVariable: ArchivedNode {}
@@ -78,7 +79,7 @@ final class ArchivedInOperator: ArchivedNode {}
 final class ArchivedBetweenOperator: ArchivedNode {}
 
 extension ArchivedNode {
-    /// Apple's classes of expressions, and ours that are written under their names.
+    /// Apple's expression classes, and the classes of this framework that are archived under their names.
     static var expressionClasses: [(String, AnyClass)] {
         [
             ("NSConstantValueExpression", ArchivedConstantValue.self), ("NSSelfExpression", ArchivedSelf.self),
@@ -91,7 +92,7 @@ extension ArchivedNode {
         ]
     }
 
-    /// Apple's classes of operators, and ours that are written under their names.
+    /// Apple's operator classes, and the classes of this framework that are archived under their names.
     static var operatorClasses: [(String, AnyClass)] {
         [
             ("NSEqualityPredicateOperator", ArchivedEqualityOperator.self), ("NSComparisonPredicateOperator", ArchivedOrderOperator.self),

@@ -1,11 +1,11 @@
 import Foundation
 
-/// A tree on its way into an archive.
+/// A tree to archive.
 enum ArchivedTree {
     case predicate(PredicateTree)
     case expression(ExpressionTree)
 
-    /// The numbers that say what an archived expression is; those above 20 are ours, for what public archives do not show.
+    /// The numbers of archived expression types; those above 20 are this framework's, for expressions that public archives do not show.
     enum Kind {
         static let constant = 0
         static let evaluatedObject = 1
@@ -25,18 +25,18 @@ enum ArchivedTree {
         static let fetch = 50
     }
 
-    /// The object that an archiver writes.
+    /// Returns the object for an archiver.
     func encodable(depth: Int) throws -> NSObject {
         switch self {
         case .predicate(let tree):
-            // What cannot be archived is found now: once Foundation's archiver has begun, it can only stop the program.
+            // Unsupported values are found here, because Foundation's archiver can only stop the program once it has begun.
             _ = try fields(depth: depth)
             return NSPredicate.made(from: .success(tree))
         case .expression(let tree): return try ArchivedTree.node(tree, depth: depth)
         }
     }
 
-    /// The fields of the object.
+    /// Returns the fields of the object.
     func fields(depth: Int) throws -> [(String, ArchivedNode.Field)] {
         switch self {
         case .predicate(let tree): try ArchivedTree.fields(tree, depth: depth)
@@ -173,8 +173,8 @@ enum ArchivedTree {
         ])
     }
 
-    /// Foundation's archiver on Linux merges equal objects, and 1, 1.0 and TRUE are equal: so a number says besides what it was. And it
-    /// cannot archive a decimal number: the nearest binary one stands in its place, and its digits besides.
+    /// Foundation's archiver on Linux merges equal objects, and 1, 1.0 and TRUE are equal: a number is therefore archived with its type.
+    /// Decimal numbers are not supported by it: they are archived as the nearest binary number, with their digits in addition.
     private static func constantNode(_ value: PropertyValue) throws -> ArchivedNode {
         var fields: [(String, ArchivedNode.Field)] = [("NSExpressionType", .integer(Kind.constant))]
         if case .decimal(let number) = value {
@@ -187,7 +187,7 @@ enum ArchivedTree {
         return ArchivedConstantValue(fields)
     }
 
-    /// The constant as an object that Foundation can archive.
+    /// Returns the constant as an object that Foundation can archive.
     private static func constant(_ value: PropertyValue) throws -> NSObject? {
         switch value {
         case .null: return nil
@@ -208,7 +208,7 @@ enum ArchivedTree {
 }
 
 extension PropertyValue {
-    /// Which kind of number this is, as a number of our own in archives.
+    /// The type of the number, as a code of this framework in archives.
     fileprivate var numberType: Int? {
         switch self {
         case .bool: 1
@@ -218,7 +218,7 @@ extension PropertyValue {
         }
     }
 
-    /// The number as the kind that an archive says it was.
+    /// Converts the number to the type that an archive specifies.
     func number(ofType type: Int) -> PropertyValue {
         switch (type, self) {
         case (1, _) where isNumber: .bool(double != 0)

@@ -1,15 +1,15 @@
 package import Foundation
 
-/// Reads binary property lists into a table of objects that refer to each other by index.
+/// Decodes binary property lists to a table of objects that refer to each other by index.
 ///
-/// Foundation's reader on Linux has no public form for the references between the objects of a keyed archive, and a class it does not
-/// know stops the program in its unarchiver. Nothing here recurses, and whatever a file says is checked against its size.
+/// Foundation's decoder on Linux has no public form for the references between the objects of a keyed archive, and its unarchiver stops
+/// the program at an unknown class. This decoder does not recurse, and validates all data against the size of the file.
 package struct BinaryPropertyList: Sendable {
     package enum Node: Sendable {
         case null
         case bool(Bool)
         case integer(Int64)
-        /// A number beyond those of `integer`.
+        /// An integer beyond the range of `integer`.
         case unsigned(UInt64)
         case real(Double)
         case date(Double)
@@ -18,7 +18,7 @@ package struct BinaryPropertyList: Sendable {
         /// A reference to an object of a keyed archive.
         case uid(Int)
         case array([Int])
-        /// Pairs of keys and values.
+        /// The indices of keys and values.
         case dictionary([(key: Int, value: Int)])
     }
 
@@ -26,16 +26,16 @@ package struct BinaryPropertyList: Sendable {
         package let reason: String
     }
 
-    /// What is read at most: a model of a thousand entities has some hundred thousand objects.
+    /// The maximum size; a model of a thousand entities has some hundred thousand objects.
     package static let byteLimit = 64 << 20
     package static let nodeLimit = 4_000_000
 
     package let nodes: [Node]
     package let root: Int
-    /// How many bytes were read, which bounds how much can honestly be made of them.
+    /// The size of the file, which limits the amount of data decoded from it.
     package let byteCount: Int
 
-    /// A table that was read from another format.
+    /// Creates a table decoded from another format.
     init(nodes: [Node], root: Int, byteCount: Int) {
         self.nodes = nodes
         self.root = root
@@ -67,21 +67,21 @@ package struct BinaryPropertyList: Sendable {
         self.root = root
     }
 
-    /// A number of `size` bytes, the largest first; nil where it is larger than any index.
+    /// Returns a big-endian number of `size` bytes; nil where it exceeds any index.
     fileprivate static func number(_ bytes: [UInt8], _ start: Int, _ size: Int) -> Int? {
         var value: UInt64 = 0
         for index in start..<start + size { value = value << 8 | UInt64(bytes[index]) }
         return Int(exactly: value)
     }
 
-    /// Reads one object.
+    /// Decodes objects.
     private struct Decoder {
         let bytes: [UInt8]
         let end: Int
         let referenceSize: Int
         let count: Int
-        /// Objects may overlap, so that a small file could name a long one a million times. Those that do not cost a unit for each byte, and
-        /// eight more for each reference.
+        /// The remaining budget. Objects may overlap, so that a small file could refer to a long one a million times; without overlap, an
+        /// object costs one unit for each byte and eight more for each reference.
         var budget: Int
 
         mutating func node(at offset: Int) throws -> Node {
@@ -100,7 +100,7 @@ package struct BinaryPropertyList: Sendable {
                 guard low <= 4 else { throw Mistake(reason: "A number has \(1 << low) bytes.") }
                 let value = try number(start.suffix(8))
                 guard low == 4 else { return .integer(Int64(bitPattern: value)) }
-                // Only what needs it is written with 16 bytes: numbers beyond the signed ones.
+                // Only numbers beyond the signed range are written with 16 bytes.
                 guard try number(start.prefix(8)) == 0 else { throw Mistake(reason: "A number is larger than any that is known.") }
                 return Int64(exactly: value).map { .integer($0) } ?? .unsigned(value)
             case 0x2:
@@ -143,7 +143,7 @@ package struct BinaryPropertyList: Sendable {
             }
         }
 
-        /// Where the body of an object lies, of as many units as its first bytes say.
+        /// Returns the range of an object's body, whose length is in its first bytes.
         private mutating func body(_ offset: Int, _ low: Int, _ unit: Int) throws -> Range<Int> {
             guard low == 0xF else { return try range(offset + 1, low * unit) }
             let size = try range(offset + 1, 1)

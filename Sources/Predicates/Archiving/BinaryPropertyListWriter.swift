@@ -1,8 +1,8 @@
 package import Foundation
 
-/// Writes binary property lists: the same list always as the same bytes.
+/// Encodes binary property lists: equal lists always produce equal bytes.
 ///
-/// Foundation writes the keys of a dictionary in an order that is another in each run, and has no public form for the references of keyed
+/// Foundation encodes the keys of a dictionary in an order that changes between runs, and has no public form for the references of keyed
 /// archives.
 package struct BinaryPropertyListWriter {
     /// A value of a property list.
@@ -13,10 +13,10 @@ package struct BinaryPropertyListWriter {
         case flag(Bool)
         case text(String)
         case data(Data)
-        /// The number of an object in a keyed archive.
+        /// The index of an object in a keyed archive.
         case reference(Int)
         case array([Node])
-        /// The keys are written in the order in which they stand here.
+        /// A dictionary, whose keys are encoded in this order.
         case dictionary([(String, Node)])
     }
 
@@ -29,7 +29,7 @@ package struct BinaryPropertyListWriter {
     private var entries: [Entry] = []
     private var known: [Data: Int] = [:]
 
-    /// The property list as bytes.
+    /// Encodes a property list.
     package static func data(of node: Node) -> Data {
         var writer = BinaryPropertyListWriter()
         let root = writer.add(node)
@@ -106,19 +106,19 @@ package struct BinaryPropertyListWriter {
         }
     }
 
-    /// A whole number that is not negative. What eight bytes with a sign cannot hold takes sixteen.
+    /// Encodes a non-negative integer. A value beyond eight signed bytes takes sixteen.
     private static func integer(_ number: UInt64) -> Data {
         if number > UInt64(Int64.max) { return Data([0x14]) + Data(count: 8) + bigEndian(number, 8) }
         let width = width(Int(number))
         return Data([0x10 | UInt8(width.trailingZeroBitCount)]) + bigEndian(number, width)
     }
 
-    /// The byte that says of what kind and length something is; a number follows where the length is large.
+    /// Encodes the type and length of an object; a large length follows as an integer.
     private static func head(_ kind: UInt8, _ count: Int) -> Data {
         count < 15 ? Data([kind | UInt8(count)]) : Data([kind | 0x0F]) + integer(UInt64(count))
     }
 
-    /// How many bytes numbers up to one take: 1, 2, 4 or 8.
+    /// Returns the number of bytes for integers up to `number`: 1, 2, 4 or 8.
     private static func width(_ number: Int) -> Int { number < 1 << 8 ? 1 : number < 1 << 16 ? 2 : number < 1 << 32 ? 4 : 8 }
 
     private static func bigEndian(_ number: UInt64, _ width: Int) -> Data {

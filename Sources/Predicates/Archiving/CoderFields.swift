@@ -1,6 +1,6 @@
 import Foundation
 
-/// Reads the fields of an object that Foundation's unarchiver hands over.
+/// The fields of an object from the coder of Foundation's unarchiver.
 struct CoderFields: ArchivedFields {
     let coder: NSCoder
 

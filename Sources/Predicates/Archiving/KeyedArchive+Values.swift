@@ -1,14 +1,14 @@
 internal import Foundation
 
 extension KeyedArchive {
-    /// The value of an object: a text, a number, a date, data, a UUID, a URL, or a collection of them. Nil for anything else.
+    /// Returns the value of an object: a string, a number, a date, data, a UUID, a URL, or a collection of them; nil for anything else.
     package func value(of index: Int) -> Any? {
         guard objects.indices.contains(index) else { return nil }
         var budget = self.budget
         return value(node: objects[index], index: index, depth: 0, budget: &budget)
     }
 
-    /// The text of an object, nil for any other object.
+    /// Returns the string of an object, nil for any other object.
     package func text(of index: Int) -> String? {
         guard objects.indices.contains(index) else { return nil }
         switch list.nodes[objects[index]] {
@@ -46,7 +46,7 @@ extension KeyedArchive {
         case "NSData", "NSMutableData": return object.raw("NS.data")
         case "NSUUID": return object.uuid
         case "NSURL":
-            // The base of a relative one may be any object, itself among them; what is archived with one is not known without it.
+            // The base of a relative URL may be any object, even the URL itself; such URLs are not supported.
             guard let reference = object.reference("NS.relative"), object.reference("NS.base") == nil else { return nil }
             return text(of: reference).flatMap { URL(string: $0) }
         case "NSDecimalNumber", "NSDecimalNumberPlaceholder": return object.decimal
@@ -72,7 +72,7 @@ extension KeyedArchive {
 }
 
 extension KeyedArchive.Object {
-    /// A field that is no reference.
+    /// Returns the value of a field that is not a reference.
     func raw(_ key: String) -> Any? {
         guard let node = fields[key] else { return nil }
         switch archive.list.nodes[node] {
@@ -104,7 +104,7 @@ extension KeyedArchive.Object {
         guard let mantissa = raw("NS.mantissa") as? Data, mantissa.count == 16, let exponent = integer("NS.exponent"),
             let length = integer("NS.length"), (0...8).contains(length), (-128...127).contains(exponent)
         else { return nil }
-        // NS.mantissa.bo: 1 for the lowest byte first, 2 for the highest.
+        // NS.mantissa.bo: 1 for little endian, 2 for big endian.
         let isLittle = integer("NS.mantissa.bo") != 2
         let bytes = [UInt8](mantissa)
         var number = Decimal()

@@ -1,32 +1,32 @@
 package import Foundation
 
-/// A keyed archive as a graph: objects with a class name and fields, whatever their classes are.
+/// A keyed archive as a graph: objects with a class name and fields, independent of existing classes.
 package struct KeyedArchive: Sendable {
     /// An object of the archive.
     package struct Object: Sendable {
         package let archive: KeyedArchive
-        /// Its number in the archive.
+        /// The index of the object in the archive.
         package let index: Int
         package let className: String
-        /// The numbers of the fields' values in the property list.
+        /// The indices of the fields' values in the property list.
         let fields: [String: Int]
     }
 
-    /// How deep the values of an archive, such as a user info, may nest; and how many there may be in one.
+    /// The maximum nesting depth of the values of an archive, such as a user info, and their maximum number.
     package static let depthLimit = 32
     package static let valueLimit = 1_000_000
 
     package let list: BinaryPropertyList
-    /// The nodes of the objects, by their numbers.
+    /// The nodes of the objects, by index.
     package let objects: [Int]
-    /// The number of the object at the top.
+    /// The index of the root object.
     package let rootIndex: Int
-    /// The names of the classes, by the numbers of the objects that describe them. Many objects share one, so it is read once.
+    /// The names of the classes, by the indices of their descriptions. Many objects share a description, which is decoded once.
     private let classNames: [Int: String]
 
-    /// Reads an archive in the binary format or in XML.
+    /// Decodes an archive in binary format or XML.
     ///
-    /// - Throws: ``BinaryPropertyList/Mistake`` when the data is no keyed archive with a root.
+    /// - Throws: ``BinaryPropertyList/Mistake`` when the data is not a keyed archive with a root.
     package init(_ data: Data) throws {
         list = BinaryPropertyList.isOne(data) ? try BinaryPropertyList(data) : try XMLPropertyList.read(data)
         let top = KeyedArchive.dictionary(list.root, in: list)
@@ -47,10 +47,10 @@ package struct KeyedArchive: Sendable {
         classNames = names
     }
 
-    /// How much may be read of it: an object counts wherever it is named, so that a small archive cannot mean a large value.
+    /// The decoding budget: an object counts at each reference, so that a small archive cannot expand to a large value.
     var budget: Int { min(KeyedArchive.valueLimit, 20_000 + list.byteCount * 4) }
 
-    /// The object at the top.
+    /// The root object.
     package var root: Object? { object(rootIndex) }
 
     package static func dictionary(_ node: Int, in list: BinaryPropertyList) -> [String: Int]? {
@@ -63,7 +63,7 @@ package struct KeyedArchive: Sendable {
         return result
     }
 
-    /// The object of a number, nil for one that is no object with a class.
+    /// Returns the object at an index, nil for a value without a class.
     package func object(_ index: Int) -> Object? {
         guard objects.indices.contains(index), let fields = KeyedArchive.dictionary(objects[index], in: list),
             let reference = fields["$class"], case .uid(let classIndex) = list.nodes[reference], let name = classNames[classIndex]
@@ -71,7 +71,7 @@ package struct KeyedArchive: Sendable {
         return Object(archive: self, index: index, className: name, fields: fields)
     }
 
-    /// A node with references to other objects followed.
+    /// Follows the references of a node.
     func resolved(_ node: Int) -> Int? {
         guard case .uid(let index) = list.nodes[node] else { return node }
         guard objects.indices.contains(index) else { return nil }
@@ -85,13 +85,13 @@ extension KeyedArchive.Object {
 
     package func has(_ key: String) -> Bool { fields[key] != nil }
 
-    /// The number of the object that a field refers to; nil for none, `$null` included.
+    /// Returns the index of the object that a field refers to; nil for none and for `$null`.
     package func reference(_ key: String) -> Int? {
         guard let node = fields[key], case .uid(let index) = archive.list.nodes[node], index != 0 else { return nil }
         return index
     }
 
-    /// Whether a field refers to `$null`.
+    /// Returns whether a field refers to `$null`.
     func refersToNothing(_ key: String) -> Bool {
         guard let node = fields[key], case .uid(0) = archive.list.nodes[node] else { return false }
         return true
@@ -110,17 +110,17 @@ extension KeyedArchive.Object {
 
     package func flag(_ key: String) -> Bool { integer(key).map { $0 != 0 } ?? false }
 
-    /// The text of a field, as a string or as an object that holds one.
+    /// Returns the string of a field, stored directly or as an object.
     package func text(_ key: String) -> String? { value(key) as? String }
 
-    /// The objects of an array, a set or a known-keys dictionary; nil for anything else.
+    /// Returns the indices of the elements of an array, set or known-keys dictionary; nil for anything else.
     package func elements() -> [Int]? {
-        // The values of a known-keys dictionary are an array: they are not looked into for another dictionary, which could be this one.
+        // The values of a known-keys dictionary are an array: another dictionary is not accepted, because it could be the same one.
         if object("searchMapping") != nil, let values = object("values") { return values.references("NS.objects") }
         return references("NS.objects")
     }
 
-    /// The keys and the numbers of the values of a dictionary.
+    /// Returns the keys of a dictionary with the indices of their values.
     package func pairs() -> [(key: String, value: Int)]? {
         let keys = object("searchMapping").map { $0.object("keys")?.references("NS.objects") } ?? references("NS.keys")
         guard let keys, let values = elements(), keys.count == values.count else { return nil }
@@ -132,7 +132,7 @@ extension KeyedArchive.Object {
         return result
     }
 
-    /// The numbers of the objects that a field lists.
+    /// Returns the indices of the objects in a field.
     func references(_ key: String) -> [Int]? {
         guard let node = fields[key], case .array(let elements) = archive.list.nodes[node] else { return nil }
         var result: [Int] = []
@@ -144,7 +144,7 @@ extension KeyedArchive.Object {
         return result
     }
 
-    /// The value of a field, nil for none.
+    /// Returns the value of a field, nil for none.
     package func value(_ key: String) -> Any? {
         guard let node = fields[key] else { return nil }
         var budget = archive.budget

@@ -1,17 +1,17 @@
 package import Foundation
 
-/// Makes a keyed archive object by object, whatever classes the objects name.
+/// Encodes a keyed archive object by object, with any class names.
 ///
-/// Foundation's archiver on Linux takes the names from its own classes, and stops the program at some values.
+/// Foundation's archiver on Linux uses the names of its own classes, and stops the program at some values.
 package struct KeyedArchiveWriter {
-    /// The number of an object in the archive.
+    /// The index of an object in the archive.
     package struct Reference: Hashable {
         let index: Int
-        /// No object.
+        /// A reference to `$null`.
         package static let null = Reference(index: 0)
     }
 
-    /// The value of an object's field.
+    /// The value of a field.
     package enum Field {
         case integer(Int)
         case real(Double)
@@ -41,15 +41,15 @@ package struct KeyedArchiveWriter {
 
     // MARK: Objects
 
-    /// Gives out the number of an object that is described later: others may refer to it before.
+    /// Reserves the index of an object that is defined later, so that others may refer to it.
     package mutating func reserve() -> Reference { append(.reserved) }
 
-    /// Describes an object.
+    /// Defines a reserved object.
     ///
     /// - Parameters:
-    ///   - reference: a number given out by ``reserve()``.
-    ///   - classes: its class and those that it inherits from, without `NSObject`.
-    ///   - fields: its fields.
+    ///   - reference: An index from ``reserve()``.
+    ///   - classes: The class and its superclasses, without `NSObject`.
+    ///   - fields: The fields of the object.
     package mutating func define(_ reference: Reference, _ classes: [String], _ fields: [(String, Field)]) {
         let name = classes[0]
         if self.classes[name] == nil { self.classes[name] = append(.names(classes + ["NSObject"])).index }
@@ -63,7 +63,7 @@ package struct KeyedArchiveWriter {
         return reference
     }
 
-    /// A text; the same text is one object.
+    /// Adds a string; equal strings are one object.
     package mutating func text(_ text: String) -> Reference {
         if let known = texts[text] { return known }
         let reference = append(.plain(text))
@@ -71,7 +71,7 @@ package struct KeyedArchiveWriter {
         return reference
     }
 
-    /// A text, or no object.
+    /// Adds a string, or returns a reference to `$null`.
     package mutating func text(orNull text: String?) -> Reference {
         guard let text else { return .null }
         return self.text(text)
@@ -92,15 +92,15 @@ package struct KeyedArchiveWriter {
 
     // MARK: Values
 
-    /// Adds a value: a text, a number, a date, data, a UUID, a URL, or an array, set or dictionary of them.
+    /// Adds a value: a string, a number, a date, data, a UUID, a URL, or an array, set or dictionary of them.
     ///
-    /// - Returns: nil for any other value.
+    /// - Returns: Nil for any other value.
     package mutating func value(_ value: Any) -> Reference? {
         switch value {
         case let text as String: return self.text(text)
         case let number as NSDecimalNumber: return decimal(number.decimalValue)
         case let number as Decimal: return decimal(number)
-        // A cast would take the number 1 for a Boolean.
+        // A cast would convert the number 1 to a Boolean.
         case let number as NSNumber where type(of: value) is AnyClass: return append(.plain(number))
         case let flag as Bool: return append(.plain(flag))
         case let number as NSNumber: return append(.plain(number))
@@ -133,7 +133,7 @@ package struct KeyedArchiveWriter {
         return result
     }
 
-    /// Sixteen-bit digits, the lowest first, an exponent of ten and a sign.
+    /// 16-bit digits in little-endian order, a decimal exponent and a sign.
     private mutating func decimal(_ number: Decimal) -> Reference {
         var digits: [UInt16] = []
         var rest = number.isNaN ? 0 : number.significand
@@ -158,8 +158,9 @@ package struct KeyedArchiveWriter {
 
     /// Adds the objects of another archive.
     ///
-    /// - Returns: the object at its top.
-    /// - Throws: ``BinaryPropertyList/Mistake`` when the data is no keyed archive, or holds what no archive of ours does.
+    /// - Returns: Its root object.
+    /// - Throws: ``BinaryPropertyList/Mistake`` when the data is not a keyed archive, or contains values that this framework's archives
+    ///   do not.
     package mutating func embed(_ data: Data) throws -> Reference {
         let archive = try KeyedArchive(data)
         let list = archive.list
@@ -213,9 +214,9 @@ package struct KeyedArchiveWriter {
 
     // MARK: The archive
 
-    /// The archive as a binary property list: the same archive always as the same bytes.
+    /// Encodes the archive as a binary property list; equal archives always produce equal bytes.
     ///
-    /// - Parameter root: the object at its top.
+    /// - Parameter root: The root object.
     package func data(root: Reference) throws -> Data {
         func plain(_ field: Field) -> BinaryPropertyListWriter.Node {
             switch field {
@@ -245,7 +246,7 @@ package struct KeyedArchiveWriter {
     }
 
     private static func node(_ value: Any) throws -> BinaryPropertyListWriter.Node {
-        // A cast of an object would take the number 1 for a Boolean, and 2.0 for an integer.
+        // A cast would convert the number 1 to a Boolean, and 2.0 to an integer.
         if type(of: value) is AnyClass, let number = value as? NSNumber { return node(number) }
         switch value {
         case let text as String: return .text(text)
@@ -260,7 +261,7 @@ package struct KeyedArchiveWriter {
     }
 
     private static func node(_ number: NSNumber) -> BinaryPropertyListWriter.Node {
-        // The two Booleans are single objects; a number from an `Int8` says the same type code.
+        // The two Booleans are singletons; a number from an `Int8` has the same type code.
         if number === NSNumber(value: true) || number === NSNumber(value: false) { return .flag(number.boolValue) }
         return switch UInt8(bitPattern: number.objCType.pointee) {
         case UInt8(ascii: "d"), UInt8(ascii: "f"): .real(number.doubleValue)

@@ -1,10 +1,10 @@
 import Foundation
 
-/// What predicates and expressions do with a coder of Foundation's.
+/// Connects predicates and expressions with Foundation's coders.
 extension PredicateArchive {
     private static let depthKey = "Predicates.PredicateArchive.depth"
 
-    /// Reads the fields of a predicate that is being decoded.
+    /// Decodes the fields of a predicate.
     static func decodePredicate(with coder: NSCoder, isTrue: Bool? = nil) -> PredicateTree? {
         nested(with: coder) {
             if let tree = try CoderFields(coder: coder).predicateTree() { return tree }
@@ -13,12 +13,12 @@ extension PredicateArchive {
         }
     }
 
-    /// Reads the fields of an expression that is being decoded.
+    /// Decodes the fields of an expression.
     static func decodeExpression(with coder: NSCoder) -> ExpressionTree? {
         nested(with: coder) { try CoderFields(coder: coder).expressionTree() }
     }
 
-    /// Runs one level deeper: a hostile archive nests as it likes, and Foundation reads it by recursion.
+    /// Decodes one level deeper: an untrusted archive may nest without end, and Foundation decodes recursively.
     private static func nested<Value>(with coder: NSCoder, _ body: () throws -> Value) -> Value? {
         let storage = Thread.current.threadDictionary
         let depth = storage[depthKey] as? Int ?? 0
@@ -34,7 +34,7 @@ extension PredicateArchive {
     }
 
     static func checkDepth(_ depth: Int) throws {
-        // A key path has two levels of its own that the tree has not.
+        // A key path has two levels of archived objects that the tree does not have.
         guard depth <= PredicateLimits.archiveNesting + 2 else {
             throw InvalidPredicateError(kind: .tooDeep, message: "The archive nests deeper than \(PredicateLimits.archiveNesting) levels")
         }
@@ -48,7 +48,7 @@ extension PredicateArchive {
         encode(coder) { try ArchivedTree.expression(result.get()) }
     }
 
-    /// Writes the fields of an object that is being encoded. What cannot be written fails the coder, and so the archiving.
+    /// Encodes the fields of an object. An unsupported value fails the coder and thereby the archiving.
     private static func encode(_ coder: NSCoder, _ tree: () throws -> ArchivedTree) {
         do {
             for (key, value) in try tree().fields(depth: 0) { value.encode(key, with: coder) }

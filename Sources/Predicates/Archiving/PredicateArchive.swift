@@ -1,18 +1,18 @@
 public import Foundation
 
-/// Archives of predicates and expressions, in the layout of Apple's keyed archives as far as compiled models show it.
+/// Encodes and decodes archives of predicates and expressions, in the layout of Apple's keyed archives as far as compiled models show it.
 ///
-/// ``FormatPredicate``, its subclasses and ``NSExpression`` can be given to `NSKeyedArchiver` and `NSKeyedUnarchiver` as they are. Foundation's own
-/// predicates on Linux cannot: ``data(of:)`` archives predicates of every kind but blocks.
+/// ``FormatPredicate``, its subclasses and ``NSExpression`` support `NSKeyedArchiver` and `NSKeyedUnarchiver` directly. Foundation's own
+/// predicates on Linux do not: ``data(of:)`` archives all predicates except blocks.
 ///
-/// Foundation's unarchiver stops the program when a secure archive holds a class that was not asked for, and at some damaged archives;
-/// ``predicate(from:)`` and ``expression(from:)`` read archives without it, and throw. Both read binary archives and those in XML.
+/// Foundation's unarchiver stops the program when a secure archive contains an unexpected class, and at some damaged archives;
+/// ``predicate(from:)`` and ``expression(from:)`` decode archives without it and throw errors. Both support binary archives and XML.
 public enum PredicateArchive {
     /// Archives a predicate.
     ///
-    /// - Parameter predicate: Any predicate that is, or is made of, trees.
+    /// - Parameter predicate: A predicate that is, or consists of, trees.
     /// - Returns: A binary keyed archive with the predicate as its root.
-    /// - Throws: ``InvalidPredicateError`` for a predicate with code in it, or with a constant that no archive can hold.
+    /// - Throws: ``InvalidPredicateError`` for a predicate with code, or with a constant that archives do not support.
     public static func data(of predicate: NSPredicate) throws -> Data {
         try data(root: .predicate(predicate.tree()))
     }
@@ -21,55 +21,55 @@ public enum PredicateArchive {
     ///
     /// - Parameter expression: The expression.
     /// - Returns: A binary keyed archive with the expression as its root.
-    /// - Throws: ``InvalidPredicateError`` for an expression with code in it, or with a constant that no archive can hold.
+    /// - Throws: ``InvalidPredicateError`` for an expression with code, or with a constant that archives do not support.
     public static func data(of expression: NSExpression) throws -> Data {
         try data(root: .expression(expression.tree()))
     }
 
-    /// Reads a predicate.
+    /// Decodes a predicate.
     ///
     /// - Parameter data: A keyed archive whose root is a predicate.
     /// - Returns: The predicate.
-    /// - Throws: ``InvalidPredicateError`` when the archive holds anything else, or something that is not known.
+    /// - Throws: ``InvalidPredicateError`` when the archive contains anything else, or an unknown value.
     public static func predicate(from data: Data) throws -> NSPredicate {
         NSPredicate.made(from: .success(try root(of: data) { try $0.predicate($1) }))
     }
 
-    /// Reads a predicate that is part of an archive of something else.
+    /// Decodes a predicate within another archive.
     ///
     /// - Parameters:
     ///   - archive: The archive.
-    ///   - index: The number of the object.
+    ///   - index: The index of the object.
     /// - Returns: The predicate.
-    /// - Throws: ``InvalidPredicateError`` when the object is anything else, or holds something that is not known.
+    /// - Throws: ``InvalidPredicateError`` when the object is anything else, or contains an unknown value.
     package static func predicate(in archive: KeyedArchive, at index: Int) throws -> NSPredicate {
         NSPredicate.made(from: .success(try ArchiveReader(archive).predicate(index)))
     }
 
-    /// Reads an expression that is part of an archive of something else; see ``predicate(in:at:)``.
+    /// Decodes an expression within another archive; see ``predicate(in:at:)``.
     package static func expression(in archive: KeyedArchive, at index: Int) throws -> NSExpression {
         NSExpression(tree: try ArchiveReader(archive).expression(index))
     }
 
-    /// Reads an expression.
+    /// Decodes an expression.
     ///
     /// - Parameter data: A keyed archive whose root is an expression.
     /// - Returns: The expression.
-    /// - Throws: ``InvalidPredicateError`` when the archive holds anything else, or something that is not known.
+    /// - Throws: ``InvalidPredicateError`` when the archive contains anything else, or an unknown value.
     public static func expression(from data: Data) throws -> NSExpression {
         NSExpression(tree: try root(of: data) { try $0.expression($1) })
     }
 
-    /// Tells Foundation's archivers which of our classes stand for Apple's.
+    /// Registers the classes of this framework with Foundation's archivers, under Apple's names.
     ///
-    /// Making a predicate or expression does it too; call it before reading an archive with `NSKeyedUnarchiver` in a program that has made none.
+    /// Creating a predicate or expression does so too; call it before you use `NSKeyedUnarchiver` in a program that has created none.
     public static func register() {
         _ = registered
     }
 
     // MARK: Registration
 
-    /// Only the unarchiver is told: Foundation's archiver on Linux keeps no names for classes, so ``data(of:)`` puts them in afterwards.
+    /// For the unarchiver only: Foundation's archiver on Linux has no class names, so ``data(of:)`` replaces them afterwards.
     static let registered: Void = {
         for (name, own): (String, AnyClass) in ownClasses {
             let reader: AnyClass =
@@ -79,7 +79,7 @@ public enum PredicateArchive {
         }
     }()
 
-    /// Our classes, and the names they have in Apple's archives.
+    /// The classes of this framework, and their names in Apple's archives.
     private static var ownClasses: [(name: String, own: AnyClass)] {
         [
             ("NSComparisonPredicate", NSComparisonPredicate.self), ("NSCompoundPredicate", FormatCompoundPredicate.self),
@@ -87,13 +87,13 @@ public enum PredicateArchive {
         ] + ArchivedNode.expressionClasses + ArchivedNode.operatorClasses
     }
 
-    /// What a constant may be.
+    /// The classes of constants.
     static let constantClasses: [AnyClass] = [
         NSString.self, NSNumber.self, NSDate.self, NSData.self, NSURL.self, NSUUID.self, NSArray.self, NSSet.self, NSOrderedSet.self,
         NSNull.self, NSDecimalNumber.self,
     ]
 
-    /// Apple's names of the classes, by all that archives may have: those, and ours in archives that Foundation's archiver made by itself.
+    /// Apple's class names, by all names in archives: Apple's, and this framework's in archives by Foundation's archiver alone.
     static let appleNames: [String: String] = {
         var names: [String: String] = [:]
         for (name, own): (String, AnyClass) in ownClasses {
@@ -114,7 +114,7 @@ public enum PredicateArchive {
         return try renamed(archiver.encodedData)
     }
 
-    /// The archive with Apple's names in the place of ours.
+    /// Replaces this framework's class names in an archive by Apple's.
     private static func renamed(_ data: Data) throws -> Data {
         guard var archive = try PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any],
             var objects = archive["$objects"] as? [Any]
@@ -147,8 +147,8 @@ public enum PredicateArchive {
     }
 }
 
-/// `TRUEPREDICATE`, which has a class of its own in archives.
+/// `TRUEPREDICATE`, which has a separate class in archives.
 final class TruePredicate: FormatPredicate {}
 
-/// `FALSEPREDICATE`, which has a class of its own in archives.
+/// `FALSEPREDICATE`, which has a separate class in archives.
 final class FalsePredicate: FormatPredicate {}

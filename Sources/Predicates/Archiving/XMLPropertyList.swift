@@ -1,8 +1,9 @@
 import Foundation
 
-/// Reads property lists in XML into the table that ``BinaryPropertyList`` is, for keyed archives that were written as XML.
+/// Decodes XML property lists to the table of a ``BinaryPropertyList``, for keyed archives in XML.
 ///
-/// It reads what archivers write: UTF-8, no internal subset of a document type, no dates, which archives hold as objects. Nothing here recurses.
+/// It supports the output of archivers: UTF-8, no internal subset of the document type, no dates, which archives contain as objects. It
+/// does not recurse.
 struct XMLPropertyList {
     typealias Mistake = BinaryPropertyList.Mistake
     private typealias Node = BinaryPropertyList.Node
@@ -10,10 +11,10 @@ struct XMLPropertyList {
     private let bytes: [UInt8]
     private var place = 0
     private var nodes: [Node] = []
-    /// The collections that are open, the innermost last.
+    /// The open collections, the innermost last.
     private var open: [(isDictionary: Bool, elements: [Int], keys: [Int])] = []
 
-    /// - Throws: ``BinaryPropertyList/Mistake`` when the data is no property list in XML.
+    /// - Throws: ``BinaryPropertyList/Mistake`` when the data is not an XML property list.
     static func read(_ data: Data) throws -> BinaryPropertyList {
         guard data.count <= BinaryPropertyList.byteLimit else {
             throw Mistake(reason: "It is larger than the \(BinaryPropertyList.byteLimit >> 20) MB that are read.")
@@ -40,7 +41,7 @@ struct XMLPropertyList {
         return root
     }
 
-    /// Puts a node into the collection that is open; returns its number when there is none.
+    /// Adds a node to the open collection; returns its index when there is none.
     private mutating func add(_ node: Node) throws -> Int? {
         nodes.append(node)
         let index = nodes.count - 1
@@ -52,7 +53,7 @@ struct XMLPropertyList {
         return nil
     }
 
-    /// Reads an element from behind its first tag. Nil for one that is still open, and for a key.
+    /// Parses an element after its start tag. Returns nil for an element that is still open, and for a key.
     private mutating func element(_ name: String, isEmpty: Bool) throws -> Node? {
         switch name {
         case "dict", "array":
@@ -89,7 +90,7 @@ struct XMLPropertyList {
         }
     }
 
-    /// Ends the innermost collection. A dictionary with nothing but `CF$UID` is a reference.
+    /// Ends the innermost collection. A dictionary that contains only `CF$UID` is a reference.
     private mutating func close(_ name: String) throws -> Node {
         guard let last = open.popLast(), name == (last.isDictionary ? "dict" : "array") else {
             throw Mistake(reason: "The end of “\(name.prefix(40))” stands in the wrong place.")
@@ -113,7 +114,7 @@ struct XMLPropertyList {
         return text.withUTF8Buffer { bytes[place..<place + count].elementsEqual($0) }
     }
 
-    /// Goes on behind the next place where a text stands.
+    /// Skips to the end of the next occurrence of a string.
     private mutating func skip(past text: StaticString) throws {
         let first = text.utf8Start.pointee
         while true {
@@ -125,10 +126,10 @@ struct XMLPropertyList {
         place += text.utf8CodeUnitCount
     }
 
-    /// Reads the next tag, over space, comments, instructions and the document type.
+    /// Parses the next tag, skipping space, comments, instructions and the document type.
     private mutating func tag() throws -> (name: String, isEnd: Bool, isEmpty: Bool) {
         while place < bytes.count {
-            // Most tags are neither of these.
+            // Most tags are neither.
             let next = place + 1 < bytes.count && bytes[place] == UInt8(ascii: "<") ? bytes[place + 1] : 0
             if bytes[place] == 0x20 || (0x09...0x0D).contains(bytes[place]) {
                 place += 1
@@ -154,11 +155,11 @@ struct XMLPropertyList {
         if isEnd { text = text.dropFirst() }
         let isEmpty = !isEnd && text.last == UInt8(ascii: "/")
         if isEmpty { text = text.dropLast() }
-        // What stands behind the name are attributes, of which only the version of the list has any.
+        // Attributes follow the name; only the version of the list has any.
         return (String(decoding: text.prefix { $0 > 0x20 }, as: UTF8.self), isEnd, isEmpty)
     }
 
-    /// The text up to the end of the element, with its references to characters replaced.
+    /// Parses the text up to the end of the element, and replaces its character references.
     private mutating func content(of name: String) throws -> String {
         var text: [UInt8] = []
         while place < bytes.count {

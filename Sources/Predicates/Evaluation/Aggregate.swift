@@ -13,7 +13,7 @@ enum Aggregate: String {
     case unionOfSets = "@unionOfSets"
     case distinctUnionOfSets = "@distinctUnionOfSets"
 
-    /// Whether the answer is a collection again.
+    /// Whether the result is a collection.
     var isCollection: Bool {
         switch self {
         case .sum, .average, .minimum, .maximum: false
@@ -29,7 +29,7 @@ enum Aggregate: String {
         }
     }
 
-    /// The answer over values, leaving out nil as key-value coding does: the sum of none is 0, the rest of none is nil.
+    /// Returns the result for values, ignoring nil like key-value coding: the sum of no values is 0, other results are nil.
     func value(of values: [PropertyValue], clause: String) throws -> PropertyValue {
         let values = values.filter { !$0.isNull }
         switch self {

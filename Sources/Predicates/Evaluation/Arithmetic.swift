@@ -1,6 +1,6 @@
 import Foundation
 
-/// Calculations on values: integers stay integers as in SQL, whatever overflows them goes on as a binary number, and nil makes nil.
+/// Arithmetic on values: integers stay integers as in SQL, an integer overflow continues as a binary number, and nil produces nil.
 enum Arithmetic {
     static func combine(
         _ operation: ExpressionTree.ArithmeticOperator, _ left: PropertyValue, _ right: PropertyValue, clause: String
@@ -27,7 +27,7 @@ enum Arithmetic {
             message: "\(operation.rawValue) cannot combine \(left.typeName) and \(right.typeName), in the clause \(clause)")
     }
 
-    /// The result of a calculation: what is not a number is nil, as in SQL.
+    /// Returns the result of a calculation; NaN becomes nil, as in SQL.
     private static func real(_ result: Double) -> PropertyValue { result.isNaN ? .null : .double(result) }
 
     private static func integers(_ operation: ExpressionTree.ArithmeticOperator, _ left: Int64, _ right: Int64) -> PropertyValue {
@@ -82,13 +82,13 @@ enum Arithmetic {
 }
 
 extension PropertyValue {
-    /// A Boolean as the integer it counts as.
+    /// The value as a number: a Boolean as an integer.
     var asNumber: PropertyValue {
         if case .bool(let value) = self { return .int64(value ? 1 : 0) }
         return self
     }
 
-    /// A number as a binary number, rounded where it must be.
+    /// The value as a binary number, rounded if needed.
     var double: Double? {
         switch self {
         case .bool(let value): value ? 1 : 0

@@ -1,21 +1,21 @@
 public import Foundation
 
-/// What comparing with nil means.
+/// The semantics of comparisons with nil.
 public enum NilLogic: Hashable, Sendable {
-    /// As in SQL, and so in Core Data's SQLite store: comparing nil with a value is neither true nor false, and neither is its negation;
-    /// what is not true does not match. `x != 5` and `NOT x == 5` leave out the rows in which `x` is nil.
+    /// SQL's semantics, and those of Core Data's SQLite store: comparing nil with a value is neither true nor false, and neither is its
+    /// negation; a predicate that is not true does not match. `x != 5` and `NOT x == 5` exclude the rows in which `x` is nil.
     case threeValued
-    /// As Foundation does in memory: nil differs from every value and equals nil; every other comparison with it is false.
+    /// Foundation's semantics in memory: nil differs from every value and equals nil; every other comparison with it is false.
     case twoValued
 }
 
-/// A predicate made ready for the subjects of one schema.
+/// A predicate compiled for the subjects of one schema.
 ///
-/// Compiling finds every error that can be found without a subject. A compiled predicate serves one thread at a time, and keeps the schemas
-/// alive that it was compiled for.
+/// Compilation finds every error that can be found without a subject. Use a compiled predicate on one thread at a time; it retains the
+/// schemas that it was compiled for.
 public struct CompiledPredicate {
     @usableFromInline let test: (PredicateSubject) throws -> Bool
-    /// Owns what the test refers to, and gives what can be used again back to the predicate it came from.
+    /// Retains what the test refers to, and returns reusable parts to the predicate.
     @usableFromInline let owner: AnyObject
 
     init(test: @escaping (PredicateSubject) throws -> Bool, owner: AnyObject) {
@@ -23,34 +23,34 @@ public struct CompiledPredicate {
         self.owner = owner
     }
 
-    /// Answers whether a subject matches.
+    /// Returns whether a subject matches.
     ///
     /// - Parameter subject: A subject of the schema that the predicate was compiled for.
-    /// - Returns: Whether it matches; an unknown answer is no.
-    /// - Throws: What the schema's closures throw, and ``InvalidPredicateError`` where types that are known only now do not fit a clause.
+    /// - Returns: Whether it matches; an unknown result is false.
+    /// - Throws: The errors of the schema's closures, and ``InvalidPredicateError`` where types found at run time do not fit a clause.
     @inlinable public func matches(_ subject: PredicateSubject) throws -> Bool {
         try withExtendedLifetime(owner) { try test(subject) }
     }
 
-    /// As ``matches(_:)``, for many subjects in a row: the predicate is not kept alive for each of them.
+    /// Works like ``matches(_:)`` for many subjects, without retaining the predicate for each.
     ///
-    /// The caller holds on to the predicate until it has asked for the last, with `withExtendedLifetime`.
+    /// The caller keeps the predicate alive until the last call, with `withExtendedLifetime`.
     ///
     /// - Parameter subject: A subject of the schema that the predicate was compiled for.
-    /// - Returns: Whether it matches; an unknown answer is no.
-    /// - Throws: As ``matches(_:)``.
+    /// - Returns: Whether it matches; an unknown result is false.
+    /// - Throws: The errors of ``matches(_:)``.
     @inlinable package func matchesWhileHeld(_ subject: PredicateSubject) throws -> Bool { try test(subject) }
 }
 
 extension PredicateTree {
-    /// Makes the predicate ready for the subjects of a schema.
+    /// Compiles the predicate for the subjects of a schema.
     ///
     /// - Parameters:
-    ///   - schema: What the predicate will look at.
-    ///   - logic: What comparing with nil means.
+    ///   - schema: The schema of the subjects.
+    ///   - logic: The semantics of comparisons with nil.
     /// - Returns: The compiled predicate.
-    /// - Throws: ``InvalidPredicateError`` naming the clause: for an unknown key, a variable without a value, an invalid regular expression, or a
-    ///   clause that cannot be evaluated.
+    /// - Throws: ``InvalidPredicateError`` naming the clause: for an unknown key, a variable without a value, an invalid regular
+    ///   expression, or a clause that cannot be evaluated.
     public func compiled(for schema: any PredicateSchema, logic: NilLogic = .threeValued) throws -> CompiledPredicate {
         WorkCount.compilation()
         let compiler = PredicateCompiler(schema: schema, logic: logic)
@@ -59,23 +59,23 @@ extension PredicateTree {
 }
 
 extension NSPredicate {
-    /// Makes the predicate ready for the subjects of a schema.
+    /// Compiles the predicate for the subjects of a schema.
     ///
-    /// A predicate from a format or a tree is compiled once for a schema and used again, also as a part of Foundation's compound predicates.
-    /// It keeps no schema alive.
+    /// A predicate from a format or a tree is compiled once for a schema and reused, also as a part of Foundation's compound predicates.
+    /// It does not retain schemas.
     ///
     /// - Parameters:
-    ///   - schema: What the predicate will look at.
-    ///   - logic: What comparing with nil means.
+    ///   - schema: The schema of the subjects.
+    ///   - logic: The semantics of comparisons with nil.
     /// - Returns: The compiled predicate.
-    /// - Throws: ``InvalidPredicateError``, also that of a format that could not be read.
+    /// - Throws: ``InvalidPredicateError``, also that of a format that could not be parsed.
     public func compiled(for schema: any PredicateSchema, logic: NilLogic = .threeValued) throws -> CompiledPredicate {
         let owner = LeaseOwner()
         let test = try test(for: schema, logic: logic, expecting: true, depth: 0, owner: owner)
         return CompiledPredicate(test: test.closure, owner: owner)
     }
 
-    /// Puts the test together from those of the parts, as far as the parts are predicates of ours.
+    /// Combines the tests of a predicate's parts, as far as the parts are this framework's predicates.
     private func test(
         for schema: any PredicateSchema, logic: NilLogic, expecting expected: Bool, depth: Int, owner: LeaseOwner
     ) throws -> CompiledTest {
@@ -110,35 +110,35 @@ extension NSPredicate {
     }
 }
 
-/// Owns what the parts of a test refer to.
+/// Retains what the parts of a test refer to.
 private final class LeaseOwner {
     var leases: [AnyObject] = []
 }
 
-/// An expression made ready for the subjects of one schema: a key path such as `band.name` or `tracks.@count`, or any calculation.
+/// An expression compiled for the subjects of one schema: a key path such as `band.name` or `tracks.@count`, or any other expression.
 ///
-/// A compiled key path serves one thread at a time.
+/// Use a compiled key path on one thread at a time.
 public struct CompiledKeyPath {
     private let read: (PredicateSubject) throws -> PropertyValue
-    /// Owns what the closure refers to.
+    /// Retains what the closure refers to.
     private let owner: AnyObject
 
-    /// Makes a key path ready.
+    /// Compiles a key path.
     ///
     /// - Parameters:
-    ///   - keyPath: Keys joined by dots, collection operators among them.
-    ///   - schema: What it will be read from.
+    ///   - keyPath: Keys joined by dots, possibly with collection operators.
+    ///   - schema: The schema of the subjects.
     /// - Throws: ``InvalidPredicateError`` when a key is unknown.
     public init(_ keyPath: String, for schema: any PredicateSchema) throws {
         try self.init(.path(keyPath), for: schema)
     }
 
-    /// Makes an expression ready.
+    /// Compiles an expression.
     ///
     /// - Parameters:
     ///   - expression: The expression.
-    ///   - schema: What it will be read from.
-    ///   - logic: What comparing with nil means in predicates within the expression.
+    ///   - schema: The schema of the subjects.
+    ///   - logic: The semantics of comparisons with nil in predicates within the expression.
     /// - Throws: ``InvalidPredicateError`` when a key is unknown or a part cannot be evaluated.
     public init(_ expression: ExpressionTree, for schema: any PredicateSchema, logic: NilLogic = .threeValued) throws {
         let compiler = PredicateCompiler(schema: schema, logic: logic)
@@ -149,8 +149,8 @@ public struct CompiledKeyPath {
     /// Reads the value.
     ///
     /// - Parameter subject: A subject of the schema.
-    /// - Returns: The value; of a path over a to-many relationship, an array.
-    /// - Throws: What the schema's closures throw.
+    /// - Returns: The value; for a path over a to-many relationship, an array.
+    /// - Throws: The errors of the schema's closures.
     public func value(of subject: PredicateSubject) throws -> PropertyValue {
         try withExtendedLifetime(owner) { try read(subject) }
     }

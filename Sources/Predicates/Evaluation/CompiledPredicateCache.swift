@@ -1,26 +1,26 @@
 import Foundation
 
-/// What one predicate has been compiled to, waiting to be used again.
+/// Caches the compiled tests of one predicate.
 ///
-/// A compiled predicate serves one thread at a time: it is taken out while in use, and comes back when the last copy of the
-/// ``CompiledPredicate`` goes. Who finds none compiles another.
+/// A compiled predicate is used on one thread at a time: its test is taken from the cache while in use, and returned when the last copy
+/// of the ``CompiledPredicate`` is deallocated. A caller that finds none compiles another.
 final class CompiledPredicateCache: @unchecked Sendable {
-    // Unchecked: `idle` is only touched under the lock; what is in it belongs to nobody at that time.
+    // Unchecked: `idle` is used under the lock only; its tests are not in use.
 
-    /// How many are kept: for the entities of an inheritance, and for as many threads as usually ask at once.
+    /// The capacity: for the entities of an inheritance, and for the usual number of concurrent threads.
     private static let capacity = 8
 
     private let lock = NSLock()
     private var idle: [ReusableTest] = []
 
-    /// Takes out what was compiled for a schema, or compiles.
+    /// Takes a test for a schema from the cache, or compiles one.
     ///
     /// - Parameters:
-    ///   - tree: The predicate's tree, always the same.
-    ///   - schema: What the predicate will look at.
-    ///   - logic: What comparing with nil means.
-    ///   - expected: The answer that the test looks for.
-    /// - Returns: The test, which comes back here when the lease goes.
+    ///   - tree: The predicate's tree, the same in every call.
+    ///   - schema: The schema of the subjects.
+    ///   - logic: The semantics of comparisons with nil.
+    ///   - expected: The result that the test looks for.
+    /// - Returns: The test, which is returned to the cache when the lease is deallocated.
     func lease(
         _ tree: PredicateTree, for schema: any PredicateSchema, logic: NilLogic, expecting expected: Bool
     ) throws -> CompiledLease {
@@ -47,12 +47,12 @@ final class CompiledPredicateCache: @unchecked Sendable {
             idle.append(test)
             return idle.count > Self.capacity ? idle.removeFirst() : nil
         }
-        // Outside of the lock: what goes may be anything that a host's closures hold.
+        // Outside of the lock: releasing tests may run deinitializers of the host.
         withExtendedLifetime(dropped) {}
     }
 }
 
-/// A test and what it depends on. It keeps no schema alive.
+/// A test and its dependencies. It does not retain schemas.
 struct ReusableTest {
     private struct Weak {
         weak var schema: (any PredicateSchema)?
@@ -74,8 +74,8 @@ struct ReusableTest {
         constants = compiler.constants
     }
 
-    /// The schemas that the test refers to, or nil when it must not be used again: a schema is gone, or an object among the constants
-    /// stands for something else by now, as a managed object does once a save has given it another identifier.
+    /// The schemas that the test refers to; nil when it must not be reused, because a schema was deallocated or the value of a constant
+    /// object has changed, like that of a managed object with a new ID after a save.
     var livingSchemas: [any PredicateSchema]? {
         let living = schemas.compactMap(\.schema)
         guard living.count == schemas.count, let schema else { return nil }
@@ -84,7 +84,7 @@ struct ReusableTest {
     }
 }
 
-/// A test in use. It owns the schemas, and gives the test back when it goes.
+/// A test in use. It retains the schemas, and returns the test to the cache when it is deallocated.
 final class CompiledLease {
     let test: ReusableTest
     private let schemas: [any PredicateSchema]

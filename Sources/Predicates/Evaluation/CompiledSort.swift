@@ -1,33 +1,35 @@
 public import Foundation
 
-/// Sort descriptors made ready for the subjects of one schema.
+/// Sort descriptors compiled for the subjects of one schema.
 ///
-/// Nil comes first, then values in ascending order, or all of it the other way round. Text is ordered by the code points of its
-/// composed form, the order of Swift's `<`. A compiled sort serves one thread at a time.
+/// Nil comes first, then values in ascending order; a descending descriptor reverses both. Strings are ordered by the code points of
+/// their composed form, the order of Swift's `<`. Use a compiled sort on one thread at a time.
 public struct CompiledSort {
     private typealias SubjectOrder = (PredicateSubject, PredicateSubject) throws -> ComparisonResult
 
-    /// One descriptor, made ready.
+    /// A compiled descriptor.
     private enum Key {
         /// Compares two subjects directly.
         case subjects(SubjectOrder)
-        /// Compares values that cost something to read, perhaps a fault: each is read once a sort.
+        /// Compares values that are expensive to read, possibly by firing a fault: each is read once for a sort.
         case values(ValueReader, KeySortDescriptor)
     }
 
     private var keys: [Key] = []
-    /// What decorates subjects by the first descriptor, when its values can be abridged.
+    /// The abbreviated values of the first descriptor, when it supports them.
     private var decoration: SortDecoration?
-    /// Owns what the keys refer to.
+    /// Retains what the keys refer to.
     private let owner: AnyObject
 
-    /// Makes descriptors ready.
+    /// Compiles sort descriptors.
     ///
     /// - Parameters:
-    ///   - descriptors: The descriptors, the most important first. A key may be a path over relationships to one; `self` is the identity.
-    ///   - schema: What will be sorted.
-    ///   - keyName: Names the property that a Swift key path stands for, where ``KeyPathNames`` is not to be asked.
-    /// - Throws: ``InvalidPredicateError`` when a key is unknown, or leads over a relationship to many, and when a Swift key path has no name.
+    ///   - descriptors: The descriptors, the most significant first. A key may be a path over to-one relationships; `self` is the
+    ///     identity.
+    ///   - schema: The schema of the subjects.
+    ///   - keyName: Returns the property name of a Swift key path, to be used instead of ``KeyPathNames``.
+    /// - Throws: ``InvalidPredicateError`` when a key is unknown or leads over a to-many relationship, and when a Swift key path has no
+    ///   name.
     public init(
         _ descriptors: [NSSortDescriptor], for schema: any PredicateSchema, keyName: (AnyKeyPath) -> String? = { _ in nil }
     ) throws {
@@ -60,7 +62,7 @@ public struct CompiledSort {
                 }
             }
             if named.givenComparator != nil, case .subject(_, follow: nil) = operand {
-                // A comparator without a key is shown the objects, not what stands for them.
+                // A comparator without a key receives the objects, not their identities.
                 keys.append(.subjects { named.compareObjects(schema.publicObject(of: $0), schema.publicObject(of: $1)) })
                 continue
             }
@@ -71,10 +73,10 @@ public struct CompiledSort {
     /// Compares two subjects.
     ///
     /// - Parameters:
-    ///   - left: One subject.
-    ///   - right: The other.
-    /// - Returns: How they lie to each other by the first descriptor that tells them apart.
-    /// - Throws: What the schema's closures throw.
+    ///   - left: The first subject.
+    ///   - right: The second subject.
+    /// - Returns: Their order by the first descriptor that distinguishes them.
+    /// - Throws: The errors of the schema's closures.
     public func compare(_ left: PredicateSubject, _ right: PredicateSubject) throws -> ComparisonResult {
         defer { withExtendedLifetime(owner) {} }
         for key in keys {
@@ -91,10 +93,10 @@ public struct CompiledSort {
     /// Sorts subjects.
     ///
     /// - Parameters:
-    ///   - count: How many there are.
-    ///   - subject: Gives each by its index. It must stay valid until this method returns.
-    /// - Returns: The indices in sorted order; subjects that compare as equal keep their order.
-    /// - Throws: What the schema's closures throw.
+    ///   - count: The number of subjects.
+    ///   - subject: Returns the subject at an index. It must stay valid until this method returns.
+    /// - Returns: The indices in sorted order; the sort is stable.
+    /// - Throws: The errors of the schema's closures.
     public func sortedIndices(count: Int, subject: (Int) -> PredicateSubject) throws -> [Int] {
         if keys.isEmpty || count < 2 { return Array(0..<count) }
         defer { withExtendedLifetime(owner) {} }
@@ -122,7 +124,7 @@ public struct CompiledSort {
         }
         guard let decoration else { return try (0..<count).sorted(by: precedes) }
         var entries = decoration.entries(of: subjects)
-        // When the abridged values are the whole values and nothing else is asked, equal means equal.
+        // When the abbreviated values are the complete values and there is no other descriptor, equal means equal.
         let isDone = decoration.isWhole && keys.count == 1
         if count < 256 {
             try entries.sort { left, right in
@@ -133,7 +135,7 @@ public struct CompiledSort {
             return entries.map(\.index)
         }
         SortDecoration.sortByKey(&entries)
-        // Equal keys stand in their old order; where more is to be asked, each run of them is sorted by itself.
+        // Equal keys are in their original order; where there are more descriptors, each run of equal keys is sorted separately.
         var start = 0
         while start < count {
             let key = entries[start].key
@@ -147,7 +149,7 @@ public struct CompiledSort {
         return entries.map(\.index)
     }
 
-    /// Compares slots without values in between.
+    /// Compares slots directly, without values.
     private static func slotOrder(_ location: SlotLocation, _ kind: SlotKind, _ descriptor: KeySortDescriptor) -> SubjectOrder? {
         switch kind {
         case .bool, .int64:

@@ -1,26 +1,26 @@
 public import Foundation
 
-/// Sort descriptors made ready for comparing values that were read from subjects before, whatever has become of the subjects since.
+/// Sort descriptors compiled for comparing values that were read from subjects earlier, which may have changed since.
 ///
-/// The order is that of ``CompiledSort``. What a descriptor that only Foundation understands compares is the object itself: its values are
-/// read anew each time. Serves one thread at a time.
+/// The order is that of ``CompiledSort``. A descriptor that only Foundation understands compares the objects themselves: their values are
+/// read each time. Use it on one thread at a time.
 public struct CompiledSortKeys {
-    /// One descriptor, made ready.
+    /// A compiled descriptor.
     private struct Key {
         let read: ValueReader
         let compare: (PropertyValue, PropertyValue) -> ComparisonResult
     }
 
     private var keys: [Key] = []
-    /// Whether a key leads over a relationship, so that other objects than the subject itself bear on the order.
+    /// Whether a key leads over a relationship, so that the order depends on other objects too.
     public private(set) var readsRelated = false
 
-    /// Makes descriptors ready.
+    /// Compiles sort descriptors.
     ///
     /// - Parameters:
-    ///   - descriptors: The descriptors, the most important first.
-    ///   - schema: What will be sorted.
-    /// - Throws: ``InvalidPredicateError`` when a key is unknown, or leads over a relationship to many.
+    ///   - descriptors: The descriptors, the most significant first.
+    ///   - schema: The schema of the subjects.
+    /// - Throws: ``InvalidPredicateError`` when a key is unknown, or leads over a to-many relationship.
     public init(_ descriptors: [NSSortDescriptor], for schema: any PredicateSchema) throws {
         let compiler = PredicateCompiler(schema: schema, logic: .threeValued)
         for descriptor in descriptors {
@@ -41,7 +41,7 @@ public struct CompiledSortKeys {
             }
             if path.contains(".") { readsRelated = true }
             if named.givenComparator != nil, case .subject(_, follow: nil) = operand {
-                // A comparator without a key is shown the objects, not what stands for them.
+                // A comparator without a key receives the objects, not their identities.
                 keys.append(
                     Key(read: { .object(ObjectReference(schema.publicObject(of: $0) as AnyObject)) }) { left, right in
                         guard case .object(let first) = left, case .object(let second) = right else { return .orderedSame }
@@ -53,12 +53,12 @@ public struct CompiledSortKeys {
         }
     }
 
-    /// The values that a subject is sorted by.
+    /// Reads the sort key values of a subject.
     ///
-    /// - Throws: What the schema's closures throw.
+    /// - Throws: The errors of the schema's closures.
     public func values(of subject: PredicateSubject) throws -> [PropertyValue] { try keys.map { try $0.read(subject) } }
 
-    /// Compares the values of two subjects.
+    /// Compares the sort key values of two subjects.
     public func compare(_ left: [PropertyValue], _ right: [PropertyValue]) -> ComparisonResult {
         for (index, key) in keys.enumerated() {
             let result = key.compare(left[index], right[index])

@@ -1,14 +1,14 @@
 import Foundation
 
-/// The constants on the right of IN, made ready so that membership is a look into a hash table.
+/// The constants on the right side of IN, prepared for lookups in a hash table.
 struct ConstantCollection {
     let isEmpty: Bool
     let hasNull: Bool
-    /// Whole numbers, whatever they were written as.
+    /// The integers, in any original type.
     private(set) var integers: Set<Int64> = []
-    /// Values whose equality is that of their hash: text, dates, identifiers, objects.
+    /// The values whose equality agrees with their hashes: strings, dates, identifiers, objects.
     private(set) var hashed: Set<PropertyValue> = []
-    /// Everything else, compared one by one: fractions and collections.
+    /// All other values, compared one by one: fractions and collections.
     private(set) var others: [PropertyValue] = []
 
     init(_ elements: [PropertyValue]) {
@@ -24,10 +24,10 @@ struct ConstantCollection {
         }
     }
 
-    /// Whether all elements are whole numbers.
+    /// Whether all elements are integers.
     var isIntegers: Bool { hashed.isEmpty && others.isEmpty && !hasNull && !isEmpty }
 
-    /// All elements as text, when they are all text.
+    /// All elements as strings, if all are strings.
     var strings: Set<String>? {
         guard integers.isEmpty, others.isEmpty, !hasNull, !isEmpty else { return nil }
         var strings: Set<String> = []
@@ -38,7 +38,7 @@ struct ConstantCollection {
         return strings
     }
 
-    /// Whether a value is an element.
+    /// Returns whether a value is an element.
     func contains(_ value: PropertyValue) -> Bool {
         switch value.hashedByWorth {
         case .null: false
@@ -48,7 +48,7 @@ struct ConstantCollection {
         }
     }
 
-    /// The answer of `value IN collection`, as ``ValueTest`` gives it.
+    /// Returns the result of `value IN collection`, in agreement with ``ValueTest``.
     func truth(of value: PropertyValue, logic: NilLogic) -> Truth {
         if value.isNull { return logic == .twoValued ? Truth(hasNull) : isEmpty ? .no : .unknown }
         if contains(value) { return .yes }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A function of the expression language, found by its name.
+/// A function of the expression language.
 struct ExpressionFunction {
     /// Calls the function.
     let call: ([PropertyValue]) throws -> PropertyValue
@@ -9,7 +9,7 @@ struct ExpressionFunction {
         self.call = call
     }
 
-    /// Finds a function written as `name(…)`; `FUNCTION(operand, 'name', …)` finds it too.
+    /// Finds a function by its name, in the forms `name(…)` and `FUNCTION(operand, 'name', …)`.
     init(_ name: String, argumentCount: Int, clause: String) throws {
         if ExpressionFunction.normalized(name) == "distancetolocation:fromlocation:" {
             throw InvalidPredicateError(
@@ -25,7 +25,7 @@ struct ExpressionFunction {
         self.init(call: { try entry.body($0, clause) })
     }
 
-    /// Finds a method; the operand is its first argument.
+    /// Finds a method by its name; the operand is its first argument.
     init(method name: String, argumentCount: Int, clause: String) throws {
         if let body = ExpressionFunction.methods[name] {
             guard argumentCount == name.filter({ $0 == ":" }).count else {
@@ -41,12 +41,12 @@ struct ExpressionFunction {
     private typealias Body = @Sendable ([PropertyValue], String) throws -> PropertyValue
 
     private struct Entry: Sendable {
-        /// How many arguments there must be, or any number.
+        /// The number of arguments; nil for any number.
         let count: Int?
         let body: Body
     }
 
-    /// Apple's names end in a colon for one argument; both spellings are the same function.
+    /// Returns the name without the colon with which Apple's names of functions with one argument end.
     private static func normalized(_ name: String) -> String {
         let lower = name.lowercased()
         return lower.hasSuffix(":") && lower.filter({ $0 == ":" }).count == 1 ? String(lower.dropLast()) : lower
@@ -119,7 +119,7 @@ struct ExpressionFunction {
         return table
     }()
 
-    /// Methods of `NSString` that predicates call through `FUNCTION`.
+    /// The methods of `NSString` that predicates call with `FUNCTION`.
     private static let methods: [String: Body] = [
         "substringFromIndex:": { values, clause in
             try slice(values, clause) { text, index in index <= text.count ? String(decoding: text[index...], as: UTF16.self) : nil }
@@ -150,7 +150,7 @@ struct ExpressionFunction {
         return body(Array(text.utf16), Int(index)).map(PropertyValue.string) ?? .null
     }
 
-    // MARK: Shapes of functions
+    // MARK: Kinds of function
 
     private static func unsuitable(_ name: String, _ value: PropertyValue, _ clause: String) -> InvalidPredicateError {
         InvalidPredicateError(kind: .unsupported, message: "\(name) cannot be made from \(value.typeName), in the clause \(clause)")
@@ -177,7 +177,7 @@ struct ExpressionFunction {
         }
     }
 
-    /// A function of a collection, given as one argument or element by element; nil elements do not count.
+    /// Returns a function of a collection, passed as one argument or as several; nil elements are ignored.
     private static func list(_ body: @escaping Body) -> Entry {
         Entry(count: nil) { values, clause in
             var elements: [PropertyValue] = []
@@ -209,7 +209,7 @@ struct ExpressionFunction {
         var counts: [PropertyValue: Int] = [:]
         for value in values { counts[value.hashedByWorth, default: 0] += 1 }
         let most = counts.values.max()
-        // Of several, the least: a set has no first.
+        // Of several modes, the smallest: a set has no first element.
         return values.reduce(.null) { found, value in
             guard counts[value.hashedByWorth] == most else { return found }
             return found.isNull || value.order(to: found) == .orderedAscending ? value : found

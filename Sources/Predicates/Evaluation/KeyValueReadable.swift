@@ -1,7 +1,7 @@
-/// An object whose properties can be read by name, so that predicates and sort descriptors can look at it.
+/// An object whose properties predicates and sort descriptors can read by name.
 ///
-/// Dictionaries need no conformance, and the stored properties of plain Swift structures and classes are found by reflection; conforming is
-/// faster than that, and the only way to computed properties.
+/// Dictionaries need no conformance, and the stored properties of plain Swift structures and classes are found by reflection; a
+/// conformance is faster, and required for computed properties.
 public protocol KeyValueReadable: AnyObject {
     /// Reads a property.
     ///
@@ -25,7 +25,7 @@ final class KeyedValues: KeyValueReadable {
     }
 }
 
-/// A plain Swift value as an object; its stored properties are read by reflection.
+/// A plain Swift value as an object, whose stored properties are read by reflection.
 final class ReflectedValue {
     let value: Any
 

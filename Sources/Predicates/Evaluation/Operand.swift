@@ -1,34 +1,34 @@
-/// Answers whether a subject matches.
+/// Returns whether a subject matches.
 typealias SubjectTest = (PredicateSubject) throws -> Bool
 /// Reads one value.
 typealias ValueReader = (PredicateSubject) throws -> PropertyValue
-/// Visits values until the callback answers false.
+/// Visits values until the callback returns false.
 typealias ValueVisitor = (PredicateSubject, (PropertyValue) throws -> Bool) throws -> Void
-/// Visits subjects until the callback answers false.
+/// Visits subjects until the callback returns false.
 typealias SubjectVisitor = (PredicateSubject, (PredicateSubject) throws -> Bool) throws -> Void
-/// Follows to another subject, or to none.
+/// Returns a related subject, or nil.
 typealias SubjectFollower = (PredicateSubject) throws -> PredicateSubject?
 
 /// One side of a comparison, compiled as far as its kind is known.
 enum Operand {
-    /// Always the same.
+    /// A constant.
     case constant(PropertyValue)
-    /// An attribute of the subject itself.
+    /// An attribute of the subject.
     case slot(SlotLocation, SlotKind)
-    /// One value that can be no collection.
+    /// A value that is not a collection.
     case value(ValueReader)
-    /// One value of a kind known only at run time.
+    /// A value whose kind is known at run time only.
     case dynamic(ValueReader)
-    /// A subject reached over relationships to one; without a follower, the subject itself.
+    /// A subject reached over to-one relationships; without a follower, the evaluated subject.
     case subject(SchemaReference, follow: SubjectFollower?)
-    /// The end of a relationship to one: what stands for it in comparisons is known without following.
+    /// The destination of a to-one relationship, whose identity is known without loading it.
     case reference(SchemaReference, identity: ValueReader, follow: SubjectFollower)
-    /// Subjects reached over a relationship to many, and how many they are where that is known without visiting them.
+    /// The subjects reached over a to-many relationship, and their count where it is known without visiting them.
     case subjects(SchemaReference, SubjectVisitor, count: ValueReader? = nil)
-    /// Values reached over a relationship to many.
+    /// The values reached over a to-many relationship.
     case values(ValueVisitor)
 
-    /// Reads the operand as one value; many become an array.
+    /// Returns a reader of the operand as one value; several values become an array.
     func scalar() -> ValueReader {
         switch self {
         case .constant(let value): return { _ in value }
@@ -50,7 +50,7 @@ enum Operand {
         }
     }
 
-    /// Whether this certainly is many, or may turn out to be at run time.
+    /// Whether the operand is a collection, or may be one at run time.
     var isMany: Bool {
         switch self {
         case .subjects, .values: true
@@ -58,7 +58,7 @@ enum Operand {
         }
     }
 
-    /// Visits the elements, of nested collections too; a nil instead of a collection has none.
+    /// Returns a visitor of the elements, including those of nested collections; nil instead of a collection has none.
     func elements(clause: String = "") -> ValueVisitor {
         switch self {
         case .values(let visit): return visit
@@ -80,7 +80,7 @@ enum Operand {
 }
 
 extension PropertyValue {
-    /// Visits the elements of a collection and of the collections in it; a value that is none is its own only element.
+    /// Visits the elements of a collection and its nested collections; any other value is its only element.
     func visitLeaves(_ body: (PropertyValue) throws -> Bool) throws -> Bool {
         guard let elements else { return try body(self) }
         for element in elements where try !element.visitLeaves(body) { return false }

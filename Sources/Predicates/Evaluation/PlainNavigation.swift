@@ -1,7 +1,7 @@
 import Foundation
 
 extension PropertyValue {
-    /// Converts anything at all: what has no counterpart is held as an object whose stored properties are read by reflection.
+    /// Converts any value: one without a counterpart becomes an object whose stored properties are read by reflection.
     init(plain value: Any?) throws {
         guard let value else {
             self = .null
@@ -20,11 +20,11 @@ extension PropertyValue {
         }
     }
 
-    /// Reads one key of a value that is known only at run time.
+    /// Reads a key of a value whose kind is known at run time only.
     ///
     /// - Parameters:
-    ///   - key: The key; collection operators are not handled here.
-    ///   - clause: What is being evaluated, for the message.
+    ///   - key: The key; collection operators are not supported here.
+    ///   - clause: The evaluated clause, for the message.
     /// - Returns: The value; for a collection, an array of the values of its elements.
     func value(forKey key: String, clause: String) throws -> PropertyValue {
         if key.lowercased() == "self" { return self }
@@ -55,14 +55,14 @@ extension PropertyValue {
         let value: Any = (object as? ReflectedValue)?.value ?? object
         var mirror: Mirror? = Mirror(reflecting: value)
         while let current = mirror {
-            // A lazy or wrapped property is stored under another name; it is not what was asked for.
+            // A lazy or wrapped property is stored under another name, which is not found here.
             if let child = current.children.first(where: { $0.label == key }) { return try PropertyValue(plain: child.value) }
             mirror = current.superclassMirror
         }
         throw InvalidPredicateError(kind: .unknownKeyPath, message: "\(type(of: value)) has no key \"\(key)\", in the clause \(clause)")
     }
 
-    /// The properties that key-value coding finds on a string.
+    /// Returns the properties that key-value coding finds in a string.
     private static func property(_ key: String, of text: String) -> PropertyValue? {
         switch key {
         case "length": .int64(Int64(text.utf16.count))
@@ -79,7 +79,7 @@ extension PropertyValue {
         }
     }
 
-    /// What the value is, in words for messages.
+    /// The kind of the value, for messages.
     var typeName: String {
         switch self {
         case .null: "nil"

@@ -1,9 +1,9 @@
 import Foundation
 
 extension CompiledPredicate {
-    /// Answers whether a plain value matches: a dictionary, an object, a structure, text or a number.
+    /// Returns whether a plain value matches: a dictionary, an object, a structure, a string or a number.
     ///
-    /// The predicate was compiled for ``PlainSchema/shared``.
+    /// The predicate must be compiled for ``PlainSchema/shared``.
     func matches(plain value: Any?) throws -> Bool {
         let box = PlainValue(original: value, value: try PropertyValue(plain: value))
         return try withExtendedLifetime(box) { try matches(box.subject) }
@@ -20,15 +20,15 @@ final class PlainValue {
         self.value = value
     }
 
-    /// The subject; there are no slots, and nothing reads them.
+    /// The subject, which has no slots.
     var subject: PredicateSubject {
         PredicateSubject(slots: UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque()), object: self)
     }
 }
 
-/// The schema of things about which nothing is known beforehand.
+/// The schema of values whose properties are known at run time only.
 final class PlainSchema: PredicateSchema, Sendable {
-    /// It has no state, so one serves all.
+    /// The shared instance; a schema without state.
     static let shared = PlainSchema()
 
     var schemaName: String { "A value" }

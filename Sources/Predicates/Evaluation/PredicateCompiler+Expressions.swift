@@ -3,7 +3,7 @@ import Foundation
 extension PredicateCompiler {
     /// Compiles an expression as far as its kind is known.
     ///
-    /// The parts come first and are put together after that, so that a level of nesting needs little stack.
+    /// The parts are compiled first and combined by another function, so that a level of nesting needs little stack.
     func operand(_ expression: ExpressionTree, clause: String) throws -> Operand {
         try descend()
         defer { ascend() }
@@ -26,7 +26,7 @@ extension PredicateCompiler {
         }
     }
 
-    /// Puts an expression together from its compiled parts.
+    /// Combines the compiled parts of an expression.
     private func combined(_ expression: ExpressionTree, _ parts: [Operand], _ clause: String) throws -> Operand {
         switch expression {
         case .constant(let value): return .constant(resolved(value))
@@ -105,7 +105,7 @@ extension PredicateCompiler {
         try operand(expression, clause: clause).scalar()
     }
 
-    /// The evaluated object. A plain value has no schema: everything about it is found at run time.
+    /// The evaluated object. A plain value has no schema: its properties are found at run time.
     private var root: Operand {
         if schema.isPlain {
             let schema = schema
@@ -114,7 +114,7 @@ extension PredicateCompiler {
         return .subject(schema, follow: nil)
     }
 
-    /// A constant with the host's objects replaced by what stands for them.
+    /// Returns a constant in which the host's objects are replaced by their identities.
     private func resolved(_ value: PropertyValue) -> PropertyValue {
         switch value {
         case .object(let reference): return resolved(reference) ?? value
@@ -231,8 +231,8 @@ extension PredicateCompiler {
 }
 
 extension PropertyValue {
-    /// The value in the one form that every value of the same worth has, so that hashing finds it: whole numbers as integers, other decimal
-    /// numbers as the binary number that is taken for them, where there is one.
+    /// The canonical form of all values that compare as equal, for hashing: integral numbers as integers, other decimal numbers as the
+    /// binary number that is compared as equal, if there is one.
     var hashedByWorth: PropertyValue {
         switch self {
         case .bool(let value): .int64(value ? 1 : 0)
@@ -245,7 +245,7 @@ extension PropertyValue {
 
 extension Decimal {
     fileprivate var hashedByWorth: PropertyValue {
-        // The text is exact, as no conversion to a binary number is.
+        // The string is exact; a conversion to a binary number is not.
         let text = description
         if let whole = Int64(text), Decimal(whole) == self { return .int64(whole) }
         guard let binary = Double(text), binary.isFinite, Decimal(string: binary.description) == self else { return .decimal(self) }

@@ -1,7 +1,7 @@
 import Foundation
 
 extension PredicateCompiler {
-    /// Follows a key path from an operand.
+    /// Compiles a key path from an operand.
     func path(_ keys: ArraySlice<String>, from base: Operand, clause: String) throws -> Operand {
         var current = base
         var rest = keys
@@ -32,7 +32,7 @@ extension PredicateCompiler {
             kind: .unknownKeyPath, message: "\(schema.schemaName) has no property named \"\(key)\", in the clause \(clause)")
     }
 
-    /// One step from one subject.
+    /// Compiles one key from a single subject.
     private func step(_ key: String, of schema: SchemaReference, follow: SubjectFollower?, clause: String) throws -> Operand {
         if key.uppercased() == "SELF" { return .subject(schema, follow: follow) }
         let property = try property(key, of: schema, clause: clause)
@@ -60,7 +60,7 @@ extension PredicateCompiler {
         }
     }
 
-    /// One step from many subjects.
+    /// Compiles one key from many subjects.
     private func step(_ key: String, of schema: SchemaReference, over visit: @escaping SubjectVisitor, clause: String) throws -> Operand {
         if key.uppercased() == "SELF" { return .subjects(schema, visit) }
         switch try property(key, of: schema, clause: clause) {
@@ -122,7 +122,7 @@ extension PredicateCompiler {
         }
     }
 
-    /// What a path with another operator in it answers for each element: `@sum.tracks.@count` adds up what each album answers.
+    /// Evaluates a path with a further operator for each element: `@sum.tracks.@count` adds the counts of all albums.
     private func eachValue(_ keys: ArraySlice<String>, of collection: Operand, clause: String) throws -> ValueVisitor {
         if case .subjects(let schema, let visit, _) = collection {
             let read = try path(keys, from: .subject(schema, follow: nil), clause: clause).scalar()
@@ -195,7 +195,7 @@ extension ObjectReference {
 }
 
 extension Operand {
-    /// The operand as many, for an operator that goes on with each element.
+    /// Returns the operand as a collection, for an operator that continues with each element.
     fileprivate func asMany(clause: String) throws -> Operand {
         switch self {
         case .subjects, .values: return self

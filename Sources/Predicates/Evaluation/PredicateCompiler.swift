@@ -1,11 +1,11 @@
 import Foundation
 
-/// Turns a tree into closures over the slots of one schema.
+/// Compiles a tree to closures over the slots of one schema.
 ///
-/// Logic of three values costs nothing at run time: a test is compiled either to ask whether the tree is true or to ask whether it is false,
-/// and NOT exchanges the two. A comparison with nil is neither.
+/// Three-valued logic costs nothing at run time: a test is compiled to return whether the tree is true, or whether it is false, and NOT
+/// exchanges the two. A comparison with nil is neither.
 final class PredicateCompiler {
-    /// What a variable stands for while a SUBQUERY runs.
+    /// The value of a variable while a SUBQUERY runs.
     final class Binding {
         let schema: SchemaReference?
         var subject: PredicateSubject?
@@ -16,7 +16,7 @@ final class PredicateCompiler {
         }
     }
 
-    /// A host's object among the constants, and what stands for it.
+    /// A host's object among the constants, and its identity.
     struct ResolvedConstant {
         let reference: ObjectReference
         let value: PropertyValue?
@@ -24,14 +24,14 @@ final class PredicateCompiler {
 
     let schema: SchemaReference
     let logic: NilLogic
-    /// What the compiled closures refer to, and must be kept while they run.
+    /// The schemas that the compiled closures refer to; they must be retained while the closures run.
     private(set) var schemas: [any PredicateSchema]
     /// The host's objects among the constants.
     var constants: [ResolvedConstant] = []
-    /// Whether what was compiled holds good at any later time.
+    /// Whether the compiled code stays valid.
     private(set) var isReusable = true
     var bindings: [String: Binding] = [:]
-    /// What blocks within expressions are given besides their arguments.
+    /// The context that blocks in expressions receive.
     var surroundings: NSMutableDictionary?
     private var depth = 0
 
@@ -41,7 +41,7 @@ final class PredicateCompiler {
         schemas = [schema]
     }
 
-    /// A schema for the compiled closures, which own none.
+    /// Returns a reference to a schema for the compiled closures, which retain none.
     func reference(to schema: any PredicateSchema) -> SchemaReference {
         if !schemas.contains(where: { $0 === schema }) { schemas.append(schema) }
         return SchemaReference(schema)
@@ -51,8 +51,8 @@ final class PredicateCompiler {
     ///
     /// - Parameters:
     ///   - tree: The tree.
-    ///   - expected: The answer that the test looks for.
-    /// - Returns: A test that answers whether the tree's answer is the expected one.
+    ///   - expected: The result that the test looks for.
+    /// - Returns: A test that returns whether the tree has the expected result.
     func test(_ tree: PredicateTree, expecting expected: Bool) throws -> SubjectTest {
         try compiled(tree, expecting: expected).closure
     }
@@ -63,10 +63,10 @@ final class PredicateCompiler {
         return try unlimitedTest(tree, expecting: expected)
     }
 
-    /// Goes one level deeper, within the limit; ``ascend()`` must follow.
+    /// Enters a level of nesting, within the limit; ``ascend()`` must follow.
     func descend() throws {
         depth += 1
-        // Trees that were put together from read ones are allowed to be somewhat deeper than these.
+        // Combinations of parsed trees may be deeper than a parsed tree.
         guard depth <= PredicateLimits.nesting * 3 / 2 else {
             depth -= 1
             throw InvalidPredicateError(
@@ -74,7 +74,7 @@ final class PredicateCompiler {
         }
     }
 
-    /// Comes back from one level deeper.
+    /// Leaves a level of nesting.
     func ascend() {
         depth -= 1
     }
@@ -94,8 +94,7 @@ final class PredicateCompiler {
         }
     }
 
-    /// Several tests in one. All parts are asked for the same answer: either one that gives it
-    /// suffices, or all must.
+    /// Combines several tests. All parts look for the same result: either one that has it suffices, or all must have it.
     private func junction(_ parts: [PredicateTree], expecting expected: Bool, sufficesOne: Bool) throws -> CompiledTest {
         var tests: [CompiledTest] = []
         tests.reserveCapacity(parts.count)
@@ -107,7 +106,7 @@ final class PredicateCompiler {
 
     private func test(_ comparison: PredicateComparison, expecting expected: Bool) throws -> CompiledTest {
         let clause = comparison.clause
-        // The current locale may be another one the next time.
+        // The current locale may change.
         if comparison.options.contains(.localeSensitive) { isReusable = false }
         if case .custom(let name) = comparison.operator {
             throw InvalidPredicateError(kind: .unsupported, message: "\(name) cannot be evaluated, in the clause \(clause)")
@@ -168,7 +167,7 @@ final class PredicateCompiler {
         }
     }
 
-    /// Whether a value is among those a relationship leads to, without loading more of them than needed.
+    /// Returns whether a value is among the destinations of a relationship, without loading more of them than needed.
     private func membership(of element: Operand, in collection: Operand, compare: ValueTest, expecting expected: Bool) -> SubjectTest {
         let read = element.scalar()
         let visit = collection.elements()
@@ -177,7 +176,7 @@ final class PredicateCompiler {
             let element = try read(subject)
             var answer = Truth.no
             try visit(subject) { candidate in
-                // One candidate at a time, as a collection of its own, follows the same rules as the whole.
+                // A single candidate, as a collection, follows the same rules as the whole.
                 let truth =
                     try compare.operation == .isIn
                     ? compare(element, .array([candidate])) : compare(.array([candidate]), element)
@@ -188,7 +187,7 @@ final class PredicateCompiler {
         }
     }
 
-    /// Finds what can never be evaluated, before there is anything to evaluate.
+    /// Reports comparisons that can never be evaluated, at compile time.
     private func checkKinds(_ comparison: PredicateComparison, left: Operand, right: PropertyValue?, clause: String) throws {
         if case .slot(_, let kind) = left, kind != .string,
             [.beginsWith, .endsWith, .like, .matches, .contains].contains(comparison.operator)

@@ -1,22 +1,22 @@
 import Foundation
 
-/// A schema as compiled closures hold it: without owning it.
+/// A schema in compiled closures, which do not retain it.
 ///
-/// Predicate objects keep what was compiled for a schema. If the closures owned it, a predicate in a static variable would keep every
-/// schema, and with it the host's model or store, for as long as the program runs. ``CompiledPredicate`` owns the schemas instead, while somebody uses
-/// it.
+/// Predicate objects cache the tests compiled for a schema. If the closures retained it, a predicate in a static variable would keep
+/// every schema, and with it the host's model or store, alive for the lifetime of the program. A ``CompiledPredicate`` in use retains the
+/// schemas instead.
 struct SchemaReference {
-    /// Whoever runs the closures owns the schemas of ``PredicateCompiler/schemas``.
+    /// The caller of the closures retains the schemas of ``PredicateCompiler/schemas``.
     private unowned(unsafe) let schema: any PredicateSchema
 
-    /// Only ``PredicateCompiler/reference(to:)`` makes one, as it keeps the schema too.
+    /// Called by ``PredicateCompiler/reference(to:)`` only, which retains the schema too.
     init(_ schema: any PredicateSchema) {
         self.schema = schema
     }
 
     var schemaName: String { schema.schemaName }
 
-    /// Whether nothing is known about the subjects beforehand.
+    /// Whether the properties of the subjects are known at run time only.
     var isPlain: Bool { schema is PlainSchema }
 
     func predicateProperty(named key: String) -> PredicateProperty? { schema.predicateProperty(named: key) }

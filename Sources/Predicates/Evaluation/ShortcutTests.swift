@@ -1,10 +1,10 @@
 import Foundation
 
-/// Comparisons of a slot with a constant, without values in between. Each answers exactly as ``ValueTest`` does.
+/// Specialized comparisons of a slot with a constant. Each returns the same result as ``ValueTest``.
 enum ShortcutTests {
-    /// Finds a shortcut.
+    /// Returns a specialized test.
     ///
-    /// - Returns: A test, or nil when the general way must be taken.
+    /// - Returns: A test, or nil when there is none.
     static func make(
         _ comparison: PredicateComparison, left: Operand, right: Operand, logic: NilLogic, expecting expected: Bool
     ) -> CompiledTest? {
@@ -24,7 +24,7 @@ enum ShortcutTests {
         }
         guard case .slot(let location, let kind) = operand else { return nil }
         if constant.isNull { return null(comparison.operator, location, expected).map(CompiledTest.closure) }
-        // What a nil slot answers: unknown is not the expected answer, whichever that is.
+        // The result for a nil slot: unknown is never the expected result.
         let onNull = logic == .threeValued ? false : (comparison.operator == .notEqual) == expected
         let slot = SlotComparison(location: location, onNull: onNull, expected: expected)
         switch (kind, constant) {
@@ -104,7 +104,7 @@ enum ShortcutTests {
 }
 
 extension PredicateComparison.Operator {
-    /// The operator that says the same with the sides exchanged.
+    /// The equivalent operator with the sides exchanged.
     fileprivate var mirrored: PredicateComparison.Operator? {
         switch self {
         case .equal, .notEqual: self

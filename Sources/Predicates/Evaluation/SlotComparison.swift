@@ -1,14 +1,14 @@
 import Foundation
 
-/// A slot about to be compared with a constant.
+/// A slot to compare with a constant.
 struct SlotComparison {
     let location: SlotLocation
-    /// The answer for a nil slot.
+    /// The result for a nil slot.
     let onNull: Bool
-    /// The answer that the test looks for.
+    /// The result that the test looks for.
     let expected: Bool
 
-    /// Compares text by `==` and by the order of its composed form.
+    /// Returns a test that compares strings by `==` and by the order of their composed form.
     private func orderTest(_ operation: PredicateComparison.Operator, _ constant: String) -> SubjectTest? {
         let location = location
         let onNull = onNull
@@ -32,7 +32,7 @@ struct SlotComparison {
         }
     }
 
-    /// Compares text by the text operators, with the constant made ready beforehand.
+    /// Returns a test for a string operator, with the constant prepared.
     func textTest(_ comparison: PredicateComparison, _ constant: String) -> CompiledTest? {
         let options = comparison.options
         if options.isEmpty, let test = orderTest(comparison.operator, constant) { return .closure(test) }

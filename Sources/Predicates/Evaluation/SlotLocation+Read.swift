@@ -19,7 +19,7 @@ extension SlotLocation {
 // MARK: Packed values
 
 extension SlotLocation {
-    /// The bytes of a packed value; nil where the value lies in the slot itself.
+    /// Returns the bytes of a packed value; nil where the slot contains the value.
     @inline(__always) func packedBytes(_ subject: PredicateSubject) -> UnsafeBufferPointer<UInt8>? {
         guard isPackable, subject.slots.load(fromByteOffset: nullOffset &+ 8, as: UInt64.self) & nullMask != 0 else { return nil }
         let word = subject.slots.load(fromByteOffset: offset, as: UInt64.self)
@@ -28,13 +28,13 @@ extension SlotLocation {
             count: Int(truncatingIfNeeded: word &>> 32))
     }
 
-    /// The text in a slot that is not nil.
+    /// Returns the string in a slot that is not nil.
     @inline(__always) func text(_ subject: PredicateSubject) -> String {
         if let bytes = packedBytes(subject) { return String(decoding: bytes, as: UTF8.self) }
         return subject.slots.load(fromByteOffset: offset, as: String.self)
     }
 
-    /// The data in a slot that is not nil.
+    /// Returns the data in a slot that is not nil.
     func data(_ subject: PredicateSubject) -> Data {
         if let bytes = packedBytes(subject) { return Data(buffer: bytes) }
         return subject.slots.load(fromByteOffset: offset, as: Data.self)

@@ -1,21 +1,21 @@
-/// The simplest comparisons of a slot with a constant, as plain data: nothing to retain and nothing to call, so that several of them run as
-/// one closure.
+/// The simplest comparisons of a slot with a constant, as plain data: nothing to retain and nothing to call, so that several of them run
+/// in one closure.
 struct SlotTest {
-    /// What is asked of a value.
+    /// The condition for a value.
     enum Check {
-        /// An integer within bounds, which also says equal, less and greater.
+        /// An integer within bounds, which also expresses equal, less and greater.
         case integer(Int64, Int64)
-        /// A binary number within bounds; what is no number never is.
+        /// A binary number within bounds; NaN never is.
         case double(Double, Double)
-        /// Text that begins with up to eight ASCII bytes, here in one word with the first byte lowest.
+        /// A string that begins with up to eight ASCII bytes, here in one word with the first byte lowest.
         case prefix(UInt64, count: Int)
     }
 
     let location: SlotLocation
     let check: Check
-    /// The answer for a nil slot.
+    /// The result for a nil slot.
     let onNull: Bool
-    /// The answer that the test looks for.
+    /// The result that the test looks for.
     let expected: Bool
 
     @inline(__always) func callAsFunction(_ subject: PredicateSubject) -> Bool {
@@ -35,7 +35,7 @@ struct SlotTest {
         }
     }
 
-    /// The test for an operator on integers; nil when no bounds can say it.
+    /// Returns the test for an operator on integers; nil when bounds cannot express it.
     static func integer(_ slot: SlotComparison, _ operation: PredicateComparison.Operator, _ constant: Int64) -> SlotTest? {
         func bounds(_ low: Int64, _ high: Int64, _ isInside: Bool = true) -> SlotTest {
             SlotTest(location: slot.location, check: .integer(low, high), onNull: slot.onNull, expected: slot.expected == isInside)
@@ -51,7 +51,7 @@ struct SlotTest {
         }
     }
 
-    /// The test for an operator on binary numbers; nil when no bounds can say it.
+    /// Returns the test for an operator on binary numbers; nil when bounds cannot express it.
     static func double(_ slot: SlotComparison, _ operation: PredicateComparison.Operator, _ constant: Double) -> SlotTest? {
         guard constant.isFinite else { return nil }
         func bounds(_ low: Double, _ high: Double, _ isInside: Bool = true) -> SlotTest {
@@ -60,7 +60,7 @@ struct SlotTest {
         switch operation {
         case .equal: return bounds(constant, constant)
         case .notEqual: return bounds(constant, constant, false)
-        // What is no number is outside of any bounds, so these two may not be said by the opposite bounds.
+        // NaN is outside of any bounds, so these two cannot be expressed by the opposite bounds.
         case .lessThanOrEqual: return bounds(-.infinity, constant)
         case .lessThan: return bounds(-.infinity, constant.nextDown)
         case .greaterThanOrEqual: return bounds(constant, .infinity)
@@ -69,7 +69,7 @@ struct SlotTest {
         }
     }
 
-    /// The test for the beginning of text; nil when it is too long or not ASCII.
+    /// Returns the test for a string prefix; nil when it is too long or not ASCII.
     static func prefix(_ slot: SlotComparison, _ bytes: [UInt8]) -> SlotTest? {
         guard !bytes.isEmpty, bytes.count <= 8, bytes.allSatisfy({ $0 < 0x80 }) else { return nil }
         var word: UInt64 = 0
@@ -85,7 +85,7 @@ struct SlotTest {
         return quick ?? slowPrefix(text, prefix, count)
     }
 
-    /// Whether bytes begin with an ASCII prefix, or nil when a character beyond Latin could be composed into another.
+    /// Returns whether bytes begin with an ASCII prefix; nil when a character beyond Latin might be composed with others.
     @inline(__always) private static func quickPrefix(_ bytes: UnsafeBufferPointer<UInt8>, _ prefix: UInt64, _ count: Int) -> Bool? {
         guard let base = bytes.baseAddress else { return false }
         var word: UInt64 = 0
@@ -101,7 +101,7 @@ struct SlotTest {
             return byte < 0xCC ? false : nil
         }
         if bytes.count <= count { return bytes.count == count }
-        // A mark after the prefix would belong to its last character; all marks begin with 0xCC or a greater byte.
+        // A mark after the prefix would belong to its last character; all marks begin with a byte of at least 0xCC.
         return base[count] < 0xCC ? true : nil
     }
 
@@ -111,7 +111,7 @@ struct SlotTest {
     }
 }
 
-/// A test as the compiler makes it: plain data while it can be, so that it can be joined with others, or a closure.
+/// The result of compiling a test: plain data where possible, so that tests can be combined, or a closure.
 enum CompiledTest {
     case slot(SlotTest)
     case closure(SubjectTest)
@@ -124,14 +124,14 @@ enum CompiledTest {
         }
     }
 
-    /// Several tests in one, asked in this order: either one that succeeds suffices, or all must.
+    /// Combines several tests, evaluated in this order: either one that succeeds suffices, or all must succeed.
     static func junction(_ tests: [CompiledTest], sufficesOne: Bool) -> CompiledTest {
         var tests = tests
         switch tests.count {
         case 0: return .closure { _ in !sufficesOne }
         case 1: return tests[0]
         case 2...4:
-            // Few tests are joined pairwise, from the end, so that the first is asked first.
+            // A few tests are combined pairwise, from the end, so that the first is evaluated first.
             while tests.count > 1 {
                 let last = tests.removeLast()
                 tests.append(.closure(joined(tests.removeLast(), last, sufficesOne: sufficesOne)))
@@ -146,7 +146,7 @@ enum CompiledTest {
         }
     }
 
-    /// Two tests in one, asked in this order.
+    /// Combines two tests, evaluated in this order.
     private static func joined(_ first: CompiledTest, _ second: CompiledTest, sufficesOne: Bool) -> SubjectTest {
         switch (first, second) {
         case (.slot(let first), .slot(let second)):

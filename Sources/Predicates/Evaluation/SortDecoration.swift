@@ -1,10 +1,10 @@
 import Foundation
 
-/// The first sort key of each subject, abridged to one integer that is compared instead of the values as long as it differs.
+/// Abbreviates the first sort key of each subject to one integer, which is compared instead of the values as long as it differs.
 ///
-/// Text gives its next eight bytes after whatever all texts begin with; numbers and dates give all of their value.
+/// The integer contains the next eight bytes of strings after their common prefix; numbers and dates are complete.
 struct SortDecoration {
-    /// A subject's abridged value and its place.
+    /// A subject's abbreviated value and its index.
     struct Entry {
         var key: UInt64
         var index: Int
@@ -25,7 +25,7 @@ struct SortDecoration {
         ascending = descriptor.ascending
     }
 
-    /// Whether different values always have different keys, save that nil shares its key with the smallest.
+    /// Whether different values always have different keys, except that nil shares its key with the smallest value.
     var isWhole: Bool {
         switch kind {
         case .bool, .int64: true
@@ -36,7 +36,7 @@ struct SortDecoration {
     /// The key of nil.
     var nilKey: UInt64 { ascending ? 0 : .max }
 
-    /// Decorates subjects; a smaller key means further ahead, and equal keys mean nothing.
+    /// Returns the entries of subjects; a smaller key precedes, and equal keys decide nothing.
     func entries(of subjects: [PredicateSubject]) -> [Entry] {
         switch kind {
         case .bool, .int64:
@@ -46,7 +46,7 @@ struct SortDecoration {
         case .double, .date:
             return decorated(subjects) { subject in
                 let value = subject.slots.load(fromByteOffset: location.offset, as: Double.self)
-                // The bits of a number order like integers once the sign is turned; the two zeros are one value.
+                // The bits of numbers are ordered like integers once the sign is flipped; the two zeros are equal.
                 let bits = (value == 0 ? 0 : value).bitPattern
                 return bits >> 63 == 1 ? ~bits : bits | (1 << 63)
             }
@@ -68,7 +68,7 @@ struct SortDecoration {
         return entries
     }
 
-    /// Sorts entries by their keys, digit by digit: a fixed number of passes instead of comparisons. Entries of equal keys keep their order.
+    /// Sorts entries by their keys with a stable radix sort: a fixed number of passes instead of comparisons.
     static func sortByKey(_ entries: inout [Entry]) {
         let count = entries.count
         var spare = entries
@@ -88,11 +88,11 @@ struct SortDecoration {
         }
     }
 
-    /// How many keys have each digit, then where the next of them goes.
+    /// The number of keys with each digit, then the position of the next of them.
     private struct DigitPlaces {
         private var places = [Int](repeating: 0, count: 256)
 
-        /// Counts digits. True when all are the same.
+        /// Counts digits. Returns true when all are equal.
         mutating func count(_ entries: UnsafeMutableBufferPointer<Entry>, _ shift: UInt64) -> Bool {
             places.withUnsafeMutableBufferPointer { places in
                 for entry in entries { places[Int(truncatingIfNeeded: entry.key >> shift & 0xFF)] += 1 }
@@ -112,7 +112,7 @@ struct SortDecoration {
 
     // MARK: Text
 
-    /// Calls with the bytes of the composed text.
+    /// Calls `body` with the bytes of the composed string.
     @inline(__always) private static func text<Result>(
         _ subject: PredicateSubject, _ location: SlotLocation, _ body: (UnsafeBufferPointer<UInt8>) -> Result
     ) -> Result {
@@ -121,7 +121,7 @@ struct SortDecoration {
         return text.withUTF8(body)
     }
 
-    /// Eight bytes, the first the most significant; zeros after the end.
+    /// Returns eight bytes in big-endian order; zeros after the end.
     @inline(__always) private static func key(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> UInt64 {
         guard bytes.count > start, let base = bytes.baseAddress else { return 0 }
         let count = bytes.count - start
@@ -131,7 +131,7 @@ struct SortDecoration {
         return key
     }
 
-    /// How many bytes all texts have in common at their beginning; a nil shares any.
+    /// Returns the length of the common prefix of all strings; nil has any prefix.
     private func sharedPrefix(_ subjects: [PredicateSubject]) -> Int {
         guard let first = subjects.first(where: { !location.isNull(in: $0) }) else { return 0 }
         let reference = SortDecoration.text(first, location) { Array($0) }

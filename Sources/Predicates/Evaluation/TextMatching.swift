@@ -1,8 +1,8 @@
 import Foundation
 
-/// How text operators look at text: canonically equivalent spellings are the same, and `[c]` and `[d]` fold as Foundation does.
+/// The comparison rules of string operators: canonically equivalent strings are equal, and `[c]` and `[d]` fold like Foundation.
 enum TextMatching {
-    /// Folds case and marks as the options ask.
+    /// Folds case and diacritics according to the options.
     static func folded(_ text: String, _ options: PredicateComparison.Options) -> String {
         let folds = options.intersection([.caseInsensitive, .diacriticInsensitive])
         if folds.isEmpty { return text }
@@ -15,30 +15,30 @@ enum TextMatching {
         return text.folding(options: comparing, locale: options.contains(.localeSensitive) ? .current : nil)
     }
 
-    /// Text in composed form, which is what the operators compare byte by byte.
+    /// Returns a string in composed form, in which the operators compare it byte by byte.
     static func composed(_ text: String) -> String {
         isComposed(text) ? text : text.precomposedStringWithCanonicalMapping
     }
 
-    /// Whether text is certainly in composed form already: whether every character comes from a block in which composing changes nothing.
+    /// Returns whether a string is certainly in composed form: every character belongs to a block that composition does not change.
     static func isComposed(_ text: String) -> Bool {
         text.utf8.allSatisfy { byte in
-            // Below 0xC0: ASCII and the later bytes of a character. Then by first byte: Latin, Cyrillic, ideographs, Korean syllables.
+            // Below 0xC0: ASCII and continuation bytes. Then by first byte: Latin, Cyrillic, ideographs, Korean syllables.
             byte < 0xCC || byte == 0xD0 || byte == 0xD1 || (byte >= 0xE4 && byte <= 0xE9) || byte == 0xEB || byte == 0xEC
         }
     }
 
-    /// How two texts lie to each other by the code points of their composed form.
+    /// Returns the order of two strings by the code points of their composed form.
     ///
-    /// Swift's `<` is not asked where composing matters: it finds a decomposed "e" with an accent neither less than, nor greater than, nor
-    /// equal to a composed one with a letter after it.
+    /// Swift's `<` is not used where composition matters: it finds a decomposed "e" with an accent neither less than, nor greater than,
+    /// nor equal to a composed one followed by a letter.
     static func order(_ left: String, _ right: String) -> ComparisonResult {
         let left = composed(left)
         let right = composed(right)
         return left == right ? .orderedSame : left.utf8.lexicographicallyPrecedes(right.utf8) ? .orderedAscending : .orderedDescending
     }
 
-    /// Whether a match that ends here ends with a whole character: the next one is no mark that belongs to it.
+    /// Returns whether a match that ends here ends with a complete character: the next one is not a combining mark.
     static func isBoundary(_ bytes: ArraySlice<UInt8>) -> Bool {
         guard let first = bytes.first, first >= 0xCC else { return true }
         guard let scalar = String(decoding: bytes.prefix(4), as: UTF8.self).unicodeScalars.first else { return true }
@@ -70,7 +70,8 @@ enum TextMatching {
 }
 
 extension TextMatching {
-    /// Whether ASCII text contains ASCII bytes, in lower case already where case is folded; without making anything. Nil for text that is not ASCII.
+    /// Returns whether an ASCII string contains ASCII bytes, which are in lower case if case is folded; without allocation. Returns nil
+    /// for a string that is not ASCII.
     static func containsWithin(_ text: String, _ part: [UInt8], foldsCase: Bool) -> Bool? {
         let answer = text.utf8.withContiguousStorageIfAvailable { bytes -> Bool? in
             guard bytes.allSatisfy({ $0 < 0x80 }) else { return nil }
@@ -86,7 +87,7 @@ extension TextMatching {
     }
 }
 
-/// One side of a text operator, made ready to be compared.
+/// One side of a string operator, prepared for comparison.
 struct TextOperand {
     let bytes: [UInt8]
 
@@ -95,7 +96,7 @@ struct TextOperand {
     }
 }
 
-/// A LIKE pattern. Matching remembers only the last `*`, so no pattern makes it explode.
+/// A LIKE pattern. Matching backtracks to the last `*` only, so its cost is bounded.
 struct LikePattern {
     private enum Element {
         case character(Character)
@@ -110,7 +111,7 @@ struct LikePattern {
         self.options = options
         var elements: [Element] = []
         var isEscaped = false
-        // Characters that fold together with the pattern's signs do not exist, so that the pattern is folded as a whole.
+        // No character folds together with the pattern's signs, so the pattern is folded as a whole.
         for character in TextMatching.folded(pattern, options) {
             switch character {
             case _ where isEscaped:
@@ -158,13 +159,13 @@ struct LikePattern {
     }
 }
 
-/// A MATCHES pattern: a regular expression that must match the whole text.
+/// A MATCHES pattern: a regular expression that must match the whole string.
 struct MatchPattern {
     private let expression: NSRegularExpression
     private let options: PredicateComparison.Options
 
     init(_ pattern: String, _ options: PredicateComparison.Options, clause: String) throws {
-        // Case is left to the expression, since folding would turn `\S` into `\s`.
+        // Case is handled by the expression, because folding would turn `\S` into `\s`.
         self.options = options.subtracting(.caseInsensitive)
         do {
             expression = try NSRegularExpression(

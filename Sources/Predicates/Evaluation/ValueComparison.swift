@@ -1,6 +1,6 @@
 import Foundation
 
-/// The answer of a comparison in SQL's three-valued logic.
+/// The result of a comparison in SQL's three-valued logic.
 enum Truth {
     case yes
     case no
@@ -11,7 +11,7 @@ enum Truth {
         self = value ? .yes : .no
     }
 
-    /// Both hold.
+    /// Returns the conjunction of both results.
     func and(_ other: Truth) -> Truth {
         switch (self, other) {
         case (.no, _), (_, .no): .no
@@ -22,7 +22,7 @@ enum Truth {
 }
 
 extension PropertyValue {
-    /// Whether two values are worth the same: numbers by value, text by Unicode canonical equivalence, anything else within its own type.
+    /// Returns whether two values compare as equal: numbers by value, strings by canonical equivalence, other values within their type.
     func isWorth(_ other: PropertyValue) -> Bool {
         switch (self, other) {
         case (.int64(let left), .int64(let right)): return left == right
@@ -37,7 +37,7 @@ extension PropertyValue {
         }
     }
 
-    /// How two values lie to each other, or nil when they cannot be ordered.
+    /// Returns the order of two values; nil when they cannot be ordered.
     func order(to other: PropertyValue) -> ComparisonResult? {
         switch (self, other) {
         case (.int64(let left), .int64(let right)): return ordered(left, right)
@@ -69,7 +69,7 @@ extension PropertyValue {
         }
     }
 
-    /// The elements, when this is a collection.
+    /// The elements, if the value is a collection.
     var elements: [PropertyValue]? {
         switch self {
         case .array(let values): values
@@ -78,7 +78,7 @@ extension PropertyValue {
         }
     }
 
-    /// Exactly, where converting the integer would round it.
+    /// Compares exactly, where converting the integer would round it.
     private static func order(_ left: Int64, _ right: Double) -> ComparisonResult? {
         if right.isNaN { return nil }
         if right >= 0x1p63 { return .orderedAscending }
@@ -88,7 +88,7 @@ extension PropertyValue {
         return result == .orderedSame ? ordered(0, right - whole) : result
     }
 
-    /// A binary number is taken for the shortest decimal that reads back as it, so that 0.1 equals 0.1.
+    /// A binary number is compared as the shortest decimal that is read as it, so that 0.1 equals 0.1.
     private static func order(_ left: Decimal, _ right: Double) -> ComparisonResult? {
         if right.isNaN { return nil }
         if abs(right) > 1e120 { return right > 0 ? .orderedAscending : .orderedDescending }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// `CAST(value, 'class')`.
+/// Implements `CAST(value, 'class')`.
 struct ValueConversion {
     private enum Target {
         case date, number, string, decimal
@@ -21,7 +21,7 @@ struct ValueConversion {
         self.clause = clause
     }
 
-    /// Converts; nil stays nil, and a text that is no number becomes nil.
+    /// Converts a value; nil stays nil, and a string that is not a number becomes nil.
     func convert(_ value: PropertyValue) throws -> PropertyValue {
         switch (target, value) {
         case (_, .null): return .null

@@ -1,18 +1,18 @@
 import Foundation
 
-/// Compares two values that are known only when asked: the general way, which every shortcut must agree with.
+/// Compares two values whose types are known at run time only: the general case, with which every specialized test agrees.
 struct ValueTest {
     let operation: PredicateComparison.Operator
     let options: PredicateComparison.Options
     let logic: NilLogic
-    /// Whether one side is written as nil, which asks whether the other has a value.
+    /// Whether one side is the literal nil, which tests whether the other has a value.
     let asksForNil: Bool
     /// The clause, for messages.
     let clause: String
-    /// The pattern of LIKE or MATCHES, when it is constant.
+    /// The pattern of LIKE or MATCHES, if it is constant.
     private var likePattern: LikePattern?
     private var matchPattern: MatchPattern?
-    /// The pattern that was made last, when it is not constant: rows often share one.
+    /// The last pattern, if it is not constant: rows often have the same one.
     private let lastPattern = LastPattern()
 
     init(_ comparison: PredicateComparison, logic: NilLogic, constantRight: PropertyValue?) throws {
@@ -88,7 +88,7 @@ struct ValueTest {
         }
     }
 
-    /// SQL's rule: nil is in no collection, and what is not found in a collection with a nil in it is unknown.
+    /// Implements SQL's rule: nil is in no collection, and a value not found in a collection that contains nil is unknown.
     private func membership(of element: PropertyValue, in collection: PropertyValue) throws -> Truth {
         if case .string(let text) = collection {
             if element.isNull { return .unknown }
@@ -119,7 +119,7 @@ struct ValueTest {
         return Truth(try (matchPattern ?? lastPattern.made(pattern, options, clause: clause)).matches(text))
     }
 
-    /// Both sides as text; nil when one is nil.
+    /// Returns both sides as strings; nil when one is nil.
     private func strings(_ left: PropertyValue, _ right: PropertyValue) throws -> (String, String)? {
         if left.isNull || right.isNull { return nil }
         guard case .string(let first) = left, case .string(let second) = right else {
@@ -134,7 +134,7 @@ struct ValueTest {
     }
 }
 
-/// Keeps one regular expression. A compiled predicate serves one thread at a time, so nothing guards it.
+/// Caches one regular expression. A compiled predicate is used on one thread at a time, so it needs no lock.
 private final class LastPattern {
     private var text = ""
     private var pattern: MatchPattern?

@@ -1,13 +1,13 @@
 public import Foundation
 
 extension Sequence {
-    /// The elements that a predicate matches: dictionaries, objects, structures, text or numbers.
+    /// Returns the elements that match a predicate: dictionaries, objects, structures, strings or numbers.
     ///
-    /// Stops the program when the predicate cannot be evaluated with such elements, as the uncaught exception does on Apple's platforms;
+    /// Stops the program when the predicate cannot be evaluated with such elements, where Apple's framework raises an exception;
     /// ``filtered(matching:)`` throws instead.
     ///
     /// - Parameter predicate: The predicate.
-    /// - Returns: The matching elements, in their order.
+    /// - Returns: The matching elements, in order.
     public func filtered(using predicate: NSPredicate) -> [Element] {
         do {
             return try filtered(matching: predicate)
@@ -16,21 +16,21 @@ extension Sequence {
         }
     }
 
-    /// The elements that a predicate matches, or an error.
+    /// Returns the elements that match a predicate, or throws.
     ///
     /// - Parameter predicate: The predicate.
-    /// - Returns: The matching elements, in their order.
+    /// - Returns: The matching elements, in order.
     /// - Throws: ``InvalidPredicateError``.
     public func filtered(matching predicate: NSPredicate) throws -> [Element] {
         let compiled = try predicate.compiled(for: PlainSchema.shared, logic: .twoValued)
         return try filter { try compiled.matches(plain: $0) }
     }
 
-    /// The elements in the order of sort descriptors; elements that compare as equal keep their order.
+    /// Returns the elements sorted by sort descriptors; the sort is stable.
     ///
-    /// - Parameter descriptors: The descriptors, the most important first.
+    /// - Parameter descriptors: The descriptors, the most significant first.
     /// - Returns: The sorted elements.
-    /// - Throws: ``InvalidPredicateError`` when an element has no such key.
+    /// - Throws: ``InvalidPredicateError`` when an element does not have a key.
     public func sorted(using descriptors: [NSSortDescriptor]) throws -> [Element] {
         let elements = Array(self)
         let boxes = try elements.map { PlainValue(original: $0, value: try PropertyValue(plain: $0)) }
@@ -40,10 +40,10 @@ extension Sequence {
 }
 
 extension NSPredicate {
-    /// Answers whether the predicate matches a plain value, a dictionary or an object, or throws where `evaluate(with:)` stops the program.
+    /// Returns whether the predicate matches a plain value, a dictionary or an object; throws where `evaluate(with:)` stops the program.
     ///
     /// - Parameters:
-    ///   - value: The value that `SELF` stands for.
+    ///   - value: The value of `SELF`.
     ///   - variables: The values of the variables, by name.
     /// - Returns: Whether it matches.
     /// - Throws: ``InvalidPredicateError``.

@@ -1,11 +1,11 @@
 public import Foundation
 
-/// An AND, OR or NOT that is a tree: what `NSPredicate(format: "a == 1 AND b == 2")` makes.
+/// A compound predicate backed by a tree: the result of `NSPredicate(format: "a == 1 AND b == 2")`.
 ///
-/// It is an `NSCompoundPredicate`, with ``subpredicates`` that are made when they are asked for; it evaluates by its tree, not by them.
-/// Foundation's own compound predicates cannot print or compare themselves; this one can.
+/// It is an `NSCompoundPredicate` whose ``subpredicates`` are created on demand; it is evaluated by its tree. Unlike Foundation's
+/// compound predicates, it can be printed and compared.
 ///
-/// An instance may be used on any thread, as long as none sets its properties.
+/// Use an instance on any thread, as long as no thread sets its properties.
 public final class FormatCompoundPredicate: NSCompoundPredicate, EvaluatedPredicate, NSSecureCoding {
     private let lock = NSLock()
     private var current: PredicateEvaluator
@@ -13,7 +13,7 @@ public final class FormatCompoundPredicate: NSCompoundPredicate, EvaluatedPredic
 
     var evaluator: PredicateEvaluator { lock.withLock { current } }
 
-    /// Wraps a tree.
+    /// Creates a predicate from a tree.
     ///
     /// - Parameter tree: An AND, an OR or a NOT; any other tree becomes the only part of an AND.
     public init(predicateTree tree: PredicateTree) {
@@ -26,11 +26,11 @@ public final class FormatCompoundPredicate: NSCompoundPredicate, EvaluatedPredic
         }
         current = PredicateEvaluator(.success(tree))
         PredicateArchive.register()
-        // Foundation refuses a NOT without a part; the real one is made when asked for.
+        // Foundation rejects a NOT without a subpredicate; the actual one is created on demand.
         super.init(type: type, subpredicates: type == .not ? [NSPredicate(value: false)] : [])
     }
 
-    /// The parts, as predicates.
+    /// The subpredicates.
     public override var subpredicates: [NSPredicate] {
         get {
             lock.withLock {
@@ -48,7 +48,7 @@ public final class FormatCompoundPredicate: NSCompoundPredicate, EvaluatedPredic
         set { rebuild(compoundPredicateType, newValue) }
     }
 
-    /// Which of AND, OR and NOT it is.
+    /// The kind of compound: AND, OR or NOT.
     public override var compoundPredicateType: LogicalType {
         get { super.compoundPredicateType }
         set {
@@ -68,7 +68,7 @@ public final class FormatCompoundPredicate: NSCompoundPredicate, EvaluatedPredic
         }
     }
 
-    /// The canonical format string.
+    /// The predicate in canonical format.
     public override var predicateFormat: String { evaluator.format }
 
     /// The same as ``predicateFormat``.
@@ -82,22 +82,22 @@ public final class FormatCompoundPredicate: NSCompoundPredicate, EvaluatedPredic
     /// Evaluates the predicate with a plain value, a dictionary, or an object.
     ///
     /// - Parameters:
-    ///   - object: The value that `SELF` stands for.
+    /// - object: The value of `SELF`.
     ///   - bindings: The values of the variables, by name.
     /// - Returns: Whether it matches.
     public override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
         evaluator.evaluate(object, variables: bindings)
     }
 
-    /// Two predicates are equal when their trees are, whatever their classes.
+    /// Returns whether both predicates have equal trees, regardless of their classes.
     public override func isEqual(_ object: Any?) -> Bool {
         evaluator.isEqual(object)
     }
 
-    /// Hashes in step with equality.
+    /// The hash value, which is the same for equal predicates.
     public override var hash: Int { evaluator.result.hashValue }
 
-    /// A predicate of its own with the same tree.
+    /// Returns a copy with the same tree.
     public override func copy(with zone: NSZone? = nil) -> Any {
         guard let tree = try? evaluator.result.get() else { return self }
         return FormatCompoundPredicate(predicateTree: tree)
@@ -105,15 +105,15 @@ public final class FormatCompoundPredicate: NSCompoundPredicate, EvaluatedPredic
 
     // MARK: Archiving
 
-    /// Archives are read by their classes only.
+    /// Whether predicates support secure coding: true.
     public static var supportsSecureCoding: Bool { true }
 
-    /// Writes the predicate in the layout of Apple's archives; see ``PredicateArchive``.
+    /// Encodes the predicate in the layout of Apple's archives; see ``PredicateArchive``.
     public func encode(with coder: NSCoder) {
         PredicateArchive.encode(evaluator.result, with: coder)
     }
 
-    /// Reads a predicate from an archive that was written by ``encode(with:)``.
+    /// Decodes a predicate from an archive of ``encode(with:)``.
     public convenience init?(coder: NSCoder) {
         guard let tree = PredicateArchive.decodePredicate(with: coder) else { return nil }
         self.init(predicateTree: tree)
@@ -121,9 +121,9 @@ public final class FormatCompoundPredicate: NSCompoundPredicate, EvaluatedPredic
 }
 
 extension FormatCompoundPredicate: PredicateConvertible {
-    /// The tree.
+    /// Returns the tree.
     ///
-    /// - Throws: The ``InvalidPredicateError`` of a part that could not be read.
+    /// - Throws: The ``InvalidPredicateError`` of a part that could not be parsed.
     public func predicateTree() throws -> PredicateTree {
         try evaluator.result.get()
     }

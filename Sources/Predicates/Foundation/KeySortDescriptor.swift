@@ -1,42 +1,42 @@
 public import Foundation
 
-/// The sort descriptor that `NSSortDescriptor(key:ascending:)` makes: it names the property by a key path in text, or by one of Swift that is
-/// turned into text when it is first needed.
+/// The sort descriptor that `NSSortDescriptor(key:ascending:)` creates: it names the property by a key path string, or by a Swift key
+/// path whose name is determined when it is first needed.
 ///
-/// An instance never changes and may be used on any thread.
+/// An instance is immutable and may be used on any thread.
 public final class KeySortDescriptor: NSSortDescriptor {
-    /// The key path as it was given; nil for the objects themselves.
+    /// The key path string; nil for the objects themselves.
     private let givenText: String?
-    /// The key path of Swift that was given instead.
+    /// The Swift key path, for a descriptor created from one.
     let swiftKeyPath: AnyKeyPath?
-    /// The comparator, when one was given.
+    /// The comparator, if there is one.
     let givenComparator: Comparator?
-    /// How text is ordered when no comparator was given.
+    /// The order of strings, without a comparator.
     let order: TextOrder
 
-    /// Makes a descriptor.
+    /// Creates a descriptor.
     ///
     /// - Parameters:
     ///   - key: The key path; nil or `self` for the objects themselves.
-    ///   - ascending: Whether the smallest comes first.
-    ///   - textOrder: How text is ordered.
-    ///   - comparator: What compares two values instead, or nil. It is never shown nil: objects without a value come first.
+    ///   - ascending: Whether the order is ascending.
+    ///   - textOrder: The order of strings.
+    ///   - comparator: A comparator of two values, or nil. It never receives nil: objects without a value come first.
     public init(keyText key: String?, ascending: Bool, textOrder: TextOrder = .binary, comparator: Comparator? = nil) {
         givenText = key
         swiftKeyPath = nil
         givenComparator = comparator
         order = textOrder
-        // Foundation's class needs a key path of its own; nothing of ours reads it.
+        // Foundation's class requires a key path, which this framework never reads.
         super.init(keyPath: \String.count, ascending: ascending)
     }
 
-    /// Makes a descriptor that sorts by a key path of Swift; it is named when it is needed, see ``KeyPathNames``.
+    /// Creates a descriptor that sorts by a Swift key path; its name is determined when it is needed, see ``KeyPathNames``.
     ///
     /// - Parameters:
     ///   - keyPath: The key path.
-    ///   - ascending: Whether the smallest comes first.
-    ///   - textOrder: How text is ordered.
-    ///   - comparator: What compares two values instead, or nil. It is never shown nil: objects without a value come first.
+    ///   - ascending: Whether the order is ascending.
+    ///   - textOrder: The order of strings.
+    ///   - comparator: A comparator of two values, or nil. It never receives nil: objects without a value come first.
     public init(swiftKeyPath keyPath: AnyKeyPath, ascending: Bool, textOrder: TextOrder = .binary, comparator: Comparator? = nil) {
         givenText = nil
         swiftKeyPath = keyPath
@@ -45,12 +45,12 @@ public final class KeySortDescriptor: NSSortDescriptor {
         super.init(keyPath: \String.count, ascending: ascending)
     }
 
-    /// The key path of Swift that was given; for a descriptor that was made from text, a key path without meaning.
+    /// The Swift key path; for a descriptor created from a string, a meaningless key path.
     public override var keyPath: AnyKeyPath { swiftKeyPath ?? super.keyPath }
 
-    /// The key path as text; nil for the objects themselves.
+    /// Returns the key path as a string; nil for the objects themselves.
     ///
-    /// - Throws: ``InvalidPredicateError`` naming the key path of Swift that has no name.
+    /// - Throws: ``InvalidPredicateError`` naming a Swift key path without a name.
     func keyText() throws -> String? {
         guard let swiftKeyPath else { return givenText }
         let names = try KeyPathNames.names(of: swiftKeyPath)
@@ -60,7 +60,7 @@ public final class KeySortDescriptor: NSSortDescriptor {
     /// The key path for messages.
     var shownKey: String { swiftKeyPath.map { "\($0)" } ?? givenText ?? "self" }
 
-    /// Compares two values in the ascending or descending order of the descriptor.
+    /// The comparator of two values, in the order of the descriptor.
     public override var comparator: Comparator {
         givenComparator ?? { [order] left, right in
             guard let left = try? PropertyValue(plain: left), let right = try? PropertyValue(plain: right) else { return .orderedSame }
@@ -70,7 +70,7 @@ public final class KeySortDescriptor: NSSortDescriptor {
 
     /// Compares two plain values, dictionaries or objects by the key.
     ///
-    /// Stops the program when they have no such key, as the uncaught exception does on Apple's platforms.
+    /// Stops the program when they do not have the key, where Apple's framework raises an exception.
     public override func compare(_ object1: Any, to object2: Any) -> ComparisonResult {
         do {
             let left = try value(of: object1)
@@ -92,16 +92,16 @@ public final class KeySortDescriptor: NSSortDescriptor {
         return ascending ? result : result.reversed
     }
 
-    /// The value of a plain object.
+    /// Returns the value of a plain object.
     func value(of object: Any) throws -> PropertyValue {
-        // The key path itself reads what it leads to, computed properties too.
+        // The key path itself reads the value, also of computed properties.
         if let swiftKeyPath, let value = object[keyPath: swiftKeyPath] { return try PropertyValue(plain: value) }
         let box = PlainValue(original: object, value: try PropertyValue(plain: object))
         let path = try CompiledKeyPath(.path(try keyText() ?? ""), for: PlainSchema.shared)
         return try withExtendedLifetime(box) { try path.value(of: box.subject) }
     }
 
-    /// The same descriptor in the other direction.
+    /// The descriptor in reversed order.
     public override var reversedSortDescriptor: Any {
         if let swiftKeyPath {
             KeySortDescriptor(swiftKeyPath: swiftKeyPath, ascending: !ascending, textOrder: order, comparator: givenComparator)
@@ -110,10 +110,10 @@ public final class KeySortDescriptor: NSSortDescriptor {
         }
     }
 
-    /// The descriptor itself, as it never changes.
+    /// Returns the descriptor itself, which is immutable.
     public override func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// Two descriptors are equal when they name the same key, direction and order; one with a comparator equals only itself.
+    /// Returns whether two descriptors have equal keys, directions and orders; one with a comparator equals only itself.
     public override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? KeySortDescriptor else { return false }
         if self === other { return true }
@@ -121,7 +121,7 @@ public final class KeySortDescriptor: NSSortDescriptor {
             && ascending == other.ascending && order == other.order
     }
 
-    /// Hashes in step with equality.
+    /// The hash value, which is the same for equal descriptors.
     public override var hash: Int {
         var hasher = Hasher()
         hasher.combine(givenText)
@@ -131,26 +131,26 @@ public final class KeySortDescriptor: NSSortDescriptor {
         return hasher.finalize()
     }
 
-    /// The key and the direction.
+    /// A description of the key and the direction.
     public override var description: String {
         "(\(shownKey), \(ascending ? "ascending" : "descending"))"
     }
 }
 
-/// How a sort descriptor orders text; what the selectors of Apple's platforms, such as `localizedStandardCompare:`, stand for.
+/// The orders of strings, in place of the selectors of Apple's platforms, such as `localizedStandardCompare:`.
 public enum TextOrder: Hashable, Sendable {
-    /// By the code points of the composed text, as a store sorts without further ado.
+    /// By the code points of the composed string: the default order of stores.
     case binary
-    /// By code points regardless of case: `caseInsensitiveCompare:`.
+    /// By code points, ignoring case: `caseInsensitiveCompare:`.
     case caseInsensitive
-    /// As the current locale orders: `localizedCompare:`.
+    /// By the current locale: `localizedCompare:`.
     case localized
-    /// As the current locale orders, regardless of case: `localizedCaseInsensitiveCompare:`.
+    /// By the current locale, ignoring case: `localizedCaseInsensitiveCompare:`.
     case localizedCaseInsensitive
-    /// As the Finder orders, numbers by value: `localizedStandardCompare:`.
+    /// Like the Finder, with numbers by value: `localizedStandardCompare:`.
     case localizedStandard
 
-    /// Compares two values: nil first, then by value; kinds that have no order among each other by kind.
+    /// Compares two values: nil first, then by value; values of incomparable kinds by kind.
     func compare(_ left: PropertyValue, _ right: PropertyValue) -> ComparisonResult {
         if left.isNull || right.isNull {
             return left.isNull == right.isNull ? .orderedSame : left.isNull ? .orderedAscending : .orderedDescending
@@ -170,7 +170,7 @@ public enum TextOrder: Hashable, Sendable {
 }
 
 extension PropertyValue {
-    /// Where a kind stands among the others when values of several kinds are sorted.
+    /// The rank of a value's kind among others in a sort.
     fileprivate var rank: Int {
         switch self {
         case .null: 0

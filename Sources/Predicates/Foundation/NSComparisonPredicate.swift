@@ -2,35 +2,36 @@ import Foundation
 
 /// A predicate that compares two expressions.
 ///
-/// It has the name and the members of Apple's class. Foundation on Linux has a class of that name too, which can do nothing and cannot be
-/// subclassed; a file that imports Foundation besides says which it means: `typealias NSComparisonPredicate = Predicates.NSComparisonPredicate`.
+/// It has the name and the members of Apple's class. The class of that name in Foundation on Linux is not usable and cannot be
+/// subclassed; a file that also imports Foundation resolves the ambiguity with `typealias NSComparisonPredicate =
+/// Predicates.NSComparisonPredicate`.
 ///
-/// An instance never changes and may be used on any thread.
+/// An instance is immutable and may be used on any thread.
 ///
 /// Follows `NSComparisonPredicate` in Apple's documentation of Foundation.
 public final class NSComparisonPredicate: FormatPredicate {
-    /// Makes a comparison.
+    /// Creates a comparison.
     ///
     /// - Parameters:
     ///   - lhs: The left side.
     ///   - rhs: The right side.
-    ///   - modifier: Whether and how the elements of a collection on the left are compared one by one.
-    ///   - type: How the sides are compared. ``Operator/customSelector`` has nothing to call and is an error when evaluating:
-    ///     use ``init(leftExpression:rightExpression:modifier:customComparator:)``.
-    ///   - options: How text is compared.
+    ///   - modifier: The way to compare the elements of a collection on the left side.
+    ///   - type: The operator. ``Operator/customSelector`` is an error when evaluated, because there is nothing to call: use
+    ///     ``init(leftExpression:rightExpression:modifier:customComparator:)``.
+    ///   - options: The options for comparing strings.
     public convenience init(
         leftExpression lhs: NSExpression, rightExpression rhs: NSExpression, modifier: Modifier, type: Operator, options: Options = []
     ) {
         self.init(left: lhs, right: rhs, modifier: modifier, operator: type.treeOperator, options: options)
     }
 
-    /// Makes a comparison by code, where Apple's class takes a selector.
+    /// Creates a comparison by a closure, where Apple's class takes a selector.
     ///
     /// - Parameters:
     ///   - lhs: The left side.
     ///   - rhs: The right side.
-    ///   - modifier: Whether and how the elements of a collection on the left are compared one by one.
-    ///   - comparator: Answers whether a left value matches a right one; either may be nil.
+    ///   - modifier: The way to compare the elements of a collection on the left side.
+    ///   - comparator: Returns whether a left value matches a right one; either may be nil.
     public convenience init(
         leftExpression lhs: NSExpression, rightExpression rhs: NSExpression, modifier: Modifier = .direct,
         customComparator comparator: @escaping (Any?, Any?) throws -> Bool
@@ -51,7 +52,7 @@ public final class NSComparisonPredicate: FormatPredicate {
                 }))
     }
 
-    /// The comparison. Stops the program when there is none, because a side or a format could not be read.
+    /// The comparison. Stops the program when there is none, because a side or a format could not be parsed.
     private var comparison: PredicateComparison {
         switch evaluator.result {
         case .success(.comparison(let comparison)): return comparison
@@ -66,7 +67,7 @@ public final class NSComparisonPredicate: FormatPredicate {
     /// The right side.
     public var rightExpression: NSExpression { NSExpression(tree: comparison.right) }
 
-    /// Whether and how the elements of a collection on the left are compared one by one.
+    /// The way to compare the elements of a collection on the left side.
     public var comparisonPredicateModifier: Modifier {
         switch comparison.modifier {
         case .direct: .direct
@@ -75,21 +76,21 @@ public final class NSComparisonPredicate: FormatPredicate {
         }
     }
 
-    /// How the sides are compared.
+    /// The operator.
     public var predicateOperatorType: Operator { Operator(comparison.operator) }
 
-    /// How text is compared.
+    /// The options for comparing strings.
     public var options: Options { Options(rawValue: UInt(truncatingIfNeeded: comparison.options.rawValue)) }
 
-    /// The code that compares, when there is some, where Apple's class has a selector.
+    /// The closure that compares, if there is one; Apple's class has a selector.
     public var customComparator: ((Any?, Any?) throws -> Bool)? {
         if case .comparator(let comparator) = comparison.operator { return comparator.matches }
         return nil
     }
 
-    /// Whether and how the elements of a collection on the left are compared one by one.
+    /// The ways to compare the elements of a collection on the left side.
     public enum Modifier: UInt, Sendable {
-        /// The sides are compared as they are.
+        /// The sides are compared directly.
         case direct = 0
         /// `ALL`: every element must match.
         case all = 1
@@ -105,25 +106,25 @@ public final class NSComparisonPredicate: FormatPredicate {
         }
     }
 
-    /// How text is compared.
+    /// The options for comparing strings.
     public struct Options: OptionSet, Hashable, Sendable {
-        /// The bits.
+        /// The raw value.
         public let rawValue: UInt
 
-        /// Makes options from bits.
+        /// Creates options from a raw value.
         public init(rawValue: UInt) {
             self.rawValue = rawValue
         }
 
-        /// `[c]`: upper and lower case are the same.
+        /// `[c]`: ignores case.
         public static let caseInsensitive = Options(rawValue: 1)
-        /// `[d]`: letters are the same with and without their marks.
+        /// `[d]`: ignores diacritics.
         public static let diacriticInsensitive = Options(rawValue: 2)
-        /// `[n]`: text has been normalized beforehand.
+        /// `[n]`: the strings are normalized already.
         public static let normalized = Options(rawValue: 4)
     }
 
-    /// How the sides are compared.
+    /// The comparison operators.
     public enum Operator: UInt, Sendable {
         /// `<`
         case lessThan = 0
@@ -147,7 +148,7 @@ public final class NSComparisonPredicate: FormatPredicate {
         case endsWith = 9
         /// `IN`
         case `in` = 10
-        /// Code of the host's own, or a comparison known by name only.
+        /// A custom comparator, or a comparison known by name only.
         case customSelector = 11
         /// `CONTAINS`
         case contains = 99

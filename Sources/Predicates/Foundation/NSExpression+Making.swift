@@ -1,22 +1,23 @@
 public import Foundation
 
 extension NSExpression {
-    /// Reads an expression in the format language.
+    /// Parses an expression in the format language.
     ///
-    /// One that does not parse holds the error in ``parseError``; use ``init(parsing:_:)`` to have it thrown.
+    /// An expression that does not parse holds the error in ``parseError``; ``init(parsing:_:)`` throws it.
     ///
     /// - Parameters:
     ///   - expressionFormat: The expression, such as `tracks.@sum.length / 60`.
+    ///   - arguments: The arguments of the placeholders, in order.
     ///   - arguments: What the placeholders stand for, in order.
     public convenience init(format expressionFormat: String, _ arguments: Any?...) {
         self.init(expressionFormat, arguments)
     }
 
-    /// Reads an expression in the format language with its arguments in an array.
+    /// Parses an expression in the format language with its arguments in an array.
     ///
     /// - Parameters:
     ///   - expressionFormat: The expression.
-    ///   - arguments: What the placeholders stand for, in order.
+    ///   - arguments: The arguments of the placeholders, in order.
     public convenience init(format expressionFormat: String, argumentArray arguments: [Any]) {
         self.init(expressionFormat, arguments)
     }
@@ -25,44 +26,44 @@ extension NSExpression {
         self.init(InvalidPredicateError.catching(format: format) { try FormatParser.expression(format, arguments: arguments) })
     }
 
-    /// Reads an expression in the format language, or throws.
+    /// Parses an expression in the format language, or throws.
     ///
     /// - Parameters:
     ///   - expressionFormat: The expression.
-    ///   - arguments: What the placeholders stand for, in order.
+    ///   - arguments: The arguments of the placeholders, in order.
     /// - Throws: ``InvalidPredicateError``.
     public convenience init(parsing expressionFormat: String, _ arguments: Any?...) throws {
         self.init(tree: try FormatParser.expression(expressionFormat, arguments: arguments))
     }
 
-    /// A value.
+    /// Creates an expression for a constant value.
     ///
-    /// - Parameter value: Anything that ``PropertyValue`` can hold, or nil.
+    /// - Parameter value: A value that ``PropertyValue`` supports, or nil.
     public convenience init(forConstantValue value: Any?) {
         self.init(InvalidPredicateError.catching { .constant(try PropertyValue(any: value)) })
     }
 
-    /// `SELF`
+    /// Returns an expression for the evaluated object: `SELF`.
     public static func expressionForEvaluatedObject() -> NSExpression { NSExpression(tree: .evaluatedObject) }
 
-    /// `ANYKEY`
+    /// Returns an expression for any key: `ANYKEY`.
     public static func expressionForAnyKey() -> NSExpression { NSExpression(tree: .anyKey) }
 
-    /// `$name`
+    /// Creates an expression for a variable: `$name`.
     ///
-    /// - Parameter variable: The name without its dollar sign.
+    /// - Parameter variable: The name without the dollar sign.
     public convenience init(forVariable variable: String) {
         self.init(tree: .variable(variable))
     }
 
-    /// A key path.
+    /// Creates an expression for a key path.
     ///
     /// - Parameter keyPath: Keys joined by dots.
     public convenience init(forKeyPath keyPath: String) {
         self.init(tree: .path(keyPath))
     }
 
-    /// A function known by name, such as `sum:` or `add:to:`.
+    /// Creates an expression for a function by name, such as `sum:` or `add:to:`.
     ///
     /// - Parameters:
     ///   - name: The name.
@@ -72,7 +73,7 @@ extension NSExpression {
             InvalidPredicateError.catching { ExpressionTree.function(named: name, try NSExpression.trees(parameters)) })
     }
 
-    /// A method of an operand.
+    /// Creates an expression for a method of an operand.
     ///
     /// - Parameters:
     ///   - target: The operand.
@@ -83,9 +84,9 @@ extension NSExpression {
             InvalidPredicateError.catching { .method(try target.tree(), name, try NSExpression.trees(parameters ?? [])) })
     }
 
-    /// A collection of expressions.
+    /// Creates an expression for a collection of expressions.
     ///
-    /// - Parameter subexpressions: The elements; whatever is no expression becomes a constant.
+    /// - Parameter subexpressions: The elements; an element that is not an expression becomes a constant.
     public convenience init(forAggregate subexpressions: [Any]) {
         self.init(
             InvalidPredicateError.catching {
@@ -95,44 +96,44 @@ extension NSExpression {
             }, isWritten: true)
     }
 
-    /// `left UNION right`
+    /// Creates an expression for a union: `left UNION right`.
     public convenience init(forUnionSet left: NSExpression, with right: NSExpression) {
         self.init(InvalidPredicateError.catching { .setOperation(.union, try left.tree(), try right.tree()) })
     }
 
-    /// `left INTERSECT right`
+    /// Creates an expression for an intersection: `left INTERSECT right`.
     public convenience init(forIntersectSet left: NSExpression, with right: NSExpression) {
         self.init(InvalidPredicateError.catching { .setOperation(.intersect, try left.tree(), try right.tree()) })
     }
 
-    /// `left MINUS right`
+    /// Creates an expression for a difference: `left MINUS right`.
     public convenience init(forMinusSet left: NSExpression, with right: NSExpression) {
         self.init(InvalidPredicateError.catching { .setOperation(.minus, try left.tree(), try right.tree()) })
     }
 
-    /// Those elements of a collection that match.
+    /// Creates an expression for the elements of a collection that match a predicate.
     ///
     /// - Parameters:
     ///   - expression: The collection.
-    ///   - variable: The name of the variable that stands for an element, without its dollar sign.
-    ///   - predicate: What an element must match.
+    ///   - variable: The name of the variable for an element, without the dollar sign.
+    ///   - predicate: The predicate of the elements.
     public convenience init(forSubquery expression: NSExpression, usingIteratorVariable variable: String, predicate: NSPredicate) {
         self.init(
             InvalidPredicateError.catching { .subquery(try expression.tree(), variable: variable, try predicate.tree()) })
     }
 
-    /// One of two values.
+    /// Creates an expression that is one of two expressions.
     ///
     /// - Parameters:
-    ///   - predicate: What decides.
-    ///   - trueExpression: The value if it matches.
-    ///   - falseExpression: The value otherwise.
+    ///   - predicate: The condition.
+    ///   - trueExpression: The expression if the condition is true.
+    ///   - falseExpression: The expression otherwise.
     public convenience init(forConditional predicate: NSPredicate, trueExpression: NSExpression, falseExpression: NSExpression) {
         self.init(
             InvalidPredicateError.catching { .conditional(try predicate.tree(), try trueExpression.tree(), try falseExpression.tree()) })
     }
 
-    /// What code computes.
+    /// Creates an expression that a block computes.
     ///
     /// - Parameters:
     ///   - block: Computes the value from the evaluated object, the values of the arguments (`NSNull` for nil) and the context.

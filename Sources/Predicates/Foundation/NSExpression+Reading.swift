@@ -1,7 +1,7 @@
 public import Foundation
 
 extension NSExpression {
-    /// The tree of an expression that is asked for a part of it. Stops the program when there is none.
+    /// The tree of the expression. Stops the program when there is none.
     private var readTree: ExpressionTree {
         switch result {
         case .success(let tree): return tree
@@ -13,7 +13,7 @@ extension NSExpression {
         preconditionFailure("\(self) is an expression that has no \(name)")
     }
 
-    /// What the expression is.
+    /// The type of the expression.
     public var expressionType: ExpressionType {
         switch readTree {
         case .constant: isWritten ? .aggregate : .constantValue
@@ -34,7 +34,7 @@ extension NSExpression {
         }
     }
 
-    /// The value of a constant, numbers as `NSNumber`; nil for any other kind.
+    /// The value of a constant, with numbers as `NSNumber`; nil for other types.
     public var constantValue: Any? {
         if case .constant(let value) = readTree { return value.any }
         return nil
@@ -48,13 +48,13 @@ extension NSExpression {
         }
     }
 
-    /// The name of a function or method; of a calculation, Apple's name for it, such as `add:to:`.
+    /// The name of a function or method; for arithmetic, Apple's name of the function, such as `add:to:`.
     public var function: String {
         guard let call = readTree.asCall else { missing("function") }
         return call.name
     }
 
-    /// The name of a variable, of the variable of a subquery, or of one that is assigned.
+    /// The name of a variable, of the variable of a subquery, or of an assigned variable.
     public var variable: String {
         switch readTree {
         case .variable(let name), .assignment(let name, _): return name
@@ -63,24 +63,24 @@ extension NSExpression {
         }
     }
 
-    /// What a method is called on, or a key path begins at.
+    /// The operand of a method or of a key path.
     public var operand: NSExpression {
         switch readTree {
         case .method(let operand, _, _), .navigation(let operand, _): return NSExpression(tree: operand)
         case .keyPath: return NSExpression(tree: .evaluatedObject)
-        // Apple's functions are methods of a class that nobody sees.
+        // Apple's functions are methods of a private class.
         case let tree where tree.asCall != nil: return NSExpression(tree: .constant(.string("_NSPredicateUtilities")))
         default: missing("operand")
         }
     }
 
-    /// The arguments of a function, method or block; nil for any other kind.
+    /// The arguments of a function, method or block; nil for other types.
     public var arguments: [NSExpression]? {
         if case .block(_, let arguments) = readTree { return arguments.map(NSExpression.init(tree:)) }
         return readTree.asCall?.arguments.map(NSExpression.init(tree:))
     }
 
-    /// The elements of an aggregate, an array of expressions; of a subquery, the expression of its collection.
+    /// The elements of an aggregate, as an array of expressions; for a subquery, the expression of its collection.
     public var collection: Any {
         switch readTree {
         case .constant(.array(let values)): return values.map { NSExpression(tree: .constant($0)) }
@@ -110,19 +110,19 @@ extension NSExpression {
         return NSExpression(tree: right)
     }
 
-    /// What a conditional is when its predicate matches.
+    /// The expression of a conditional whose predicate matches.
     public var `true`: NSExpression {
         guard case .conditional(_, let value, _) = readTree else { missing("value for true") }
         return NSExpression(tree: value)
     }
 
-    /// What a conditional is when its predicate does not match.
+    /// The expression of a conditional whose predicate does not match.
     public var `false`: NSExpression {
         guard case .conditional(_, _, let value) = readTree else { missing("value for false") }
         return NSExpression(tree: value)
     }
 
-    /// The code of a block.
+    /// The block of a block expression.
     public var expressionBlock: (Any?, [Any], NSMutableDictionary?) -> Any? {
         guard case .block(let block, _) = readTree else { missing("block") }
         return { object, arguments, context in

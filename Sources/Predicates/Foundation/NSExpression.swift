@@ -1,16 +1,16 @@
 public import Foundation
 
-/// An expression: a side of a comparison, or what a fetch is asked to compute.
+/// An expression: a side of a comparison, or a value for a fetch to compute.
 ///
-/// It has the name and the members of Apple's class. Foundation on Linux has a class of that name too, which can do nothing and cannot be
-/// subclassed; a file that imports Foundation besides says which it means: `typealias NSExpression = Predicates.NSExpression`.
+/// It has the name and the members of Apple's class. The class of that name in Foundation on Linux is not usable and cannot be
+/// subclassed; a file that also imports Foundation resolves the ambiguity with `typealias NSExpression = Predicates.NSExpression`.
 ///
-/// A member that the kind of expression does not have stops the program, where Apple's class raises an exception. An instance never changes and
-/// may be used on any thread.
+/// A member that the type of expression does not have stops the program, where Apple's class raises an exception. An instance is
+/// immutable and may be used on any thread.
 ///
 /// Follows `NSExpression` in Apple's documentation of Foundation.
 public final class NSExpression: NSObject, NSCopying, NSSecureCoding {
-    /// What an expression is.
+    /// The types of expression.
     public enum ExpressionType: UInt, Sendable {
         /// A value.
         case constantValue = 0
@@ -20,7 +20,7 @@ public final class NSExpression: NSObject, NSCopying, NSSecureCoding {
         case variable = 2
         /// A key path.
         case keyPath = 3
-        /// A function, calculation, cast or element.
+        /// A function, arithmetic, a cast or an element.
         case function = 4
         /// `a UNION b`
         case unionSet = 5
@@ -28,7 +28,7 @@ public final class NSExpression: NSObject, NSCopying, NSSecureCoding {
         case intersectSet = 6
         /// `a MINUS b`
         case minusSet = 7
-        /// `$name := value`, which Apple keeps to itself.
+        /// `$name := value`, which is private in Apple's class.
         case variableAssignment = 12
         /// `SUBQUERY(…)`
         case subquery = 13
@@ -36,16 +36,16 @@ public final class NSExpression: NSObject, NSCopying, NSSecureCoding {
         case aggregate = 14
         /// `ANYKEY`
         case anyKey = 15
-        /// Code.
+        /// A block.
         case block = 19
         /// `TERNARY(…)`
         case conditional = 20
-        /// `FETCH(…)`; Apple has it as `NSFetchRequestExpressionType`.
+        /// `FETCH(…)`; `NSFetchRequestExpressionType` on Apple's platforms.
         case fetchRequest = 50
     }
 
     let result: Result<ExpressionTree, InvalidPredicateError>
-    /// Whether constants in a collection were given one by one, which the tree does not tell from a constant collection.
+    /// Whether the constants of a collection were given one by one, which the tree does not distinguish from a constant collection.
     let isWritten: Bool
 
     init(_ result: Result<ExpressionTree, InvalidPredicateError>, isWritten: Bool = false) {
@@ -54,22 +54,22 @@ public final class NSExpression: NSObject, NSCopying, NSSecureCoding {
         PredicateArchive.register()
     }
 
-    /// Wraps a tree.
+    /// Creates an expression from a tree.
     ///
     /// - Parameter tree: The tree.
     public convenience init(tree: ExpressionTree) {
         self.init(.success(tree))
     }
 
-    /// The tree.
+    /// Returns the tree.
     ///
-    /// - Returns: The tree, which every reader of predicates works from.
-    /// - Throws: The ``InvalidPredicateError`` of a format or value that could not be read.
+    /// - Returns: The tree, the representation for all code that processes predicates.
+    /// - Throws: The ``InvalidPredicateError`` of a format or value that could not be parsed.
     public func tree() throws -> ExpressionTree {
         try result.get()
     }
 
-    /// Why the expression could not be read, or nil.
+    /// The error of an expression that could not be parsed, or nil.
     public var parseError: InvalidPredicateError? {
         if case .failure(let error) = result { return error }
         return nil
@@ -80,8 +80,8 @@ public final class NSExpression: NSObject, NSCopying, NSSecureCoding {
     /// Stops the program when it cannot be evaluated with such an object; ``value(with:context:)`` throws instead.
     ///
     /// - Parameters:
-    ///   - object: What `SELF` stands for: a plain value, a dictionary or an object.
-    ///   - context: The values of variables by their names; it is handed on to blocks.
+    ///   - object: The value of `SELF`: a plain value, a dictionary or an object.
+    ///   - context: The values of variables by name, also passed to blocks.
     /// - Returns: The value.
     public func expressionValue(with object: Any?, context: NSMutableDictionary?) -> Any? {
         do {
@@ -94,8 +94,8 @@ public final class NSExpression: NSObject, NSCopying, NSSecureCoding {
     /// Evaluates the expression, or throws.
     ///
     /// - Parameters:
-    ///   - object: What `SELF` stands for: a plain value, a dictionary or an object.
-    ///   - context: The values of variables by their names; it is handed on to blocks.
+    ///  - object: The value of `SELF`: a plain value, a dictionary or an object.
+    ///   - context: The values of variables by name, also passed to blocks.
     /// - Returns: The value; numbers as `NSNumber`, collections as arrays or sets.
     /// - Throws: ``InvalidPredicateError``.
     public func value(with object: Any?, context: NSMutableDictionary? = nil) throws -> Any? {
@@ -110,7 +110,7 @@ public final class NSExpression: NSObject, NSCopying, NSSecureCoding {
         return try withExtendedLifetime((box, compiler)) { try read(box.subject).any }
     }
 
-    /// The expression as it is written in a format string. For one that could not be read, the error's message.
+    /// The expression in the format language. For an expression that could not be parsed, the error's message.
     public override var description: String {
         switch result {
         case .success(let tree): tree.description
@@ -118,28 +118,28 @@ public final class NSExpression: NSObject, NSCopying, NSSecureCoding {
         }
     }
 
-    /// Two expressions are equal when their trees are.
+    /// Returns whether both expressions have equal trees.
     public override func isEqual(_ object: Any?) -> Bool {
         (object as? NSExpression)?.result == result
     }
 
-    /// Hashes in step with equality.
+    /// The hash value, which is the same for equal expressions.
     public override var hash: Int { result.hashValue }
 
-    /// The expression itself, as it never changes.
+    /// Returns the expression itself, which is immutable.
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
     // MARK: Archiving
 
-    /// Archives are read by their classes only.
+    /// Whether expressions support secure coding: true.
     public static var supportsSecureCoding: Bool { true }
 
-    /// Writes the expression in the layout of Apple's archives; see ``PredicateArchive``.
+    /// Encodes the expression in the layout of Apple's archives; see ``PredicateArchive``.
     public func encode(with coder: NSCoder) {
         PredicateArchive.encode(result, with: coder)
     }
 
-    /// Reads an expression from an archive that was written by ``encode(with:)``.
+    /// Decodes an expression from an archive of ``encode(with:)``.
     public convenience init?(coder: NSCoder) {
         guard let tree = PredicateArchive.decodeExpression(with: coder) else { return nil }
         self.init(tree: tree)
@@ -147,7 +147,7 @@ public final class NSExpression: NSObject, NSCopying, NSSecureCoding {
 }
 
 extension NSExpression: ExpressionConvertible {
-    /// The tree; of an expression that could not be read, a function that names the error when it is compiled.
+    /// The tree; for an expression that could not be parsed, a function that reports the error when it is compiled.
     public var expressionTree: ExpressionTree {
         switch result {
         case .success(let tree): tree

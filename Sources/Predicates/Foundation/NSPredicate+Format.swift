@@ -1,63 +1,64 @@
 public import Foundation
 
-/// Lets initializers in an extension make an instance of a subclass. Every `NSPredicate` conforms; nothing else should.
+/// Lets initializers in an extension create an instance of a subclass. Every `NSPredicate` conforms; no other type should.
 ///
-/// Foundation on Linux marks `NSPredicate(format:)` unavailable. An initializer of a protocol extension may assign `self`, so with this a
-/// plain `NSPredicate(format:)` makes a ``FormatPredicate``.
+/// Foundation on Linux marks `NSPredicate(format:)` as unavailable. An initializer of a protocol extension may assign `self`, so a plain
+/// `NSPredicate(format:)` can create a ``FormatPredicate``.
 public protocol PredicateFactory {}
 
 extension NSPredicate: PredicateFactory {}
 
 extension PredicateFactory where Self: NSPredicate {
-    /// Makes a predicate from a format string.
+    /// Creates a predicate from a format string.
     ///
-    /// A format that does not parse makes a predicate that holds the error: see ``FormatPredicate``. Where an error should be caught at
-    /// once, use ``init(parsing:_:)``.
+    /// A format that does not parse creates a predicate that holds the error: see ``FormatPredicate``. To catch the error at once, use
+    /// ``init(parsing:_:)``.
     ///
     /// - Parameters:
     ///   - predicateFormat: The format, as documented in Apple's Predicate Programming Guide.
-    ///   - arguments: What `%@`, `%K`, `%d` and the other placeholders stand for: numbers, strings, dates, collections, objects, nil.
+    ///   - arguments: The arguments of `%@`, `%K`, `%d` and other placeholders: numbers, strings, dates, collections, objects, nil.
     public init(format predicateFormat: String, _ arguments: Any?...) {
         self = Self.made(from: PredicateEvaluator(parsing: predicateFormat, arguments: arguments).result)
     }
 
-    /// Makes a predicate from a format string with its arguments in an array.
+    /// Creates a predicate from a format string with its arguments in an array.
     ///
     /// - Parameters:
     ///   - predicateFormat: The format.
-    ///   - arguments: What the placeholders stand for, in order; `NSNull` stands for nil.
+    ///   - arguments: The arguments of the placeholders, in order; `NSNull` stands for nil.
     public init(format predicateFormat: String, argumentArray arguments: [Any]?) {
         self = Self.made(from: PredicateEvaluator(parsing: predicateFormat, arguments: arguments ?? []).result)
     }
 
-    /// Makes a predicate from a format string, or throws.
+    /// Creates a predicate from a format string, or throws.
     ///
     /// - Parameters:
     ///   - predicateFormat: The format.
-    ///   - arguments: What the placeholders stand for, in order.
-    /// - Throws: ``InvalidPredicateError`` when the format is not in the language, nests too deeply, or uses more or fewer arguments than there are.
+    ///   - arguments: The arguments of the placeholders, in order.
+    /// - Throws: ``InvalidPredicateError`` when the format is invalid, nests too deeply, or has too few or too many arguments.
     public init(parsing predicateFormat: String, _ arguments: Any?...) throws {
         self = Self.made(from: .success(try FormatParser.predicate(predicateFormat, arguments: arguments)))
     }
 
-    /// Makes a predicate from a tree.
+    /// Creates a predicate from a tree.
     ///
     /// - Parameter tree: The tree.
     public init(tree: PredicateTree) {
         self = Self.made(from: .success(tree))
     }
 
-    /// Replaces variables, `$name`, by values.
+    /// Returns the predicate with its variables, `$name`, replaced by values.
     ///
-    /// - Parameter variables: The values, by the names of the variables without their dollar signs. Variables without a value stay.
-    /// - Returns: A new predicate. A predicate with an error, or a value that has no counterpart in predicates, gives one that holds the error.
+    /// - Parameter variables: The values by variable name, without the dollar sign. Variables without a value are kept.
+    /// - Returns: A new predicate. A predicate with an error, or a value without a counterpart in predicates, produces one that holds the
+    ///   error.
     public func withSubstitutionVariables(_ variables: [String: Any]) -> NSPredicate {
         NSPredicate.made(
             from: InvalidPredicateError.catching { try tree().substituting(try NSPredicate.expressions(variables)) })
     }
 
-    /// The predicate as the class that was asked for: a plain predicate is whatever the tree makes it, a compound predicate wraps what it is
-    /// not, and a comparison that was read as something else holds an error.
+    /// Returns a predicate of the requested class: a plain predicate is of the class that the tree requires, a compound predicate wraps
+    /// other trees, and a comparison whose format is not one holds an error.
     private static func made(from result: Result<PredicateTree, InvalidPredicateError>) -> Self {
         let predicate = NSPredicate.made(from: result)
         if let predicate = predicate as? Self { return predicate }
@@ -76,31 +77,31 @@ extension PredicateFactory where Self: NSPredicate {
     }
 }
 
-/// A kind of predicate of the host's own that can say what tree it stands for.
+/// A custom kind of predicate that can be converted to a tree.
 ///
-/// Conform a subclass of `NSPredicate` to it and ``Foundation/NSPredicate/tree()`` reads it, alone or within a compound predicate.
+/// Conform a subclass of `NSPredicate` to it, and ``Foundation/NSPredicate/tree()`` converts it, alone or within a compound predicate.
 public protocol PredicateConvertible {
-    /// The tree.
+    /// Returns the tree.
     ///
     /// - Throws: An error when there is none.
     func predicateTree() throws -> PredicateTree
 }
 
 extension NSPredicate {
-    /// Reads a predicate of any kind as a tree.
+    /// Converts a predicate of any kind to a tree.
     ///
-    /// Compound predicates are read through their parts. A block, and a subclass that is no ``PredicateConvertible``, becomes an opaque
+    /// Compound predicates are converted part by part. A block, and a subclass that is not ``PredicateConvertible``, becomes an opaque
     /// ``PredicateTree/block(_:)``.
     ///
     /// - Returns: The tree.
-    /// - Throws: The ``InvalidPredicateError`` of a format that could not be read, in this predicate or any of its parts.
+    /// - Throws: The ``InvalidPredicateError`` of a format that could not be parsed, in this predicate or a part.
     public func tree() throws -> PredicateTree {
         try tree(depth: 0)
     }
 
-    /// The predicate as a format string, whatever its kind: `predicateFormat` of a compound predicate is wrong in Foundation on Linux.
+    /// The format string of a predicate of any kind: `predicateFormat` of a compound predicate is wrong in Foundation on Linux.
     ///
-    /// For a predicate whose format could not be read, the error's message.
+    /// For a predicate whose format could not be parsed, the error's message.
     public var formatString: String {
         do {
             return try tree().description
@@ -109,7 +110,7 @@ extension NSPredicate {
         }
     }
 
-    /// Why the predicate, or a part of it, could not be read, or nil.
+    /// The error of a predicate, or a part, that could not be parsed; or nil.
     public var parseError: InvalidPredicateError? {
         do {
             _ = try tree()
@@ -119,7 +120,7 @@ extension NSPredicate {
         }
     }
 
-    /// The predicate object of a tree: a comparison, a compound predicate, or what remains.
+    /// Returns the predicate object for a tree: a comparison, a compound predicate, or another kind.
     static func made(from result: Result<PredicateTree, InvalidPredicateError>) -> NSPredicate {
         switch result {
         case .success(.comparison): return NSComparisonPredicate(PredicateEvaluator(result))
@@ -128,7 +129,7 @@ extension NSPredicate {
         case .success(let tree):
             switch tree {
             case .and, .or, .not: return FormatCompoundPredicate(predicateTree: tree)
-            // A block is the predicate it was.
+            // A block becomes its original predicate.
             case .block(let block): return block.predicate
             default: return FormatPredicate(PredicateEvaluator(result))
             }
@@ -162,7 +163,7 @@ extension NSPredicate {
         }
     }
 
-    /// Variables as expressions.
+    /// Converts variables to expressions.
     static func expressions(_ variables: [String: Any]) throws -> [String: ExpressionTree] {
         try variables.mapValues { value in
             if let expression = value as? ExpressionTree { return expression }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a predicate object of ours is made of: its tree, or why there is none, and what evaluates plain values.
+/// The implementation of this framework's predicate classes: the tree or the parse error, and the evaluation of plain values.
 final class PredicateEvaluator: Sendable {
     let result: Result<PredicateTree, InvalidPredicateError>
     private let cache = CompiledPredicateCache()
@@ -9,13 +9,13 @@ final class PredicateEvaluator: Sendable {
         self.result = result
     }
 
-    /// Reads a format.
+    /// Parses a format.
     convenience init(parsing format: String, arguments: [Any?]) {
         self.init(
             InvalidPredicateError.catching(format: format) { try FormatParser.predicate(format, arguments: arguments) })
     }
 
-    /// Evaluates, or throws.
+    /// Evaluates the predicate, or throws.
     func answer(_ object: Any?, variables: [String: Any]?) throws -> Bool {
         let tree = try result.get()
         if let variables, !variables.isEmpty {
@@ -26,12 +26,12 @@ final class PredicateEvaluator: Sendable {
         return try CompiledPredicate(test: lease.test.test.closure, owner: lease).matches(plain: object)
     }
 
-    /// The test for a schema: compiled once, and used again.
+    /// Returns the test for a schema, compiled once and reused.
     func lease(for schema: any PredicateSchema, logic: NilLogic, expecting expected: Bool) throws -> CompiledLease {
         try cache.lease(result.get(), for: schema, logic: logic, expecting: expected)
     }
 
-    /// Evaluates, or stops the program where Apple's predicate raises an exception.
+    /// Evaluates the predicate, or stops the program where Apple's predicate raises an exception.
     func evaluate(_ object: Any?, variables: [String: Any]?) -> Bool {
         do {
             return try answer(object, variables: variables)
@@ -40,7 +40,7 @@ final class PredicateEvaluator: Sendable {
         }
     }
 
-    /// The canonical format, or the error's message.
+    /// The predicate in canonical format, or the error's message.
     var format: String {
         switch result {
         case .success(let tree): tree.description
@@ -48,7 +48,7 @@ final class PredicateEvaluator: Sendable {
         }
     }
 
-    /// Whether any other predicate has an equal tree, or the same error.
+    /// Returns whether another predicate has an equal tree, or the same error.
     func isEqual(_ object: Any?) -> Bool {
         if let other = object as? any EvaluatedPredicate { return other.evaluator.result == result }
         guard let other = object as? NSPredicate, let tree = try? result.get() else { return false }
@@ -57,13 +57,13 @@ final class PredicateEvaluator: Sendable {
 
 }
 
-/// A predicate object of ours.
+/// A predicate class of this framework.
 protocol EvaluatedPredicate: NSPredicate {
     var evaluator: PredicateEvaluator { get }
 }
 
 extension InvalidPredicateError {
-    /// Runs something that reads a format, and keeps its error.
+    /// Runs a parser and captures its error.
     static func catching<Value>(format: String? = nil, _ body: () throws -> Value) -> Result<Value, InvalidPredicateError> {
         do {
             return .success(try body())

@@ -1,18 +1,18 @@
 public import Foundation
 
-// On Apple's platforms `date as CVarArg` compiles, through the bridge to Objective-C, and code that fills in predicate formats is full of it.
-// Our own format initializers take any value as it is, but such a line must compile before it gets there.
+// On Apple's platforms `date as CVarArg` compiles, through the bridge to Objective-C, and is common in code with predicate formats. The
+// format initializers here accept any value, but such code must compile too.
 
-/// A value that Swift code may pass where a C argument is expected, as it may on Apple's platforms.
+/// A value that Swift code may pass as a C argument, as on Apple's platforms.
 ///
-/// A predicate format receives the value itself; `String(format:)` receives its description, which is what `%@` prints.
+/// A predicate format receives the value itself; `String(format:)` receives its description, which `%@` prints.
 public protocol ArgumentListValue: CVarArg, _CVarArgObject {}
 
 extension ArgumentListValue {
-    /// The description, which keeps itself alive in a C argument list.
+    /// The description, which an argument list retains.
     public var _cVarArgObject: any CVarArg { NSString(string: String(describing: self)) }
 
-    /// The encoding of the description, for callers that do not ask for the object.
+    /// The encoding of the description, for callers that do not use the object.
     public var _cVarArgEncoding: [Int] { _cVarArgObject._cVarArgEncoding }
 }
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The arguments of a format, taken in order.
+/// The arguments of a format, consumed in order.
 struct FormatArguments {
     private let values: [Any?]
     private(set) var used = 0
@@ -21,7 +21,7 @@ struct FormatArguments {
         return values[used]
     }
 
-    /// What a placeholder stands for.
+    /// Returns the argument of a placeholder.
     mutating func node(for token: FormatToken, in parser: FormatParser) throws -> FormatParser.Node {
         guard case .placeholder(let placeholder) = token.kind else { throw parser.unexpected(token, expected: "a placeholder") }
         if placeholder == .key { return .expression(ExpressionTree.evaluatedObject.appendingPath(try keys(for: token, in: parser))) }
@@ -36,7 +36,7 @@ struct FormatArguments {
         return .expression(.constant(try FormatArguments.checked(value, placeholder, token, parser)))
     }
 
-    /// The keys that `%K` stands for.
+    /// Returns the keys of a `%K` placeholder.
     mutating func keys(for token: FormatToken, in parser: FormatParser) throws -> [String] {
         let argument = try take(for: token, in: parser)
         guard let path = argument as? String else {
@@ -49,7 +49,7 @@ struct FormatArguments {
         return keys
     }
 
-    /// Arguments that are already part of a tree.
+    /// Returns the node of an argument that is already a tree.
     private static func node(_ argument: Any?) throws -> FormatParser.Node? {
         switch argument {
         case let expression as ExpressionTree: .expression(expression)
@@ -81,14 +81,14 @@ struct FormatArguments {
     }
 }
 
-/// A type of the host whose instances are expressions, and may be given as `%@`.
+/// A type whose instances are expressions and may be passed as `%@`.
 public protocol ExpressionConvertible {
     /// The expression.
     var expressionTree: ExpressionTree { get }
 }
 
 extension ExpressionTree {
-    /// The key path of an argument, in which `SELF` keeps its meaning.
+    /// Appends keys to the key path of an argument, in which `SELF` keeps its meaning.
     fileprivate func appendingPath(_ keys: [String]) -> ExpressionTree {
         guard keys[0].uppercased() == "SELF" else { return appending(keys) }
         return keys.count == 1 ? self : appending(Array(keys.dropFirst()))

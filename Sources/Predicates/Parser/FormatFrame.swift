@@ -1,13 +1,13 @@
 extension FormatParser {
-    /// Something that has begun and waits for its right side or its end.
+    /// A construct that waits for its right side or its end.
     enum Frame {
-        /// `a AND b` or `a OR b`, with so many parts.
+        /// `a AND b` or `a OR b`, with the number of parts.
         case junction(isAnd: Bool, count: Int)
         /// `NOT`
         case not
-        /// `ANY` and its like, and the index of the word.
+        /// A quantifier such as `ANY`, and the index of its token.
         case quantifier(String, at: Int)
-        /// A comparison; `a NOT IN b` says what `NOT a IN b` says.
+        /// A comparison; `a NOT IN b` is equivalent to `NOT a IN b`.
         case comparison(PredicateComparison.Operator, PredicateComparison.Options, isNegated: Bool)
         /// `$name :=`
         case assignment(String)
@@ -15,10 +15,10 @@ extension FormatParser {
         case binary(BinaryOperator)
         /// A sign before an expression.
         case sign(Sign)
-        /// Something with an end of its own, with so many parts begun, and the index of its first word.
+        /// A construct with a closing token, with the number of parts begun, and the index of its first token.
         case open(Opening, count: Int, at: Int)
 
-        /// How tightly the frame binds what comes next; nil for what has an end of its own.
+        /// The precedence of the frame; nil for a construct with a closing token.
         var precedence: Int? {
             switch self {
             case .junction(isAnd: false, _): Precedence.or
@@ -34,7 +34,7 @@ extension FormatParser {
         }
     }
 
-    /// How tightly operators bind, loosely first.
+    /// The precedences of operators, the lowest first.
     enum Precedence {
         static let or = 1
         static let and = 2
@@ -53,7 +53,7 @@ extension FormatParser {
         static let sign = 15
     }
 
-    /// What has an end of its own.
+    /// The constructs with a closing token.
     enum Opening {
         case parenthesis
         case collection
@@ -68,7 +68,7 @@ extension FormatParser {
             }
         }
 
-        /// Whether commas part it.
+        /// Whether commas separate its parts.
         var hasParts: Bool {
             switch self {
             case .parenthesis, .index: false
@@ -77,14 +77,14 @@ extension FormatParser {
         }
     }
 
-    /// What may stand before an expression.
+    /// The prefix operators of expressions.
     enum Sign: String {
         case minus = "-"
         case plus = "+"
         case complement = "~"
     }
 
-    /// What may stand between two expressions.
+    /// The binary operators of expressions.
     enum BinaryOperator {
         case set(ExpressionTree.SetOperator)
         case arithmetic(ExpressionTree.ArithmeticOperator)

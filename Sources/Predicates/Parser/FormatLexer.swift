@@ -1,6 +1,6 @@
 import Foundation
 
-/// Splits a format string into words, in one pass over its bytes.
+/// Splits a format string into tokens, in one pass over its bytes.
 struct FormatLexer {
     private let format: String
     private let bytes: [UInt8]
@@ -12,7 +12,7 @@ struct FormatLexer {
         bytes = Array(format.utf8)
     }
 
-    /// All words, the last of them the end.
+    /// Returns all tokens, the last of which is the end.
     static func tokens(of format: String) throws -> [FormatToken] {
         var lexer = FormatLexer(format: format)
         var tokens: [FormatToken] = []
@@ -23,7 +23,7 @@ struct FormatLexer {
         }
     }
 
-    /// Where a byte lies, counted in characters.
+    /// Returns the position of a byte, in characters.
     static func position(ofByte offset: Int, in format: String) -> Int {
         let end = format.utf8.index(format.startIndex, offsetBy: offset, limitedBy: format.endIndex) ?? format.endIndex
         return format.distance(from: format.startIndex, to: end)
@@ -71,7 +71,7 @@ struct FormatLexer {
         return (lower >= UInt8(ascii: "a") && lower <= UInt8(ascii: "z")) || byte == UInt8(ascii: "_") || byte >= 0x80
     }
 
-    /// A dot directly after a name or a bracket goes on with a key path, whatever follows it.
+    /// Returns whether a dot directly follows a name or a bracket, where it continues a key path.
     private func followsValue(_ start: Int) -> Bool {
         guard start > 0 else { return false }
         let before = bytes[start - 1]
@@ -123,7 +123,7 @@ struct FormatLexer {
     private mutating func placeholder() throws -> FormatToken.Placeholder {
         let start = index
         index += 1
-        // Flags, width, precision and length say nothing to a predicate; the argument knows its own size.
+        // Flags, width, precision and length are ignored; the argument has its own size.
         while let byte = peek(), isDigit(byte) || "+-#. hlqLztj".utf8.contains(byte) { index += 1 }
         guard let byte = peek() else {
             throw error("The format ends within a placeholder", at: start, expected: "%@, %K, %d or another placeholder")
@@ -166,7 +166,7 @@ struct FormatLexer {
             case "u" where hexadecimal(4) != nil:
                 content.append(contentsOf: String(Character(hexadecimal(4) ?? "?")).utf8)
                 index += 4
-            // Anything else keeps its backslash: `\*` and `\?` are for LIKE, `\d` is for MATCHES.
+            // Other escapes keep their backslash: `\*` and `\?` are for LIKE, `\d` is for MATCHES.
             default: content.append(contentsOf: [byte, escaped])
             }
         }

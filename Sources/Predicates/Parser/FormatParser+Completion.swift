@@ -1,7 +1,7 @@
 import Foundation
 
 extension FormatParser {
-    /// Completes every frame that binds more tightly than a precedence, back to the last that has an end of its own.
+    /// Completes all frames above a precedence, back to the last construct with a closing token.
     mutating func reduce(whileAbove precedence: Int) throws {
         while let frame = frames.last, let own = frame.precedence, own > precedence {
             frames.removeLast()
@@ -41,7 +41,7 @@ extension FormatParser {
             throw failure(.syntax, "\(keyword) must stand before a comparison", at: tokens[word], expected: "a comparison")
         }
         comparison.modifier = keyword == "ALL" ? .all : .any
-        // NONE has no modifier of its own: it is NOT ANY.
+        // NONE has no modifier: it is NOT ANY.
         let isNone = keyword == "NONE"
         try push(
             .predicate(isNone ? .not(.comparison(comparison)) : .comparison(comparison)), height: operand.height + (isNone ? 1 : 0),
@@ -87,7 +87,7 @@ extension FormatParser {
 
     // MARK: Brackets and calls
 
-    /// Completes what had an end of its own.
+    /// Completes a construct at its closing token.
     mutating func complete(_ opening: Opening, count: Int, from word: Int) throws {
         switch opening {
         case .parenthesis:
@@ -100,7 +100,7 @@ extension FormatParser {
                 .expression(.element(try expression(base), .at(try expression(position)))), height: max(base.height, position.height) + 1,
                 from: base.start)
         case .collection:
-            // Taken before the call: as its argument, it would make a copy of everything that has been read.
+            // Removed before the call: as its argument, it would copy all operands.
             let parts = removeParts(count)
             let (elements, height) = try expressions(parts)
             let constants = elements.compactMap { if case .constant(let value) = $0 { value } else { nil } }
@@ -113,7 +113,7 @@ extension FormatParser {
     }
 
     private mutating func removeParts(_ count: Int) -> [Operand] {
-        // One by one: a slice would share the storage of all operands, and make removing from it copy them.
+        // One by one: a slice would share the storage of all operands, so that removing it would copy them.
         var parts: [Operand] = []
         parts.reserveCapacity(count)
         for _ in 0..<count { parts.append(operands.removeLast()) }
@@ -126,7 +126,7 @@ extension FormatParser {
         (try parts.map { try expression($0) }, parts.reduce(0) { max($0, $1.height) })
     }
 
-    /// Adds a call, its arguments read.
+    /// Pushes a call with its arguments.
     mutating func pushCall(_ name: String, _ parts: [Operand], from word: Int) throws {
         let height = parts.reduce(0) { max($0, $1.height) } + 1
         let tree: ExpressionTree =
@@ -172,7 +172,7 @@ extension FormatParser {
         guard case .constant(.string(let type)) = try expression(parts[1]) else {
             throw unexpected(tokens[parts[1].start], expected: "the name of a class")
         }
-        // A constant that has no literal of its own is printed as a cast, and read back as the constant.
+        // A constant without a literal is printed as a cast, and parsed as the constant.
         if case .constant(let constant) = value, let converted = constant.literal(ofClass: type) { return .constant(converted) }
         return .cast(value, type)
     }
@@ -199,13 +199,13 @@ extension FormatParser {
 }
 
 extension PropertyValue {
-    /// The number with the other sign, where a constant can hold it.
+    /// The negated number, where a constant can hold it.
     fileprivate var negative: PropertyValue? {
         switch self {
         case .int64(let value): return value == .min ? nil : .int64(-value)
         case .double(let value): return .double(-value)
         case .decimal(let value):
-            // The smallest integer is read as a number too large and then negated.
+            // The smallest integer is parsed as a number that is too large, and then negated.
             if value == -Decimal(Int64.min) { return .int64(.min) }
             return .decimal(-value)
         default: return nil

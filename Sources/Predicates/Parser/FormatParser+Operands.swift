@@ -1,5 +1,5 @@
 extension FormatParser {
-    /// Reads up to the end of the next operand, or of what must be followed by one.
+    /// Parses up to the end of the next operand, or of a prefix that must be followed by one.
     ///
     /// - Returns: Whether an operand is complete; after a sign or an opening bracket it is not.
     mutating func readOperand() throws -> Bool {
@@ -30,7 +30,7 @@ extension FormatParser {
         return true
     }
 
-    /// Whether a word that begins a predicate may stand here.
+    /// Whether a token that begins a predicate is valid here.
     private var allowsPredicate: Bool {
         switch frames.last {
         case nil, .junction, .not, .open: true
@@ -107,7 +107,7 @@ extension FormatParser {
 }
 
 extension FormatParser.Node {
-    /// How many levels the tree has, counted no further than one above the limit.
+    /// The height of the tree, counted up to one above the limit.
     var height: Int {
         switch self {
         case .predicate(let tree): tree.height(limit: PredicateLimits.nesting + 1)

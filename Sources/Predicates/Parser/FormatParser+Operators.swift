@@ -1,12 +1,12 @@
 extension FormatParser {
-    /// What must come next.
+    /// The construct that must come next.
     enum Next {
         case operandNeeded
         case operandComplete
         case finished
     }
 
-    /// Reads what follows a complete operand.
+    /// Parses the token after a complete operand.
     mutating func readOperator() throws -> Next {
         let word = token
         switch word.kind {
@@ -50,7 +50,7 @@ extension FormatParser {
 
     private mutating func begin(junctionOfAll isAnd: Bool) throws -> Next {
         try reduce(whileAbove: isAnd ? Precedence.and : Precedence.or)
-        // The left side is checked now, so that the error points here.
+        // The left side is checked here, so that the error has this position.
         if let last = operands.last { _ = try predicate(last) }
         if case .junction(isAnd, let count) = frames.last {
             frames[frames.count - 1] = .junction(isAnd: isAnd, count: count + 1)
@@ -62,7 +62,7 @@ extension FormatParser {
     }
 
     private mutating func begin(_ operation: BinaryOperator) throws -> Next {
-        // The same precedence is enough: these operators group from the left.
+        // Equal precedence suffices: these operators are left-associative.
         try reduce(whileAbove: operation.precedence - 1)
         if let last = operands.last { _ = try expression(last) }
         frames.append(.binary(operation))
@@ -79,7 +79,7 @@ extension FormatParser {
         return .operandNeeded
     }
 
-    /// `[cd]` after an operator.
+    /// Parses options such as `[cd]` after an operator.
     private mutating func comparisonOptions() throws -> PredicateComparison.Options {
         guard accept("[") else { return [] }
         var options: PredicateComparison.Options = []
@@ -106,7 +106,7 @@ extension FormatParser {
         guard let operand = operands.popLast() else { throw unexpected(token, expected: "an expression") }
         var base = try expression(operand)
         var height = operand.height
-        // All keys first, so that a long path is put together once.
+        // All keys first, so that a long path is created once.
         var path: [String] = []
         while accept(".") {
             let word = advance()
@@ -114,7 +114,7 @@ extension FormatParser {
             case .identifier(let name), .escapedIdentifier(let name), .collectionOperator(let name): path.append(name)
             case .placeholder(.key), .placeholder(.value): path += try arguments.keys(for: word, in: self)
             case .variable(let name):
-                // The key is what the variable holds.
+                // The key is the value of the variable.
                 base = .element(path.isEmpty ? base : base.appending(path), .at(.variable(name)))
                 height += path.isEmpty ? 1 : 2
                 try checkHeight(height)
@@ -175,7 +175,7 @@ extension FormatParser {
         return "\"\(opening.end)\""
     }
 
-    /// What is wrong with the next word: the operand before it decides what could have followed.
+    /// Returns the error for the next token, which depends on the operand before it.
     private mutating func unexpectedOperator() throws -> InvalidPredicateError {
         let word = token
         try reduce(whileAbove: 0)
@@ -186,7 +186,7 @@ extension FormatParser {
 }
 
 extension ExpressionTree {
-    /// The key path that goes on from this expression.
+    /// Returns the key path that continues this expression.
     func appending(_ keys: [String]) -> ExpressionTree {
         switch self {
         case .evaluatedObject: .keyPath(keys)

@@ -1,33 +1,33 @@
-/// Reads the predicate format language, one word ahead, in time linear in the length of the format.
+/// Parses the predicate format language with one token of lookahead, in time linear in the length of the format.
 ///
-/// A parenthesis may open a predicate or an expression, and nothing before its end tells which. So one routine reads both, and whoever needs
-/// one of the two checks what it got; nothing is ever read twice.
+/// A parenthesis may open a predicate or an expression, which is known only at its end. One routine therefore parses both, and the
+/// context checks the result; nothing is parsed twice.
 ///
-/// The parser keeps what is still open in ``frames`` and what is complete in ``operands`` (it is Dijkstra's shunting yard), and never calls
-/// itself: a format from a stranger needs no more stack than one of ours, whatever thread reads it.
+/// The parser keeps open constructs in ``frames`` and complete ones in ``operands`` (Dijkstra's shunting yard algorithm), and does not
+/// recurse: an untrusted format needs no more stack than any other.
 struct FormatParser {
-    /// What has been read: a predicate, or an expression that may become part of one.
+    /// A parsed node: a predicate, or an expression that may become part of one.
     enum Node {
         case predicate(PredicateTree)
         case expression(ExpressionTree)
     }
 
-    /// A complete node, and the words it was read from.
+    /// A complete node, and its tokens.
     struct Operand {
         var node: Node
-        /// How many levels the tree has, which is what ``PredicateLimits/nesting`` bounds.
+        /// The height of the tree, which ``PredicateLimits/nesting`` limits.
         var height: Int
-        /// The index of its first word.
+        /// The index of the first token.
         var start: Int
-        /// The index of the word behind its last.
+        /// The index after the last token.
         var end: Int
     }
 
     let format: String
     var arguments: FormatArguments
-    /// What still waits for its right side or its end, the innermost last.
+    /// The constructs that wait for their right side or end, the innermost last.
     var frames: [Frame] = []
-    /// What is complete, but not yet part of anything larger.
+    /// The complete operands that are not part of a larger one yet.
     var operands: [Operand] = []
     let tokens: [FormatToken]
     private(set) var index = 0
@@ -41,7 +41,7 @@ struct FormatParser {
         moves = OperandMoves()
     }
 
-    /// Reads a whole format as a predicate.
+    /// Parses a format as a predicate.
     static func predicate(_ format: String, arguments: [Any?]) throws -> PredicateTree {
         var parser = try FormatParser(format: format, arguments: arguments)
         let operand = try parser.read()
@@ -50,7 +50,7 @@ struct FormatParser {
         return tree
     }
 
-    /// Reads a whole format as an expression.
+    /// Parses a format as an expression.
     static func expression(_ format: String, arguments: [Any?]) throws -> ExpressionTree {
         var parser = try FormatParser(format: format, arguments: arguments)
         let operand = try parser.read()
@@ -81,43 +81,43 @@ struct FormatParser {
         }
     }
 
-    // MARK: Words
+    // MARK: Tokens
 
-    /// The next word.
+    /// The next token.
     var token: FormatToken { tokens[index] }
 
-    /// The word after the next.
+    /// The token after the next.
     var following: FormatToken { tokens[min(index + 1, tokens.count - 1)] }
 
-    /// Moves past the next word and returns it.
+    /// Consumes the next token and returns it.
     @discardableResult mutating func advance() -> FormatToken {
         defer { if index < tokens.count - 1 { index += 1 } }
         moves?.step()
         return tokens[index]
     }
 
-    /// Moves past the next word if it is this symbol.
+    /// Consumes the next token if it is this symbol.
     mutating func accept(_ symbol: String) -> Bool {
         guard token.isSymbol(symbol) else { return false }
         advance()
         return true
     }
 
-    /// Adds a complete operand that began at a word and ends before the next.
+    /// Pushes a complete operand with the index of its first token.
     mutating func push(_ node: Node, height: Int = 1, from start: Int) throws {
         try checkHeight(height)
         operands.append(Operand(node: node, height: height, start: start, end: index))
         moves?.count(operands, frames)
     }
 
-    /// Begins something that has an end of its own.
+    /// Opens a construct with a closing token.
     mutating func open(_ opening: Opening, at word: Int) throws {
         openCount += 1
         try checkHeight(openCount)
         frames.append(.open(opening, count: 1, at: word))
     }
 
-    /// Ends what was begun last.
+    /// Removes the innermost open frame.
     mutating func removeOpenFrame() {
         openCount -= 1
         frames.removeLast()
@@ -145,13 +145,13 @@ struct FormatParser {
         }
     }
 
-    /// The operand as a predicate, or an error at the place where a comparison would have made it one.
+    /// Returns the operand as a predicate; throws an error at the position where a comparison is missing.
     func predicate(_ operand: Operand) throws -> PredicateTree {
         if case .predicate(let tree) = operand.node { return tree }
         throw unexpected(tokens[operand.end], expected: "a comparison operator")
     }
 
-    /// The operand as an expression, or an error where it begins.
+    /// Returns the operand as an expression; throws an error at its start.
     func expression(_ operand: Operand) throws -> ExpressionTree {
         if case .expression(let tree) = operand.node { return tree }
         throw failure(.syntax, "Expected an expression, found a predicate", at: tokens[operand.start], expected: "an expression")

@@ -1,34 +1,34 @@
-/// A word of a format string and where it begins.
+/// A token of a format string and its position.
 struct FormatToken {
-    /// What a word of a format string can be.
+    /// The kinds of token.
     enum Kind: Equatable {
-        /// A name; keywords are names until the parser knows better.
+        /// A name; the parser recognizes keywords.
         case identifier(String)
         /// A name with a number sign, which is never a keyword.
         case escapedIdentifier(String)
-        /// `@count` and its like.
+        /// A collection operator such as `@count`.
         case collectionOperator(String)
         /// `$name`, without the sign.
         case variable(String)
-        /// A number or a string, and which text it was.
+        /// A number or a string, and its text.
         case literal(PropertyValue)
-        /// `%@` and its like.
+        /// A placeholder such as `%@`.
         case placeholder(Placeholder)
-        /// Punctuation and operators, as written.
+        /// Punctuation and operators, unchanged.
         case symbol(String)
-        /// Nothing more.
+        /// The end of the format.
         case end
     }
 
-    /// What an argument stands for.
+    /// The types of placeholder.
     enum Placeholder: Equatable {
         /// `%@`
         case value
         /// `%K`
         case key
-        /// `%d` and the other integers.
+        /// `%d` and other integer placeholders.
         case integer
-        /// `%f` and the other floating-point numbers.
+        /// `%f` and other floating-point placeholders.
         case double
         /// `%c`
         case character
@@ -37,22 +37,22 @@ struct FormatToken {
     }
 
     let kind: Kind
-    /// The distance from the beginning of the format, in UTF-8 bytes.
+    /// The offset from the start of the format, in UTF-8 bytes.
     let start: Int
 
-    /// Whether the word is this punctuation.
+    /// Returns whether the token is a symbol.
     func isSymbol(_ symbol: String) -> Bool {
         if case .symbol(let own) = kind { return own == symbol }
         return false
     }
 
-    /// The name in upper case, as keywords are compared; nothing for any other word.
+    /// The name in upper case, for comparison with keywords; empty for other tokens.
     var uppercasedName: String {
         if case .identifier(let name) = kind { return name.uppercased() }
         return ""
     }
 
-    /// The token in words for messages.
+    /// A description of the token for messages.
     var name: String {
         switch kind {
         case .identifier(let name): "\"\(name)\""

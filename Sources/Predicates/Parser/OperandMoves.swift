@@ -1,13 +1,13 @@
-/// Notices when the lists that a parser works on move in memory, which costs as many steps as they have elements.
+/// Detects copies of the lists that a parser works on, each of which costs as many steps as the list has elements.
 ///
-/// A list that grows moves seldom. One that somebody else holds as well moves at each change: that is how a parser becomes quadratic
-/// without a loop to show it.
+/// A growing list is moved rarely. A list with a second reference is copied at each change, which makes a parser quadratic without a
+/// visible loop.
 struct OperandMoves {
     private let counter: WorkCount
     private var operands: UnsafeRawPointer?
     private var frames: UnsafeRawPointer?
 
-    /// Nil when nobody counts.
+    /// Nil when nothing is counted.
     init?() {
         #if DEBUG
         guard let counter = WorkCount.current else { return nil }
@@ -17,12 +17,12 @@ struct OperandMoves {
         #endif
     }
 
-    /// Counts a word.
+    /// Counts a token.
     func step() {
         counter.step(1)
     }
 
-    /// Counts an operand, and what has moved since the last.
+    /// Counts an operand, and the copies since the last one.
     mutating func count(_ operands: [FormatParser.Operand], _ frames: [FormatParser.Frame]) {
         counter.step(1)
         let place = operands.withUnsafeBytes { $0.baseAddress }

@@ -1,14 +1,14 @@
 import Foundation
 
 extension ExpressionTree: CustomStringConvertible {
-    /// The expression as it is written in a format string.
+    /// The expression in the format language.
     public var description: String {
         var text = ""
         write(to: &text)
         return text
     }
 
-    /// Writes the expression. The cases with parts have functions of their own, so that a level of nesting needs little stack.
+    /// Writes the expression. The cases with parts have separate functions, so that a level of nesting needs little stack.
     func write(to text: inout String) {
         WorkCount.step()
         switch self {
@@ -107,12 +107,12 @@ extension ExpressionTree: CustomStringConvertible {
         if inParentheses { text += ")" }
     }
 
-    /// Writes the expression as a side of a comparison, which binds less than any operator but an assignment.
+    /// Writes the expression as a side of a comparison, which binds less than any operator except an assignment.
     func writeSide(to text: inout String) {
         if case .assignment = self { write(inParentheses: true, to: &text) } else { write(to: &text) }
     }
 
-    /// Whether parentheses are needed beside an operator: when there is an operator within.
+    /// Whether the expression needs parentheses next to an operator, because it contains one.
     private var isNoOperand: Bool {
         switch self {
         case .arithmetic, .setOperation, .assignment: true
@@ -120,7 +120,7 @@ extension ExpressionTree: CustomStringConvertible {
         }
     }
 
-    /// Whether parentheses are needed before a dot or a bracket, or behind a sign.
+    /// Whether the expression needs parentheses before a dot or bracket, or after a sign.
     private var isNoBase: Bool {
         switch self {
         case .arithmetic, .setOperation, .assignment, .negated, .complement: true
@@ -131,7 +131,7 @@ extension ExpressionTree: CustomStringConvertible {
 }
 
 extension ExpressionTree.ElementIndex: CustomStringConvertible {
-    /// The index as it stands between the brackets.
+    /// The index in the form between the brackets.
     public var description: String {
         var text = ""
         write(to: &text)
@@ -149,7 +149,7 @@ extension ExpressionTree.ElementIndex: CustomStringConvertible {
 }
 
 extension PropertyValue {
-    /// The value as it is written in a format string. What has no literal of its own is a cast from one.
+    /// The value in the format language. A value without a literal is a cast of one.
     public var literal: String {
         var text = ""
         writeLiteral(to: &text)
@@ -194,7 +194,7 @@ extension PropertyValue {
         return String(describing: object)
     }
 
-    /// The constant that a cast of this constant to a class means, when that is how the printer writes such a constant.
+    /// Returns the constant that a cast of this constant to a class denotes, if the printer writes it as such a cast.
     func literal(ofClass name: String) -> PropertyValue? {
         switch (name, self) {
         case ("NSDate", .double(let seconds)): return .date(Date(timeIntervalSinceReferenceDate: seconds))
@@ -208,7 +208,7 @@ extension PropertyValue {
         }
     }
 
-    /// A string in quotation marks, with everything escaped that would end or change it.
+    /// Returns a quoted string, with special characters escaped.
     static func quoted(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {

@@ -1,7 +1,8 @@
 extension PredicateTree: CustomStringConvertible {
-    /// The predicate as a format string, in the form that `predicateFormat` has on Apple's platforms.
+    /// The predicate as a format string, in the form of `predicateFormat` on Apple's platforms.
     ///
-    /// It reads back as an equal tree, unless the tree holds something that no format string can: an object, a set, a block.
+    /// Parsing it returns an equal tree, unless the tree contains a value that format strings cannot represent: an object, a set, a
+    /// block.
     public var description: String {
         var text = ""
         write(to: &text)
@@ -32,7 +33,7 @@ extension PredicateTree: CustomStringConvertible {
         }
     }
 
-    /// Writes the predicate inside a larger one: in parentheses when it is an AND or an OR.
+    /// Writes the predicate as a part: an AND or an OR in parentheses.
     private func writePart(to text: inout String) {
         switch self {
         case .and(let parts) where parts.count > 1, .or(let parts) where parts.count > 1:
@@ -65,7 +66,7 @@ extension PredicateComparison: CustomStringConvertible {
 }
 
 extension PredicateComparison {
-    /// The comparison for error messages: long collections are cut, so that compiling does not print ten thousand identifiers.
+    /// The comparison for error messages, in which long collections are truncated.
     var clause: String {
         var short = self
         short.left = left.abbreviated
@@ -75,7 +76,7 @@ extension PredicateComparison {
 }
 
 extension ExpressionTree {
-    /// The constant with only its first elements, if it is a long collection.
+    /// The constant with only the first elements of a long collection.
     fileprivate var abbreviated: ExpressionTree {
         let limit = 10
         switch self {
@@ -89,7 +90,7 @@ extension ExpressionTree {
 }
 
 extension PredicateComparison.Operator {
-    /// The operator as it is written in a format string.
+    /// The operator in the format language.
     public var keyword: String {
         switch self {
         case .lessThan: "<"
@@ -112,7 +113,7 @@ extension PredicateComparison.Operator {
 }
 
 extension PredicateComparison.Options {
-    /// `[cd]`, or nothing.
+    /// The options such as `[cd]`, or an empty string.
     var suffix: String {
         var letters = ""
         if contains(.caseInsensitive) { letters += "c" }

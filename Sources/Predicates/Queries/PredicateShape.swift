@@ -1,51 +1,52 @@
 import Foundation
 
-/// What distinguishes one question to a store from another once the values of its constants are set aside.
+/// Identifies a query to a store without the values of its constants.
 ///
-/// Whoever translates predicates keeps translations by shape, and only puts other constants in. The walk costs no more than reading the tree
-/// once.
+/// Code that translates predicates caches translations by shape and replaces the constants. Computing a shape costs one traversal of the
+/// tree.
 package struct PredicateShape {
-    /// What of a constant's value may matter besides its kind.
+    /// The aspects of a constant's value that may matter, beyond its kind.
     package enum Detail: UInt8, Sendable {
         case none
-        /// How text is spelled: it is compared as a whole, or by how it begins.
+        /// The spelling of a string: it is compared as a whole, or by its prefix.
         case spelling
-        /// How a pattern of LIKE begins.
+        /// The prefix of a LIKE pattern.
         case pattern
         /// Whether a number is 0: a count is compared with it.
         case zero
     }
 
-    /// The shape, to be used as a key.
+    /// The shape as a key.
     package var key: [UInt8] = []
-    /// The constants in the order of the walk, which is that of ``PredicateTree/numberingConstants(from:)``.
+    /// The constants in the order of the traversal, which is that of ``PredicateTree/numberingConstants(from:)``.
     package var constants: [PropertyValue] = []
-    /// What of each constant's value may matter besides its kind.
+    /// The aspect of each constant's value that may matter, beyond its kind.
     package private(set) var details: [Detail] = []
-    /// Whether the shape stands for nothing but itself: parts of it are code, which has no shape.
+    /// Whether the shape is not shared with other predicates, because it contains code.
     package private(set) var isUnique = false
-    /// What of a constant's value the translation depends on.
+    /// Appends the aspect of a constant's value that the translation depends on.
     private let classify: (PropertyValue, Detail, inout [UInt8]) -> Void
 
-    /// Begins an empty shape.
+    /// Creates an empty shape.
     ///
-    /// - Parameter classify: Writes what of a constant's value belongs to the shape; it is told what may matter.
+    /// - Parameter classify: Appends the part of a constant's value that belongs to the shape; its second argument is the aspect that may
+    ///   matter.
     package init(classify: @escaping (PropertyValue, Detail, inout [UInt8]) -> Void) {
         self.classify = classify
         key.reserveCapacity(160)
     }
 
-    /// Goes on with text.
+    /// Appends a string.
     package mutating func append(_ text: String) {
         key.append(contentsOf: text.utf8)
-        // No byte of UTF-8: no two texts can be taken for one.
+        // A byte that UTF-8 never contains, so that strings cannot be confused.
         key.append(0xFF)
     }
 
-    /// Goes on with a byte.
+    /// Appends a byte.
     package mutating func append(_ byte: UInt8) { key.append(byte) }
 
-    /// Goes on with a predicate.
+    /// Appends a predicate.
     package mutating func append(_ tree: PredicateTree) {
         switch tree {
         case .true: key.append(1)
@@ -96,7 +97,7 @@ package struct PredicateShape {
         append(comparison.unfoldedRight, detail: comparison.detail)
     }
 
-    /// Goes on with an expression.
+    /// Appends an expression.
     package mutating func append(_ expression: ExpressionTree) { append(expression, detail: .none) }
 
     private mutating func append(_ expression: ExpressionTree, detail: Detail) {
@@ -186,7 +187,7 @@ package struct PredicateShape {
 }
 
 extension PredicateComparison {
-    /// The right side; the two written bounds of BETWEEN are two constants.
+    /// The right side; the two literal bounds of BETWEEN are two constants.
     var unfoldedRight: ExpressionTree {
         if self.operator == .between, case .constant(.array(let bounds)) = right, bounds.count == 2 {
             return .aggregate(bounds.map { .constant($0) })
@@ -194,7 +195,7 @@ extension PredicateComparison {
         return right
     }
 
-    /// What of the constants on either side may matter besides their kind.
+    /// The aspect of the constants on either side that may matter, beyond their kind.
     fileprivate var detail: PredicateShape.Detail {
         if modifier == .direct, left.isCount || right.isCount { return .zero }
         guard options.isDisjoint(with: [.caseInsensitive, .diacriticInsensitive]) else { return .none }
@@ -207,7 +208,7 @@ extension PredicateComparison {
 }
 
 extension ExpressionTree {
-    /// Whether it is how many elements a collection has.
+    /// Whether the expression is the count of a collection.
     fileprivate var isCount: Bool {
         switch self {
         case .keyPath(let keys), .navigation(_, let keys): keys.last == "@count"
@@ -216,11 +217,11 @@ extension ExpressionTree {
     }
 }
 
-/// A constant by its number in a ``PredicateShape``, standing where the constant stood.
+/// A constant's number in a ``PredicateShape``, in place of the constant.
 package final class NumberedConstant: Sendable {
-    /// The place among ``PredicateShape/constants``.
+    /// The index in ``PredicateShape/constants``.
     package let number: Int
-    /// The value of the question that was translated; questions of the same shape have others.
+    /// The constant of the translated query; other queries of the same shape have other values.
     package let example: PropertyValue
 
     init(_ number: Int, _ example: PropertyValue) {
@@ -230,7 +231,7 @@ package final class NumberedConstant: Sendable {
 }
 
 extension PredicateTree {
-    /// The tree with each constant replaced by its number, a ``NumberedConstant`` in a ``PropertyValue/object(_:)``.
+    /// Returns the tree with each constant replaced by its number, a ``NumberedConstant`` in a ``PropertyValue/object(_:)``.
     ///
     /// - Parameter next: The number of the first constant; becomes the number after the last.
     package func numberingConstants(from next: inout Int) -> PredicateTree {
@@ -249,7 +250,7 @@ extension PredicateTree {
 }
 
 extension ExpressionTree {
-    /// The expression with each constant replaced by its number.
+    /// Returns the expression with each constant replaced by its number.
     ///
     /// - Parameter next: The number of the first constant; becomes the number after the last.
     package func numberingConstants(from next: inout Int) -> ExpressionTree {
@@ -261,19 +262,19 @@ extension ExpressionTree {
             { $0.numberingConstants(from: &next) }, { condition, _ in condition.numberingConstants(from: &next) })
     }
 
-    /// The expression with the constants that numbers stand for.
+    /// The expression with numbers replaced by their constants.
     package var withConstants: ExpressionTree {
         if let constant = numberedConstant { return .constant(constant.example) }
         return rebuilt({ $0.withConstants }, { condition, _ in condition.withConstants })
     }
 
-    /// The number that stands here for a constant.
+    /// The numbered constant, if the expression is one.
     package var numberedConstant: NumberedConstant? {
         if case .constant(.object(let reference)) = self { reference.object as? NumberedConstant } else { nil }
     }
 }
 
 extension PredicateTree {
-    /// The tree with the constants that numbers stand for, to be shown.
+    /// The tree with numbers replaced by their constants, for display.
     package var withConstants: PredicateTree { rebuilt { $0.withConstants } }
 }

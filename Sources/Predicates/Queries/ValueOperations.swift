@@ -1,11 +1,11 @@
 package import Foundation
 
-/// What the evaluator makes of values, for stores whose questions are answered elsewhere: an SQL function that calls these agrees with the
-/// evaluator because it is the evaluator.
+/// Exposes the evaluator's operations on values to stores that execute queries elsewhere: SQL functions that call them agree with the
+/// evaluator.
 package enum ValueOperations {
     /// Compares two values.
     ///
-    /// - Returns: Whether the comparison holds; nil where that is unknown.
+    /// - Returns: Whether the comparison is true; nil where it is unknown.
     /// - Throws: ``InvalidPredicateError`` where the values do not fit the operator.
     package static func compare(
         _ left: PropertyValue, _ operation: PredicateComparison.Operator, _ right: PropertyValue, clause: String
@@ -18,7 +18,7 @@ package enum ValueOperations {
         }
     }
 
-    /// Calculates with two values.
+    /// Performs arithmetic on two values.
     ///
     /// - Throws: ``InvalidPredicateError`` where the values do not fit the operator.
     package static func calculate(
@@ -34,28 +34,28 @@ package enum ValueOperations {
         try ExpressionFunction(name, argumentCount: arguments.count, clause: clause).call(arguments)
     }
 
-    /// Calls a method as `FUNCTION(operand, 'name', …)` does; the operand is the first argument.
+    /// Calls a method like `FUNCTION(operand, 'name', …)`; the operand is the first argument.
     ///
     /// - Throws: ``InvalidPredicateError`` where there is no such method, or the arguments do not fit it.
     package static func call(method name: String, _ arguments: [PropertyValue], clause: String) throws -> PropertyValue {
         try ExpressionFunction(method: name, argumentCount: arguments.count - 1, clause: clause).call(arguments)
     }
 
-    /// Reads a key that values have, such as the length of a text.
+    /// Reads a key of a value, such as the length of a string.
     ///
-    /// - Throws: ``InvalidPredicateError`` where the value has no such key.
+    /// - Throws: ``InvalidPredicateError`` where the value does not have the key.
     package static func read(_ key: String, of value: PropertyValue, clause: String) throws -> PropertyValue {
         try value.value(forKey: key, clause: clause)
     }
 
-    /// Converts a value as `CAST` does.
+    /// Converts a value like `CAST`.
     ///
-    /// - Throws: ``InvalidPredicateError`` where the value cannot become that.
+    /// - Throws: ``InvalidPredicateError`` where the value cannot be converted.
     package static func cast(_ value: PropertyValue, to type: String, clause: String) throws -> PropertyValue {
         try ValueConversion(type, clause: clause).convert(value)
     }
 
-    /// What a collection operator of key paths, such as `@sum`, makes of values.
+    /// Applies a collection operator of key paths, such as `@sum`, to values.
     ///
     /// - Throws: ``InvalidPredicateError`` where the values do not fit the operator.
     package static func aggregate(_ name: String, _ values: [PropertyValue], clause: String) throws -> PropertyValue {
@@ -63,16 +63,16 @@ package enum ValueOperations {
         return try aggregate.value(of: values, clause: clause)
     }
 
-    /// The value in the one form that all values of the same worth have.
+    /// Returns the canonical form of all values that compare as equal.
     package static func byWorth(_ value: PropertyValue) -> PropertyValue { value.hashedByWorth }
 }
 
-/// A text operator of predicates.
+/// The string operators of predicates.
 package enum TextOperator: Int, Sendable {
     case beginsWith, endsWith, contains, like, matches
 }
 
-/// A text operator with its right side, made ready for many left sides.
+/// A string operator with its right side, prepared for many left sides.
 package struct TextPattern {
     private enum Kind {
         case beginsWith([UInt8])
@@ -83,14 +83,14 @@ package struct TextPattern {
     }
     private let kind: Kind
     private let options: PredicateComparison.Options
-    /// Whether case counts for nothing in what is searched byte by byte.
+    /// Whether case is ignored in a search by bytes.
     private let foldsCase: Bool
-    /// Whether ASCII text can be searched as it is.
+    /// Whether ASCII strings can be searched unchanged.
     private let isPlain: Bool
 
-    /// Makes the right side of an operator ready.
+    /// Prepares the right side of an operator.
     ///
-    /// - Throws: ``InvalidPredicateError`` for a regular expression that is not valid.
+    /// - Throws: ``InvalidPredicateError`` for an invalid regular expression.
     package init(_ operation: TextOperator, _ text: String, _ options: PredicateComparison.Options, clause: String) throws {
         self.options = options
         foldsCase = options.contains(.caseInsensitive)
@@ -105,7 +105,7 @@ package struct TextPattern {
         isPlain = text.utf8.allSatisfy { $0 < 0x80 }
     }
 
-    /// Whether a text matches, given as UTF-8.
+    /// Returns whether a string matches, given as UTF-8.
     package func matches(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         if isPlain, text.allSatisfy({ $0 < 0x80 }) {
             switch kind {
@@ -142,19 +142,19 @@ package struct TextPattern {
 }
 
 extension TextPattern {
-    /// Text in the form in which equal texts have equal bytes, case and marks folded as the options ask.
+    /// Returns the form of a string in which equal strings have equal bytes, with case and diacritics folded according to the options.
     package static func folded(_ text: String, _ options: PredicateComparison.Options) -> String {
         TextMatching.composed(TextMatching.folded(text, options))
     }
 
-    /// Whether text is written in composed form certainly, so that its bytes tell it from any other but odd spellings.
+    /// Returns whether a string is certainly in composed form, so that its bytes distinguish it from other strings.
     package static func isComposed(_ text: String) -> Bool { TextMatching.isComposed(text) }
 }
 
 extension NSSortDescriptor {
-    /// What a store that sorts by itself must know: the key path and how text is ordered; nil for a descriptor that only code understands.
+    /// Returns the key path and the string order for a store that sorts; nil for a descriptor with code.
     ///
-    /// - Throws: ``InvalidPredicateError`` naming a key path of Swift that has no name.
+    /// - Throws: ``InvalidPredicateError`` naming a Swift key path without a name.
     package func storeOrder() throws -> (keyPath: String, ascending: Bool, order: TextOrder)? {
         guard let named = keyDescriptor, named.givenComparator == nil else { return nil }
         return (try named.keyText() ?? "", ascending, named.order)
@@ -162,21 +162,21 @@ extension NSSortDescriptor {
 }
 
 extension TextOrder {
-    /// How two texts lie to each other.
+    /// Returns the order of two strings.
     package func compareTexts(_ left: String, _ right: String) -> ComparisonResult { compare(.string(left), .string(right)) }
 }
 
 extension ValueOperations {
-    /// Finds out whether there is a function.
+    /// Checks that a function exists.
     ///
-    /// - Throws: ``InvalidPredicateError`` where there is none, or it takes another number of arguments.
+    /// - Throws: ``InvalidPredicateError`` where it does not exist, or takes another number of arguments.
     package static func check(function name: String, argumentCount: Int, clause: String) throws {
         _ = try ExpressionFunction(name, argumentCount: argumentCount, clause: clause)
     }
 
-    /// Finds out whether there is a method.
+    /// Checks that a method exists.
     ///
-    /// - Throws: ``InvalidPredicateError`` where there is none, or it takes another number of arguments.
+    /// - Throws: ``InvalidPredicateError`` where it does not exist, or takes another number of arguments.
     package static func check(method name: String, argumentCount: Int, clause: String) throws {
         _ = try ExpressionFunction(method: name, argumentCount: argumentCount, clause: clause)
     }

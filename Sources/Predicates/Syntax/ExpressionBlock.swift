@@ -1,15 +1,15 @@
 public import Foundation
 
-/// Code within an expression. Two are equal when they are the same block.
+/// A block in an expression. Equality is identity.
 public final class ExpressionBlock: Hashable, @unchecked Sendable {
-    // Unchecked: `body` never changes; it runs on the thread that evaluates, as the host asks for it.
+    // Unchecked: `body` never changes; it runs on the evaluating thread, as the host requests.
 
-    /// Computes the value from the evaluated object, the values of the arguments, and whatever the evaluation was given besides.
+    /// Computes the value from the evaluated object, the values of the arguments, and the context of the evaluation.
     public let body: (Any?, [Any?], NSMutableDictionary?) throws -> Any?
 
-    /// Wraps code.
+    /// Wraps a closure.
     ///
-    /// - Parameter body: Computes the value from the evaluated object, the values of the arguments, and whatever the evaluation was given besides.
+    /// - Parameter body: Computes the value from the evaluated object, the values of the arguments, and the context of the evaluation.
     public init(_ body: @escaping (Any?, [Any?], NSMutableDictionary?) throws -> Any?) {
         self.body = body
     }
@@ -25,18 +25,18 @@ public final class ExpressionBlock: Hashable, @unchecked Sendable {
     }
 }
 
-/// Code that compares the two sides of a comparison. Two are equal when they are the same code.
+/// A closure that compares the two sides of a comparison. Equality is identity.
 ///
-/// It stands for the selectors of Apple's platforms: `NSComparisonPredicate(leftExpression:rightExpression:customComparator:)`.
+/// It takes the place of selectors on Apple's platforms: `NSComparisonPredicate(leftExpression:rightExpression:customComparator:)`.
 public final class PredicateComparator: Hashable, @unchecked Sendable {
-    // Unchecked: `matches` never changes; it runs on the thread that evaluates, as the host asks for it.
+    // Unchecked: `matches` never changes; it runs on the evaluating thread, as the host requests.
 
-    /// Answers whether the left value matches the right one.
+    /// Returns whether the left value matches the right one.
     public let matches: (Any?, Any?) throws -> Bool
 
-    /// Wraps code.
+    /// Wraps a closure.
     ///
-    /// - Parameter matches: Answers whether the left value matches the right one.
+    /// - Parameter matches: Returns whether the left value matches the right one.
     public init(_ matches: @escaping (Any?, Any?) throws -> Bool) {
         self.matches = matches
     }

@@ -1,5 +1,5 @@
 extension ExpressionTree {
-    /// A function by Apple's name for it: calculations become what their operators make.
+    /// Returns the expression for Apple's name of a function: arithmetic functions become operators.
     static func function(named name: String, _ arguments: [ExpressionTree]) -> ExpressionTree {
         if arguments.count == 2, let operation = ArithmeticOperator.allCases.first(where: { $0.functionName == name }) {
             return .arithmetic(operation, arguments[0], arguments[1])
@@ -18,7 +18,7 @@ extension ExpressionTree {
         return .function(name, arguments)
     }
 
-    /// The expression as Apple holds it, when that is a call: calculations, elements and casts are functions there.
+    /// The expression as a call, as in Apple's representation: arithmetic, elements and casts are functions there.
     var asCall: (name: String, arguments: [ExpressionTree])? {
         switch self {
         case .function(let name, let arguments): (name, arguments)
@@ -35,7 +35,7 @@ extension ExpressionTree {
 }
 
 extension ExpressionTree.ArithmeticOperator {
-    /// Apple's name for the calculation as a function.
+    /// Apple's function name of the arithmetic operator.
     var functionName: String {
         switch self {
         case .add: "add:to:"
@@ -53,7 +53,7 @@ extension ExpressionTree.ArithmeticOperator {
 }
 
 extension ExpressionTree.ElementIndex {
-    /// One of the three words that stand for an index.
+    /// Creates the index for one of the three keywords.
     init?(selector: String) {
         switch selector {
         case "FIRST": self = .first

@@ -1,51 +1,51 @@
-/// An expression: what stands on either side of a comparison, and what a fetch can be asked to compute.
+/// An expression: a side of a comparison, or a value for a fetch to compute.
 ///
-/// The tree is a value, safe to share between threads. ``ExpressionTree/description`` prints it as it is written in a format string.
+/// The tree is a value and may be shared between threads. ``ExpressionTree/description`` prints it in the format language.
 public indirect enum ExpressionTree: Hashable, Sendable {
-    /// A value. Written collections of constants, `{1, 2}`, are one constant array.
+    /// A value. A literal collection of constants, `{1, 2}`, is one constant array.
     case constant(PropertyValue)
-    /// The thing the predicate is evaluated with: `SELF`.
+    /// The evaluated object: `SELF`.
     case evaluatedObject
     /// A variable, without its dollar sign.
     case variable(String)
-    /// A key path from the evaluated object, one key an element. Collection operators keep their sign: `tracks.@count` is
+    /// A key path from the evaluated object, with one element for each key. Collection operators keep their sign: `tracks.@count` is
     /// `["tracks", "@count"]`.
     case keyPath([String])
     /// A key path from the value of another expression.
     case navigation(ExpressionTree, [String])
-    /// A collection in which not every element is a constant.
+    /// A collection whose elements are not all constants.
     case aggregate([ExpressionTree])
-    /// A calculation with two operands.
+    /// A binary arithmetic operation.
     case arithmetic(ArithmeticOperator, ExpressionTree, ExpressionTree)
-    /// The negative of a number that is no constant.
+    /// The negation of a number that is not a constant.
     case negated(ExpressionTree)
-    /// The complement of an integer's bits: `~`.
+    /// The bitwise complement of an integer: `~`.
     case complement(ExpressionTree)
-    /// A function known by name: `sum(…)`, `now()`.
+    /// A function by name: `sum(…)`, `now()`.
     case function(String, [ExpressionTree])
-    /// A method called on an operand: `FUNCTION(operand, 'name:', …)`.
+    /// A method of an operand: `FUNCTION(operand, 'name:', …)`.
     case method(ExpressionTree, String, [ExpressionTree])
     /// An element, or the size, of a collection: `names[0]`, `names[FIRST]`, `names[SIZE]`.
     case element(ExpressionTree, ElementIndex)
-    /// Those elements of a collection that match: `SUBQUERY(collection, $variable, predicate)`.
+    /// The elements of a collection that match: `SUBQUERY(collection, $variable, predicate)`.
     case subquery(ExpressionTree, variable: String, PredicateTree)
-    /// Two collections combined: `a UNION b`.
+    /// A combination of two collections: `a UNION b`.
     case setOperation(SetOperator, ExpressionTree, ExpressionTree)
     /// One of two values: `TERNARY(predicate, value, otherwise)`.
     case conditional(PredicateTree, ExpressionTree, ExpressionTree)
-    /// A value converted: `CAST(value, 'NSDate')`.
+    /// A converted value: `CAST(value, 'NSDate')`.
     case cast(ExpressionTree, String)
-    /// A variable given a value: `$name := value`. It can be held and printed; compiling it is an error.
+    /// An assignment to a variable: `$name := value`. It can be parsed and printed; compiling it is an error.
     case assignment(String, ExpressionTree)
-    /// Any of the evaluated object's keys: `ANYKEY`. It can be held and printed; compiling it is an error.
+    /// Any key of the evaluated object: `ANYKEY`. It can be parsed and printed; compiling it is an error.
     case anyKey
-    /// What a fetch request finds, or how much: `FETCH(request, context, countOnly)`. The host evaluates it, through
+    /// The results of a fetch request, or their number: `FETCH(request, context, countOnly)`. The host evaluates it with
     /// ``PredicateSchema/fetch(_:context:countOnly:)``.
     case fetch(ExpressionTree, context: ExpressionTree, countOnly: Bool)
-    /// A value that only its own code can compute, from the values of the arguments.
+    /// A value that a block computes from the values of the arguments.
     case block(ExpressionBlock, [ExpressionTree])
 
-    /// How two numbers are combined.
+    /// The arithmetic operators.
     public enum ArithmeticOperator: String, Hashable, Sendable, CaseIterable {
         /// Addition; a date plus a number of seconds is a date.
         case add = "+"
@@ -53,33 +53,33 @@ public indirect enum ExpressionTree: Hashable, Sendable {
         case subtract = "-"
         /// Multiplication.
         case multiply = "*"
-        /// Division, truncating between two integers as SQL does. Division by zero is nil.
+        /// Division; truncating between two integers, as in SQL. Division by zero is nil.
         case divide = "/"
-        /// The power of a number.
+        /// Exponentiation.
         case power = "**"
-        /// Bits set in both.
+        /// Bitwise AND.
         case bitAnd = "&"
-        /// Bits set in either.
+        /// Bitwise OR.
         case bitOr = "|"
-        /// Bits set in exactly one.
+        /// Bitwise exclusive OR.
         case bitExclusiveOr = "^"
-        /// Bits moved up.
+        /// Left shift.
         case shiftLeft = "<<"
-        /// Bits moved down.
+        /// Right shift.
         case shiftRight = ">>"
     }
 
-    /// How two collections are combined.
+    /// The set operators.
     public enum SetOperator: String, Hashable, Sendable, CaseIterable {
-        /// The elements of either.
+        /// The elements of either collection.
         case union = "UNION"
-        /// The elements of both.
+        /// The elements of both collections.
         case intersect = "INTERSECT"
-        /// The elements of the left that are not in the right.
+        /// The elements of the left collection that are not in the right one.
         case minus = "MINUS"
     }
 
-    /// Which element of a collection is meant.
+    /// The index of an element.
     public enum ElementIndex: Hashable, Sendable {
         /// The element at a computed index, or for a computed key.
         case at(ExpressionTree)
@@ -91,9 +91,9 @@ public indirect enum ExpressionTree: Hashable, Sendable {
         case size
     }
 
-    /// A key path from its dotted form.
+    /// Returns the expression for a key path.
     ///
-    /// - Parameter keyPath: Keys joined by dots, such as `band.name`; `SELF` or an empty text is the evaluated object.
+    /// - Parameter keyPath: Keys joined by dots, such as `band.name`; `SELF` or an empty string is the evaluated object.
     /// - Returns: The expression.
     public static func path(_ keyPath: String) -> ExpressionTree {
         var keys = keyPath.split(separator: ".").map(String.init)

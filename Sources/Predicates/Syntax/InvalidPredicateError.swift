@@ -1,8 +1,8 @@
 public import Foundation
 
-/// Why a predicate could not be read, compiled or evaluated.
+/// The error of a predicate that could not be parsed, compiled or evaluated.
 ///
-/// An error in a format string shows the place:
+/// An error in a format string shows the position:
 ///
 /// ```
 /// Expected an expression, found the end of the format
@@ -10,45 +10,45 @@ public import Foundation
 ///          ^
 /// ```
 public struct InvalidPredicateError: Error, Hashable, Sendable, CustomStringConvertible, LocalizedError {
-    /// What went wrong.
+    /// The kinds of error.
     public enum Kind: String, Hashable, Sendable {
-        /// The format string is not in the predicate language.
+        /// The format string is invalid.
         case syntax
-        /// The format string asks for more or fewer arguments than were given, or for one of another type.
+        /// The format string has too few or too many arguments, or one of a wrong type.
         case arguments
         /// The predicate nests deeper than ``PredicateLimits/nesting``.
         case tooDeep
-        /// A key is not one of the thing the predicate is compiled for.
+        /// The schema does not have a key.
         case unknownKeyPath
         /// A variable has no value.
         case unboundVariable
-        /// A regular expression is not valid.
+        /// A regular expression is invalid.
         case invalidPattern
-        /// The clause means nothing for these types, or cannot be evaluated here.
+        /// The clause does not support these types, or cannot be evaluated.
         case unsupported
-        /// A Swift value has no counterpart among property values.
+        /// A Swift value has no counterpart in property values.
         case unconvertibleValue
     }
 
-    /// What went wrong.
+    /// The kind of error.
     public let kind: Kind
-    /// What went wrong, in a sentence.
+    /// The message, in a sentence.
     public let message: String
-    /// The format string, when the error is in one.
+    /// The format string, for an error in one.
     public let format: String?
-    /// Where in the format string the error is, counted in characters.
+    /// The position in the format string, in characters.
     public let position: Int?
-    /// What would have been right in that place, when that can be said.
+    /// The expected token, if it is known.
     public let expected: String?
 
-    /// Makes an error.
+    /// Creates an error.
     ///
     /// - Parameters:
-    ///   - kind: What went wrong.
-    ///   - message: The same in a sentence.
-    ///   - format: The format string, when the error is in one.
-    ///   - position: Where in the format string, counted in characters.
-    ///   - expected: What would have been right there.
+    ///   - kind: The kind of error.
+    ///   - message: The message, in a sentence.
+    ///   - format: The format string, for an error in one.
+    ///   - position: The position in the format string, in characters.
+    ///   - expected: The expected token.
     public init(kind: Kind, message: String, format: String? = nil, position: Int? = nil, expected: String? = nil) {
         self.kind = kind
         self.message = message
@@ -57,7 +57,7 @@ public struct InvalidPredicateError: Error, Hashable, Sendable, CustomStringConv
         self.expected = expected
     }
 
-    /// The message, and below it the line of the format string with a caret under the place.
+    /// The message, followed by the line of the format string with a caret at the position.
     public var description: String {
         guard let format else { return message }
         guard let position else { return "\(message)\n  \(format)" }
@@ -73,7 +73,7 @@ public struct InvalidPredicateError: Error, Hashable, Sendable, CustomStringConv
                 line.append(character)
             }
         }
-        // A long line is cut around the place, so that the message stays readable.
+        // A long line is truncated around the position.
         var shown = Substring(line)
         if line.count > 120 {
             let from = max(0, min(caret - 60, line.count - 120))
@@ -87,10 +87,10 @@ public struct InvalidPredicateError: Error, Hashable, Sendable, CustomStringConv
     public var errorDescription: String? { description }
 }
 
-/// The bounds that keep a predicate from a stranger harmless.
+/// The limits that make untrusted predicates safe to parse.
 public enum PredicateLimits {
-    /// How deeply predicates and expressions may nest; beyond it reading and compiling throw ``InvalidPredicateError/Kind/tooDeep``.
+    /// The maximum nesting of predicates and expressions; beyond it, parsing and compiling throw ``InvalidPredicateError/Kind/tooDeep``.
     public static let nesting = 100
-    /// How deeply what ``PredicateArchive`` writes and reads may nest: Foundation's archivers call themselves at each level, and need much stack.
+    /// The maximum nesting in archives of ``PredicateArchive``: Foundation's archivers recurse and need much stack.
     public static let archiveNesting = 40
 }

@@ -1,8 +1,8 @@
 public import Foundation
 
-/// A predicate, as a tree: what a format string, a compound predicate or a builder becomes, and what every reader works from.
+/// A predicate as a tree: the representation of format strings, compound predicates and builders, for all code that processes predicates.
 ///
-/// The tree is a value, safe to share between threads. ``PredicateTree/description`` prints it as a format string.
+/// The tree is a value and may be shared between threads. ``PredicateTree/description`` prints it as a format string.
 public indirect enum PredicateTree: Hashable, Sendable {
     /// Matches everything: `TRUEPREDICATE`.
     case `true`
@@ -10,23 +10,23 @@ public indirect enum PredicateTree: Hashable, Sendable {
     case `false`
     /// Compares two expressions.
     case comparison(PredicateComparison)
-    /// Matches when every part matches; with no parts, always.
+    /// Matches when every part matches; always for no parts.
     case and([PredicateTree])
-    /// Matches when some part matches; with no parts, never.
+    /// Matches when a part matches; never for no parts.
     case or([PredicateTree])
     /// Matches when its part is known not to match.
     case not(PredicateTree)
-    /// A predicate that only its own code understands, such as `NSPredicate(block:)`.
+    /// An opaque predicate, such as `NSPredicate(block:)`.
     case block(PredicateBlock)
 
-    /// A comparison, spelled shortly.
+    /// Returns a comparison.
     ///
     /// - Parameters:
     ///   - left: The left side.
-    ///   - operator: How the sides are compared.
+    ///   - operator: The operator.
     ///   - right: The right side.
-    ///   - modifier: Whether the left side is a collection whose elements are compared one by one.
-    ///   - options: How text is compared.
+    ///   - modifier: The way to compare the elements of a collection on the left side.
+    ///   - options: The options for comparing strings.
     /// - Returns: The tree.
     public static func compare(
         _ left: ExpressionTree, _ operator: PredicateComparison.Operator, _ right: ExpressionTree,
@@ -38,7 +38,7 @@ public indirect enum PredicateTree: Hashable, Sendable {
 
 /// A comparison of two expressions.
 public struct PredicateComparison: Hashable, Sendable {
-    /// How two values are compared.
+    /// The comparison operators.
     public enum Operator: Hashable, Sendable {
         /// `<`
         case lessThan
@@ -52,29 +52,29 @@ public struct PredicateComparison: Hashable, Sendable {
         case equal
         /// `!=`
         case notEqual
-        /// `MATCHES`: a regular expression matches the whole text.
+        /// `MATCHES`: a regular expression matches the whole string.
         case matches
-        /// `LIKE`: a pattern in which `?` stands for one character and `*` for any number matches the whole text.
+        /// `LIKE`: a pattern with `?` for one character and `*` for any number matches the whole string.
         case like
         /// `BEGINSWITH`
         case beginsWith
         /// `ENDSWITH`
         case endsWith
-        /// `IN`: the left side is an element of the right side, or a part of it when both are text.
+        /// `IN`: the left side is an element of the right side, or a substring of it when both are strings.
         case isIn
-        /// `CONTAINS`: the right side is an element of the left side, or a part of it when both are text.
+        /// `CONTAINS`: the right side is an element of the left side, or a substring of it when both are strings.
         case contains
-        /// `BETWEEN`: the right side holds the lowest and the highest value.
+        /// `BETWEEN`: the right side holds the lower and the upper bound.
         case between
-        /// A comparison known by a name only, such as `UTI-CONFORMS-TO`. It can be held and printed; compiling it is an error.
+        /// A comparison known by name only, such as `UTI-CONFORMS-TO`. It can be parsed and printed; compiling it is an error.
         case custom(String)
-        /// A comparison by code of the host's own. It is evaluated in memory only, and no format string can hold it.
+        /// A comparison by a closure. It is evaluated in memory only, and format strings cannot represent it.
         case comparator(PredicateComparator)
     }
 
-    /// Whether and how the elements of a collection on the left side are compared one by one.
+    /// The ways to compare the elements of a collection on the left side.
     public enum Modifier: Hashable, Sendable {
-        /// The sides are compared as they are.
+        /// The sides are compared directly.
         case direct
         /// `ALL`: every element must match; true of an empty collection.
         case all
@@ -82,45 +82,45 @@ public struct PredicateComparison: Hashable, Sendable {
         case any
     }
 
-    /// How text is compared.
+    /// The options for comparing strings.
     public struct Options: OptionSet, Hashable, Sendable {
-        /// The bits.
+        /// The raw value.
         public let rawValue: Int
 
-        /// Makes options from bits, the same as `NSComparisonPredicate.Options` has on Apple's platforms.
+        /// Creates options from a raw value, with the bits of `NSComparisonPredicate.Options` on Apple's platforms.
         public init(rawValue: Int) {
             self.rawValue = rawValue
         }
 
-        /// `[c]`: upper and lower case are the same.
+        /// `[c]`: ignores case.
         public static let caseInsensitive = Options(rawValue: 1)
-        /// `[d]`: letters are the same with and without their marks.
+        /// `[d]`: ignores diacritics.
         public static let diacriticInsensitive = Options(rawValue: 2)
-        /// `[n]`: text has been normalized beforehand; compare it as it is.
+        /// `[n]`: the strings are normalized already and compared unchanged.
         public static let normalized = Options(rawValue: 4)
-        /// `[l]`: case and marks follow the current locale.
+        /// `[l]`: case and diacritics follow the current locale.
         public static let localeSensitive = Options(rawValue: 8)
     }
 
     /// The left side.
     public var left: ExpressionTree
-    /// How the sides are compared.
+    /// The operator.
     public var `operator`: Operator
     /// The right side.
     public var right: ExpressionTree
-    /// Whether the left side is a collection whose elements are compared one by one.
+    /// The way to compare the elements of a collection on the left side.
     public var modifier: Modifier
-    /// How text is compared.
+    /// The options for comparing strings.
     public var options: Options
 
-    /// Makes a comparison.
+    /// Creates a comparison.
     ///
     /// - Parameters:
     ///   - left: The left side.
-    ///   - operator: How the sides are compared.
+    ///   - operator: The operator.
     ///   - right: The right side.
-    ///   - modifier: Whether the left side is a collection whose elements are compared one by one.
-    ///   - options: How text is compared.
+    ///   - modifier: The way to compare the elements of a collection on the left side.
+    ///   - options: The options for comparing strings.
     public init(
         left: ExpressionTree, operator: Operator, right: ExpressionTree, modifier: Modifier = .direct, options: Options = []
     ) {
@@ -132,9 +132,9 @@ public struct PredicateComparison: Hashable, Sendable {
     }
 }
 
-/// A predicate that only its own code understands. Two are equal when they hold the same predicate object.
+/// An opaque predicate. Equality is the identity of the predicate object.
 public struct PredicateBlock: Hashable, @unchecked Sendable {
-    // Unchecked: corelibs' predicates are immutable; the block inside runs on the thread that evaluates, as the host asks for it.
+    // Unchecked: corelibs' predicates are immutable; a block runs on the evaluating thread, as the host requests.
 
     /// The predicate.
     public let predicate: NSPredicate

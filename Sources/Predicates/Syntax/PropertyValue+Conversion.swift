@@ -3,12 +3,13 @@ import Foundation
 extension PropertyValue {
     /// Converts a Swift or Foundation value.
     ///
-    /// Integers of every width, `Bool`, floating-point numbers, `Decimal`, `String`, `Date`, `Data`, `UUID`, `URL`, their Foundation classes,
-    /// `nil` and `NSNull`, arrays, sets and ordered sets of all these, and dictionaries with text keys have a counterpart; an enumeration
-    /// with a raw value counts as that, and an instance of any other class becomes an ``object(_:)``.
+    /// Supported are integers of every width, `Bool`, floating-point numbers, `Decimal`, `String`, `Date`, `Data`, `UUID`, `URL`, their
+    /// Foundation classes, `nil` and `NSNull`, arrays, sets and ordered sets of these, and dictionaries with string keys; an enumeration
+    /// with a raw value is converted to that, and an instance of any other class becomes an ``object(_:)``.
     ///
     /// - Parameter value: The value, or nil.
-    /// - Throws: ``InvalidPredicateError`` of the kind ``InvalidPredicateError/Kind/unconvertibleValue`` for any other structure, enumeration or function.
+    /// - Throws: ``InvalidPredicateError`` of the kind ``InvalidPredicateError/Kind/unconvertibleValue`` for any other structure,
+    ///   enumeration or function.
     public init(any value: Any?) throws {
         guard let value else {
             self = .null
@@ -23,9 +24,9 @@ extension PropertyValue {
         }
     }
 
-    /// The value as Swift code on the outside expects it: numbers as `NSNumber`, so that `as? Int`, `as? Int16` and `as? Bool` all work.
+    /// The value for client code: numbers as `NSNumber`, so that `as? Int`, `as? Int16` and `as? Bool` work.
     ///
-    /// Sets come back as `Set<AnyHashable>` and nil elements of collections as `NSNull`.
+    /// Sets are `Set<AnyHashable>`, and nil elements of collections `NSNull`.
     public var any: Any? {
         switch self {
         case .null: nil
@@ -45,7 +46,7 @@ extension PropertyValue {
     }
 
     private init?(scalar value: Any) throws {
-        // Concrete types are compared rather than cast: a cast would bridge, and take the number 1 for a Boolean.
+        // Concrete types are compared rather than cast: a cast would bridge, and convert the number 1 to a Boolean.
         switch ObjectIdentifier(type(of: value)) {
         case ObjectIdentifier(String.self): self = .string(value as! String)
         case ObjectIdentifier(Int.self): self = .int64(Int64(value as! Int))
@@ -87,7 +88,7 @@ extension PropertyValue {
         } else if let values = value as? [String: Any] {
             self = .object(ObjectReference(KeyedValues(values)))
         } else if let value = value as? any RawRepresentable {
-            // An enumeration is stored, and compared, by its raw value.
+            // An enumeration is stored and compared by its raw value.
             self = try PropertyValue(raw: value)
         } else {
             return nil
@@ -120,7 +121,7 @@ extension PropertyValue {
     }
 
     private init(number: NSNumber) {
-        // The two Booleans are single objects; a number from an `Int8` says the same type code.
+        // The two Booleans are singletons; a number from an `Int8` has the same type code.
         if number === NSNumber(value: true) || number === NSNumber(value: false) {
             self = .bool(number.boolValue)
             return
@@ -133,7 +134,7 @@ extension PropertyValue {
     }
 }
 
-/// What `Optional` is recognised by inside an `Any`.
+/// Identifies an `Optional` in an `Any`.
 protocol OptionalValue {
     /// The value, or nil.
     var wrappedValue: Any? { get }

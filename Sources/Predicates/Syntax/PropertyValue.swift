@@ -1,9 +1,9 @@
 public import Foundation
 
-/// One value of a property or of a predicate constant, outside a row.
+/// A value of a property or of a predicate constant, outside of a row.
 ///
-/// Rows hold their values in typed storage; this enumeration is what a value becomes while it travels alone. Equality and hashing are
-/// those of the cases (`int64(1)` is not `double(1)`): predicates compare numbers by what they are worth, whatever the case.
+/// Rows hold their values in typed storage; this enumeration represents a single value. Equality and hashing are those of the cases
+/// (`int64(1)` differs from `double(1)`); predicates compare numbers by value, regardless of the case.
 public enum PropertyValue: Hashable, Sendable {
     /// No value: `nil`.
     case null
@@ -15,15 +15,15 @@ public enum PropertyValue: Hashable, Sendable {
     case double(Double)
     /// A decimal number.
     case decimal(Decimal)
-    /// Text.
+    /// A string.
     case string(String)
-    /// A point in time.
+    /// A date.
     case date(Date)
-    /// Bytes.
+    /// Binary data.
     case data(Data)
-    /// A universally unique identifier.
+    /// A UUID.
     case uuid(UUID)
-    /// A resource locator.
+    /// A URL.
     case url(URL)
     /// Any other object, such as the identifier of a managed object.
     case object(ObjectReference)
@@ -43,7 +43,7 @@ public enum PropertyValue: Hashable, Sendable {
 ///
 /// Two references are equal when their objects are: by `isEqual` for an `NSObject`, by identity for any other class.
 public struct ObjectReference: Hashable, @unchecked Sendable {
-    // Unchecked: the reference is only compared and handed back; whoever put the object in answers for using it on its own queue.
+    // Unchecked: the reference is only compared and returned; its owner is responsible for using the object on its own queue.
 
     /// The object.
     public let object: AnyObject
@@ -53,14 +53,14 @@ public struct ObjectReference: Hashable, @unchecked Sendable {
         self.object = object
     }
 
-    /// Compares two objects by `isEqual`, or by identity when they are no `NSObject`s.
+    /// Compares two objects by `isEqual`, or by identity if they are not `NSObject`s.
     public static func == (left: ObjectReference, right: ObjectReference) -> Bool {
         if left.object === right.object { return true }
         guard let first = left.object as? NSObject, let second = right.object as? NSObject else { return false }
         return first.isEqual(second)
     }
 
-    /// Hashes in step with equality.
+    /// Hashes consistently with equality.
     public func hash(into hasher: inout Hasher) {
         if let object = object as? NSObject {
             hasher.combine(object.hash)

@@ -1,10 +1,11 @@
 extension ExpressionTree {
     /// Replaces parts of the expression.
     ///
-    /// - Parameter replacement: What stands for a part, or nil to look at the parts of that part. It is asked from the outside inwards. Whatever
-    ///   a `SUBQUERY` or a condition is about is asked too; what the predicate inside a `SUBQUERY` is about is not.
+    /// - Parameter replacement: Returns the replacement of a part, or nil to visit the parts of that part; called from the outside
+    ///   inwards. It is also called for the collection of a `SUBQUERY` and the expressions of a condition, but not for the expressions in
+    ///   the predicate of a `SUBQUERY`.
     /// - Returns: The expression.
-    /// - Throws: What `replacement` throws.
+    /// - Throws: The errors of `replacement`.
     public func replacing(_ replacement: (ExpressionTree) throws -> ExpressionTree?) rethrows -> ExpressionTree {
         if let replaced = try replacement(self) { return replaced }
         return try rebuilt(
@@ -12,11 +13,11 @@ extension ExpressionTree {
             { condition, variable in variable == nil ? try condition.replacingExpressions(replacement) : condition })
     }
 
-    /// The same kind of expression of other parts.
+    /// Returns an expression of the same kind with other parts.
     ///
     /// - Parameters:
-    ///   - part: Makes each part anew.
-    ///   - condition: Makes each predicate within anew; of a `SUBQUERY`, it is told the variable that has a meaning of its own inside.
+    ///   - part: Returns the new part for each part.
+    ///   - condition: Returns the new predicate for each predicate; for a `SUBQUERY`, its second argument is the variable bound in it.
     func rebuilt(
         _ part: (ExpressionTree) throws -> ExpressionTree, _ condition: (PredicateTree, _ variable: String?) throws -> PredicateTree
     ) rethrows -> ExpressionTree {
@@ -46,16 +47,16 @@ extension ExpressionTree {
 }
 
 extension PredicateTree {
-    /// Replaces parts of the predicate's expressions, as ``ExpressionTree/replacing(_:)``.
+    /// Replaces parts of the predicate's expressions, like ``ExpressionTree/replacing(_:)``.
     ///
-    /// - Parameter replacement: What stands for a part, or nil to look at the parts of that part.
+    /// - Parameter replacement: Returns the replacement of a part, or nil to visit the parts of that part.
     /// - Returns: The predicate.
-    /// - Throws: What `replacement` throws.
+    /// - Throws: The errors of `replacement`.
     public func replacingExpressions(_ replacement: (ExpressionTree) throws -> ExpressionTree?) rethrows -> PredicateTree {
         try rebuilt { try $0.replacing(replacement) }
     }
 
-    /// The same kind of predicate over other expressions.
+    /// Returns a predicate of the same kind with other expressions.
     func rebuilt(_ expression: (ExpressionTree) throws -> ExpressionTree) rethrows -> PredicateTree {
         switch self {
         case .true, .false, .block: return self

@@ -1,8 +1,8 @@
 extension PredicateTree {
     /// Replaces variables by values.
     ///
-    /// - Parameter values: The values by the names of the variables, without their dollar signs.
-    /// - Returns: The tree; variables without a value stay, and a `SUBQUERY`'s own variable is never replaced inside it.
+    /// - Parameter values: The values by variable name, without the dollar sign.
+    /// - Returns: The tree; variables without a value are kept, and the variable of a `SUBQUERY` is never replaced inside it.
     public func substituting(_ values: [String: ExpressionTree]) -> PredicateTree {
         values.isEmpty ? self : rebuilt { $0.substituting(values) }
     }
@@ -11,8 +11,8 @@ extension PredicateTree {
 extension ExpressionTree {
     /// Replaces variables by values.
     ///
-    /// - Parameter values: The values by the names of the variables, without their dollar signs.
-    /// - Returns: The expression; variables without a value stay, and a `SUBQUERY`'s own variable is never replaced inside it.
+    /// - Parameter values: The values by variable name, without the dollar sign.
+    /// - Returns: The expression; variables without a value are kept, and the variable of a `SUBQUERY` is never replaced inside it.
     public func substituting(_ values: [String: ExpressionTree]) -> ExpressionTree {
         if values.isEmpty { return self }
         if case .variable(let name) = self { return values[name] ?? self }

@@ -1,5 +1,5 @@
 extension PredicateTree {
-    /// How many levels the tree has, counted no further than a limit, so that no tree can overflow the stack.
+    /// Returns the height of the tree, counted up to a limit, so that no tree can overflow the stack.
     func height(limit: Int) -> Int {
         guard limit > 0 else { return 1 }
         switch self {
@@ -13,7 +13,7 @@ extension PredicateTree {
 }
 
 extension ExpressionTree {
-    /// How many levels the tree has, counted no further than a limit.
+    /// Returns the height of the tree, counted up to a limit.
     func height(limit: Int) -> Int {
         guard limit > 0 else { return 1 }
         switch self {
@@ -26,7 +26,7 @@ extension ExpressionTree {
         }
     }
 
-    /// The expressions directly within this one.
+    /// The direct subexpressions.
     var parts: [ExpressionTree] {
         switch self {
         case .constant, .evaluatedObject, .variable, .keyPath, .anyKey: []
@@ -43,7 +43,7 @@ extension ExpressionTree {
 }
 
 extension PropertyValue {
-    /// How many levels of collections the value has, counted no further than a limit.
+    /// Returns the nesting depth of collections in the value, counted up to a limit.
     func height(limit: Int) -> Int {
         guard limit > 0 else { return 1 }
         switch self {

@@ -1,26 +1,26 @@
 internal import Synchronization
 
-/// Counts what reading, printing and compiling cost, so that tests can hold the cost to the size of what is read without a clock.
+/// Counts the steps of parsing, printing and compiling, so that tests can relate the cost to the size of the input without a clock.
 ///
-/// Work is counted in debug builds only, and only within ``WorkCount/counting(_:)``.
+/// Steps are counted in debug builds only, and only within ``WorkCount/counting(_:)``.
 final class WorkCount: Sendable {
-    /// What the running task counts with.
+    /// The counter of the running task.
     @TaskLocal static var current: WorkCount?
 
-    /// Bytes looked at, words read, nodes moved and nodes written.
+    /// The number of bytes visited, tokens parsed, nodes moved and nodes written.
     private let total = Atomic<Int>(0)
-    /// Predicates compiled for a schema.
+    /// The number of predicates compiled for a schema.
     private let compiledTotal = Atomic<Int>(0)
 
-    /// The steps counted so far.
+    /// The number of steps so far.
     var steps: Int { total.load(ordering: .relaxed) }
-    /// The compilations counted so far.
+    /// The number of compilations so far.
     var compilations: Int { compiledTotal.load(ordering: .relaxed) }
 
-    /// Runs code and counts its work.
+    /// Runs a closure and counts its steps.
     ///
-    /// - Parameter body: The code.
-    /// - Returns: What was counted.
+    /// - Parameter body: The closure.
+    /// - Returns: The counter.
     static func counting(_ body: () throws -> Void) rethrows -> WorkCount {
         let count = WorkCount()
         try $current.withValue(count, operation: body)
@@ -34,14 +34,14 @@ final class WorkCount: Sendable {
         #endif
     }
 
-    /// Counts a predicate that is compiled.
+    /// Counts a compilation.
     @inline(__always) static func compilation() {
         #if DEBUG
         current?.compiledTotal.add(1, ordering: .relaxed)
         #endif
     }
 
-    /// Counts steps, for what looked up ``current`` beforehand.
+    /// Counts steps, for code that has read ``current`` before.
     func step(_ steps: Int) {
         total.add(steps, ordering: .relaxed)
     }

@@ -1,9 +1,10 @@
 internal import Foundation
 
-/// A type that can say by which names its key paths are known in predicates and sort descriptors.
+/// A type that names its key paths for predicates and sort descriptors.
 ///
-/// Swift keeps no names of computed properties at run time. Stored properties of structures and final classes need no conformance: the
-/// runtime names them. Conform to it where properties are computed, or known to predicates by other names:
+/// Swift does not preserve the names of computed properties at run time. Stored properties of structures and final classes need no
+/// conformance, because the runtime names them. Conform to the protocol for properties that are computed, or have other names in
+/// predicates:
 ///
 /// ```swift
 /// extension Album: KeyPathNaming {
@@ -13,27 +14,26 @@ internal import Foundation
 /// }
 /// ```
 ///
-/// Managed objects of `CoreData` conform by themselves.
+/// Managed objects of `CoreData` conform automatically.
 public protocol KeyPathNaming {
-    /// Names the properties that a key path leads through.
+    /// Returns the names of the properties along a key path.
     ///
-    /// - Parameter keyPath: A key path whose root is this type or a class below it.
-    /// - Returns: One name a property, from the root on; an empty array when the key path leads to the object itself; nil to leave the answer
-    ///   to the runtime.
-    /// - Throws: An error that names the key path, when it is certain that it leads to no property.
+    /// - Parameter keyPath: A key path whose root is this type or a subclass.
+    /// - Returns: One name for each property, from the root; an empty array for the object itself; nil to use the names of the runtime.
+    /// - Throws: An error that names the key path, when it does not lead to a property.
     static func propertyPath(for keyPath: AnyKeyPath) throws -> [String]?
 }
 
-/// The names of the properties that key paths lead through.
+/// Finds the property names of key paths.
 ///
-/// Each key path is worked out once. May be used from any thread.
+/// The names of each key path are determined once. Use it on any thread.
 public enum KeyPathNames {
-    /// Names the properties that a key path leads through.
+    /// Returns the names of the properties along a key path.
     ///
-    /// - Parameter keyPath: The key path, such as `\Track.album!.title`. A `?` or `!` in it makes no difference.
-    /// - Returns: One name a property, such as `["album", "title"]`; an empty array for `\Track.self`.
-    /// - Throws: ``InvalidPredicateError`` of the kind ``InvalidPredicateError/Kind/unknownKeyPath`` naming the key path, when it leads through
-    ///   anything that has no name.
+    /// - Parameter keyPath: The key path, such as `\Track.album!.title`. A `?` or `!` in it is ignored.
+    /// - Returns: One name for each property, such as `["album", "title"]`; an empty array for `\Track.self`.
+    /// - Throws: ``InvalidPredicateError`` of the kind ``InvalidPredicateError/Kind/unknownKeyPath`` naming the key path, when a part of
+    ///   it has no name.
     public static func names(of keyPath: AnyKeyPath) throws -> [String] {
         if let known = KeyPathNameCache.shared[keyPath] { return known }
         let names = try unknownNames(of: keyPath)
@@ -41,11 +41,11 @@ public enum KeyPathNames {
         return names
     }
 
-    /// Names the properties that a key path leads through, joined by dots, as `NSSortDescriptor(key:ascending:)` and prefetching take them.
+    /// Returns the names of the properties along a key path, joined by dots, as for `NSSortDescriptor(key:ascending:)` and prefetching.
     ///
     /// - Parameter keyPath: The key path.
     /// - Returns: The names joined by dots; `SELF` for `\Track.self`.
-    /// - Throws: As ``names(of:)``.
+    /// - Throws: The errors of ``names(of:)``.
     public static func path(of keyPath: AnyKeyPath) throws -> String {
         let names = try names(of: keyPath)
         return names.isEmpty ? "SELF" : names.joined(separator: ".")
@@ -62,10 +62,10 @@ public enum KeyPathNames {
                 + "the runtime names stored properties only")
     }
 
-    /// What the runtime says, when it names every step.
+    /// Returns the names from the runtime, when it names every component.
     ///
-    /// A description such as `\Album.band?.name?` consists of the type, then names. Whatever the runtime cannot name (a computed property,
-    /// a subscript) it writes with signs that no name has.
+    /// A description such as `\Album.band?.name?` consists of the type and the names. A component without a name (a computed property, a
+    /// subscript) is described with characters that names do not contain.
     private static func runtimeNames(of keyPath: AnyKeyPath) -> [String]? {
         let prefix = "\\" + _typeName(type(of: keyPath).rootType, qualified: false) + "."
         let description = String(describing: keyPath)

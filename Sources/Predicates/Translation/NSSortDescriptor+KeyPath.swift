@@ -1,29 +1,29 @@
 public import Foundation
 
 extension SortDescriptorFactory where Self: NSSortDescriptor {
-    /// Makes a descriptor that sorts by a key path, also one to an optional value.
+    /// Creates a descriptor that sorts by a key path, also one to an optional value.
     ///
     /// - Parameters:
-    ///   - keyPath: The key path, such as `\Album.band?.name`. It is named when it is needed: see ``KeyPathNames``.
-    ///   - ascending: Whether the smallest comes first; nil is smaller than any value.
+    ///   - keyPath: The key path, such as `\Album.band?.name`. Its name is determined when it is needed: see ``KeyPathNames``.
+    ///   - ascending: Whether the order is ascending; nil precedes all values.
     public init<Root, Value>(keyPath: KeyPath<Root, Value>, ascending: Bool) {
         self = KeySortDescriptor(swiftKeyPath: keyPath, ascending: ascending) as! Self
     }
 
-    /// Makes a descriptor that sorts by a key path, ordering text in a way that has a name on Apple's platforms.
+    /// Creates a descriptor that sorts by a key path with an order of strings.
     ///
     /// - Parameters:
     ///   - keyPath: The key path.
-    ///   - ascending: Whether the smallest comes first.
-    ///   - textOrder: How text is ordered.
+    ///   - ascending: Whether the order is ascending.
+    ///   - textOrder: The order of strings.
     public init<Root, Value>(keyPath: KeyPath<Root, Value>, ascending: Bool, textOrder: TextOrder) {
         self = KeySortDescriptor(swiftKeyPath: keyPath, ascending: ascending, textOrder: textOrder) as! Self
     }
 
-    /// Makes a descriptor from Swift's `SortDescriptor`.
+    /// Creates a descriptor from Swift's `SortDescriptor`.
     ///
-    /// A string comparator that orders as `<` does, which on Linux is the only one there is, becomes ``TextOrder/binary``; one of another kind
-    /// stays a comparator, which no store can translate.
+    /// A string comparator with the order of `<`, the only one on Linux, becomes ``TextOrder/binary``; any other stays a comparator,
+    /// which no store can translate.
     ///
     /// - Parameter sortDescriptor: The descriptor.
     public init<Compared>(_ sortDescriptor: SortDescriptor<Compared>) {
@@ -31,7 +31,7 @@ extension SortDescriptorFactory where Self: NSSortDescriptor {
         guard let keyPath = sortDescriptor.keyPath else {
             var forward = sortDescriptor
             forward.order = .forward
-            // Foundation makes no descriptor without a key path; should it, the objects themselves are compared.
+            // Foundation creates no descriptor without a key path; if it did, the objects themselves would be compared.
             let comparator: Comparator = { [forward] left, right in
                 guard let left = left as? Compared, let right = right as? Compared else { return .orderedSame }
                 return forward.compare(left, right)
@@ -54,7 +54,8 @@ extension SortDescriptorFactory where Self: NSSortDescriptor {
 }
 
 extension NSSortDescriptor {
-    /// The descriptor as one with a key: itself, or what one of Foundation's own says. Nil for a subclass, which may compare as it likes.
+    /// The descriptor as one with a key: itself, or the equivalent of one of Foundation's. Nil for a subclass, which may compare
+    /// differently.
     var keyDescriptor: KeySortDescriptor? {
         if let descriptor = self as? KeySortDescriptor { return descriptor }
         guard type(of: self) == NSSortDescriptor.self else { return nil }
@@ -63,10 +64,10 @@ extension NSSortDescriptor {
     }
 }
 
-/// Tells Foundation's own comparator, which compares by `<`, from one that was given.
+/// Distinguishes Foundation's own comparator, which compares by `<`, from a given one.
 ///
-/// `NSSortDescriptor(keyPath:ascending:)` is Foundation's own initializer where values are comparable, and no overload of ours comes before it.
-/// It keeps a closure and does not say which. All closures it makes run the same code, and no other closure does.
+/// `NSSortDescriptor(keyPath:ascending:)` is Foundation's initializer where values are comparable, and no overload takes precedence over
+/// it. It stores a closure without further information. All closures that it creates have the same code, and no other closure does.
 private enum NaturalOrder {
     private struct Holder {
         let comparator: Comparator
@@ -76,10 +77,10 @@ private enum NaturalOrder {
 
     static func isComparator(of descriptor: NSSortDescriptor) -> Bool { code(of: descriptor) == code }
 
-    /// Where the code of a comparator lies. A closure is two words: its code, and what it captured.
+    /// Returns the address of a comparator's code. A closure consists of two words: its code, and its captured values.
     private static func code(of descriptor: NSSortDescriptor) -> UInt {
         precondition(MemoryLayout<Holder>.size == MemoryLayout<(UInt, UInt)>.size)
-        // Held in a structure, the closure is taken as it is; handed on by itself it would be wrapped in another.
+        // In a structure, the closure is passed unchanged; by itself it would be wrapped in another.
         return unsafeBitCast(Holder(comparator: descriptor.comparator), to: (UInt, UInt).self).0
     }
 }

@@ -1,40 +1,40 @@
 internal import Foundation
 
-/// What an expression of `#Predicate` becomes.
+/// The translation of a `#Predicate` node.
 enum Translated {
     case predicate(PredicateTree)
     case expression(ExpressionTree)
 }
 
-/// A node of `#Predicate` that has a counterpart in the predicate language.
+/// A node of `#Predicate` with a counterpart in the predicate language.
 protocol TranslatableExpression {
-    /// The counterpart.
+    /// Translates the node.
     ///
-    /// A node that becomes a predicate obeys `negated`, and its tree matches exactly when the node's own answer is true (false, when negated):
-    /// never is an unknown answer in the place of either. A node that becomes an expression leaves `negated` alone.
+    /// The tree of a predicate node matches exactly when the node is true (or false, when `negated`); an unknown result never takes the
+    /// place of either. An expression node ignores `negated`.
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated
 }
 
-/// A node of `#Predicate` that can say how it is written in Swift, for messages.
+/// A node of `#Predicate` that can print its Swift source, for messages.
 protocol WrittenExpression {
-    /// The node as Swift source.
+    /// Returns the node as Swift source.
     func written(by translation: PredicateTranslation) -> String
 }
 
-/// Turns a predicate of `#Predicate` into a tree. It serves one translation.
+/// Translates a predicate of `#Predicate` to a tree. An instance performs one translation.
 final class PredicateTranslation {
-    /// What stands for the variables, the evaluated object among them.
+    /// The expressions of the variables, including the evaluated object.
     private var bindings: [PredicateExpressions.VariableID: ExpressionTree] = [:]
     private var names: [PredicateExpressions.VariableID: String] = [:]
     private var variableCount = 0
 
-    /// Lets a variable stand for an expression.
+    /// Binds a variable to an expression.
     func bind<Value>(_ variable: PredicateExpressions.Variable<Value>, to expression: ExpressionTree, name: String) {
         bindings[variable.key] = expression
         names[variable.key] = name
     }
 
-    /// Makes a variable of a SUBQUERY.
+    /// Creates and binds a variable of a SUBQUERY.
     func bindElement<Value>(_ variable: PredicateExpressions.Variable<Value>) -> String {
         variableCount += 1
         let name = "element\(variableCount)"
@@ -46,9 +46,9 @@ final class PredicateTranslation {
 
     func name(of variable: PredicateExpressions.VariableID) -> String { names[variable] ?? "$0" }
 
-    // MARK: Walking
+    // MARK: Traversal
 
-    /// The tree that matches exactly when the node's answer is true, or false when `negated`.
+    /// Returns the tree that matches exactly when the node is true, or false when `negated`.
     func predicate<Node: PredicateExpression>(_ node: Node, negated: Bool = false) throws -> PredicateTree {
         switch try translated(node, negated: negated) {
         case .predicate(let tree): return tree
@@ -59,7 +59,7 @@ final class PredicateTranslation {
         }
     }
 
-    /// The node as a value.
+    /// Returns the node as an expression.
     func expression<Node: PredicateExpression>(_ node: Node) throws -> ExpressionTree {
         switch try translated(node, negated: false) {
         case .expression(let expression): return expression
@@ -72,7 +72,7 @@ final class PredicateTranslation {
             guard let translatable = node as? any TranslatableExpression else { throw failure(node) }
             return try translatable.translated(by: self, negated: negated)
         } catch {
-            // What depends on no variable has a value, however it is written.
+            // A node without variables is evaluated, whatever its form.
             if let value = try? node.evaluate(PredicateBindings()), let constant = try? PropertyValue(any: value) {
                 return .expression(.constant(constant))
             }
@@ -82,12 +82,12 @@ final class PredicateTranslation {
 
     // MARK: Messages
 
-    /// How a node is written in Swift.
+    /// Returns the Swift source of a node.
     func written<Node: PredicateExpression>(_ node: Node) -> String {
         (node as? any WrittenExpression)?.written(by: self) ?? String(describing: node)
     }
 
-    /// The error of a node that has no counterpart.
+    /// Returns the error for a node without a counterpart.
     func failure<Node: PredicateExpression>(_ node: Node, _ reason: String? = nil) -> InvalidPredicateError {
         InvalidPredicateError(
             kind: .unsupported,
@@ -96,19 +96,19 @@ final class PredicateTranslation {
 }
 
 extension PredicateTree {
-    /// All of the parts, without an AND within an AND.
+    /// Returns the conjunction of the parts, without nested ANDs.
     static func every(_ parts: PredicateTree...) -> PredicateTree {
         let flat = parts.flatMap { if case .and(let inner) = $0 { inner } else { [$0] } }
         return flat.count == 1 ? flat[0] : .and(flat)
     }
 
-    /// Some of the parts, without an OR within an OR.
+    /// Returns the disjunction of the parts, without nested ORs.
     static func some(_ parts: PredicateTree...) -> PredicateTree {
         let flat = parts.flatMap { if case .or(let inner) = $0 { inner } else { [$0] } }
         return flat.count == 1 ? flat[0] : .or(flat)
     }
 
-    /// The tree, or what matches when it is known not to match.
+    /// Returns the tree, or its negation.
     func negated(_ isNegated: Bool) -> PredicateTree { isNegated ? .not(self) : self }
 }
 

@@ -1,94 +1,94 @@
 #if !canImport(Darwin)
 public import Foundation
 
-// Foundation has these three nodes on Apple's platforms only; elsewhere `#Predicate` writes calls that lead nowhere. With them here, a
-// predicate that compares text compiles wherever this module, or CoreData, is imported.
+// Foundation has these three nodes on Apple's platforms only; elsewhere `#Predicate` generates calls to missing functions. They are
+// declared here, so that a predicate that compares strings compiles wherever this module, or CoreData, is imported.
 
 extension PredicateExpressions {
-    /// `text.localizedStandardContains(other)` in `#Predicate`.
+    /// The node of `text.localizedStandardContains(other)` in `#Predicate`.
     public struct StringLocalizedStandardContains<Root: PredicateExpression, Other: PredicateExpression>: PredicateExpression
     where Root.Output: StringProtocol, Other.Output: StringProtocol {
-        /// Whether the text contains the other.
+        /// Whether the string contains the other.
         public typealias Output = Bool
 
-        /// The text.
+        /// The string.
         public let root: Root
-        /// What is looked for.
+        /// The string to search for.
         public let other: Other
 
-        /// Makes a node.
+        /// Creates a node.
         public init(root: Root, other: Other) {
             self.root = root
             self.other = other
         }
 
-        /// Evaluates the node as Foundation does on Apple's platforms.
+        /// Evaluates the node like Foundation on Apple's platforms.
         public func evaluate(_ bindings: PredicateBindings) throws -> Bool {
             try root.evaluate(bindings).localizedStandardContains(try other.evaluate(bindings))
         }
     }
 
-    /// What `#Predicate` calls for `text.localizedStandardContains(other)`.
+    /// Creates the node of `text.localizedStandardContains(other)`; called by `#Predicate`.
     public static func build_localizedStandardContains<Root, Other>(
         _ root: Root, _ other: Other
     ) -> StringLocalizedStandardContains<Root, Other> {
         StringLocalizedStandardContains(root: root, other: other)
     }
 
-    /// `text.caseInsensitiveCompare(other)` in `#Predicate`.
+    /// The node of `text.caseInsensitiveCompare(other)` in `#Predicate`.
     public struct StringCaseInsensitiveCompare<Root: PredicateExpression, Other: PredicateExpression>: PredicateExpression
     where Root.Output: StringProtocol, Other.Output: StringProtocol {
-        /// How the texts lie to each other.
+        /// The order of the strings.
         public typealias Output = ComparisonResult
 
-        /// The text.
+        /// The string.
         public let root: Root
-        /// The text it is compared with.
+        /// The string to compare with.
         public let other: Other
 
-        /// Makes a node.
+        /// Creates a node.
         public init(root: Root, other: Other) {
             self.root = root
             self.other = other
         }
 
-        /// Evaluates the node as Foundation does on Apple's platforms.
+        /// Evaluates the node like Foundation on Apple's platforms.
         public func evaluate(_ bindings: PredicateBindings) throws -> ComparisonResult {
             try root.evaluate(bindings).caseInsensitiveCompare(try other.evaluate(bindings))
         }
     }
 
-    /// What `#Predicate` calls for `text.caseInsensitiveCompare(other)`.
+    /// Creates the node of `text.caseInsensitiveCompare(other)`; called by `#Predicate`.
     public static func build_caseInsensitiveCompare<Root, Other>(
         _ root: Root, _ other: Other
     ) -> StringCaseInsensitiveCompare<Root, Other> {
         StringCaseInsensitiveCompare(root: root, other: other)
     }
 
-    /// `text.localizedCompare(other)` in `#Predicate`.
+    /// The node of `text.localizedCompare(other)` in `#Predicate`.
     public struct StringLocalizedCompare<Root: PredicateExpression, Other: PredicateExpression>: PredicateExpression
     where Root.Output: StringProtocol, Other.Output: StringProtocol {
-        /// How the texts lie to each other.
+        /// The order of the strings.
         public typealias Output = ComparisonResult
 
-        /// The text.
+        /// The string.
         public let root: Root
-        /// The text it is compared with.
+        /// The string to compare with.
         public let other: Other
 
-        /// Makes a node.
+        /// Creates a node.
         public init(root: Root, other: Other) {
             self.root = root
             self.other = other
         }
 
-        /// Evaluates the node as Foundation does on Apple's platforms.
+        /// Evaluates the node like Foundation on Apple's platforms.
         public func evaluate(_ bindings: PredicateBindings) throws -> ComparisonResult {
             try root.evaluate(bindings).localizedCompare(try other.evaluate(bindings))
         }
     }
 
-    /// What `#Predicate` calls for `text.localizedCompare(other)`.
+    /// Creates the node of `text.localizedCompare(other)`; called by `#Predicate`.
     public static func build_localizedCompare<Root, Other>(_ root: Root, _ other: Other) -> StringLocalizedCompare<Root, Other> {
         StringLocalizedCompare(root: root, other: other)
     }

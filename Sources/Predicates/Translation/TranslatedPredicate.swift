@@ -1,13 +1,13 @@
 public import Foundation
 
-/// The predicate that `NSPredicate(#Predicate { … })` makes.
+/// The predicate that `NSPredicate(#Predicate { … })` creates.
 ///
-/// It is translated when it is first used: key paths of managed objects have names once a model is loaded, and predicates are often written
-/// before that. What cannot be translated surfaces as an error that names the sub-expression, in the same way as a format that does not
-/// parse: ``Foundation/NSPredicate/parseError`` holds it, everything that can throw throws it, and `evaluate(with:)` stops the program with
-/// its message.
+/// It is translated when it is first used: key paths of managed objects have names once a model is loaded, and predicates are often
+/// created before that. An unsupported expression is reported like a format that does not parse, with an error that names the
+/// subexpression: ``Foundation/NSPredicate/parseError`` holds it, all throwing functions throw it, and `evaluate(with:)` stops the
+/// program with its message.
 ///
-/// May be used on any thread.
+/// Use it on any thread.
 public final class TranslatedPredicate: NSPredicate {
     private let translation: Translation
 
@@ -19,7 +19,7 @@ public final class TranslatedPredicate: NSPredicate {
 
         init(_ translate: @escaping () throws -> PredicateTree) { self.translate = translate }
 
-        /// The translation. A failure is not kept: it may be that a model is loaded later.
+        /// Returns the translation. A failure is not cached, because a model may be loaded later.
         func get() throws -> (tree: PredicateTree, predicate: NSPredicate) {
             if let result = lock.withLock({ result }) { return result }
             let tree = try translate()
@@ -37,7 +37,7 @@ public final class TranslatedPredicate: NSPredicate {
         super.init(value: false)
     }
 
-    /// The canonical format string. For a predicate that cannot be translated, the error's message.
+    /// The predicate in canonical format. For a predicate that cannot be translated, the error's message.
     public override var predicateFormat: String {
         do {
             return try predicateTree().description
@@ -51,11 +51,11 @@ public final class TranslatedPredicate: NSPredicate {
 
     /// Evaluates the predicate with an object or a plain value.
     ///
-    /// Stops the program when the predicate cannot be evaluated with such a thing; ``Foundation/NSPredicate/matches(_:variables:)`` throws
-    /// instead.
+    /// Stops the program when the predicate cannot be evaluated with such an object; ``Foundation/NSPredicate/matches(_:variables:)``
+    /// throws instead.
     public override func evaluate(with object: Any?) -> Bool { evaluate(with: object, substitutionVariables: nil) }
 
-    /// Evaluates the predicate with an object or a plain value; it has no variables that could be given values.
+    /// Evaluates the predicate with an object or a plain value; it has no variables.
     public override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
         do {
             return try translation.get().predicate.matches(object, variables: bindings)
@@ -64,7 +64,7 @@ public final class TranslatedPredicate: NSPredicate {
         }
     }
 
-    /// Two predicates are equal when they can be translated and their trees are equal.
+    /// Returns whether both predicates can be translated and have equal trees.
     public override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? TranslatedPredicate else { return false }
         if other === self { return true }
@@ -73,28 +73,28 @@ public final class TranslatedPredicate: NSPredicate {
     }
 
     // The tree may not be known yet, and the hash of an object must not change.
-    /// The same for all predicates of this class.
+    /// The hash value, which is the same for all predicates of this class.
     public override var hash: Int { ObjectIdentifier(TranslatedPredicate.self).hashValue }
 
-    /// The predicate itself, as it never changes.
+    /// Returns the predicate itself, which is immutable.
     public override func copy(with zone: NSZone? = nil) -> Any { self }
 }
 
 extension TranslatedPredicate: PredicateConvertible {
-    /// The tree.
+    /// Returns the tree.
     ///
-    /// - Throws: ``InvalidPredicateError`` naming the sub-expression that has no translation.
+    /// - Throws: ``InvalidPredicateError`` naming the subexpression that cannot be translated.
     public func predicateTree() throws -> PredicateTree { try translation.get().tree }
 }
 
 extension PredicateTree {
     /// Translates a predicate of `#Predicate`.
     ///
-    /// The tree gives the same answers as the predicate itself, also where values are nil.
+    /// The tree has the same results as the predicate, also for nil values.
     ///
     /// - Parameter predicate: The predicate, with one input.
-    /// - Throws: ``InvalidPredicateError`` naming the sub-expression that has no counterpart in the predicate language, or the key path that has
-    ///   no name.
+    /// - Throws: ``InvalidPredicateError`` naming the subexpression without a counterpart in the predicate language, or the key path
+    ///   without a name.
     public init<Input>(_ predicate: Foundation.Predicate<Input>) throws {
         let translation = PredicateTranslation()
         translation.bind(predicate.variable, to: .evaluatedObject, name: "$0")
@@ -106,8 +106,8 @@ extension ExpressionTree {
     /// Translates an expression of `#Expression`.
     ///
     /// - Parameter expression: The expression, with one input.
-    /// - Throws: ``InvalidPredicateError`` naming the sub-expression that has no counterpart in the predicate language, or the key path that has
-    ///   no name.
+    /// - Throws: ``InvalidPredicateError`` naming the subexpression without a counterpart in the predicate language, or the key path
+    ///   without a name.
     public init<Input, Output>(_ expression: Foundation.Expression<Input, Output>) throws {
         let translation = PredicateTranslation()
         translation.bind(expression.variable, to: .evaluatedObject, name: "$0")
@@ -116,28 +116,28 @@ extension ExpressionTree {
 }
 
 extension PredicateFactory where Self: NSPredicate {
-    /// Makes a predicate from one of `#Predicate`.
+    /// Creates a predicate from a `#Predicate`.
     ///
     /// ```swift
     /// request.predicate = NSPredicate(#Predicate<Album> { $0.year > 2000 && $0.title.localizedStandardContains("dawn") })
     /// ```
     ///
-    /// The result is optional only because it is on Apple's platforms. Here it is never nil: a nil predicate of a fetch request would
-    /// match everything. What cannot be translated makes a predicate that holds the error: see ``TranslatedPredicate``. Where an error should be
-    /// caught at once, use ``init(translating:)``.
+    /// The result is optional only because it is on Apple's platforms. Here it is never nil: a nil predicate in a fetch request would
+    /// match everything. A predicate that cannot be translated holds the error: see ``TranslatedPredicate``. To catch the error at once,
+    /// use ``init(translating:)``.
     ///
     /// - Parameter predicate: The predicate.
     public init?<Input>(_ predicate: Foundation.Predicate<Input>) {
         let translated = TranslatedPredicate(predicate)
-        // A compound predicate is asked for by its own class; it then wraps the translation.
+        // A compound predicate is requested by its own class; it then wraps the translation.
         self = translated as? Self ?? NSCompoundPredicate(andPredicateWithSubpredicates: [translated]) as! Self
     }
 
-    /// Makes a predicate from one of `#Predicate`, or throws.
+    /// Creates a predicate from a `#Predicate`, or throws.
     ///
     /// - Parameter predicate: The predicate.
-    /// - Throws: ``InvalidPredicateError`` naming the sub-expression that has no counterpart in the predicate language, or the key path that has
-    ///   no name: for managed objects, also while no model with their entity is loaded.
+    /// - Throws: ``InvalidPredicateError`` naming the subexpression without a counterpart in the predicate language, or the key path
+    ///   without a name: for managed objects, also while no model with their entity is loaded.
     public init<Input>(translating predicate: Foundation.Predicate<Input>) throws {
         self.init(tree: try PredicateTree(predicate))
     }

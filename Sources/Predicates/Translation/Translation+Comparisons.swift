@@ -17,7 +17,7 @@ extension PredicateExpressions.NotEqual: TranslatableExpression, WrittenExpressi
 }
 
 extension PredicateTranslation {
-    /// The tree that matches exactly when the sides are equal, or when they differ.
+    /// Returns the tree that matches exactly when the sides are equal, or when they differ.
     fileprivate func equality<Left: PredicateExpression, Right: PredicateExpression>(
         _ left: Left, _ right: Right, wanted: Bool
     ) throws -> PredicateTree {
@@ -27,7 +27,7 @@ extension PredicateTranslation {
         let second = try expression(right)
         let plain = PredicateTree.compare(first, wanted ? .equal : .notEqual, second)
         guard Left.Output.self is any OptionalValue.Type else { return plain }
-        // Between optionals, the language's own == and != are unknown where one side is nil and it is not written so.
+        // Between optionals, the language's == and != are unknown where one side is nil and not a literal.
         switch (first, second) {
         case (.constant(.null), _), (_, .constant(.null)): return plain
         case (.constant, _): return wanted ? plain : .some(plain, second.isNil)
@@ -39,7 +39,7 @@ extension PredicateTranslation {
         }
     }
 
-    /// A condition compared with a Boolean that is known beforehand.
+    /// Translates the comparison of a condition with a known Boolean.
     private func truth<Left: PredicateExpression, Right: PredicateExpression>(
         _ left: Left, _ right: Right, wanted: Bool
     ) throws -> PredicateTree? {
@@ -48,13 +48,13 @@ extension PredicateTranslation {
             return try predicate(left, negated: value != wanted)
         }
         if Left.Output.self == Bool?.self, let value = value as? Bool, let truth = left as? any OptionalTruthExpression {
-            // What is nil equals neither.
+            // Nil equals neither.
             return try truth.predicate(by: self, whenNil: !value, negated: value != wanted)
         }
         return nil
     }
 
-    /// `a.caseInsensitiveCompare(b) == .orderedSame` and its like.
+    /// Translates `a.caseInsensitiveCompare(b) == .orderedSame` and similar comparisons.
     private func sameness<Left: PredicateExpression, Right: PredicateExpression>(
         _ left: Left, _ right: Right, wanted: Bool
     ) throws -> PredicateTree? {
@@ -92,7 +92,7 @@ extension PredicateExpressions.Comparison: TranslatableExpression, WrittenExpres
 
 // MARK: Ranges
 
-/// A range, by the comparisons that it stands for.
+/// A range as its equivalent comparisons.
 struct TranslatedRange {
     var lower: ExpressionTree?
     var upper: ExpressionTree?
@@ -114,12 +114,12 @@ struct TranslatedRange {
     }
 }
 
-/// A node that is a range.
+/// A range node.
 protocol RangeNode {
     func range(by translation: PredicateTranslation) throws -> TranslatedRange?
 }
 
-/// A range that was captured.
+/// A captured range.
 protocol CapturedRange {
     func range() throws -> TranslatedRange
 }

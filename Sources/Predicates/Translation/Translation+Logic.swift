@@ -21,7 +21,7 @@ extension PredicateExpressions.Disjunction: TranslatableExpression, WrittenExpre
 }
 
 extension PredicateExpressions.Negation: TranslatableExpression, WrittenExpression {
-    // A NOT in the language answers unknown for unknown, where Swift knows two answers: the negation goes inwards, to where nil is known.
+    // A NOT in the language is unknown for unknown, where Swift has two results: the negation is moved inwards, to where nil is handled.
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
         .predicate(try translation.predicate(wrapped, negated: !negated))
     }
@@ -49,10 +49,10 @@ extension PredicateExpressions.Conditional: TranslatableExpression, WrittenExpre
 
 // MARK: Optionals
 
-/// A node whose answer is an optional Boolean.
+/// A node whose result is an optional Boolean.
 protocol OptionalTruthExpression {
-    /// The tree that matches exactly when the answer, taken for `whenNil` where it is nil, is true, or false when `negated`. Nil when there
-    /// is no such tree.
+    /// Returns the tree that matches exactly when the result, with `whenNil` in place of nil, is true, or false when `negated`. Returns
+    /// nil when there is no such tree.
     func predicate(by translation: PredicateTranslation, whenNil: Bool, negated: Bool) throws -> PredicateTree?
 }
 
@@ -112,7 +112,7 @@ extension PredicateExpressions.NilLiteral: TranslatableExpression, WrittenExpres
 }
 
 extension ExpressionTree {
-    /// Whether the expression is certainly nil where `base` is, as a path that goes on from it is.
+    /// Returns whether the expression is certainly nil where `base` is, like a path that continues from it.
     func isNil(where base: ExpressionTree) -> Bool {
         if self == base { return true }
         switch self {
@@ -132,7 +132,7 @@ extension ExpressionTree {
 
 // MARK: Expressions within predicates
 
-// Foundation on Linux has no node for a predicate within a predicate.
+// Foundation on Linux has no node for a nested predicate.
 
 extension PredicateExpressions.ExpressionEvaluate: TranslatableExpression, WrittenExpression {
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {

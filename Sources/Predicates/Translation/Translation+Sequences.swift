@@ -1,7 +1,7 @@
 internal import Foundation
 
 extension PredicateTranslation {
-    /// The elements of a collection that match, and how many they are.
+    /// Translates the elements of a collection that match, and their count.
     fileprivate func count<Sequence: PredicateExpression, Element, Test: PredicateExpression>(
         of sequence: Sequence, where variable: PredicateExpressions.Variable<Element>, _ test: Test, negated: Bool
     ) throws -> ExpressionTree {
@@ -17,7 +17,7 @@ extension PredicateTranslation {
         return .subquery(collection, variable: name, try predicate(test, negated: negated))
     }
 
-    /// A closure as it is written.
+    /// Returns the Swift source of a closure.
     fileprivate func writtenClosure<Element, Test: PredicateExpression>(
         _ variable: PredicateExpressions.Variable<Element>, _ test: Test
     ) -> String {
@@ -71,7 +71,7 @@ extension PredicateExpressions.SequenceContains: TranslatableExpression, Written
         guard RHS.Output.self is any OptionalValue.Type else {
             return .predicate(PredicateTree.compare(value, .isIn, collection).negated(negated))
         }
-        // The language finds nil in no collection, and nothing surely outside a collection with nil in it.
+        // The language finds nil in no collection, and is unknown for a value outside of a collection that contains nil.
         guard case .constant(let constant) = collection, let elements = constant.elements else {
             throw translation.failure(self, "whether nil is in a collection can be asked of constants only")
         }

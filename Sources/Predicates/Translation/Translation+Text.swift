@@ -47,15 +47,15 @@ extension PredicateExpressions.StringLocalizedStandardContains: TranslatableExpr
     }
 }
 
-/// A node that says how two texts lie to each other.
+/// A node that compares the order of two strings.
 ///
-/// Only whether they are the same has a counterpart: the language orders text by code points, these methods as people do.
+/// Only equality has a counterpart: the language orders strings by code points, these methods by locale.
 protocol TextOrderExpression {
-    /// The tree that matches exactly when the texts are the same.
+    /// Returns the tree that matches exactly when the strings are equal.
     func sameness(by translation: PredicateTranslation) throws -> PredicateTree
 }
 
-/// Why the order of texts has no counterpart.
+/// The reason why the order of strings has no counterpart.
 private let onlySameness = "only == and != with ComparisonResult.orderedSame have one, as the language orders text by code points"
 
 extension PredicateExpressions.StringCaseInsensitiveCompare: TranslatableExpression, WrittenExpression, TextOrderExpression {

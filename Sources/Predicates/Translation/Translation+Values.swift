@@ -119,7 +119,7 @@ extension PredicateExpressions.TypeCheck: TranslatableExpression, WrittenExpress
     func written(by translation: PredicateTranslation) -> String { "(\(translation.written(input)) is \(Desired.self))" }
 }
 
-/// Whether a cast succeeds, as far as the types tell.
+/// The result of a cast, as far as the types determine it.
 private enum CastRule {
     case always
     case unlessNil

@@ -1,7 +1,7 @@
 internal import CoreData
 
 extension Behaviour {
-    /// All of a save, or none of it.
+    /// The behaviours of saves that must succeed or fail as a whole.
     static let atomicity: [Behaviour] = [
         Behaviour(.changes, "A save of which one object is refused stores nothing of the others") { run in
             try run.inContext { context in

@@ -1,7 +1,7 @@
 internal import CoreData
 
 extension Behaviour {
-    /// Inserts, edits and deletes.
+    /// The behaviours of inserts, edits and deletes.
     static let changes: [Behaviour] = [
         Behaviour(.changes, "An empty store fetches nothing and counts 0") { run in
             try run.inContext { context in

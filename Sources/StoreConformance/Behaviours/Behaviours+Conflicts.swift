@@ -1,7 +1,7 @@
 internal import CoreData
 
 extension Behaviour {
-    /// Two contexts at one object.
+    /// The behaviours of two contexts that change one object.
     static let conflicts: [Behaviour] = [
         Behaviour(
             .contexts, "Two contexts edit one row: the second save fails and lists both snapshots, or is settled as the policy says",
@@ -157,7 +157,7 @@ extension Behaviour {
 
         func mine(_ change: (NSManagedObject) -> Void) throws { context.performAndWait { change(object) } }
 
-        /// Saves what is here: without a policy it fails and loses nothing, with one it succeeds.
+        /// Saves this context's changes: without a merge policy it fails and loses nothing, with one it succeeds.
         func settle(_ policy: NSMergePolicyType) throws {
             try context.performAndWait {
                 let error = try expectError(code: NSManagedObjectMergeError, "the save under the error policy") { try context.save() }
@@ -167,7 +167,7 @@ extension Behaviour {
                 context.mergePolicy = NSMergePolicy(merge: policy)
                 try context.save()
                 try expect(!context.hasChanges, "the context is dirty after policy \(policy.rawValue)")
-                // What this context shows is what the store has.
+                // This context's values equal the stored ones.
                 try expectEqual(try shown(context), try stored(), "shown after policy \(policy.rawValue):")
             }
         }
@@ -182,7 +182,7 @@ extension Behaviour {
     }
 }
 
-/// What went wrong on other threads.
+/// Collects errors of other threads.
 // `lock` guards `errors`.
 private final class FailureList: @unchecked Sendable {
     private let lock = NSLock()

@@ -1,7 +1,7 @@
 internal import CoreData
 
 extension Behaviour {
-    /// Contexts beside and above each other.
+    /// The behaviours of contexts of one coordinator, parents and children.
     static let contexts: [Behaviour] = [
         Behaviour(.contexts, "The same row is the same instance within a context") { run in
             try run.inContext { context in
@@ -108,7 +108,7 @@ extension Behaviour {
             }
             let (lenient, strict) = (run.context(), run.context())
             strict.shouldDeleteInaccessibleFaults = false
-            // IDs only: nothing of the row is here when it goes.
+            // IDs only: no row is loaded when the object is released.
             func fault(_ context: NSManagedObjectContext) throws -> NSManagedObject {
                 let request = NSFetchRequest<NSManagedObjectID>(entityName: run.roles.member)
                 request.resultType = .managedObjectIDResultType
@@ -134,9 +134,9 @@ extension Behaviour {
     ]
 }
 
-/// The notifications of a context, in the order of their names.
+/// Records the notifications of a context, ordered by name.
 private final class NotificationLog {
-    // Filled on the context's queue, which is the one that reads it.
+    // Used on the context's queue only.
     private final class Entries: @unchecked Sendable { var notifications: [Notification] = [] }
     private let entries = Entries()
     private var observers: [any NSObjectProtocol] = []

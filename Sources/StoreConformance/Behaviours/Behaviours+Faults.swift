@@ -1,7 +1,7 @@
 internal import CoreData
 
 extension Behaviour {
-    /// When values are read, how old they may be, and how often a store is asked for them.
+    /// The behaviours of faults: when values are loaded, how old they may be, and how often a store is queried.
     static let faults: [Behaviour] = [
         Behaviour(.relationships, "A second context reads what the first has read; the store is not asked again") { run in
             try run.inContext { context in
@@ -137,7 +137,7 @@ extension Behaviour {
 }
 
 extension ConformanceRun {
-    /// A member with the number 1 in the group “1”, as a context has read it that does not know that another has made that 10 and “2”.
+    /// Returns a member with the number 1 in the group “1”, read by a context that does not know of another's change to 10 and “2”.
     fileprivate func staleMember() throws -> (NSManagedObjectContext, NSManagedObject) {
         try inContext { context in
             for object in try groups(context) { context.delete(object) }

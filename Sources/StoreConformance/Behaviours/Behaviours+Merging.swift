@@ -1,7 +1,7 @@
 internal import CoreData
 
 extension Behaviour {
-    /// What others have saved comes into a context.
+    /// The behaviours of merging saves of others into a context.
     static let merging: [Behaviour] = [
         Behaviour(.contexts, "Merging a save brings its inserts, edits and deletes in without losing local edits") { run in
             let scene = try MergeScene(run)
@@ -37,7 +37,7 @@ extension Behaviour {
                 try scene.editMine()
             }
             _ = try scene.saveTheirs()
-            // The merge waits in the context's queue, before this.
+            // The merge is enqueued on the context's queue before this block.
             try scene.mine.performAndWait { try scene.checkMine() }
             try scene.checkStore()
         },
@@ -92,18 +92,18 @@ extension Behaviour {
         },
     ]
 
-    /// What a save of a context posts.
+    /// Returns the notification of a context's save.
     private static func savedNotification(of context: NSManagedObjectContext) throws -> Notification {
         let posted = try notifications(.NSManagedObjectContextDidSave, of: context) { try context.save() }
         guard posted.count == 1 else { throw ConformanceFailure(description: "a save has posted \(posted.count) notifications") }
         return posted[0]
     }
 
-    /// What a context posts under a name while `body` runs, on its queue.
+    /// Returns the notifications of a name that a context posts while `body` runs, on its queue.
     private static func notifications(
         _ name: Notification.Name, of context: NSManagedObjectContext, during body: () throws -> Void
     ) throws -> [Notification] {
-        // Filled on the context's queue, where this waits.
+        // Used on the context's queue, while this waits.
         nonisolated(unsafe) var posted: [Notification] = []
         let token = NotificationCenter.default.addObserver(forName: name, object: context, queue: nil) { posted.append($0) }
         defer { NotificationCenter.default.removeObserver(token) }
@@ -111,7 +111,7 @@ extension Behaviour {
         return posted
     }
 
-    /// Two members that a context has read, one of which others edit while they delete the other.
+    /// Two members read by a context, one of which others edit while they delete the other.
     private struct MergeScene {
         let run: ConformanceRun
         let mine: NSManagedObjectContext

@@ -1,7 +1,7 @@
 internal import CoreData
 
 extension Behaviour {
-    /// Inverses, faults and every kind of relationship.
+    /// The behaviours of inverses, faults and every kind of relationship.
     static let relationships: [Behaviour] = [
         Behaviour(.relationships, "The inverse follows, both ways, before the save") { run in
             try run.inContext { context in
@@ -186,7 +186,7 @@ extension Behaviour {
         },
     ]
 
-    /// What deleting one end does to the other.
+    /// The behaviours of delete rules.
     static let deleteRules: [Behaviour] = [
         Behaviour(.relationships, "Nullify: the other end forgets the deleted object") { run in
             try run.inContext { context in

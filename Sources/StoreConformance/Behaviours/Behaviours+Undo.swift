@@ -1,7 +1,7 @@
 internal import CoreData
 
 extension Behaviour {
-    /// Changes taken back, and made again.
+    /// The behaviours of undo and redo.
     static let undo: [Behaviour] = [
         Behaviour(.contexts, "Undo and redo restore values") { run in
             try run.withUndo { context, manager in
@@ -148,7 +148,7 @@ extension Behaviour {
 }
 
 extension ConformanceRun {
-    /// Runs `body` in a context whose changes are undone in the groups that `body` makes.
+    /// Runs `body` in a context whose undo groups `body` begins and ends.
     fileprivate func withUndo(_ body: (NSManagedObjectContext, UndoManager) throws -> Void) throws {
         try inContext { context in
             let manager = UndoManager()

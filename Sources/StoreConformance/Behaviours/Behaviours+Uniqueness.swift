@@ -1,7 +1,7 @@
 internal import CoreData
 
 extension Behaviour {
-    /// Objects that must not have the same values.
+    /// The behaviours of uniqueness constraints.
     static let uniqueness: [Behaviour] = [
         Behaviour(
             .contexts, "A new object with the unique value of a saved one: the save fails and names both", requires: unique

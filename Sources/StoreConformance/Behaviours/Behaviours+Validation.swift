@@ -1,7 +1,7 @@
 internal import CoreData
 
 extension Behaviour {
-    /// What a save refuses, and how it says so.
+    /// The behaviours of validation: the rejected values and their errors.
     static let validation: [Behaviour] = [
         Behaviour(.contexts, "An object that obeys every rule is saved, with what its class makes of a value", requires: .anyModel) {
             run in
@@ -108,7 +108,7 @@ extension Behaviour {
         },
     ]
 
-    /// Values that break one rule each, and the code of the error.
+    /// Values that violate one rule each, and the code of the error.
     private static let violations: [(key: String, value: any Sendable, code: Int)] = [
         ("title", NSNull(), NSValidationMissingMandatoryPropertyError), ("title", "ab", NSValidationStringTooShortError),
         ("title", "abcdefghi", NSValidationStringTooLongError), ("code", "AB1", NSValidationStringPatternMatchingError),
@@ -116,12 +116,12 @@ extension Behaviour {
         ("price", 0.0, NSValidationNumberTooSmallError), ("price", 1000.0, NSValidationNumberTooLargeError),
         ("day", Date(timeIntervalSinceReferenceDate: -1), NSValidationDateTooSoonError),
         ("day", Date(timeIntervalSinceReferenceDate: 86_401), NSValidationDateTooLateError),
-        // Values of another kind.
+        // Values of another type.
         ("amount", "five", NSManagedObjectValidationError), ("title", 12, NSManagedObjectValidationError),
         ("price", Data(), NSManagedObjectValidationError), ("day", "today", NSManagedObjectValidationError),
     ]
 
-    /// A new form that obeys every rule but for what `values` breaks.
+    /// Creates a form that satisfies every rule except for `values`.
     @discardableResult
     private static func form(
         _ run: ConformanceRun, _ context: NSManagedObjectContext, _ values: [String: Any] = [:], labels: Int = 2

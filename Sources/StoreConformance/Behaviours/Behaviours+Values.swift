@@ -1,7 +1,7 @@
 internal import CoreData
 
 extension Behaviour {
-    /// What attributes hold.
+    /// The behaviours of attribute values.
     static let values: [Behaviour] = [
         Behaviour(.changes, "Setting nil persists; nil and a default value are two things", requires: .anyModel) { run in
             try run.inContext { context in
@@ -97,7 +97,7 @@ extension Behaviour {
         },
     ]
 
-    /// Saves a member for each value, edits each once, and reads them where nothing of them is in memory.
+    /// Saves a member for each value, edits each once, and reads the values with nothing cached.
     private static func comeBack<Value: Equatable>(
         _ key: String, _ values: [Value], in run: ConformanceRun, isSame: (Value, Value) -> Bool = { $0 == $1 }
     ) throws {

@@ -114,6 +114,29 @@ import Testing
         #expect(try await names.value == ["Band 0", "Band 1", "Band 2", "Band 7", "Band 8"])
     }
 
+    @Test("A fetch that the store answered before its context saved counts what was saved since")
+    func answeredBefore() async throws {
+        let (_, context) = try await Self.server(bands: 3, albums: 0)
+        let held = try await context.fetch(bands())
+        let gate = ServerGate(answersAtOnce: true)
+        let request = bands()
+        request.predicate = NSPredicate(format: "name != 'Band X'")
+        let names = Task {
+            let found = try await ServerGate.$current.withValue(gate) { try await context.fetch(request) }
+            return await context.perform { found.map(\.name) }
+        }
+        while gate.question == nil { await Task.yield() }
+        await context.perform {
+            Band(context: context).name = "Band 7"
+            context.delete(held[0])
+            held[1].name = "Band X"
+            held[2].name = "Band 1.5"
+        }
+        try await context.save()
+        gate.open()
+        #expect(try await names.value == ["Band 1.5", "Band 7"])
+    }
+
     @Test("A fetch of a page that others would leave too little of asks again")
     func page() async throws {
         let (store, context) = try await Self.server(bands: 5, albums: 0)

@@ -13,6 +13,15 @@ import Testing
         return (store, context, bands[0])
     }
 
+    /// Saves, and calls `body` while the server holds its answer back.
+    private func saving(_ context: NSManagedObjectContext, to store: ServerStore, _ body: () async throws -> Void) async throws {
+        let save = Task { try await context.save() }
+        await store.untilHeld()
+        try await body()
+        store.release()
+        try await save.value
+    }
+
     /// The names of the bands that the server has.
     private func stored(_ context: NSManagedObjectContext) async throws -> [String] {
         let other = Music.context(context.persistentStoreCoordinator!)
@@ -24,15 +33,13 @@ import Testing
     func laterEdits() async throws {
         let (store, context, band) = try await held()
         await context.perform { band.name = "First" }
-        let save = Task { try await context.save() }
-        await store.untilHeld()
-        await context.perform {
-            #expect(!context.hasChanges)
-            band.name = "Second"
-            Band(context: context).name = "New"
+        try await saving(context, to: store) {
+            await context.perform {
+                #expect(!context.hasChanges)
+                band.name = "Second"
+                Band(context: context).name = "New"
+            }
         }
-        store.release()
-        try await save.value
         #expect(try await stored(context) == ["Band 1", "First"])
         await context.perform {
             #expect(context.updatedObjects == [band])
@@ -47,11 +54,9 @@ import Testing
     func setBack() async throws {
         let (store, context, band) = try await held()
         await context.perform { band.name = "First" }
-        let save = Task { try await context.save() }
-        await store.untilHeld()
-        await context.perform { band.name = "Band 0" }
-        store.release()
-        try await save.value
+        try await saving(context, to: store) {
+            await context.perform { band.name = "Band 0" }
+        }
         try await context.save()
         #expect(try await stored(context) == ["Band 0", "Band 1"])
     }
@@ -109,17 +114,15 @@ import Testing
             album.band = band
             return album
         }
-        let save = Task { try await context.save() }
-        await store.untilHeld()
-        await context.perform {
-            band.name = "Second"
-            band.albums.remove(album)
-            context.rollback()
-            #expect(band.name == "First")
-            #expect(band.albums.contains(album))
+        try await saving(context, to: store) {
+            await context.perform {
+                band.name = "Second"
+                band.albums.remove(album)
+                context.rollback()
+                #expect(band.name == "First")
+                #expect(band.albums.contains(album))
+            }
         }
-        store.release()
-        try await save.value
         await context.perform {
             #expect(!context.hasChanges)
             #expect(band.name == "First" && band.albums.count == 2)
@@ -134,11 +137,9 @@ import Testing
             band.name = "New"
             return band
         }
-        let save = Task { try await context.save() }
-        await store.untilHeld()
-        await context.perform { context.delete(band) }
-        store.release()
-        try await save.value
+        try await saving(context, to: store) {
+            await context.perform { context.delete(band) }
+        }
         #expect(try await stored(context) == ["Band 0", "Band 1", "New"])
         try await context.save()
         #expect(try await stored(context) == ["Band 0", "Band 1"])
@@ -148,11 +149,9 @@ import Testing
     func reset() async throws {
         let (store, context, band) = try await held()
         await context.perform { band.name = "First" }
-        let save = Task { try await context.save() }
-        await store.untilHeld()
-        await context.perform { context.reset() }
-        store.release()
-        try await save.value
+        try await saving(context, to: store) {
+            await context.perform { context.reset() }
+        }
         #expect(try await stored(context) == ["Band 1", "First"])
     }
 
@@ -210,13 +209,11 @@ import Testing
         let request = NSFetchRequest<Band>(entityName: "Band")
         request.predicate = NSPredicate(format: "name == 'Band 1'")
         let rival = try #require(try await other.fetch(request).first)
-        let save = Task { try await context.save() }
-        await store.untilHeld()
-        store.configure { $0.heldBack = [] }
-        await other.perform { rival.name = "Theirs" }
-        try await other.save()
-        store.release()
-        try await save.value
+        try await saving(context, to: store) {
+            store.configure { $0.heldBack = [] }
+            await other.perform { rival.name = "Theirs" }
+            try await other.save()
+        }
         let id = await other.perform { rival.objectID }
         #expect(await context.perform { [band.name, (context.object(with: id) as! Band).name] } == ["First", "Theirs"])
     }

@@ -28,5 +28,8 @@ import Testing
         try #require(lines.count == 2)
         #expect(lines[0].hasPrefix("fetches 1, questions 3, free contexts 1, sum [999000],"))
         #expect(lines[1].hasPrefix("fetches 50, questions 150, free contexts 50, sum [999000],"))
+        // Nor does one wait anywhere else: there are only the threads that fifty contexts share, and those of the system.
+        let threads = try #require(lines[1].split(separator: ",").first { $0.hasPrefix(" threads ") }.flatMap { Int($0.dropFirst(9)) })
+        #expect(threads > 0 && threads < max(4, ProcessInfo.processInfo.activeProcessorCount) + 24)
     }
 }

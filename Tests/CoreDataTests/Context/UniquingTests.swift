@@ -81,6 +81,8 @@ import Testing
         var context: NSManagedObjectContext? = Music.context(coordinator)
         weak let released = context
         let band = try context?.performAndWait { try context?.saveBand("Low") }
+        // The end of the event, which the queue was given, holds the context while it runs.
+        context?.performAndWait {}
         context = nil
         #expect(released == nil)
         #expect(band?.managedObjectContext == nil)

@@ -8,6 +8,8 @@ struct ProgramBatch {
     var length = 30
     var first = ProcessInfo.processInfo.environment["COREDATA_TEST_FIRST"].flatMap(Int.init) ?? 0
     let store: ProgramStore
+    /// For how long programs are begun; nil for as many as there are.
+    var seconds: Double?
 
     init(seed: UInt64, count: Int, store: ProgramStore) {
         self.seed = seed
@@ -16,7 +18,9 @@ struct ProgramBatch {
     }
 
     /// Runs the programs; the first that shows a difference ends the batch.
-    func run() throws {
+    ///
+    /// - Returns: how many have been run.
+    @discardableResult func run() throws -> Int {
         let model = ProgramModel.make()
         let file = store.isShared ? try store.coordinators(model) : nil
         defer { if let file { store.discard(file) } }
@@ -26,17 +30,20 @@ struct ProgramBatch {
             try ProgramStore.clear(file[0])
             return file
         }
+        let start = ContinuousClock.now
         for program in first..<count {
+            if let seconds, ContinuousClock.now - start > .seconds(seconds) { return program - first }
             var random = SeededGenerator(seed: seed &+ UInt64(program) &* 7919)
             let settings = ProgramSettings(using: &random)
             let steps = (0..<length).map { _ in ProgramStep.random(using: &random) }
-            guard let first = try failure(of: steps, settings, stores) else { continue }
+            guard let whole = try failure(of: steps, settings, stores) else { continue }
             let short = try shortened(steps, settings, stores)
             let failed = try failure(of: short, settings, stores)
             Issue.record(
-                "\(store.name), seed \(seed), program \(program): \(failed ?? "the difference does not always show; it was \(first)")")
-            return
+                "\(store.name), seed \(seed), program \(program): \(failed ?? "the difference does not always show; it was \(whole)")")
+            return program - first + 1
         }
+        return count - first
     }
 
     /// What a program shows that it should not, with what it does; nil where all is well.

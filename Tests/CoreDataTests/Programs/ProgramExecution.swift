@@ -7,6 +7,8 @@ final class ProgramExecution {
     private(set) var difference: String?
     var stored = NaiveGraph()
     private(set) var sides: [ProgramSide] = []
+    /// What is stored while a save is suspended that counts already.
+    var storedBeforeSave: NaiveGraph?
     private var nextLabel = 0
     /// One for each context, and one by which it is looked what is stored.
     private let coordinators: [NSPersistentStoreCoordinator]
@@ -33,18 +35,8 @@ final class ProgramExecution {
         var rest = steps[...]
         while let step = rest.popFirst() {
             do {
-                if let server, step.kind == .save, step.side < 2, step.choices[0] % 4 != 0 {
-                    var suspended: [ProgramStep] = []
-                    while suspended.count < 5, let next = rest.first, next.isForSuspension {
-                        suspended.append(next)
-                        rest.removeFirst()
-                    }
-                    try saveSuspended(sides[step.side], suspended, server, fails: step.choices[1] % 4 == 0)
-                } else {
-                    try carryOut(step)
-                }
+                try carryOut(step, &rest)
             } catch {
-                server?.release()
                 if difference == nil { difference = "\(error)" }
                 return false
             }
@@ -52,8 +44,8 @@ final class ProgramExecution {
         return true
     }
 
-    /// The store, where it can hold a save back.
-    private var server: ServerStore? { coordinators[0].persistentStores.first as? ServerStore }
+    /// The store, where it can hold its answers back.
+    var server: ServerStore? { coordinators[0].persistentStores.first as? ServerStore }
 
     /// What the child of a context has to know of a save.
     func noteSaved(_ side: ProgramSide, since before: NaiveGraph) {
@@ -70,7 +62,7 @@ final class ProgramExecution {
 
     // MARK: Steps
 
-    private func carryOut(_ step: ProgramStep) throws {
+    func carryOut(_ step: ProgramStep) throws {
         let side = sides[step.side]
         // What leads to deleted objects of the parent is for the parent to mend.
         if let parent = side.parent, parent.working.holdsDenials { return }
@@ -80,11 +72,16 @@ final class ProgramExecution {
             try carryOut(step.kind, side, &choices)
         }
         if step.side == 0 || step.kind == .save { sides[2].isStale = true }
-        if sides[2].context.automaticallyMergesChangesFromParent { try sides[2].context.performAndWait { try letChildMerge(sides[2]) } }
+        try letChildMerge()
+    }
+
+    func letChildMerge() throws {
+        let child = sides[2]
+        if child.context.automaticallyMergesChangesFromParent { try child.context.performAndWait { try letChildMerge(child) } }
     }
 
     /// The child has merged what its parent has saved or merged: that was given to its queue. Of what else the parent has changed it is not told.
-    func letChildMerge(_ side: ProgramSide) throws {
+    private func letChildMerge(_ side: ProgramSide) throws {
         let announced = side.announced
         if announced.isEmpty { return }
         side.announced = []
@@ -238,6 +235,7 @@ final class ProgramExecution {
         let fails = isHeldUp || isDenied
         say(side, "save\(side.waiting.isEmpty ? "" : " (\(side.waiting.count) saves not merged, policy \(side.policy))")")
         side.posted = nil
+        side.saved.formUnion(side.working.changedLabels(since: side.base))
         do {
             try side.context.save()
             if fails {
@@ -348,7 +346,7 @@ final class ProgramExecution {
 
 extension NaiveGraph {
     /// Whether something still leads to a deleted node.
-    fileprivate var holdsDenials: Bool { nodes.contains { $1.isDoomed && $1.links["guards"] != nil } }
+    var holdsDenials: Bool { nodes.contains { $1.isDoomed && $1.links["guards"] != nil } }
 
     /// As a context shows it: without the nodes that are deleted; what denies a deletion leads to its node until the save.
     var shown: NaiveGraph {

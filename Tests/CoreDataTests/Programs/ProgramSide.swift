@@ -18,6 +18,11 @@ final class ProgramSide {
     var base = NaiveGraph()
     /// Whether the store has not been given what counts as saved yet.
     var isSuspended = false
+    /// Whether an asynchronous refresh of it is suspended, for which saves wait.
+    var isRefreshing = false
+    /// How many of its asynchronous fetches and loads are suspended, and the nodes that it has saved since the first of them began.
+    var suspendedReads = 0
+    var saved: Set<Int> = []
     /// What others have saved since, and the nodes that they have changed.
     var waiting: [[AnyHashable: Any]] = []
     var foreign: Set<Int> = []
@@ -32,8 +37,8 @@ final class ProgramSide {
         let before: NaiveGraph
         let after: NaiveGraph
     }
-    /// The attributes of deleted nodes that are gone, for an undo.
-    private var departed: [Int: [String: Int]] = [:]
+    /// Deleted nodes that are gone, for an undo.
+    private var departed: [Int: NaiveGraph.Node] = [:]
     private var past: [Change] = []
     private var future: [Change] = []
 
@@ -178,7 +183,7 @@ final class ProgramSide {
     func goBack(over change: Change) {
         let (before, after) = (change.before.withoutTraces, change.after.withoutTraces)
         let isUntouched = change.after.nodes.allSatisfy { label, then in
-            guard then.isDoomed, let now = working.nodes[label]?.values ?? departed[label] else { return true }
+            guard then.isDoomed, let now = working.nodes[label]?.values ?? departed[label]?.values else { return true }
             return then.values == now
         }
         let isExact = isUntouched && working.withoutTraces == after
@@ -214,15 +219,15 @@ final class ProgramSide {
     private func comeBack(_ label: Int, _ change: Change, in result: inout NaiveGraph) {
         let waiting = working.nodes[label].flatMap { $0.isDoomed && base.nodes[label] != nil ? $0 : nil }
         guard result.nodes[label] != nil, working.nodes[label] == nil || waiting != nil, let before = change.before.nodes[label]?.values,
-            let after = change.after.nodes[label]?.values, var values = waiting?.values ?? departed[label]
+            let after = change.after.nodes[label]?.values, let now = waiting ?? departed[label]
         else { return }
+        var values = now.values
         for attribute in ProgramModel.attributes(of: result.nodes[label]!.kind) where before[attribute] != after[attribute] {
             values[attribute] = before[attribute]
         }
         result.nodes[label]!.values = values
-        guard let waiting else { return }
-        for relationship in ProgramModel.relationships(of: waiting.kind) {
-            let leadsToItself = waiting.links[relationship.name]?.contains(label) ?? false
+        for relationship in ProgramModel.relationships(of: now.kind) {
+            let leadsToItself = now.links[relationship.name]?.contains(label) ?? false
             if leadsToItself { result.connect(label, relationship, label) } else { result.disconnect(label, relationship, label) }
         }
     }
@@ -256,7 +261,7 @@ final class ProgramSide {
 
     /// Deleted nodes are gone for good, or come back with the values that they have now.
     private func noteDepartures(from before: NaiveGraph) {
-        for (label, node) in before.nodes where node.isDoomed && working.nodes[label] == nil { departed[label] = node.values }
+        for (label, node) in before.nodes where node.isDoomed && working.nodes[label] == nil { departed[label] = node }
     }
 }
 

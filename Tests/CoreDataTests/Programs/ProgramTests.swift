@@ -26,17 +26,20 @@ import Testing
         try ProgramBatch(seed: Self.seed, count: Self.programs ?? 300, store: .sqliteFile).run()
     }
 
-    @Test(
-        "Over a store that loads asynchronously, what is done while a save is suspended comes over what was saved", .timeLimit(.minutes(5)))
-    func suspendedSaves() async throws {
-        let seed = ProcessInfo.processInfo.environment["COREDATA_TEST_SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 0...UInt64.max)
-        print("suspendedSaves: COREDATA_TEST_SEED=\(seed)")
+    /// For half a minute, or as long as `COREDATA_SOAK_SECONDS` says.
+    @Test("While saves, fetches, loads and refreshes are suspended, what is done meets their results by the ordinary merge")
+    func suspendedCalls() async throws {
+        let environment = ProcessInfo.processInfo.environment
+        let seed = environment["COREDATA_TEST_SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 0...UInt64.max)
+        let seconds = environment["COREDATA_SOAK_SECONDS"].flatMap(Double.init) ?? 30
+        print("suspendedCalls: COREDATA_TEST_SEED=\(seed)")
+        var batch = ProgramBatch(seed: seed, count: Self.programs ?? Int.max, store: .server)
+        batch.seconds = seconds
         // Not on a thread that all tasks share: the program waits for tasks.
-        try await withCheckedThrowingContinuation { continuation in
-            Thread.detachNewThread {
-                continuation.resume(
-                    with: Result { try ProgramBatch(seed: seed, count: Self.programs ?? 1000, store: .server).run() })
-            }
+        let made = batch
+        let count = try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(with: Result { try made.run() }) }
         }
+        print("suspendedCalls: \(count) programs")
     }
 }

@@ -3,6 +3,8 @@ import CoreData
 /// Runs `body` in a new context of a new in-memory store of the music model.
 func withMusic<Result>(_ body: (NSManagedObjectContext) throws -> Result) throws -> Result {
     let context = try Music.context()
+    // A change has given the queue the end of its event, which holds the context while it runs: what comes after it finds it done.
+    defer { context.performAndWait {} }
     return try context.performAndWait { try body(context) }
 }
 

@@ -6,7 +6,7 @@ import Synchronization
 /// A store that loads asynchronously, as one over a network: a server in memory that takes its time, and notes what it is asked.
 ///
 /// Rows hold no to-many relationships. The server can be told to hold its answers back, to fail, and to accept a part of a save only.
-// `server` is guarded by its mutex; the evaluator is used under `evaluation`.
+// `server` has its lock; the evaluator is used under `evaluation`.
 final class ServerStore: NSPersistentStore, AsynchronousStore, RowSource, @unchecked Sendable {
     static let typeName = "ServerStore"
 
@@ -28,11 +28,13 @@ final class ServerStore: NSPersistentStore, AsynchronousStore, RowSource, @unche
         var failure: (any Error)?
         /// Which changes of a save are refused; nil where saves are done wholly or not at all.
         var isRefused: (@Sendable (NSManagedObjectID) -> Bool)?
+        /// Attributes that rows leave unknown unless they are asked for, by name.
+        var lazyAttributes: Set<String> = []
         /// Whether rows come with the answer of a fetch.
         var answersWithRows = true
     }
 
-    private let server = Synchronization.Mutex(Server())
+    private let server = GuardedState(Server())
     private let isAtomic = Atomic<Bool>(true)
     private let evaluation = NSRecursiveLock()
     private lazy var evaluator = RowEvaluator(self)
@@ -92,27 +94,63 @@ final class ServerStore: NSPersistentStore, AsynchronousStore, RowSource, @unche
         if let failure = server.withLock(\.failure) { throw failure }
     }
 
+    /// Answers a question when its time has come.
+    private func answer<Answer>(_ question: String, _ body: () throws -> Answer) async throws -> Answer {
+        guard let gate = ServerGate.current else {
+            try await arrive(question)
+            return try body()
+        }
+        let early = gate.answersAtOnce ? try body() : nil
+        server.withLock { $0.questions.append(question) }
+        try await gate.pass(question)
+        return try early ?? body()
+    }
+
     // MARK: The interface
 
     var savesAtomically: Bool { isAtomic.load(ordering: .relaxed) }
 
     func fetch(_ query: StoreQuery, for caller: StoreCaller) async throws -> StoreAnswer {
-        try await arrive("fetch \(query.entity.name ?? "?")")
-        let answer = try evaluation.withLock { try evaluator.answer(query) }
+        let answer = try await answer("fetch \(query.entity.name ?? "?")") { try evaluation.withLock { try evaluator.answer(query) } }
         if !server.withLock({ $0.answersWithRows }), case .rows(let rows) = answer { return .ids(rows.map { $0.objectID! }) }
+        if case .rows(let rows) = answer { return .rows(RowList(try rows.map { try given($0) })) }
         return answer
     }
 
     func fetchRows(for ids: [NSManagedObjectID], for caller: StoreCaller) async throws -> [Row] {
-        try await arrive("rows \(ids.count)")
-        return server.withLock { server in ids.compactMap { server.rows[$0] } }
+        try await answer("rows \(ids.count)") { try server.withLock { server in ids.compactMap { server.rows[$0] } }.map { try given($0) } }
+    }
+
+    func fetchValues(
+        of properties: [NSPropertyDescription], for ids: [NSManagedObjectID], for caller: StoreCaller
+    ) async throws -> [Row] {
+        let names = properties.map(\.name)
+        return try await answer("values \(names.joined(separator: ", ")) \(ids.count)") {
+            try server.withLock { server in ids.compactMap { server.rows[$0] } }.map { try given($0, knowing: names) }
+        }
+    }
+
+    /// A row as the server gives it.
+    private func given(_ row: Row, knowing known: [String] = []) throws -> Row {
+        let lazy = server.withLock { $0.lazyAttributes }.subtracting(known)
+        let entity = row.objectID!.entity
+        if lazy.isDisjoint(with: entity.attributesByName.keys) { return row }
+        let copy = Row(row.objectID!, version: row.version)
+        for (name, attribute) in entity.attributesByName {
+            if lazy.contains(name) { copy.setUnknown(attribute) } else { try copy.setValue(row.value(of: attribute), of: attribute) }
+        }
+        for relationship in entity.relationshipsByName.values where !relationship.isToMany {
+            copy.setRelatedIDs(row.relatedIDs(relationship), of: relationship)
+        }
+        return copy
     }
 
     func fetchRelated(
         by relationship: NSRelationshipDescription, from ids: [NSManagedObjectID], for caller: StoreCaller
     ) async throws -> [NSManagedObjectID: [NSManagedObjectID]] {
-        try await arrive("\(relationship.name) \(ids.count)")
-        return server.withLock { server in server.related(by: relationship, from: ids) }
+        try await answer("\(relationship.name) \(ids.count)") {
+            server.withLock { server in server.related(by: relationship, from: ids) }
+        }
     }
 
     func permanentIDs(for new: NewObjects, for caller: StoreCaller) throws -> [NSManagedObjectID] {
@@ -126,7 +164,7 @@ final class ServerStore: NSPersistentStore, AsynchronousStore, RowSource, @unche
     }
 
     func saveChanges(_ changes: StoreChangeSet, for caller: StoreCaller) async throws -> SaveOutcome {
-        try await arrive("save \(changes.count)")
+        if let gate = ServerGate.current { try await gate.pass("save") } else { try await arrive("save \(changes.count)") }
         return try server.withLock { try $0.save(changes) }
     }
 

@@ -1,17 +1,17 @@
 import Foundation
 
-/// What was found of one variant of a row that is timed by the clock.
+/// The result of one variant of a row that is timed by the clock.
 struct ClockFinding: Codable {
-    /// What the project aims for.
+    /// The project's target.
     struct Target: Codable {
         let limit: Double
-        /// Whether figures below the limit miss it, rather than those above.
+        /// Whether values below the limit miss the target, rather than those above.
         let isLeast: Bool
 
         static func atLeast(_ limit: Double) -> Target { Target(limit: limit, isLeast: true) }
         static func atMost(_ limit: Double) -> Target { Target(limit: limit, isLeast: false) }
 
-        /// How a figure stands to the limit, in words.
+        /// Returns how a value compares to the limit, in words.
         func verdict(_ figure: Double) -> String {
             let isMet = isLeast ? figure >= limit : figure <= limit
             let distance = abs(figure / limit - 1) * 100
@@ -20,11 +20,11 @@ struct ClockFinding: Codable {
         }
     }
 
-    /// Something that was measured in each round.
+    /// A value measured in each round.
     struct Figure: Codable {
         let name: String
         let median: Double
-        /// The figure of each round.
+        /// The value of each round.
         let rounds: [Double]
         let target: Target?
 
@@ -41,13 +41,13 @@ struct ClockFinding: Codable {
     let side: Benchmark.Side?
     let figures: [Figure]
 
-    /// A number with as many digits as are worth reading.
+    /// Returns a number with a useful number of digits.
     static func text(_ number: Double) -> String {
         let size = abs(number)
         return String(format: size >= 1000 ? "%.0f" : size >= 100 ? "%.1f" : size >= 0.1 ? "%.2f" : "%.4f", number)
     }
 
-    /// Prints the variants of a row, a line for each figure.
+    /// Prints the variants of a row, a line for each value.
     static func print(_ group: String, _ findings: [ClockFinding]) {
         Swift.print("\n\(group)")
         for finding in findings {

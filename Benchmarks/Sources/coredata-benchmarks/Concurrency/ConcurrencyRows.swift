@@ -2,23 +2,23 @@ import CoreData
 import Foundation
 import MachineSettings
 
-/// The rows in which several threads work at once. They are timed by the clock, so that waiting counts.
+/// The rows in which several threads work concurrently. They are timed by the clock, so that waiting counts.
 struct ConcurrencyRows {
     let rows: SQLiteRows
     let harness: Harness
-    /// How long each variant runs that runs for a fixed time.
+    /// The duration of variants that run for a fixed time.
     let seconds: Double
 
-    /// How many rounds the rows that run for a fixed time have: they are long enough to need fewer.
+    /// The number of rounds of rows that run for a fixed time, which need fewer rounds.
     var timedRounds: Int { min(harness.rounds, 5) }
 
     /// Whether the variants of a side run.
     func runs(_ side: Benchmark.Side) -> Bool { harness.sides?.contains(side) ?? true }
 
-    /// Runs the rows whose name the filter allows, prints what they find, and answers with it.
+    /// Runs the rows whose name the filter accepts, prints the results and returns them.
     ///
-    /// From then on the process keeps memory that is freed: two threads that take pages from the system at once hinder each other, whatever they do
-    /// with them.
+    /// The process keeps freed memory from then on: two threads that request pages from the system concurrently slow each other down,
+    /// whatever they use them for.
     func run() throws -> [ClockFinding] {
         let all: [(name: String, run: (String) throws -> [ClockFinding])] = [
             ("two threads fetching and reading \(rows.count) objects each", { try TwoReaders(rows: self, group: $0).run() }),
@@ -37,7 +37,7 @@ struct ConcurrencyRows {
 }
 
 extension StoreSide {
-    /// A context with a queue of its own.
+    /// Returns a context with a private queue.
     static func privateContext(_ coordinator: NSPersistentStoreCoordinator?) -> NSManagedObjectContext {
         let context = NSManagedObjectContext(.privateQueue)
         context.persistentStoreCoordinator = coordinator

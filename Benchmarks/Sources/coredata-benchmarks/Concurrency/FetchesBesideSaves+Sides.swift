@@ -2,9 +2,9 @@ import BenchmarkSQLite
 import CoreData
 import Foundation
 
-/// What fetches and what saves, in raw C and in this store.
+/// The fetching and saving sides, in raw C and with this store.
 extension FetchesBesideSaves {
-    /// One connection that reads and one that writes.
+    /// One connection for reading and one for writing.
     static func rawSides(_ path: String) throws -> Sides {
         let reading = try RawConnection(path)
         let writing = try RawConnection(path)

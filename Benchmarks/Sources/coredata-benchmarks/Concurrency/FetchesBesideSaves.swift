@@ -1,31 +1,31 @@
 import CoreData
 import Foundation
 
-/// Small indexed fetches by one thread, alone and beside another that changes 20,000 objects and saves, again and again.
+/// Small indexed fetches on one thread, alone and next to another that repeatedly changes 20,000 objects and saves.
 ///
-/// First the fetches follow one another for a fixed time: how many there are is the throughput, and what waits is missing in it. Then they
-/// fall due by a schedule, the same for all sides, for as long: a fetch's time counts from when it was due, not from when its turn came, so
-/// that those which one that waits holds up count with all of their delay.
+/// First the fetches run one after the other for a fixed time: their number is the throughput. Then they are due by a schedule, the same
+/// for all sides, for the same time: the latency of a fetch counts from its due time, so that fetches delayed by an earlier one count
+/// with their full delay.
 struct FetchesBesideSaves {
     let rows: ConcurrencyRows
     let group: String
 
-    /// A fetch of about ten items, whose `t0` begins with a text.
+    /// A fetch of about ten items whose `t0` begins with a prefix.
     struct Question {
         let prefix: String
-        /// The first text after all those that begin with the prefix.
+        /// The first string after all strings with the prefix.
         let end: String
-        /// The sum of all that the fetch must find, but for what the saver changes.
+        /// The sum that the fetch must find, without the saver's changes.
         let sum: Int
     }
 
-    /// What one variant needs: a fetch that answers with the sum of what it has found, and a save that answers with how many objects it saved.
+    /// The closures of one variant: a fetch that returns the sum it has found, and a save that returns the number of saved objects.
     struct Sides {
         let fetch: (Question) throws -> Int
         let save: () throws -> Int
     }
 
-    /// What one variant found in one round.
+    /// The result of one variant in one round.
     private struct Run {
         var fetchesPerSecond = 0.0
         var savesPerSecond = 0.0
@@ -34,9 +34,9 @@ struct FetchesBesideSaves {
         var longest = 0.0
     }
 
-    /// How many fetches fall due each second.
+    /// The number of fetches due each second.
     static let scheduledPerSecond = 2000
-    /// How many objects each save has changed.
+    /// The number of objects that each save changes.
     static let savedCount = 20_000
 
     func run() throws -> [ClockFinding] {
@@ -48,7 +48,7 @@ struct FetchesBesideSaves {
             for side in sides { alone[side, default: []].append(try measure(side, isBeside: false, questions)) }
             for side in sides { beside[side, default: []].append(try measure(side, isBeside: true, questions)) }
         }
-        /// The part of its throughput alone that a side has beside the saver, by round.
+        /// Returns the throughput next to the saver relative to that alone, by round.
         func shares(_ side: Benchmark.Side) -> [Double]? {
             guard let alone = alone[side], let beside = beside[side] else { return nil }
             return zip(beside, alone).map { $0.fetchesPerSecond / max($1.fetchesPerSecond, 1e-9) }
@@ -78,18 +78,18 @@ struct FetchesBesideSaves {
             ClockFinding.Figure("p50 from when due, ms", runs.map(\.p50)), ClockFinding.Figure("p99 from when due, ms", runs.map(\.p99)),
         ]
         if let least = runs.map(\.p99).min(), let leastOfRaw = p99OfRaw?.min() {
-            // Of the quietest round: what else the machine does comes on top for all, and would make the multiple small.
+            // From the quietest round: other load on the machine adds to all, which would reduce the multiple.
             let multiple = least / max(leastOfRaw, 1e-9)
             figures.append(ClockFinding.Figure("… of the quietest round, as a multiple of raw C's", [multiple], target: .atMost(2)))
         }
         return figures + [ClockFinding.Figure("longest from when due, ms", runs.map(\.longest))]
     }
 
-    // MARK: What is asked
+    // MARK: Fetches
 
-    /// A thousand questions over all of the items, with what each must find.
+    /// Returns a thousand fetches over all items, with their expected results.
     private static func questions(_ values: [Values]) -> [Question] {
-        // Two letters, and as many digits as leave ten items or so.
+        // Two letters, and as many digits as select about ten items.
         let length = 2 + max(0, String(values.count).count - 4)
         var sums: [String: Int] = [:]
         for value in values {
@@ -116,7 +116,7 @@ struct FetchesBesideSaves {
         let going = DispatchSemaphore(value: 0)
         let started = WallClock.now
         let saver = ThreadTeam.begin(processor: 1) {
-            // A reader does not wait for one that has failed.
+            // A reader does not wait for a failed one.
             defer { going.signal() }
             var (saves, objects) = (0, 0)
             while isBeside, !stop.isRaised {
@@ -128,7 +128,7 @@ struct FetchesBesideSaves {
         }
         let reader = ThreadTeam.begin(processor: 0) {
             defer { stop.raise() }
-            // What is made once has been made when the clock starts.
+            // One-time setup is done before the clock starts.
             for question in questions.prefix(200) { try check(try sides.fetch(question), question, side) }
             going.wait()
             return (throughput: try fetchAgainAndAgain(questions, sides, side), times: try fetchBySchedule(questions, sides, side))
@@ -149,7 +149,7 @@ struct FetchesBesideSaves {
         guard sum == question.sum else { throw Harness.Mismatch(group: group, name: "\(side.rawValue), fetching “\(question.prefix)”") }
     }
 
-    /// How many fetches a second there are when they follow one another.
+    /// Returns the number of consecutive fetches per second.
     private func fetchAgainAndAgain(_ questions: [Question], _ sides: Sides, _ side: Benchmark.Side) throws -> Double {
         let start = WallClock.now
         let end = start + UInt64(rows.seconds * 1e9)
@@ -162,7 +162,7 @@ struct FetchesBesideSaves {
         return Double(count) / WallClock.seconds(start, WallClock.now)
     }
 
-    /// How long after it fell due each fetch was done, in nanoseconds, sorted.
+    /// Returns the latency of each scheduled fetch in nanoseconds, sorted.
     private func fetchBySchedule(_ questions: [Question], _ sides: Sides, _ side: Benchmark.Side) throws -> [UInt64] {
         let count = max(1, Int(rows.seconds * Double(Self.scheduledPerSecond)))
         let interval = UInt64(1_000_000_000 / Self.scheduledPerSecond)

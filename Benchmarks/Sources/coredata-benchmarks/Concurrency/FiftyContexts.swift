@@ -1,28 +1,28 @@
 import CoreData
 import Foundation
 
-/// Fifty tasks, each of which makes a background context, inserts two objects and saves, again and again; as a server's requests do.
+/// Fifty tasks that repeatedly create a background context, insert two objects and save, like the requests of a server.
 ///
-/// Each variant runs in a process of its own, so that the threads are its own.
+/// Each variant runs in a separate process, with its own threads.
 struct FiftyContexts {
     let rows: ConcurrencyRows
     let group: String
 
-    /// What one run finds.
+    /// The result of one run.
     struct Run: Codable {
-        /// How many saves returned within the time.
+        /// The number of saves that returned in time.
         var saves = 0
-        /// How long most of a hundred took, and the longest, in milliseconds: from making the context to the return of the save.
+        /// The 99th percentile and the maximum, in milliseconds, from creating the context to the return of the save.
         var p99 = 0.0
         var longest = 0.0
-        /// The threads of the process at the end, and the most that there ever were.
+        /// The number of threads of the process at the end, and its maximum.
         var threadsAtEnd = 0
         var mostThreads = 0
     }
 
     private static let taskCount = 50
 
-    // MARK: In the parent
+    // MARK: In the parent process
 
     func run() throws -> [ClockFinding] {
         guard rows.runs(.store) else { return [] }
@@ -51,9 +51,9 @@ struct FiftyContexts {
         }
     }
 
-    // MARK: In the child
+    // MARK: In the child process
 
-    /// Runs one variant for so many seconds, and finds all in the file that was acknowledged.
+    /// Runs one variant for a number of seconds, and checks that the file contains all acknowledged saves.
     static func measure(merges: Bool, seconds: Double, directory: String) throws -> Run {
         let path = directory + "/work.sqlite"
         SampleDatabase.remove(path)
@@ -77,7 +77,7 @@ struct FiftyContexts {
         var run = Run()
         run.threadsAtEnd = try ChildProcess.threadCount()
         finished.raise()
-        // The watcher is a thread of the benchmark's own.
+        // The watcher is a thread of the benchmark itself.
         run.threadsAtEnd -= 1
         run.mostThreads = max(try watcher.wait() - 1, run.threadsAtEnd)
         let times = all.flatMap(\.times).sorted()
@@ -94,15 +94,15 @@ struct FiftyContexts {
         return run
     }
 
-    /// What one task has done.
+    /// The result of one task.
     private struct Done: Sendable {
-        /// All saves that returned, those after the time was over included.
+        /// All saves that returned, including those after the end.
         var acknowledged = 0
-        /// How long each took that returned in time, in nanoseconds.
+        /// The durations of the saves that returned in time, in nanoseconds.
         var times: [UInt64] = []
     }
 
-    /// Lets the tasks save until the time is over, and waits for them.
+    /// Lets the tasks save until the end, and waits for them.
     private static func saveByTasks(_ container: NSPersistentContainer, merges: Bool, until deadline: UInt64) throws -> [Done] {
         let finished = DispatchSemaphore(value: 0)
         let result = Box<Result<[Done], any Error>>()
@@ -126,13 +126,13 @@ struct FiftyContexts {
         return try result.value?.get() ?? []
     }
 
-    /// Holds what a task leaves.
+    /// The result of a task.
     // The task writes `value` before it signals the semaphore that the reader waits for.
     private final class Box<Value>: @unchecked Sendable {
         var value: Value?
     }
 
-    /// What one task does.
+    /// Runs one task.
     private static func save(_ container: NSPersistentContainer, merges: Bool, until deadline: UInt64) async throws -> Done {
         let values = Values.make(2)
         var done = Done()
@@ -153,7 +153,7 @@ struct FiftyContexts {
 }
 
 extension [UInt64] {
-    /// The time that so great a part of these sorted nanoseconds does not exceed, in milliseconds.
+    /// Returns a percentile of sorted nanoseconds, in milliseconds.
     func milliseconds(at part: Double) -> Double {
         isEmpty ? 0 : Double(self[Swift.min(count - 1, Int((Double(count) * part).rounded(.up)) - 1)]) / 1e6
     }

@@ -2,39 +2,39 @@ import Foundation
 import MachineSettings
 import Synchronization
 
-/// The time that passes, whoever works or waits in it.
+/// The wall clock.
 enum WallClock {
-    /// Nanoseconds since some time in the past.
+    /// The time in nanoseconds since an arbitrary time.
     static var now: UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 
-    /// Seconds from one time to another.
+    /// Returns the seconds between two times.
     static func seconds(_ start: UInt64, _ end: UInt64) -> Double { Double(end &- start) / 1e9 }
 }
 
-/// Carries a value from the thread that makes it to the one that uses it next.
-// A semaphore stands between the two threads: they never use the value at once.
+/// Transfers a value from one thread to the next that uses it.
+// A semaphore orders the two threads: they never use the value at once.
 struct Handover<Value>: @unchecked Sendable {
     let value: Value
     init(_ value: Value) { self.value = value }
 }
 
-/// Says once that something is so, to whoever looks.
+/// A flag that is set once and may be read by any thread.
 final class Flag: Sendable {
     private let raised = Atomic(false)
     var isRaised: Bool { raised.load(ordering: .acquiring) }
     func raise() { raised.store(true, ordering: .releasing) }
 }
 
-/// Runs work on threads of its own, each of which stays on a processor of its own as far as there are enough: where the system puts threads
-/// that run for some milliseconds only is not what is measured.
+/// Runs work on dedicated threads, each bound to its own processor as far as there are enough: the system's placement of threads that run
+/// for some milliseconds is not to be measured.
 enum ThreadTeam {
-    /// Runs each piece of work on a thread of its own; all begin together.
+    /// Runs each piece of work on a thread; all start together.
     ///
-    /// - Returns: The seconds until the last was done, and what each has made, in the order of the work.
+    /// - Returns: The seconds until the last was done, and the results in the order of the work.
     static func run<Outcome>(_ work: [() throws -> Outcome]) throws -> (seconds: Double, outcomes: [Outcome]) {
         let start = DispatchSemaphore(value: 0)
         let workers = work.enumerated().map { Worker($1, processor: $0, start: start) }
@@ -46,17 +46,17 @@ enum ThreadTeam {
         return (WallClock.seconds(began, ended), try workers.map { try $0.outcome() })
     }
 
-    /// Runs work on a thread of its own beside what the caller does meanwhile.
+    /// Runs work on a thread concurrently with the caller.
     ///
-    /// - Parameter processor: The number of the processor that the thread stays on; nil for any.
+    /// - Parameter processor: The number of the thread's processor; nil for any.
     static func begin<Outcome>(processor: Int?, _ work: @escaping () throws -> Outcome) -> Worker<Outcome> {
         let start = DispatchSemaphore(value: 0)
         start.signal()
         return Worker(work, processor: processor, start: start)
     }
 
-    /// One thread and its work.
-    // Until it signals `finished` only the thread uses the rest; others read it after they have waited for that.
+    /// A thread and its work.
+    // Only the thread uses the rest until it signals `finished`; others read it after waiting for that.
     final class Worker<Outcome>: @unchecked Sendable {
         fileprivate let ready = DispatchSemaphore(value: 0)
         fileprivate let finished = DispatchSemaphore(value: 0)
@@ -78,7 +78,7 @@ enum ThreadTeam {
             }
         }
 
-        /// Does the work, and lets go of all that it has used: who waits may want to open the same files.
+        /// Runs the work and releases everything it used: the waiting thread may open the same files.
         private func doWork() {
             let result = Result { try work?() }
             ended = WallClock.now
@@ -86,7 +86,7 @@ enum ThreadTeam {
             self.result = result.map { $0.unsafelyUnwrapped }
         }
 
-        /// Waits for the work to be done, once, and answers with what it has made.
+        /// Waits for the work, once, and returns its result.
         func wait() throws -> Outcome {
             finished.wait()
             return try outcome()

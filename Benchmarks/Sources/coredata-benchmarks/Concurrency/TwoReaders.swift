@@ -1,14 +1,14 @@
 import CoreData
 import Foundation
 
-/// Two threads that fetch all items each and read every property, against one that does so once.
+/// Two threads that each fetch all items and read every property, compared with one thread.
 ///
-/// Each thread has a context of its own over one coordinator and one file in WAL mode; in raw C, a connection of its own.
+/// Each thread has its own context over one coordinator and one file in WAL mode; in raw C, its own connection.
 struct TwoReaders {
     let rows: ConcurrencyRows
     let group: String
 
-    /// Who reads.
+    /// The readers.
     private enum Reader: CaseIterable {
         case raw, cold, warm
 
@@ -22,11 +22,11 @@ struct TwoReaders {
         var side: Benchmark.Side { self == .raw ? .raw : .store }
     }
 
-    /// What one variant took in each round, in seconds.
+    /// The seconds of one variant in each round.
     private struct Times {
         var ofOne: [Double] = []
         var ofTwo: [Double] = []
-        /// How many times as much two threads get done as one.
+        /// The throughput of two threads relative to one.
         var gains: [Double] { zip(ofOne, ofTwo).map { 2 * $0 / $1 } }
     }
 
@@ -59,7 +59,7 @@ struct TwoReaders {
         }
     }
 
-    /// How many seconds it takes so many threads until the last is done; what they have made is released outside the clock.
+    /// Returns the seconds until the last of a number of threads is done; results are released outside of the clock.
     private func read(_ reader: Reader, threads: Int) throws -> Double {
         let (seconds, sums) = try reader == .raw ? readRaw(threads) : readStore(threads, isWarm: reader == .warm)
         let expected = rows.rows.sample.values.sumOfAll

@@ -3,13 +3,13 @@ import CountStatements
 import Foundation
 import GRDB
 
-/// What is measured in a process of its own, so that nothing else is in the figure: this program runs itself with an option.
+/// Measures in a separate process, without effects of other benchmarks: the program runs itself with an option.
 enum ChildProcess {
-    /// What a process takes to fetch all objects and read every property.
+    /// The memory that a process takes to fetch all objects and read every property.
     struct Memory: Codable {
-        /// How much more of the process lies in memory than before the fetch, in bytes.
+        /// The increase of resident memory by the fetch, in bytes.
         let resident: Int
-        /// The most of the process that ever lay in memory, in bytes.
+        /// The peak resident memory of the process, in bytes.
         let peak: Int
     }
 
@@ -17,19 +17,19 @@ enum ChildProcess {
         let description: String
     }
 
-    // MARK: In the parent
+    // MARK: In the parent process
 
-    /// What each side takes.
+    /// Measures the memory of each side.
     static func memory(_ rows: SQLiteRows, _ sides: Set<Benchmark.Side>) throws -> [Benchmark.Side: Memory] {
         var found: [Benchmark.Side: Memory] = [:]
         for side in sides { found[side] = try run(["--child-memory", side.rawValue], rows) }
         return found
     }
 
-    /// How many SQL statements this store runs in each row, by the name of the row.
+    /// Returns the number of SQL statements that this store runs in each row, by the name of the row.
     static func statements(_ rows: SQLiteRows) throws -> [String: Int] { try run(["--child-statements"], rows) }
 
-    /// What fifty contexts reach that save again and again.
+    /// Runs the benchmark of fifty saving contexts.
     static func fiftyContexts(merges: Bool, _ rows: ConcurrencyRows) throws -> FiftyContexts.Run {
         try run(["--child-fifty", merges ? "on" : "off", "--seconds", String(rows.seconds)], rows.rows)
     }
@@ -49,9 +49,9 @@ enum ChildProcess {
         return try JSONDecoder().decode(Answer.self, from: answer)
     }
 
-    // MARK: In the child
+    // MARK: In the child process
 
-    /// Fetches all of a side and reads every property, and prints what that takes.
+    /// Fetches all objects of a side, reads every property, and prints the memory.
     static func printMemory(of side: Benchmark.Side, _ file: (raw: String, store: String)) throws {
         let before: Int
         let kept: (sum: Int, objects: Any)
@@ -82,7 +82,7 @@ enum ChildProcess {
         try printAnswer(memory)
     }
 
-    /// Runs each row of this store once, and prints how many statements it takes.
+    /// Runs each row of this store once, and prints the number of statements.
     static func printStatements(_ rows: SQLiteRows) throws {
         guard start_counting_statements() == 0 else { throw Failure(description: "SQLite does not let its statements be counted.") }
         var found: [String: Int] = [:]
@@ -97,7 +97,7 @@ enum ChildProcess {
         try printAnswer(found)
     }
 
-    /// Runs fifty contexts for so many seconds, and prints what they reach.
+    /// Runs fifty contexts for a number of seconds, and prints the result.
     static func printFiftyContexts(merges: Bool, seconds: Double, directory: String) throws {
         try printAnswer(try FiftyContexts.measure(merges: merges, seconds: seconds, directory: directory))
     }
@@ -106,13 +106,13 @@ enum ChildProcess {
         print(String(decoding: try JSONEncoder().encode(answer), as: UTF8.self))
     }
 
-    /// How many threads this process has.
+    /// Returns the number of threads of this process.
     static func threadCount() throws -> Int { try number("Threads") }
 
-    /// A line of what Linux tells of this process, in bytes.
+    /// Returns a value of the process status on Linux, in bytes.
     private static func status(_ name: String) throws -> Int { try number(name) * 1024 }
 
-    /// The number in a line of what Linux tells of this process.
+    /// Returns a number of the process status on Linux.
     private static func number(_ name: String) throws -> Int {
         let text = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
         for line in text.split(separator: "\n") where line.hasPrefix(name + ":") {

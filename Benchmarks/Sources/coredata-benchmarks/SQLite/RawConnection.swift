@@ -1,7 +1,7 @@
 import BenchmarkSQLite
 import Foundation
 
-/// SQLite's C API with no more around it than a person needs who writes for speed.
+/// A minimal wrapper of SQLite's C API, for handwritten fast code.
 final class RawConnection {
     let database: OpaquePointer
 
@@ -42,16 +42,16 @@ final class RawConnection {
         try execute("COMMIT")
     }
 
-    /// Runs a statement that answers no rows.
+    /// Runs a statement without results.
     @inline(__always) func run(_ statement: RawStatement) throws {
         guard sqlite3_step(statement.pointer) == SQLITE_DONE else { throw failure }
         statement.reset()
     }
 }
 
-/// A prepared statement, and room for the texts that are bound to it.
+/// A prepared statement, with a buffer for its strings.
 ///
-/// Texts are copied to one scratch buffer and bound statically: SQLite then allocates and frees nothing for them.
+/// Strings are copied to one scratch buffer and bound statically: SQLite allocates and frees nothing for them.
 final class RawStatement {
     let pointer: OpaquePointer
     private let scratch = UnsafeMutableRawPointer.allocate(byteCount: 1 << 16, alignment: 8)
@@ -64,7 +64,7 @@ final class RawStatement {
         scratch.deallocate()
     }
 
-    /// Steps, and says whether there is a row.
+    /// Steps the statement, and returns whether there is a row.
     @inline(__always) func next() -> Bool { sqlite3_step(pointer) == SQLITE_ROW }
 
     @inline(__always) func reset() {
@@ -81,7 +81,7 @@ final class RawStatement {
             precondition(used + bytes.count <= 1 << 16, "The texts of one statement take more than the scratch buffer has.")
             let copy = scratch + used
             if let base = bytes.baseAddress { copy.copyMemory(from: base, byteCount: bytes.count) }
-            // No destructor: the text is static as far as SQLite knows.
+            // No destructor: the string is static for SQLite.
             sqlite3_bind_text(pointer, place, copy.assumingMemoryBound(to: CChar.self), Int32(bytes.count), nil)
             used += bytes.count
         }

@@ -1,6 +1,6 @@
 import BenchmarkSQLite
 
-/// An item as raw SQLite fills it: one final class, every value in a stored property.
+/// An item for raw SQLite: a final class with stored properties.
 final class RawItem: ReadableItem {
     let key: Int64
     var version: Int
@@ -48,7 +48,7 @@ final class RawDocument {
     }
 }
 
-/// The limit: what a person writes by hand on SQLite's C API, with prepared statements and one Swift object a row.
+/// The limit: handwritten code on SQLite's C API, with prepared statements and one Swift object for each row.
 enum RawSide {
     static let selection = "SELECT Z_PK, Z_OPT, \(SampleDatabase.itemColumns.joined(separator: ", ")) FROM ZITEM"
     private static let insertion = "INSERT INTO ZITEM (Z_PK, Z_ENT, Z_OPT, \(SampleDatabase.itemColumns.joined(separator: ", "))) VALUES "
@@ -63,7 +63,7 @@ enum RawSide {
         return items
     }
 
-    /// Reads two columns only, into no objects.
+    /// Reads two columns only, without objects.
     static func sumOfTwo(_ connection: RawConnection) throws -> Int {
         let statement = try connection.prepare("SELECT ZI1, ZT1 FROM ZITEM")
         var sum = 0
@@ -123,7 +123,7 @@ enum RawSide {
         return folders
     }
 
-    /// One question for each folder.
+    /// One query for each folder.
     static func walk(_ connection: RawConnection) throws -> Benchmark.Outcome {
         let folders = try fetchFolders(connection)
         let statement = try connection.prepare("SELECT Z_PK, ZFOLDER, ZSIZE, ZNAME FROM ZDOCUMENT WHERE ZFOLDER = ?")
@@ -135,7 +135,7 @@ enum RawSide {
         return (sum(folders), folders)
     }
 
-    /// One question for all.
+    /// One query for all folders.
     static func walkAtOnce(_ connection: RawConnection) throws -> Benchmark.Outcome {
         let folders = try fetchFolders(connection)
         var byKey: [Int64: RawFolder] = [:]
@@ -208,7 +208,7 @@ enum RawSide {
         }
     }
 
-    /// As `update`, taking it for granted that nobody else has saved.
+    /// Works like `update`, without checking for changes by others.
     static func updateUnchecked(_ items: [RawItem], _ connection: RawConnection) throws {
         let statement = try connection.prepare("UPDATE ZITEM SET ZI2 = ? WHERE Z_PK = ?")
         for item in items {
@@ -241,7 +241,8 @@ enum RawSide {
         }
     }
 
-    /// What a file holds: how many items and the sum of the property that `update` changes. Other connections may have it open.
+    /// Returns the content of a file: the number of items and the sum of the property that `update` changes. Other connections may have
+    /// it open.
     static func contents(of path: String) throws -> Int {
         let connection = try RawConnection(path)
         let statement = try connection.prepare("SELECT COUNT(*), COALESCE(SUM(ZI2), 0) FROM ZITEM")

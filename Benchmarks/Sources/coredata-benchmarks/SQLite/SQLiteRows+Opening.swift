@@ -5,7 +5,7 @@ import GRDB
 extension SQLiteRows {
     private static let openings = 100
 
-    /// Does it so many times.
+    /// Repeats the operation.
     private func again(_ read: @escaping () throws -> Int) -> () throws -> Benchmark.Outcome {
         {
             var sum = 0
@@ -38,7 +38,7 @@ extension SQLiteRows {
 }
 
 extension RawSide {
-    /// The item with the least key.
+    /// Returns the item with the smallest key.
     static func first(_ connection: RawConnection) throws -> RawItem {
         let statement = try connection.prepare(selection + " ORDER BY Z_PK LIMIT 1")
         guard statement.next() else { throw connection.failure }
@@ -47,7 +47,7 @@ extension RawSide {
 }
 
 extension ToolkitSide {
-    /// The sum of the item with the least key.
+    /// Returns the sum of the item with the smallest key.
     static func first<Record: ToolkitItem>(_: Record.Type, _ queue: DatabaseQueue) throws -> Int {
         defer { try? queue.close() }
         return try queue.read { try Record.order(Column("Z_PK")).fetchOne($0) }?.sumOfAll ?? 0
@@ -55,7 +55,7 @@ extension ToolkitSide {
 }
 
 extension StoreSide {
-    /// The sum of the item with the least key.
+    /// Returns the sum of the item with the smallest key.
     static func first(_ context: NSManagedObjectContext) throws -> Int {
         let request = NSFetchRequest<Item>(entityName: "Item")
         request.fetchLimit = 1

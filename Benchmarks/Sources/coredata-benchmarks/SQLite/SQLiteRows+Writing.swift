@@ -2,7 +2,7 @@ import CoreData
 import Foundation
 import GRDB
 
-/// The rows that write, each side to a file of its own that is made anew for each round.
+/// The rows that write, each side to its own file, which is created for each round.
 extension SQLiteRows {
     var writing: [Benchmark] { creating + updating + deleting }
 
@@ -48,7 +48,7 @@ extension SQLiteRows {
 
     // MARK: Rows
 
-    /// A variant that is checked by what it leaves in the file.
+    /// Returns a variant that is checked by the resulting file.
     private func writer<State>(
         _ group: String, _ name: String, _ side: Benchmark.Side?, target: Double? = nil, _ setUp: @escaping () throws -> State,
         _ body: @escaping (State) throws -> Void

@@ -2,18 +2,18 @@ import CoreData
 import Foundation
 import GRDB
 
-/// Raw SQLite, a toolkit and this package's store at the same work, on tables of the same columns.
+/// Compares raw SQLite, a toolkit and this package's store, on tables with the same columns.
 struct SQLiteRows {
     let sample: Sample
-    /// Where the databases lie.
+    /// The directory of the databases.
     let directory: String
     let rawFile: String
     let storeFile: String
 
-    /// Names what lies in a directory.
+    /// Creates the rows.
     ///
     /// - Parameters:
-    ///   - count: How many items there are.
+    ///   - count: The number of items.
     ///   - directory: An existing directory for the databases.
     init(count: Int, directory: String) {
         sample = Sample(count: count)
@@ -21,12 +21,12 @@ struct SQLiteRows {
         (rawFile, storeFile) = Self.files(count: count, directory: directory)
     }
 
-    /// Where the databases lie in a directory.
+    /// Returns the paths of the databases in a directory.
     static func files(count: Int, directory: String) -> (raw: String, store: String) {
         (directory + "/raw-\(count).sqlite", directory + "/store-\(count).sqlite")
     }
 
-    /// Makes the databases that the sides read, and copy to write to.
+    /// Creates the databases that the sides read, and copy to write to.
     func makeFiles(for sides: Set<Benchmark.Side>) throws {
         if sides != [.store] { try SampleDatabase.makeFull(rawFile, sample) }
         if sides.contains(.store) { try StoreSide.makeFull(storeFile, sample) }
@@ -155,7 +155,7 @@ struct SQLiteRows {
         ]
     }
 
-    // MARK: Questions
+    // MARK: Queries
 
     private var asking: [Benchmark] {
         let questions = sample.questions

@@ -1,15 +1,15 @@
-/// What the SQLite rows work on: the same values, keys and questions for every side and in every run.
+/// The data of the SQLite rows: the same values, keys and queries for every side and in every run.
 struct Sample {
-    /// One question of “filter, sort, limit 100”: rows whose `i1` is above `number` and whose `t0` begins with `prefix`.
+    /// One query of “filter, sort, limit 100”: rows whose `i1` is above `number` and whose `t0` begins with `prefix`.
     struct Question {
         let number: Int
         let prefix: String
-        /// The first text after all those that begin with the prefix.
+        /// The first string after all strings with the prefix.
         let end: String
     }
 
     let values: [Values]
-    /// Primary keys in no order.
+    /// Primary keys in random order.
     let keys: [Int64]
     let questions: [Question]
     var folderCount: Int { values.count / Self.documentsPerFolder }
@@ -34,14 +34,15 @@ struct Sample {
         }
     }
 
-    /// The folder of a document. Those of one folder lie apart, so that asking for each folder's is not helped by where they lie.
+    /// Returns the folder of a document. The documents of a folder are scattered, so that reading each folder's does not benefit from
+    /// locality.
     func folder(ofDocument number: Int) -> Int { number % folderCount + 1 }
 
     static func folderName(_ number: Int) -> String { "Folder \(number)" }
     static func documentName(_ number: Int) -> String { "Document number \(number)" }
 }
 
-/// An item however it is held, to add up what has been read.
+/// An item of any side, to add up what was read.
 protocol ReadableItem {
     var i0: Int { get }
     var i1: Int { get }
@@ -56,14 +57,14 @@ protocol ReadableItem {
 }
 
 extension ReadableItem {
-    /// Something of every property.
+    /// A sum over every property.
     @inline(__always) var sumOfAll: Int {
         let texts = t0.utf8.count &+ t1.utf8.count &+ t2.utf8.count &+ t3.utf8.count &+ t4.utf8.count
         return i0 &+ i1 &+ i2 &+ i3 &+ i4 &+ texts
     }
-    /// Something of two properties.
+    /// A sum over two properties.
     @inline(__always) var sumOfTwo: Int { i1 &+ t1.utf8.count }
-    /// Something that depends on the order in which rows are sorted, though not on that of rows with equal texts.
+    /// A value that depends on the order of rows, but not on that of rows with equal strings.
     @inline(__always) var lastOfText: Int { Int(t1.utf8.last ?? 0) }
 }
 

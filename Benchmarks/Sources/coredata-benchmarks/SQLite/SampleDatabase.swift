@@ -1,6 +1,6 @@
 import Foundation
 
-/// The database files that raw SQLite and the toolkit work on: tables as Core Data lays them out.
+/// Creates the database files for raw SQLite and the toolkit, with Core Data's table layout.
 enum SampleDatabase {
     static let itemColumns = ["ZI0", "ZI1", "ZI2", "ZI3", "ZI4", "ZT0", "ZT1", "ZT2", "ZT3", "ZT4"]
 
@@ -14,13 +14,13 @@ enum SampleDatabase {
         CREATE INDEX ZDOCUMENT_ZFOLDER_INDEX ON ZDOCUMENT (ZFOLDER);
         """
 
-    /// Makes a database with a table for items that has no index and nothing in it.
+    /// Creates a database with an empty item table without an index.
     static func makeEmpty(_ path: String) throws {
         remove(path)
         try RawConnection(path).execute(items)
     }
 
-    /// Makes a database with everything in it, and the indexes on the text that is searched for.
+    /// Creates a database with all data, and the indexes on the searched string.
     static func makeFull(_ path: String, _ sample: Sample) throws {
         remove(path)
         let connection = try RawConnection(path)
@@ -42,14 +42,14 @@ enum SampleDatabase {
                 try connection.run(document)
             }
         }
-        // Core Data makes two indexes for one over a single attribute: everybody keeps both.
+        // Core Data creates two indexes for one over a single attribute: all sides maintain both.
         try connection.execute("CREATE INDEX Z_Item_byT0 ON ZITEM (ZT0 COLLATE BINARY ASC)")
         try connection.execute("CREATE INDEX Z_Item_t0 ON ZITEM (ZT0 COLLATE BINARY ASC)")
         try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     }
 
     static func remove(_ path: String) {
-        // A file that is not there is removed already.
+        // A missing file is removed already.
         for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
     }
 

@@ -1,6 +1,6 @@
 import CoreData
 
-/// Someone's folder, with its documents.
+/// A folder with documents.
 final class Folder: NSManagedObject {
     static let nameProperty = ManagedProperty<String>("name")
     static let documentsProperty = ManagedProperty<Set<Document>>("documents")
@@ -34,7 +34,7 @@ final class Document: NSManagedObject {
 enum StoredModel {
     /// Items without an index.
     static let items = NSManagedObjectModel(entities: [item(isIndexed: false)])
-    /// Items with an index on the text that is searched for, folders and documents.
+    /// Items with an index on the searched string, folders and documents.
     static let everything: NSManagedObjectModel = {
         let folder = NSEntityDescription(
             name: "Folder", managedObjectClass: Folder.self, properties: [NSAttributeDescription(name: "name", type: .string)])

@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// This package's SQLite store, used as an application uses it: a coordinator, a context, typed properties.
+/// This package's SQLite store, used like an application does: a coordinator, a context, typed properties.
 enum StoreSide {
     static func open(_ path: String, _ model: NSManagedObjectModel = StoredModel.everything) throws -> NSManagedObjectContext {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
@@ -9,7 +9,7 @@ enum StoreSide {
         return Stack.context(coordinator)
     }
 
-    /// Makes a store with everything in it.
+    /// Creates a store with all data.
     static func makeFull(_ path: String, _ sample: Sample) throws {
         SampleDatabase.remove(path)
         let context = try open(path)
@@ -29,7 +29,7 @@ enum StoreSide {
         if let coordinator = context.persistentStoreCoordinator {
             for store in coordinator.persistentStores { try coordinator.remove(store) }
         }
-        // What is in the log goes to the file, which is copied.
+        // The log is written to the file, which is copied.
         try RawConnection(path).execute("PRAGMA wal_checkpoint(TRUNCATE)")
     }
 
@@ -41,7 +41,7 @@ enum StoreSide {
         return try context.fetch(request)
     }
 
-    /// The identifiers of items in the order of their numbers.
+    /// Returns the IDs of items in the order of their numbers.
     static func ids(_ context: NSManagedObjectContext) throws -> [NSManagedObjectID] {
         let request = NSFetchRequest<NSManagedObjectID>(entityName: "Item")
         request.resultType = .managedObjectIDResultType
@@ -82,7 +82,7 @@ enum StoreSide {
         return sum
     }
 
-    /// The naive walk: nothing is said about what will be needed.
+    /// The naive traversal, without prefetching.
     static func walk(_ context: NSManagedObjectContext) throws -> Benchmark.Outcome {
         let folders = try context.fetch(NSFetchRequest<Folder>(entityName: "Folder"))
         var sum = 0

@@ -1,6 +1,6 @@
 import GRDB
 
-/// An item as GRDB's records hold it.
+/// An item as a GRDB record.
 protocol ToolkitItem: FetchableRecord, PersistableRecord, ReadableItem {
     init(_ value: Values, key: Int64)
     var key: Int64 { get }
@@ -8,7 +8,7 @@ protocol ToolkitItem: FetchableRecord, PersistableRecord, ReadableItem {
     var i2: Int { get set }
 }
 
-/// An item that the compiler makes a record of.
+/// An item whose record conformance the compiler synthesizes.
 struct CodableItem: Codable, ToolkitItem {
     static let databaseTableName = "ZITEM"
     var key: Int64
@@ -40,7 +40,7 @@ struct CodableItem: Codable, ToolkitItem {
     }
 }
 
-/// An item whose record is written by hand: decoded by position.
+/// An item with a handwritten record, decoded by position.
 struct HandWrittenItem: ToolkitItem {
     static let databaseTableName = "ZITEM"
     static var databaseSelection: [any SQLSelectable] {

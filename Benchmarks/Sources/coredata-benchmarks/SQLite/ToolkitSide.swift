@@ -1,6 +1,6 @@
 import GRDB
 
-/// The peer: GRDB as its documentation has it, with records of the compiler's making or written by hand.
+/// The peer: GRDB as documented, with synthesized or handwritten records.
 enum ToolkitSide {
     static func open(_ path: String) throws -> DatabaseQueue {
         var configuration = Configuration()
@@ -23,7 +23,7 @@ enum ToolkitSide {
         }
     }
 
-    /// As `fetch`, with a statement that the application keeps.
+    /// Works like `fetch`, with a statement that the application caches.
     static func fetchByStatement<Record: ToolkitItem>(_: Record.Type, _ keys: [Int64], _ queue: DatabaseQueue) throws -> Int {
         try queue.read { database in
             let statement = try database.cachedStatement(sql: RawSide.selection + " WHERE Z_PK = ?")
@@ -114,7 +114,7 @@ enum ToolkitSide {
         }
     }
 
-    /// By a statement of the application's own that checks the version.
+    /// Uses a custom statement that checks the version.
     static func updateByStatement<Record: ToolkitItem>(_ items: [Record], _ queue: DatabaseQueue) throws {
         try queue.write { database in
             let statement = try database.cachedStatement(sql: "UPDATE ZITEM SET ZI2 = ?, Z_OPT = ? WHERE Z_PK = ? AND Z_OPT = ?")

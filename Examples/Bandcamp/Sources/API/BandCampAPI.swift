@@ -1,60 +1,60 @@
 internal import ExampleSupport
 public import Foundation
 
-/// Bandcamp's API, version 3, as a class: every method is one question over HTTP, and answers with the JSON as dictionaries.
+/// A client of Bandcamp's API, version 3: every method sends one request over HTTP, and returns the JSON as dictionaries.
 ///
-/// It knows addresses and keys and nothing of Core Data. May be used from any thread; each call waits for its answer.
+/// It knows nothing of Core Data. Use it on any thread; each call waits for its answer.
 public final class BandCampAPI: Sendable {
-    /// The address below which the API lies.
+    /// The base URL of the API.
     public let baseURL: URL
 
     private let connection: BandCampConnection
     private let count = Locked(0)
 
-    /// Makes an API.
+    /// Creates a client.
     ///
     /// - Parameters:
-    ///   - baseURL: the address below which the API lies, such as `http://api.bandcamp.com`.
-    ///   - timeout: how many seconds an answer may take.
+    ///   - baseURL: The base URL of the API, such as `http://api.bandcamp.com`.
+    ///   - timeout: The maximum number of seconds for an answer.
     public init(baseURL: URL, timeout: TimeInterval = 30) {
         self.baseURL = baseURL
         connection = BandCampConnection(timeout: timeout)
     }
 
-    /// How many requests have been sent.
+    /// The number of requests sent.
     public var requestCount: Int { count.withLock { $0 } }
 
-    /// The bands, albums or tracks that a predicate asks for.
+    /// Requests the bands, albums or tracks that match a predicate.
     ///
-    /// What the service can narrow down it does; the answer may hold more than what matches (the service finds bands regardless of
-    /// upper and lower case), never less.
+    /// The service filters as far as it can; the answer may contain more than what matches (the service ignores the case of band names),
+    /// but never less.
     ///
     /// - Parameters:
     ///   - name: `Band`, `Album` or `Track`.
-    ///   - predicate: which ones.
-    /// - Throws: an error of ``BandCampErrorDomain``; for a predicate that gives the service nothing to look for it names the predicate.
+    ///   - predicate: The predicate.
+    /// - Throws: An error of ``BandCampErrorDomain``; for a predicate that the service cannot search for, it names the predicate.
     public func apiRequestEntities(withName name: String, predicate: NSPredicate?) throws -> [[String: Any]] {
         try entities(named: name, BandCampQuestion(entityName: name, predicate: predicate))
     }
 
-    /// The albums of a band; none for a band that the service does not know.
+    /// Requests the albums of a band; none for an unknown band.
     public func apiDiscographyForBand(withId bandId: Int) throws -> [[String: Any]] {
         try list("discography", at: "/api/band/3/discography", "band_id", String(bandId))
     }
 
-    /// The tracks of an album, which come with the answer to the question for the album.
+    /// Requests the tracks of an album, which are part of the answer for the album.
     public func apiTracksForAlbum(withId albumId: Int) throws -> [[String: Any]] {
         try list("tracks", at: "/api/album/2/info", "album_id", String(albumId))
     }
 
-    /// The bands with one of several names, upper and lower case not told apart.
+    /// Requests the bands with one of several names, ignoring case.
     public func apiBands(named names: [String]) throws -> [[String: Any]] {
         try list("results", at: "/api/band/3/search", "name", names.joined(separator: ","))
     }
 
-    /// What the service knows about one band, album or track.
+    /// Requests the values of one band, album or track.
     ///
-    /// - Throws: an error with the code ``BandCampErrorCode/unknownIdentifier`` when it does not exist.
+    /// - Throws: An error with the code ``BandCampErrorCode/unknownIdentifier`` when it does not exist.
     public func apiInfoForEntity(withName name: String, id: Int) throws -> [String: Any] {
         switch name {
         case "Band": try get("/api/band/3/info", "band_id", String(id))
@@ -64,7 +64,7 @@ public final class BandCampAPI: Sendable {
         }
     }
 
-    // MARK: Questions
+    // MARK: Requests
 
     private func entities(named name: String, _ question: BandCampQuestion) throws -> [[String: Any]] {
         switch question {
@@ -102,7 +102,7 @@ public final class BandCampAPI: Sendable {
     }
 
     private func address(_ path: String, _ parameter: String, _ value: String) -> URL {
-        // Everything that has a meaning in a query is encoded: a band may be called “AC&DC+1”.
+        // All special characters of queries are encoded: a band may be called “AC&DC+1”.
         let allowed = CharacterSet.alphanumerics.union(CharacterSet(charactersIn: "-._~,"))
         let encoded = value.addingPercentEncoding(withAllowedCharacters: allowed.intersection(Self.ascii)) ?? value
         let base = baseURL.absoluteString.hasSuffix("/") ? String(baseURL.absoluteString.dropLast()) : baseURL.absoluteString

@@ -5,10 +5,10 @@ internal import Foundation
 internal import FoundationNetworking
 #endif
 
-/// Asks a server for JSON and waits for the answer, as `NSURLConnection.sendSynchronousRequest` did.
+/// Requests JSON from a server and waits for the answer, like `NSURLConnection.sendSynchronousRequest`.
 ///
-/// The calling thread waits on a semaphore that the session signals from a queue of its own, so it may be called on any queue that can
-/// afford to wait: a private context's, not the main one.
+/// The calling thread waits on a semaphore that the session signals from its own queue, so call it on a queue that may block: a private
+/// context's, not the main one.
 final class BandCampConnection: Sendable {
     private let session: URLSession
     private let timeout: TimeInterval
@@ -18,16 +18,16 @@ final class BandCampConnection: Sendable {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.timeoutIntervalForRequest = timeout
         configuration.timeoutIntervalForResource = timeout
-        // What is kept and for how long is the store's business.
+        // Caching is the store's responsibility.
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
         session = URLSession(configuration: configuration)
     }
 
     deinit { session.finishTasksAndInvalidate() }
 
-    /// The JSON object at an address.
+    /// Returns the JSON object at a URL.
     ///
-    /// - Throws: an error of ``BandCampErrorDomain`` that names the address.
+    /// - Throws: An error of ``BandCampErrorDomain`` that names the URL.
     func object(at url: URL) throws -> [String: Any] {
         let (body, status) = try answer(of: url)
         let json = Result { try JSONSerialization.jsonObject(with: body) }
@@ -42,7 +42,7 @@ final class BandCampConnection: Sendable {
             if case .failure(let error) = json { cause = error }
             throw NSError.failure(BandCampErrorCode.malformedAnswer, asking: url, "The answer is no JSON object.", cause: cause)
         }
-        // Bandcamp tells of what it does not know with status 200 and an error in the body.
+        // Bandcamp reports unknown identifiers with status 200 and an error in the body.
         guard let failed = object["error"] as? Bool, failed else { return object }
         let code: BandCampErrorCode = message?.hasPrefix("unknown") ?? false ? .unknownIdentifier : .refused
         throw NSError.failure(code, asking: url, "The service answered: \(message ?? "an error without a message").")
@@ -64,7 +64,7 @@ final class BandCampConnection: Sendable {
             arrived.signal()
         }
         task.resume()
-        // The session keeps the time; this wait is longer, and only there so that nothing can block a context for ever.
+        // The session enforces the timeout; this wait is longer, and only ensures that no context is blocked forever.
         if arrived.wait(timeout: .now() + timeout + 5) == .timedOut { task.cancel() }
         switch received.withLock({ $0 }) {
         case .success(let answer): return answer

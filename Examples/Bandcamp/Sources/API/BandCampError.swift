@@ -1,13 +1,13 @@
 internal import ExampleSupport
 internal import Foundation
 
-/// The domain of the errors that talking to Bandcamp makes: `NSError`s whose user info has the address that was asked under
-/// `NSURLErrorKey`, and a cause below them under `NSUnderlyingErrorKey`.
+/// The domain of errors in communicating with Bandcamp: `NSError`s with the requested URL under `NSURLErrorKey`, and a cause under
+/// `NSUnderlyingErrorKey`.
 public let BandCampErrorDomain = "BandCampErrorDomain"
 
 /// The codes in ``BandCampErrorDomain``.
 public enum BandCampErrorCode: Int, Sendable {
-    /// No answer came: no connection, or not in time.
+    /// No answer arrived: no connection, or a timeout.
     case unreachable = 1
     /// The answer has an HTTP status that is not a success.
     case status = 2
@@ -15,9 +15,9 @@ public enum BandCampErrorCode: Int, Sendable {
     case malformedAnswer = 3
     /// The answer is an error that the service wrote.
     case refused = 4
-    /// The service knows no such band, album or track.
+    /// The service does not know the band, album or track.
     case unknownIdentifier = 5
-    /// The fetch asks something that the service cannot answer, and that cannot be finished here either.
+    /// The fetch cannot be answered by the service, and not be completed in memory either.
     case unanswerableFetch = 6
 }
 
@@ -26,7 +26,7 @@ extension BandCampErrorCode: ServiceErrorCode {
 }
 
 extension Error {
-    /// Whether this is the service's word that it has no such thing.
+    /// Whether the error reports an unknown identifier.
     var isUnknownIdentifier: Bool {
         let error = self as NSError
         return error.domain == BandCampErrorDomain && error.code == BandCampErrorCode.unknownIdentifier.rawValue

@@ -3,10 +3,10 @@ internal import ExampleSupport
 internal import Foundation
 internal import Predicates
 
-/// What the service is asked to find the objects that a predicate may match: a superset, which is then finished in memory.
+/// The request to the service for a predicate: it finds a superset of the matching objects, which is then filtered in memory.
 ///
-/// The service can be asked for bands by name, for anything by identifier, for the albums of a band and the tracks of an album. A
-/// predicate from which none of these follows would need the whole of Bandcamp; it is refused.
+/// The service finds bands by name, any object by identifier, the albums of a band and the tracks of an album. A predicate that implies
+/// none of these would require all of Bandcamp, and is rejected.
 indirect enum BandCampQuestion {
     case nothing
     case bandNames(Set<String>)
@@ -15,9 +15,9 @@ indirect enum BandCampQuestion {
     case tracks(ofAlbums: Set<Int>)
     case all([BandCampQuestion])
 
-    /// Reads a predicate.
+    /// Creates the request for a predicate.
     ///
-    /// - Throws: an error with the code ``BandCampErrorCode/unanswerableFetch`` that names the part from which no question follows.
+    /// - Throws: An error with the code ``BandCampErrorCode/unanswerableFetch`` that names the part without a request.
     init(entityName: String, predicate: NSPredicate?) throws {
         guard let predicate else {
             throw NSError.failure(
@@ -42,19 +42,19 @@ indirect enum BandCampQuestion {
         }
     }
 
-    /// Nil where no question follows.
+    /// Nil where the tree implies no request.
     private static func question(_ tree: PredicateTree, _ entity: String) throws -> BandCampQuestion? {
         switch tree {
         case .false: .nothing
         case .comparison(let comparison): try question(comparison, entity)
-        // Any one part that says what to look for is enough: the others can only take away from what is found.
+        // Any one part is sufficient: the others can only exclude objects.
         case .and(let parts): try parts.compactMap { try question($0, entity) }.min { $0.cost < $1.cost }
         case .or(let parts): try union(parts, entity)
         case .true, .not, .block: nil
         }
     }
 
-    /// What an OR finds must come from every part of it.
+    /// An OR requires a request for every part.
     private static func union(_ parts: [PredicateTree], _ entity: String) throws -> BandCampQuestion? {
         var questions: [BandCampQuestion] = []
         for part in parts {
@@ -77,7 +77,7 @@ indirect enum BandCampQuestion {
             (path, values) = (name, elements)
         default: return nil
         }
-        // The service tells case apart no more than [c] does, but it does not drop marks from letters.
+        // The service ignores case like [c], but it does not ignore diacritics.
         let isExact = comparison.options.isDisjoint(with: [.diacriticInsensitive, .localeSensitive])
         switch (entity, path) {
         case ("Band", "name") where isExact: return try names(values)
@@ -116,13 +116,13 @@ indirect enum BandCampQuestion {
                     BandCampErrorCode.unanswerableFetch,
                     "Bandcamp cannot look for a band called “\(name)”: it takes the comma for the end of a name.")
             }
-            // No band is called nothing, and the service takes a missing name for a mistake.
+            // No band has an empty name, and the service rejects a missing name.
             if !name.trimmingCharacters(in: .whitespaces).isEmpty { names.insert(name) }
         }
         return names.isEmpty ? .nothing : .bandNames(names)
     }
 
-    /// Identifiers, written as numbers or standing in objects. Nil for any other kind of value: the comparison says what it does then.
+    /// Returns identifiers, given as numbers or objects; nil for any other kind of value, which the comparison handles.
     private static func identifiers(_ values: [PropertyValue]) -> Set<Int>? {
         var identifiers: Set<Int> = []
         for value in values {
@@ -133,7 +133,7 @@ indirect enum BandCampQuestion {
                 guard let id = (reference.object as? NSManagedObject)?.objectID ?? reference.object as? NSManagedObjectID else {
                     return nil
                 }
-                // An object that was never saved is nowhere to be found at Bandcamp.
+                // An object that was never saved does not exist at Bandcamp.
                 if id.isTemporaryID { continue }
                 guard let store = id.persistentStore as? BandCampIS, let number = store.referenceObject(for: id) as? Int else { return nil }
                 identifiers.insert(number)
@@ -143,7 +143,7 @@ indirect enum BandCampQuestion {
         return identifiers
     }
 
-    /// About how many requests the question costs.
+    /// The approximate number of requests.
     private var cost: Int {
         switch self {
         case .nothing: 0
@@ -153,7 +153,7 @@ indirect enum BandCampQuestion {
         }
     }
 
-    /// The part of a predicate to blame: of an OR, the first part from which nothing follows.
+    /// Returns the part of a predicate to report: for an OR, the first part without a request.
     private static func clause(_ tree: PredicateTree, _ entity: String) -> String {
         guard case .or(let parts) = tree else { return tree.description }
         let culprit = parts.first { part in (try? question(part, entity)).flatMap { $0 } == nil }

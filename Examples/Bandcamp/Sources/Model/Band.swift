@@ -1,17 +1,17 @@
 public import CoreData
 
-/// A band. Its properties have the names that Bandcamp gives them.
+/// A band. Its properties have Bandcamp's names.
 public class Band: NSManagedObject {
-    /// The number under which Bandcamp knows the band.
+    /// The identifier of the band at Bandcamp.
     @NSManaged public var band_id: Int64
     /// The name of the band.
     @NSManaged public var name: String
-    /// The band's own part of the address.
+    /// The band's subdomain.
     @NSManaged public var subdomain: String?
-    /// The band's page at Bandcamp.
+    /// The URL of the band's page at Bandcamp.
     @NSManaged public var url: String?
-    /// The band's own site elsewhere.
+    /// The URL of the band's own site.
     @NSManaged public var offsite_url: String?
-    /// The band's albums. The first look asks the service.
+    /// The albums of the band. The first read sends a request.
     @NSManaged public var discography: Set<Album>
 }

@@ -2,10 +2,10 @@ public import CoreData
 
 /// Bandcamp as an object graph: `Band` ⟷ `Album` ⟷ `Track`.
 ///
-/// The model has the keys that every answer with an entity has, so that an object reads the same whichever way it was reached. What
-/// Bandcamp sends in some answers only (`about`, `credits`, `lyrics`, the `artist` of an album) is not in it.
+/// The model has the keys that every answer with an entity contains, so that an object is the same however it was reached. Keys that
+/// Bandcamp sends in some answers only (`about`, `credits`, `lyrics`, the `artist` of an album) are not in it.
 public enum BandcampModel {
-    /// Makes the model: a new one for each call, for a model belongs to the coordinators made of it.
+    /// Creates the model, a new one for each call, because a model belongs to the coordinators created with it.
     public static func make() -> NSManagedObjectModel {
         let band = NSEntityDescription(name: "Band", managedObjectClass: Band.self)
         let album = NSEntityDescription(name: "Album", managedObjectClass: Album.self)

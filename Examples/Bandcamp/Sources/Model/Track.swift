@@ -2,30 +2,30 @@ public import CoreData
 
 /// A track of an album.
 public class Track: NSManagedObject {
-    /// The number under which Bandcamp knows the track.
+    /// The identifier of the track at Bandcamp.
     @NSManaged public var track_id: Int64
-    /// The number of the album it is on.
+    /// The identifier of the album.
     @NSManaged public var album_id: Int64
-    /// The number of the band whose album that is.
+    /// The identifier of the album's band.
     @NSManaged public var band_id: Int64
-    /// The place on the album, from 1.
+    /// The position on the album, from 1.
     @NSManaged public var number: Int16
     /// The title.
     @NSManaged public var title: String
-    /// Who plays it, when that is not the band alone.
+    /// The artist, if it is not the band.
     @NSManaged public var artist: String?
     /// The length in seconds.
     @NSManaged public var duration: Double
-    /// 1 when it can be had for nothing, 2 when it is for sale.
+    /// 1 for a free track, 2 for one that is for sale.
     @NSManaged public var downloadable: Int16
     /// The track's page, as a path on the band's site.
     @NSManaged public var url: String?
-    /// Where it can be listened to.
+    /// The URL of the audio stream.
     @NSManaged public var streaming_url: String?
-    /// Where a small picture of the cover is.
+    /// The URL of a small picture of the cover.
     @NSManaged public var small_art_url: String?
-    /// Where a large picture of the cover is.
+    /// The URL of a large picture of the cover.
     @NSManaged public var large_art_url: String?
-    /// The album it is on. Which one it is costs no request, for a track comes with its `album_id`.
+    /// The album of the track. It needs no request, because a track has an `album_id`.
     @NSManaged public var album: Album?
 }

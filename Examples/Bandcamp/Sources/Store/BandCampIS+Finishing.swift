@@ -2,20 +2,20 @@ internal import CoreData
 internal import ExampleSupport
 
 extension BandCampIS {
-    /// Does to the objects that the service found what it cannot do itself: the whole predicate, the order, offset and limit.
+    /// Applies the parts of a request that the service cannot: the whole predicate, the order, offset and limit.
     ///
-    /// The predicate is evaluated whole, since the service answers more than was asked for. The values come from the cache; only a
-    /// predicate that follows a relationship costs further requests.
+    /// The predicate is evaluated completely, because the service returns more than was requested. The values come from the cache; only a
+    /// predicate over a relationship sends further requests.
     func finish(_ request: NSFetchRequest<any NSFetchRequestResult>, _ found: [NSManagedObject]) throws -> [NSManagedObject] {
         var seen: Set<NSManagedObjectID> = []
         var objects = found.filter { seen.insert($0.objectID).inserted }
         if let predicate = request.predicate { objects = try objects.filtered(matching: predicate) }
         if let descriptors = request.sortDescriptors, !descriptors.isEmpty { objects = try objects.sorted(using: descriptors) }
-        // Equal dictionaries are joined first and counted afterwards.
+        // Equal dictionaries are combined first and counted afterwards.
         return request.joinsEqualResults ? objects : request.page(objects)
     }
 
-    /// The objects as dictionaries of the attributes that the request names, or of all.
+    /// Returns the objects as dictionaries of the attributes that the request names, or of all.
     func dictionaries(of objects: [NSManagedObject], for request: NSFetchRequest<any NSFetchRequestResult>) throws -> [NSDictionary] {
         let attributes = request.entity?.attributesByName ?? [:]
         let names =

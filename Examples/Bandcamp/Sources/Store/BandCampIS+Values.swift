@@ -2,10 +2,10 @@ internal import CoreData
 internal import ExampleSupport
 
 extension BandCampIS {
-    /// What the service sent, as values of the entity's properties.
+    /// Converts the service's values to those of the entity's properties.
     ///
-    /// Keys that are no property are left out, and so are nulls: a node with an unknown key is an error, and one without a key means
-    /// nil. The band of an album and the album of a track are made of the identifiers that came with the values.
+    /// Keys that are not properties are omitted, and so are nulls: a node with an unknown key is an error, and a missing key means nil.
+    /// The band of an album and the album of a track are created from the identifiers in the values.
     func propertyValues(_ sent: [String: Any], of objectID: NSManagedObjectID) throws -> [String: Any] {
         var values: [String: Any] = [:]
         for (name, attribute) in objectID.entity.attributesByName {

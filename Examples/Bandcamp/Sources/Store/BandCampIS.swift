@@ -1,11 +1,12 @@
 public import CoreData
 internal import ExampleSupport
 
-// The framework calls a store for one thing at a time; only `counters`, which may be read from anywhere meanwhile, is locked.
+// The framework calls a store for one request at a time; only `counters`, which may be read on any thread, has a lock.
 
-/// An incremental store whose objects live at Bandcamp: the store of the article *Accessing an API using CoreData's NSIncrementalStore*.
+/// An incremental store for Bandcamp: the store of the article *Accessing an API using CoreData's NSIncrementalStore*.
 ///
-/// The address of the service is the URL of the store. Everything is read only, and every question is asked and waited for on the queue
+/// The URL of the store is the base URL of the service. The store is read-only, and requests block the queue of the context that needs
+/// the answer.
 /// of the context that needs the answer.
 ///
 /// ```swift
@@ -14,47 +15,47 @@ internal import ExampleSupport
 /// try coordinator.addPersistentStore(ofType: BandCampIS.storeType, configurationName: nil, at: URL(string: "http://api.bandcamp.com"))
 /// ```
 public final class BandCampIS: NSIncrementalStore {
-    /// The type under which ``register()`` makes the store known.
+    /// The type that ``register()`` registers the store under.
     public static let storeType = "BandCampIS"
 
-    /// The option that says how many seconds an answer may take, a `Double`; 30 unless set.
+    /// The option for the maximum number of seconds for an answer, a `Double`. The default is 30.
     public static let timeoutOption = "BandCampTimeout"
 
-    /// Makes the store known to coordinators.
+    /// Registers the store.
     public static func register() {
         NSPersistentStoreCoordinator.registerStoreClass(BandCampIS.self, forStoreType: storeType)
     }
 
-    /// What the service sent about each object, by ID. Nothing is ever dropped from it: it lives as long as the store.
+    /// The service's values of each object, by ID. They are cached for the lifetime of the store.
     private var cache: [NSManagedObjectID: [String: Any]] = [:]
 
     private var api: BandCampAPI!
     private let counters = Locked(Statistics())
 
-    /// How often the store was asked, and how often that cost a request.
+    /// The number of calls to the store, and of requests to the service.
     public var statistics: Statistics {
         var statistics = counters.withLock { $0 }
         statistics.requests = api?.requestCount ?? 0
         return statistics
     }
 
-    /// What a store has had to do.
+    /// The counters of a store.
     public struct Statistics: Sendable, Hashable {
-        /// How many fetches it answered.
+        /// The number of executed fetches.
         public internal(set) var fetches = 0
-        /// How many faults of objects it fulfilled.
+        /// The number of fulfilled object faults.
         public internal(set) var objectFaults = 0
-        /// How many faults of relationships it fulfilled.
+        /// The number of fulfilled relationship faults.
         public internal(set) var relationshipFaults = 0
-        /// How many faults of objects needed no request, for an earlier answer held the values.
+        /// The number of object faults that needed no request.
         public internal(set) var cacheHits = 0
-        /// How many requests went to the service.
+        /// The number of requests to the service.
         public internal(set) var requests = 0
-        /// How many objects it knows.
+        /// The number of known objects.
         public internal(set) var objects = 0
     }
 
-    /// Sets the metadata. The UUID follows from the address, so that the URI of an object is the same in every process.
+    /// Sets the metadata. The UUID is derived from the URL, so that the URI of an object is the same in every process.
     public override func loadMetadata() throws {
         guard let url, url.scheme == "http" || url.scheme == "https" else {
             throw NSError.failure(
@@ -68,7 +69,7 @@ public final class BandCampIS: NSIncrementalStore {
         ]
     }
 
-    /// Answers a fetch, in whichever form it asks for. Saves do not get here: the store is read-only.
+    /// Executes a fetch with any result type. The framework passes no saves to a read-only store.
     public override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
         if request.requestType == .fetchRequestType, let fetchRequest = request as? NSFetchRequest<any NSFetchRequestResult>, let context {
             let objects = try fetchObjects(fetchRequest, with: context)
@@ -82,7 +83,7 @@ public final class BandCampIS: NSIncrementalStore {
         return try super.execute(request, with: context)
     }
 
-    /// Asks the service for what it can find, and finishes the rest of the request here.
+    /// Requests what the service can find, and completes the request in memory.
     private func fetchObjects(
         _ request: NSFetchRequest<any NSFetchRequestResult>, with context: NSManagedObjectContext
     ) throws -> [NSManagedObject] {
@@ -96,7 +97,7 @@ public final class BandCampIS: NSIncrementalStore {
         return try finish(request, objects)
     }
 
-    /// The ID of an object that the service has sent. Its values are kept for when its fault fires.
+    /// Returns the ID of an object from the service, and caches its values for its fault.
     private func objectIdForNewObject(ofEntity entityDescription: NSEntityDescription, cacheValues values: [String: Any]) throws
         -> NSManagedObjectID
     {
@@ -111,8 +112,8 @@ public final class BandCampIS: NSIncrementalStore {
         return objectId
     }
 
-    /// The values of an object. A fetch or a relationship has left them in the cache; only an ID that came from elsewhere, such as a
-    /// URI kept from an earlier run, costs a request.
+    /// Returns the values of an object, cached by a fetch or a relationship; only an ID from elsewhere, such as a saved URI, needs a
+    /// request.
     public override func newValuesForObject(
         with objectID: NSManagedObjectID, with context: NSManagedObjectContext
     ) throws -> NSIncrementalStoreNode {
@@ -127,8 +128,8 @@ public final class BandCampIS: NSIncrementalStore {
         return NSIncrementalStoreNode(objectID: objectID, withValues: try propertyValues(values, of: objectID), version: 1)
     }
 
-    /// The objects of a relationship. Where the values name the object at the other end, its node says so already; what is left to ask
-    /// for is the discography of a band and the tracks of an album.
+    /// Returns the objects of a relationship. The node contains destinations that the values name; requests are sent for the discography
+    /// of a band and the tracks of an album.
     public override func newValue(
         forRelationship relationship: NSRelationshipDescription, forObjectWith objectID: NSManagedObjectID,
         with context: NSManagedObjectContext?
@@ -189,7 +190,7 @@ public final class BandCampIS: NSIncrementalStore {
             _ = try objectIdForNewObject(ofEntity: entity, cacheValues: values)
             return values
         } catch  where error.isUnknownIdentifier {
-            // By this code the framework knows that the object does not exist, as opposed to a service that does not answer.
+            // This code tells the framework that the object does not exist, unlike an error of the service.
             throw NSError(
                 domain: NSCocoaErrorDomain, code: NSManagedObjectReferentialIntegrityError,
                 userInfo: [

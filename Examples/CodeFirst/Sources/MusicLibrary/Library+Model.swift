@@ -1,15 +1,15 @@
 public import CoreDataMacros
 
-/// The library: the model of its classes, and a container for it.
+/// Provides the model of the library's classes, and a container for it.
 public enum Library {
-    /// The model.
+    /// Returns the model.
     public static func model() throws -> NSManagedObjectModel {
         let model = try NSManagedObjectModel(for: Album.self, SmartPlaylist.self, PlaybackEvent.self)
         model.versionIdentifiers = ["2"]
         return model
     }
 
-    /// An open library in memory.
+    /// Returns an open library in memory.
     public static func open() throws -> NSPersistentContainer {
         let container = NSPersistentContainer(name: "Library", managedObjectModel: try model())
         container.persistentStoreDescriptions.first?.url = URL(fileURLWithPath: "/dev/null")

@@ -2,7 +2,7 @@ import CoreDataMacros
 import MusicLibrary
 import Testing
 
-/// The library without a model file is the library with one.
+/// Tests that the library without a model file equals the library with one.
 struct LibraryTests {
     private static let examples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
@@ -12,11 +12,11 @@ struct LibraryTests {
     @Test func theClassesDeclareTheModelOfTheFile() throws {
         let declared = try Library.model()
         let file = try NSManagedObjectModel(reading: Self.modelFile)
-        // Each names the classes of its own module.
+        // Each model names the classes of its own module.
         for entity in declared.entities + file.entities { entity.managedObjectClassName = "" }
         #expect(declared.differences(from: file, includingFileAttributes: false) == [])
         #expect(declared.isEqual(file))
-        // A store that was made with the one is one of the other.
+        // A store created with one model can be opened with the other.
         #expect(declared.entityVersionHashesByName == file.entityVersionHashesByName)
     }
 

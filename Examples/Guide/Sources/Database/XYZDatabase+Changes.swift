@@ -6,20 +6,20 @@ extension XYZDatabase {
         enum Kind: Sendable {
             /// A new row, or new values of a row.
             case write([String: Value])
-            /// The row goes.
+            /// Deletes the row.
             case delete
-            /// The row stays as it is, but its version is counted up.
+            /// Increments the version of an unchanged row.
             case lock
         }
 
         let table: String
         let primaryKey: String
-        /// The version that the row must have; nil for a row that must not exist yet.
+        /// The expected version of the row; nil for a row that must not exist yet.
         let expectedVersion: UInt64?
         let kind: Kind
     }
 
-    /// A change that came too late, and the row that it found; nil for a row that is gone.
+    /// A change with an outdated version, and the current row; nil for a deleted row.
     struct StaleChange: Sendable {
         let change: Change
         let row: Row?

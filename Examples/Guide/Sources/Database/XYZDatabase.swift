@@ -3,16 +3,16 @@ public import Foundation
 
 /// The backing data store of the guide: tables of rows with primary keys and versions, in memory.
 ///
-/// There is one for each URL, as there would be one file: every store of the process that is opened at the URL works on it. It counts
-/// what it is asked, and fails when it is told to. It may be used from any thread.
+/// There is one database for each URL, like a file: every store of the process at the URL uses it. It counts its calls, and fails on
+/// demand. Use it on any thread.
 public final class XYZDatabase: Sendable {
     /// A value in a column.
     public enum Value: Hashable, Sendable {
-        /// Text.
+        /// A string.
         case text(String)
-        /// A whole number.
+        /// An integer.
         case integer(Int64)
-        /// A moment.
+        /// A date.
         case date(Date)
         /// The primary key of a row of another table.
         case key(String)
@@ -22,26 +22,26 @@ public final class XYZDatabase: Sendable {
 
     /// One row.
     public struct Row: Hashable, Sendable {
-        /// What the row is known by in its table.
+        /// The primary key of the row in its table.
         public var primaryKey: String
-        /// 1 for a new row; counted up by each write.
+        /// The version: 1 for a new row, incremented by each write.
         public var version: UInt64
-        /// The values by column; a column that is not here is null.
+        /// The values by column; a missing column is null.
         public var columns: [String: Value]
     }
 
-    /// How often the database was asked for something.
+    /// The number of calls to the database, by kind.
     public struct Calls: Hashable, Sendable {
-        /// For the primary keys of a table.
+        /// Reads of a table's primary keys.
         public var primaryKeys: Int
-        /// For all rows of a table.
+        /// Reads of all rows of a table.
         public var tables: Int
-        /// For one row.
+        /// Reads of one row.
         public var rows: Int
-        /// To write.
+        /// Writes.
         public var commits: Int
 
-        /// Makes a count to compare with.
+        /// Creates a count to compare with.
         public init(primaryKeys: Int = 0, tables: Int = 0, rows: Int = 0, commits: Int = 0) {
             self.primaryKeys = primaryKeys
             self.tables = tables
@@ -65,12 +65,12 @@ public final class XYZDatabase: Sendable {
     private static let databases = Locked<[URL: XYZDatabase]>([:])
     private let state = Locked(State())
 
-    /// A UUID that the database has for as long as it exists.
+    /// The UUID of the database.
     public let identifier = UUID().uuidString
 
     private init() {}
 
-    /// The database at a URL; a new one where there is none yet.
+    /// Returns the database at a URL, or a new one.
     public static func database(at url: URL) -> XYZDatabase {
         databases.withLock { databases in
             if let database = databases[url] { return database }
@@ -80,13 +80,13 @@ public final class XYZDatabase: Sendable {
         }
     }
 
-    /// What was asked so far.
+    /// The calls so far.
     public var calls: Calls { state.withLock { $0.calls } }
 
     /// Makes the next request fail.
     public func failNext(with error: any Error) { state.withLock { $0.failure = error } }
 
-    /// Puts a row into a table by hand, and answers its primary key.
+    /// Inserts a row directly, and returns its primary key.
     @discardableResult
     public func populate(_ table: String, _ columns: [String: Value]) -> String {
         state.withLock { state in
@@ -97,10 +97,10 @@ public final class XYZDatabase: Sendable {
         }
     }
 
-    /// A row as it is, without counting the look.
+    /// Returns a row without counting the call.
     public func peek(_ table: String, _ key: String) -> Row? { state.withLock { $0.tables[table]?.rows[key] } }
 
-    // MARK: What the store asks
+    // MARK: Calls from the store
 
     func primaryKeys(of table: String) throws -> [String] {
         try ask({ $0.primaryKeys += 1 }) { $0.tables[table]?.order ?? [] }
@@ -117,7 +117,7 @@ public final class XYZDatabase: Sendable {
         try ask({ $0.rows += 1 }) { $0.tables[table]?.rows[key] }
     }
 
-    /// A primary key that no row has had.
+    /// Returns an unused primary key.
     func newPrimaryKey(for table: String) throws -> String {
         try ask({ _ in }) { state in
             state.lastKey += 1
@@ -127,8 +127,8 @@ public final class XYZDatabase: Sendable {
 
     /// Writes all changes, or none.
     ///
-    /// - Returns: the changes that found another version of their row than they expected. Nothing is written then.
-    /// - Throws: the error that the database was told to fail with.
+    /// - Returns: The changes whose rows have another version than expected. Nothing is written then.
+    /// - Throws: The error that the database was told to fail with.
     func commit(_ changes: [Change]) throws -> [StaleChange] {
         try ask({ $0.commits += 1 }) { state in
             let stale = changes.compactMap { change -> StaleChange? in

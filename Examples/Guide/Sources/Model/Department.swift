@@ -1,9 +1,9 @@
 public import CoreData
 
-/// A place to work.
+/// A department.
 public class Department: NSManagedObject {
     /// The name.
     @NSManaged public var name: String
-    /// Who works there. Only the model of the last checkpoint has it.
+    /// The employees. Only the model of the last checkpoint has them.
     @NSManaged public var employees: Set<Employee>
 }

@@ -1,13 +1,13 @@
 public import CoreData
 
-/// Someone who works somewhere.
+/// An employee.
 public class Employee: NSManagedObject {
     /// The name.
     @NSManaged public var name: String
-    /// What the employee earns in a month.
+    /// The monthly salary.
     @NSManaged public var salary: Int64
-    /// The first day at work.
+    /// The date of hiring.
     @NSManaged public var hired: Date?
-    /// Where the employee works. The models of the first checkpoints do not have it.
+    /// The department. The models of the first checkpoints do not have it.
     @NSManaged public var department: Department?
 }

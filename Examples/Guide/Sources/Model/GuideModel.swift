@@ -1,6 +1,6 @@
 public import CoreData
 
-/// The model of the guide's checkpoints, which grows with them. Each call makes a new one.
+/// The models of the guide's checkpoints. Each call creates a new one.
 public enum GuideModel {
     /// One entity, `Employee`: for fetches, faults, predicates and saves.
     public static func oneEntity() -> NSManagedObjectModel {

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What the store of the guide reports by itself. The errors of its database reach the caller as they are.
+/// The errors of the guide's store. Errors of its database reach the caller unchanged.
 public enum IncrementalStoreError: LocalizedError, Equatable {
     /// The store was added without a URL.
     case noStoreURL
@@ -8,14 +8,14 @@ public enum IncrementalStoreError: LocalizedError, Equatable {
     case unsupportedURL(URL)
     /// The request is neither a fetch nor a save.
     case invalidRequest
-    /// A sort descriptor names no key, and rows have nothing but keys.
+    /// A sort descriptor has no key.
     case unsupportedSortDescriptor
-    /// An object ID holds something else than a primary key.
+    /// An object ID does not contain a primary key.
     case invalidReferenceObject(String)
-    /// An attribute has a value that the database has no column type for.
+    /// An attribute has a value without a column type.
     case unsupportedValue(attribute: String, value: String)
 
-    /// What went wrong, and what to do.
+    /// The failure, and what to do.
     public var errorDescription: String? {
         switch self {
         case .noStoreURL: "The store has no URL. Add it with a URL of the form xyz://name."

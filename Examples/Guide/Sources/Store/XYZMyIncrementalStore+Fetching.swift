@@ -2,7 +2,7 @@ internal import CoreData
 internal import ExampleSupport
 
 extension XYZMyIncrementalStore {
-    /// Answers a fetch in the form that it asks for.
+    /// Executes a fetch with the requested result type.
     func fetch(
         _ fetchRequest: NSFetchRequest<any NSFetchRequestResult>, of entity: NSEntityDescription, with context: NSManagedObjectContext
     ) throws -> Any {
@@ -19,15 +19,15 @@ extension XYZMyIncrementalStore {
             }
             return fetchedObjects
         default:
-            // Dictionaries: a store need not serve them, but it has to say so.
+            // Dictionaries: a store need not support them, but it must say so.
             throw IncrementalStoreError.invalidRequest
         }
     }
 
-    /// The primary keys of what a fetch asks for, in its order.
+    /// Returns the primary keys of a fetch, in order.
     ///
-    /// A plain fetch takes the keys alone from the database. This database cannot filter or sort; a fetch that wants either takes the
-    /// rows of the table in one request and operates on them in memory, without objects and so without firing faults.
+    /// A plain fetch reads the keys only. This database cannot filter or sort; for a fetch with a predicate or an order, the store reads
+    /// the rows of the table in one call and processes them in memory, without objects and thus without firing faults.
     private func primaryKeys(
         for fetchRequest: NSFetchRequest<any NSFetchRequestResult>, of entity: NSEntityDescription
     ) throws -> [String] {

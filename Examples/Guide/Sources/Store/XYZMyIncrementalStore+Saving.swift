@@ -1,9 +1,9 @@
 internal import CoreData
 
 extension XYZMyIncrementalStore {
-    /// Writes what a context has created, changed and deleted, in one commit.
+    /// Writes the inserted, changed and deleted objects of a context in one commit.
     ///
-    /// - Throws: code 133020 with a conflict for each object whose row has another version than the object was read with; the error of
+    /// - Throws: Code 133020 with a conflict for each object whose row has another version than the object was read with; the error of
     ///   the database. Nothing is written then.
     func save(_ saveRequest: NSSaveChangesRequest) throws {
         let insertedObjects = saveRequest.insertedObjects ?? []
@@ -27,7 +27,7 @@ extension XYZMyIncrementalStore {
             table: table(object.entity), primaryKey: try uniqueIdentifier(of: object.objectID), expectedVersion: expected, kind: kind)
     }
 
-    /// The version that an object was read with. An object whose values were never read takes the row as it is.
+    /// Returns the version that an object was read with. An object whose values were never read accepts the current row.
     private func version(of object: NSManagedObject) throws -> UInt64? {
         if let version = baseVersion(of: object) { return version }
         return try database.row(try uniqueIdentifier(of: object.objectID), of: table(object.entity))?.version

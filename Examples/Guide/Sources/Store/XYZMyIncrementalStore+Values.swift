@@ -1,7 +1,7 @@
 internal import CoreData
 
 extension XYZMyIncrementalStore {
-    /// A row as the values of a node: attributes, and to-one relationships as object IDs instead of primary keys.
+    /// Returns a row as the values of a node: attributes, and to-one relationships as object IDs instead of primary keys.
     func values(of row: XYZDatabase.Row, _ entity: NSEntityDescription) -> [String: Any] {
         var values: [String: Any] = [:]
         for name in entity.attributesByName.keys { values[name] = row.columns[name]?.attribute }
@@ -12,13 +12,13 @@ extension XYZMyIncrementalStore {
         return values
     }
 
-    /// The objects at the other end of a relationship.
+    /// Returns the destination IDs of a relationship.
     func relatedIDs(of relationship: NSRelationshipDescription, in row: XYZDatabase.Row) -> [NSManagedObjectID] {
         guard let destination = relationship.destinationEntity else { return [] }
         return row.relatedKeys(relationship.name).map { objectID($0, of: destination) }
     }
 
-    /// An object as the columns of a row.
+    /// Returns an object as the columns of a row.
     func columns(of object: NSManagedObject) throws -> [String: XYZDatabase.Value] {
         var columns: [String: XYZDatabase.Value] = [:]
         for (name, attribute) in object.entity.attributesByName where !attribute.isTransient {
@@ -44,7 +44,7 @@ extension XYZMyIncrementalStore {
 }
 
 extension XYZDatabase.Row {
-    /// The primary keys in a relationship's column.
+    /// Returns the primary keys in a relationship's column.
     func relatedKeys(_ name: String) -> [String] {
         switch columns[name] {
         case .key(let key): [key]

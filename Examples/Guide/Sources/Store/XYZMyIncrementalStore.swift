@@ -4,11 +4,11 @@ internal import ExampleSupport
 /// The store of Apple's *Incremental Store Programming Guide*, over an ``XYZDatabase``.
 ///
 /// Its URL has the form `xyz://name`. An entity has a table of its name; attributes and to-one relationships are columns, and a to-many
-/// relationship is a column of primary keys, each in one direction, as the guide has it.
+/// relationship is a column of primary keys, each in one direction, as in the guide.
 public final class XYZMyIncrementalStore: NSIncrementalStore {
-    // The framework calls a store for one thing at a time; only `log`, which may be read from anywhere meanwhile, is locked.
+    // The framework calls a store for one request at a time; only `log`, which may be read on any thread, has a lock.
 
-    /// What the framework has called.
+    /// The calls from the framework.
     public enum Call: Hashable, Sendable {
         /// ``XYZMyIncrementalStore/loadMetadata()``.
         case loadMetadata
@@ -20,18 +20,18 @@ public final class XYZMyIncrementalStore: NSIncrementalStore {
         case values(String)
         /// ``XYZMyIncrementalStore/newValue(forRelationship:forObjectWith:with:)``.
         case relationship(String, of: String)
-        /// ``XYZMyIncrementalStore/obtainPermanentIDs(for:)`` for so many objects.
+        /// ``XYZMyIncrementalStore/obtainPermanentIDs(for:)`` for a number of objects.
         case permanentIDs(Int)
-        /// Objects came to live in a context.
+        /// Objects were registered with a context.
         case registered([NSManagedObjectID])
-        /// Objects live in a context no longer.
+        /// Objects are no longer registered with a context.
         case unregistered([NSManagedObjectID])
     }
 
-    /// The type under which the store is registered.
+    /// The type that the store is registered under.
     public static let storeType = "XYZMyIncrementalStore"
 
-    /// What the framework has called, in order. May be read from any thread.
+    /// The calls from the framework, in order. Use it on any thread.
     public var calls: [Call] { log.withLock { $0 } }
 
     private let log = Locked<[Call]>([])
@@ -41,7 +41,7 @@ public final class XYZMyIncrementalStore: NSIncrementalStore {
 
     // MARK: Setting Up an Incremental Store
 
-    /// Checks the URL and takes the store's UUID from the database.
+    /// Checks the URL and sets the store's UUID from the database.
     public override func loadMetadata() throws {
         note(.loadMetadata)
         guard let storeURL = self.url else {
@@ -58,13 +58,13 @@ public final class XYZMyIncrementalStore: NSIncrementalStore {
 
     // MARK: Translating Between Custom Unique Identifiers and Managed Object IDs
 
-    /// The ID of the object of an entity that has a primary key.
+    /// Returns the ID of the object with a primary key.
     func objectID(_ uniqueIdentifier: String, of entityDescription: NSEntityDescription) -> NSManagedObjectID {
         let objectID = self.newObjectID(for: entityDescription, referenceObject: uniqueIdentifier)
         return objectID
     }
 
-    /// The primary key of an object.
+    /// Returns the primary key of an object.
     func uniqueIdentifier(of objectID: NSManagedObjectID) throws -> String {
         let referenceObject = self.referenceObject(for: objectID)
         guard let uniqueIdentifier = referenceObject as? String else {
@@ -73,12 +73,12 @@ public final class XYZMyIncrementalStore: NSIncrementalStore {
         return uniqueIdentifier
     }
 
-    /// The table of an entity.
+    /// Returns the table of an entity.
     func table(_ entity: NSEntityDescription) -> String { entity.name ?? "" }
 
     // MARK: Responding to Requests
 
-    /// Answers a fetch with faults, or carries out a save.
+    /// Executes a fetch, which returns faults, or a save.
     public override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
         switch request {
         case let fetchRequest as NSFetchRequest<any NSFetchRequestResult>:
@@ -128,7 +128,7 @@ public final class XYZMyIncrementalStore: NSIncrementalStore {
 
     // MARK: Special Case: Creating Objects
 
-    /// Asks the database for a primary key for each new object.
+    /// Requests a primary key for each new object from the database.
     public override func obtainPermanentIDs(for array: [NSManagedObject]) throws -> [NSManagedObjectID] {
         note(.permanentIDs(array.count))
         var objectIDs = [NSManagedObjectID]()
@@ -141,14 +141,14 @@ public final class XYZMyIncrementalStore: NSIncrementalStore {
 
     // MARK: Reference Counting
 
-    /// A store that caches could keep what it knows of these objects.
+    /// A caching store would keep the values of these objects.
     public override func managedObjectContextDidRegisterObjects(with objectIDs: [NSManagedObjectID]) { note(.registered(objectIDs)) }
 
-    /// A store that caches could forget what it knows of these objects.
+    /// A caching store would release the values of these objects.
     public override func managedObjectContextDidUnregisterObjects(with objectIDs: [NSManagedObjectID]) { note(.unregistered(objectIDs)) }
 
     private func missingRow(_ objectID: NSManagedObjectID) -> NSError {
-        // By this code the framework knows that the object does not exist, as opposed to a database that does not answer.
+        // This code tells the framework that the object does not exist, unlike an error of the database.
         NSError(
             domain: NSCocoaErrorDomain, code: NSManagedObjectReferentialIntegrityError,
             userInfo: [NSLocalizedDescriptionKey: "The database has no row for \(objectID). It was deleted. Fetch again."])

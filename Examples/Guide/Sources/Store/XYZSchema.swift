@@ -1,8 +1,8 @@
 internal import CoreData
 
-/// The tables that a fetch looks at, each read once at most.
+/// The tables of a fetch, each read once at most.
 final class XYZTables {
-    /// A row as a predicate sees it.
+    /// A row as a subject of predicates.
     final class Entry {
         let row: XYZDatabase.Row
         let objectID: NSManagedObjectID
@@ -12,7 +12,7 @@ final class XYZTables {
             self.objectID = objectID
         }
 
-        /// The row as a subject; it has no slots, and nothing reads them.
+        /// The row as a subject, which has no slots.
         var subject: PredicateSubject { PredicateSubject(slots: UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque()), object: self) }
     }
 
@@ -23,7 +23,7 @@ final class XYZTables {
 
     func rows(of entity: NSEntityDescription) throws -> [Entry] { try table(of: entity).order }
 
-    /// The rows at the other end of a relationship.
+    /// Returns the destination rows of a relationship.
     func related(_ relationship: NSRelationshipDescription, _ row: XYZDatabase.Row) throws -> [Entry] {
         guard let destination = relationship.destinationEntity else { return [] }
         let table = try table(of: destination)
@@ -44,7 +44,7 @@ final class XYZTables {
     }
 }
 
-/// Shows the rows of a table to compiled predicates and sort descriptors.
+/// Resolves the columns of a table for compiled predicates and sort descriptors.
 final class XYZSchema: PredicateSchema {
     private let entity: NSEntityDescription
     private let tables: XYZTables
@@ -86,7 +86,7 @@ final class XYZSchema: PredicateSchema {
         }
     }
 
-    /// What a block predicate sees: the attributes by name.
+    /// Returns the object for block predicates: the attributes by name.
     func publicObject(of subject: PredicateSubject) -> Any { Self.row(subject).columns.compactMapValues(\.attribute) }
 
     private static func entry(_ subject: PredicateSubject) -> XYZTables.Entry { unsafeDowncast(subject.object, to: XYZTables.Entry.self) }

@@ -1,13 +1,13 @@
 public import CoreData
 
-/// Who makes music. Its classes are those of an application, with nothing for the sake of Linux.
+/// An artist. Its classes are those of an application, without changes for Linux.
 open class Artist: NSManagedObject {
-    /// What an artist plays, kept as a number.
+    /// The genre of an artist, stored as a number.
     public enum Genre: Int16, Sendable {
         case jazz, rock, folk
     }
 
-    /// A place in the world, kept by a transformer.
+    /// A place of origin, stored through a transformer.
     public final class Origin: NSObject {
         public let city: String
         public init(city: String) { self.city = city }
@@ -22,7 +22,7 @@ open class Artist: NSManagedObject {
     @NSManaged public var labels: Set<Label>
     @NSManaged private var primitiveName: String
 
-    /// Reads the name behind the accessor, without a fault.
+    /// The primitive value of the name, read without firing a fault.
     public var storedName: String {
         get { primitiveName }
         set {
@@ -35,7 +35,7 @@ open class Artist: NSManagedObject {
     public func visit() { visits += 1 }
 }
 
-/// A subclass overrides an accessor that nobody wrote.
+/// A subclass that overrides a generated accessor.
 public final class Band: Artist {
     @NSManaged public var members: Int32
 

@@ -1,6 +1,6 @@
 public import CoreData
 
-/// Every type that an attribute can have.
+/// An entity with every attribute type.
 public class Specimen: NSManagedObject {
     @NSManaged public var flag: Bool
     @NSManaged public var small: Int16
@@ -34,7 +34,7 @@ public class Specimen: NSManagedObject {
     @NSManaged public var matches: [Specimen]
 }
 
-/// A structure, kept as it is.
+/// A structure, stored unchanged.
 public struct Style: Equatable, Sendable {
     public var width: Int
     public init(width: Int) { self.width = width }

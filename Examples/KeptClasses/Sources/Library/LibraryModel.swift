@@ -1,7 +1,7 @@
 import Catalogue
 public import CoreData
 
-/// The model, as a file of Xcode has it: with the names of classes, not the classes.
+/// The model as in a file of Xcode: with the names of classes, not the classes.
 public enum LibraryModel {
     public static func make() -> NSManagedObjectModel {
         let artist = NSEntityDescription(name: "Artist", managedObjectClass: Artist.self)

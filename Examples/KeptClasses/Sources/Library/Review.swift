@@ -24,7 +24,7 @@ final class Review: NSManagedObject {
     func turn() { primitiveVerdict = primitiveVerdict == .good ? .bad : nil }
 }
 
-/// A property that this module gives a class of another.
+/// A property that this module adds to a class of another.
 extension Label {
     @NSManaged var address: URL?
 }

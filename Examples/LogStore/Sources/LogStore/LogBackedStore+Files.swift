@@ -2,12 +2,12 @@
 internal import Foundation
 
 extension LogBackedStore: CopyableStore {
-    /// Runs `body` while nobody saves to the store.
+    /// Runs `body` while no thread saves to the store.
     func holdingWrites<Result>(_ body: () throws -> Result) rethrows -> Result { try writing.withLock(body) }
 }
 
 extension LogBackedStore: FileStore {
-    /// Copies the file as it is now.
+    /// Copies the current file.
     func copyFiles(to url: URL, options: [AnyHashable: Any]?) throws {
         try writing.withLock {
             let file = try openFile()
@@ -15,11 +15,11 @@ extension LogBackedStore: FileStore {
         }
     }
 
-    /// Puts the content of one file in the place of another, which nobody may have open.
+    /// Replaces one file by the content of another; neither may be open.
     static func replaceFiles(
         at destination: URL, options: [AnyHashable: Any]?, from source: URL, sourceOptions: [AnyHashable: Any]?
     ) throws {
-        // Opening it for reading makes no file, and whatever is no store replaces none.
+        // Opening it read-only creates no file, and rejects a source that is not a store.
         let file = try LogFile(source.path, isReadOnly: true, isSynchronized: true)
         try file.withContents { contents in
             let (end, _) = try LogFormat.read(contents, path: file.path) { _, _ in }
@@ -41,7 +41,7 @@ extension LogBackedStore: FileStore {
         withExtendedLifetime(held) {}
     }
 
-    /// Sees to it that nobody else opens a store; nil where there is none.
+    /// Locks a store's file; nil where there is none.
     private static func hold(_ url: URL) throws -> LogFile? {
         guard FileManager.default.fileExists(atPath: url.path) else { return nil }
         return try LogFile(url.path, isReadOnly: false, isSynchronized: true)

@@ -3,10 +3,10 @@ internal import Foundation
 internal import Logging
 
 extension LogBackedStore {
-    /// Opens the file and loads what it holds, or makes one. While nobody else knows the store.
+    /// Opens the file and loads its contents, or creates it, before the store is shared.
     func open(_ url: URL) throws {
         let file = try LogFile(url.path, isReadOnly: isReadOnly, isSynchronized: isOn(LogStore.synchronizesOption, default: true))
-        // Of a file that was to be written anew when the program stopped nothing counts.
+        // An incomplete file of an interrupted compaction is removed.
         if !isReadOnly { unlink(LogFile.temporaryPath(url.path)) }
         if file.isEmpty, !isReadOnly {
             let new: [String: Any] = [NSStoreUUIDKey: UUID().uuidString, NSStoreTypeKey: LogStore.storeType]
@@ -50,7 +50,7 @@ extension LogBackedStore {
         }
     }
 
-    /// Takes a part of a save. Its rows count once all of it has been read.
+    /// Loads a part of a save. Its rows are added once the whole save was read.
     private func loadSave(_ save: inout [Row], isWhole: Bool, _ bytes: inout ByteReader) throws {
         for _ in 0..<(try bytes.fixed()) { save.append(try coder.decodeRow(from: &bytes)) }
         let deleted = try (0..<(try bytes.count())).map { _ in try coder.decodeID(from: &bytes) }
@@ -61,19 +61,19 @@ extension LogBackedStore {
         save.removeAll(keepingCapacity: true)
     }
 
-    /// Writes the file anew, without rows that others have replaced, where that is worth it. Under the lock that lets one write at a time.
+    /// Rewrites the file without replaced rows if that is worth it. Call it under `writing`.
     func compactIfNeeded() throws {
         let least = options?[LogStore.leastRowsToCompactOption] as? Int ?? 10_000
         guard writtenRows >= least, writtenRows > 2 * rows.count, let file else { return }
         do { try compact(file) } catch {
-            // The save that led here is done; the file is as it was.
+            // The save that led here is complete; the file is unchanged.
             Self.log.error("The store at \(file.path) could not be written anew: \(error)")
         }
     }
 
     private func compact(_ old: LogFile) throws {
         let (path, metadata) = (old.path, metadata ?? [:])
-        // Nobody writes, and who reads does not mind.
+        // No thread writes, and readers are not affected.
         let (all, numbers) = try lock.reading {
             var all: [Row] = []
             try rows.forEachRow { all.append($0) }
@@ -106,7 +106,7 @@ struct LogMetadata {
         self.list = list
     }
 
-    /// The metadata, where the file was written with the model that a coder has.
+    /// Returns the metadata, if the file was written with the model of a coder.
     func checked(_ coder: RowCoder) throws -> LogMetadata {
         if fingerprint == coder.fingerprint { return self }
         throw LogStoreError.make(
@@ -115,7 +115,7 @@ struct LogMetadata {
             next: "Open it with that version, and copy its objects into a new store.", path: path)
     }
 
-    /// The metadata of the file of a store that need not be open.
+    /// Reads the metadata in a store's file, which need not be open.
     static func read(_ file: LogFile) throws -> LogMetadata? {
         try file.withContents { contents in
             var found: LogMetadata?

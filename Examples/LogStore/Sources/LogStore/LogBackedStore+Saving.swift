@@ -3,12 +3,12 @@ internal import Foundation
 internal import Synchronization
 
 extension LogBackedStore {
-    /// Numbers that no object of the entity has had.
+    /// Returns IDs with numbers that no object of the entity has had.
     func permanentIDs(for new: NewObjects, for caller: StoreCaller) throws -> [NSManagedObjectID] {
         lock.writing { rows.makeIDs(for: new) }
     }
 
-    /// Writes the save to the file, and then puts its rows in place. Who reads waits for the second alone.
+    /// Writes the save to the file, and then applies it to the rows. Readers wait for the second step only.
     ///
     /// - Throws: `StoreConflicts`; the system's error. Nothing is saved then.
     func save(_ changes: StoreChangeSet, for caller: StoreCaller) throws -> SaveOutcome {
@@ -43,9 +43,9 @@ extension LogBackedStore {
 }
 
 extension LogBackedStore: BatchStore {
-    /// Executes a batch request on the rows, and writes what has changed.
+    /// Executes a batch request on the rows, and writes the changes.
     func executeBatch(_ request: any BatchRequest, for caller: StoreCaller) throws -> BatchOutcome {
-        // The program's handlers run before anything is locked.
+        // The program's handlers are called before any lock is taken.
         let batch = try PreparedBatch(request)
         return try writing.withLock {
             let file = try openFile()

@@ -3,11 +3,11 @@ internal import Foundation
 internal import Logging
 internal import Synchronization
 
-/// The store behind ``LogStore``: rows in memory, and a file that grows by every save.
+/// The implementation of ``LogStore``: rows in memory, and a file that every save appends to.
 ///
-/// It is no part of what the library shows: coordinators make it, and programs see an `NSPersistentStore`.
-// Unchecked: `lock` guards `rows`; `writing`, which lets one write at a time, guards `file` and `writtenRows`. `rows` and `coder` are set once, before
-// the store is known to others.
+/// The class is internal: coordinators create it, and programs use it as an `NSPersistentStore`.
+// Unchecked: `lock` guards `rows`; `writing`, which admits one writer at a time, guards `file` and `writtenRows`. `rows` and `coder` are
+// set once, before the store is shared.
 final class LogBackedStore: NSPersistentStore, StoreInterface, @unchecked Sendable {
     static let log = Logger(label: "logstore")
 
@@ -16,20 +16,20 @@ final class LogBackedStore: NSPersistentStore, StoreInterface, @unchecked Sendab
     let lock = ReadWriteLock()
     let writing = NSRecursiveLock()
     var file: LogFile?
-    /// How many rows and deletions the file holds.
+    /// The number of rows and deletions in the file.
     var writtenRows = 0
-    /// Whether the metadata are others than those in the file.
+    /// Whether the metadata differs from that in the file.
     let hasNewMetadata = Atomic<Bool>(false)
 
     // MARK: Opening and closing
 
-    /// Metadata that the program sets are written with the next save.
+    /// The metadata, which the next save writes.
     override var metadata: [String: Any]! { didSet { hasNewMetadata.store(true, ordering: .relaxed) } }
 
-    /// Reads the file, or makes one.
+    /// Reads or creates the file.
     ///
-    /// - Throws: code 134080 where another has the store open, 259 for a file that is something else or damaged, 134100 for one of another model;
-    ///   the system's error.
+    /// - Throws: Code 134080 where another process has the store open, 259 for a damaged file or another kind of file, 134100 for a file
+    ///   of another model; the system's error.
     override func loadMetadata() throws {
         guard let url, url.isFileURL else {
             throw LogStoreError.make(
@@ -41,10 +41,10 @@ final class LogBackedStore: NSPersistentStore, StoreInterface, @unchecked Sendab
         hasNewMetadata.store(false, ordering: .relaxed)
     }
 
-    /// Lets others have the file.
+    /// Releases the file to others.
     override func willRemove(from coordinator: NSPersistentStoreCoordinator?) { writing.withLock { file = nil } }
 
-    /// The metadata in the file of a store that is not open.
+    /// Returns the metadata in the file of a store that is not open.
     override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
         let file = try LogFile(url.path, isReadOnly: true, isSynchronized: true)
         if let metadata = try LogMetadata.read(file) { return metadata.list }
@@ -57,27 +57,27 @@ final class LogBackedStore: NSPersistentStore, StoreInterface, @unchecked Sendab
 
     // MARK: Reading
 
-    /// All rows are in memory.
+    /// True: all rows are in memory.
     var holdsRows: Bool { true }
-    /// Rows hold the IDs of to-many relationships.
+    /// True: rows contain the IDs of to-many relationships.
     var keepsLists: Bool { true }
 
     /// Answers a query from the rows in memory.
     func answer(_ query: StoreQuery, for caller: StoreCaller) throws -> StoreAnswer { try lock.reading { try rows.answer(query) } }
 
-    /// The rows of objects.
+    /// Returns the rows of objects.
     func rows(for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> [Row] { lock.reading { rows.rows(with: ids) } }
 
-    /// The row of one object.
+    /// Returns the row of one object.
     func row(for id: NSManagedObjectID, for caller: StoreCaller) throws -> Row? { lock.reading { rows.row(with: id) } }
 
-    /// The objects of a relationship.
+    /// Returns a relationship of objects.
     func related(
         by relationship: NSRelationshipDescription, from ids: [NSManagedObjectID], for caller: StoreCaller
     ) throws -> [NSManagedObjectID: [NSManagedObjectID]] { lock.reading { rows.related(by: relationship, from: ids) } }
 }
 
 extension LogBackedStore: ContentsTelling {
-    /// A count of what has been written since the store was opened.
+    /// The number of changes since the store was opened.
     var contentsState: ContentsState? { ContentsState(current: "\(identifier ?? "") \(lock.reading { rows.changeCount })") }
 }

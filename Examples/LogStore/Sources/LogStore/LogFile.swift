@@ -1,20 +1,20 @@
 @_spi(Stores) internal import CoreData
 internal import Foundation
 
-/// The file of a store that is open: one program at a time has it.
-// Used under the lock of its store that lets one write at a time.
+/// The open file of a store, locked by one process at a time.
+// Used under the store's lock that admits one writer at a time.
 final class LogFile {
     private(set) var path: String
     private let descriptor: Int32
-    /// Where the last whole save ends.
+    /// The end of the last complete save.
     private(set) var end: Int
     private let isSynchronized: Bool
-    /// What went wrong so that the file's end is not known any more.
+    /// The error after which the end of the file is unknown.
     private var failure: NSError?
 
-    /// Opens a file, or makes one.
+    /// Opens or creates a file.
     ///
-    /// - Throws: code 134080 where another has it open; the system's error.
+    /// - Throws: Code 134080 where another process has it open; the system's error.
     init(_ path: String, isReadOnly: Bool, isSynchronized: Bool) throws {
         self.path = path
         self.isSynchronized = isSynchronized
@@ -25,7 +25,7 @@ final class LogFile {
                 close(descriptor)
                 throw LogStoreError.inUse(path)
             }
-            // Between opening and locking another may have put a new file there.
+            // Another process may have replaced the file between opening and locking.
             if Self.identity(descriptor) == Self.identity(path) {
                 self.descriptor = descriptor
                 break
@@ -54,7 +54,7 @@ final class LogFile {
 
     var isEmpty: Bool { end == 0 }
 
-    /// Calls `body` with what the file holds.
+    /// Calls `body` with the contents of the file.
     func withContents<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result {
         if isEmpty { return try body(UnsafeRawBufferPointer(start: nil, count: 0)) }
         let address = mmap(nil, end, PROT_READ, MAP_PRIVATE, descriptor, 0)
@@ -63,16 +63,16 @@ final class LogFile {
         return try body(UnsafeRawBufferPointer(start: address, count: end))
     }
 
-    /// Cuts off what comes after a place.
+    /// Truncates the file.
     func truncate(to place: Int) throws {
         guard ftruncate(descriptor, off_t(place)) == 0 else { throw LogStoreError.system(path, "cut") }
         end = place
     }
 
-    /// Writes something that counts wholly or not at all.
+    /// Appends data atomically.
     ///
-    /// - Parameter body: calls its argument with bytes, as often as it likes.
-    /// - Throws: the system's error. The file is as it was then.
+    /// - Parameter body: Calls its argument with bytes, any number of times.
+    /// - Throws: The system's error. The file is then unchanged.
     func append(_ body: (@escaping (UnsafeRawBufferPointer) throws -> Void) throws -> Void) throws {
         if let failure { throw failure }
         var place = end
@@ -101,17 +101,17 @@ final class LogFile {
         }
     }
 
-    /// Brings what was written onto the disk, where the store's options want that.
+    /// Synchronizes the file to the disk if the store's options require it.
     private func synchronize() throws {
         guard isSynchronized else { return }
         guard fdatasync(descriptor) == 0 else { throw LogStoreError.system(path, "brought onto the disk") }
     }
 
-    // MARK: Whole files
+    // MARK: New files
 
-    /// Makes a file under another name, and gives it its own when it is complete and on the disk.
+    /// Creates a file under a temporary name, and renames it when it is complete and synchronized.
     ///
-    /// - Returns: the file, open, where it is to stay so.
+    /// - Returns: The open file, if it is to stay open.
     @discardableResult
     static func make(
         _ path: String, isSynchronized: Bool = true, _ body: (@escaping (UnsafeRawBufferPointer) throws -> Void) throws -> Void
@@ -131,7 +131,7 @@ final class LogFile {
         }
     }
 
-    /// The name of a file that is being made.
+    /// Returns the name of a file that is being written.
     static func temporaryPath(_ path: String) -> String { path + ".new" }
 
     private static func synchronizeFolder(of path: String) throws {

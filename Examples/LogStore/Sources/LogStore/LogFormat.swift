@@ -1,29 +1,29 @@
 @_spi(Stores) internal import CoreData
 internal import Foundation
 
-/// How the file of a store is laid out: eight bytes that say what it is, and then records one behind the other.
+/// The format of a store's file: eight magic bytes, followed by records.
 ///
-/// A record is its length, a checksum of what it holds, a checksum of these two, and what it holds, which begins with its kind. A save is one or more
-/// records, the last of which says so: of a save that was cut off nothing counts.
+/// A record consists of its length, a checksum of its contents, a checksum of these two, and the contents, which begin with the kind. A
+/// save is one or more records, of which the last marks the end: an incomplete save is ignored.
 enum LogFormat {
     /// `LOGSTR01`, little-endian.
     static let magic: UInt64 = 0x3130_5254_5347_4F4C
     static let headSize = 24
-    /// A save is written in records of about this length, so that what is written lies in the processor's cache.
+    /// The approximate size of a save's records, so that the data being written stays in the processor's cache.
     static let recordSize = 128 * 1024
 
     enum Kind: UInt8 {
         /// The fingerprint of the model, and the metadata as a property list.
         case metadata = 1
-        /// Rows that are as they say from now on, and IDs of objects that are gone; more of the same save comes.
+        /// Current rows, and IDs of deleted objects; more records of the same save follow.
         case part = 2
-        /// The same, and the save is done.
+        /// The same contents in the last record of a save.
         case end = 3
-        /// The numbers that were given last, as IDs, so that they are never given again.
+        /// The last assigned numbers, as IDs, so that they are never assigned again.
         case numbers = 4
     }
 
-    /// Writes a record: `body` writes what it holds.
+    /// Appends a record, whose contents `body` writes.
     static func append(_ kind: Kind, to bytes: inout ByteWriter, _ body: (inout ByteWriter) throws -> Void) rethrows {
         let start = bytes.count
         for _ in 0..<3 { bytes.append(fixed: 0) }
@@ -39,9 +39,9 @@ enum LogFormat {
 
     /// Reads the records of a file.
     ///
-    /// - Parameter body: called with the kind of each record and what it holds.
-    /// - Returns: where the last whole save ends, and why what comes after it is dropped; nil where nothing comes.
-    /// - Throws: code 259 for a file that is something else, or damaged in the middle; what `body` throws.
+    /// - Parameter body: Called with the kind and the contents of each record.
+    /// - Returns: The end of the last complete save, and why the data after it is ignored; nil where there is none.
+    /// - Throws: Code 259 for a damaged file or another kind of file; the errors of `body`.
     static func read(
         _ file: UnsafeRawBufferPointer, path: String, _ body: (Kind, inout ByteReader) throws -> Void
     ) throws -> (end: Int, tear: String?) {
@@ -71,12 +71,12 @@ enum LogFormat {
 
     private enum Check {
         case whole(UnsafeRawBufferPointer)
-        /// It was being written when the program or the machine stopped.
+        /// The record was being written when the program or machine stopped.
         case torn(String)
         case damaged(String)
     }
 
-    /// What a program writes before it is killed is a beginning of what it wanted to write; what a machine loses is mostly zero.
+    /// Checks the rest of a file. A killed program leaves a prefix of its data; a machine failure mostly leaves zeros.
     private static func check(_ rest: UnsafeRawBufferPointer) -> Check {
         guard rest.count >= headSize else { return .torn("A record ends before its head does.") }
         let head = (0..<3).map { UInt64(littleEndian: rest.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self)) }

@@ -1,7 +1,7 @@
 internal import CoreData
 internal import Foundation
 
-/// Makes the errors of the store: what failed, why, and what to do next.
+/// Creates the errors of the store: what failed, why, and what to do next.
 enum LogStoreError {
     static func make(_ code: Int, _ what: String, reason: String, next: String, path: String? = nil) -> NSError {
         var info: [String: Any] = [
@@ -12,7 +12,7 @@ enum LogStoreError {
         return NSError(domain: NSCocoaErrorDomain, code: code, userInfo: info)
     }
 
-    /// The system has refused something.
+    /// Returns the error of a system call.
     static func system(_ path: String, _ what: String, _ code: Int32 = errno) -> NSError {
         let cocoa: CocoaError.Code =
             switch code {

@@ -4,7 +4,7 @@ internal import Foundation
 /// Writes records.
 struct LogWriter {
     private let coder: RowCoder
-    /// Takes what is written.
+    /// Receives the written bytes.
     private let write: (UnsafeRawBufferPointer) throws -> Void
 
     init(_ coder: RowCoder, _ write: @escaping (UnsafeRawBufferPointer) throws -> Void) {
@@ -12,7 +12,7 @@ struct LogWriter {
         self.write = write
     }
 
-    /// Writes what a file begins with.
+    /// Writes the start of a file.
     func writeBeginning() throws {
         var bytes = ByteWriter()
         bytes.append(fixed: LogFormat.magic)
@@ -21,7 +21,7 @@ struct LogWriter {
 
     /// Writes the metadata.
     ///
-    /// - Throws: code 134030 for values that no property list holds.
+    /// - Throws: Code 134030 for values that a property list cannot hold.
     func write(_ metadata: [String: Any]) throws {
         guard PropertyListSerialization.propertyList(metadata, isValidFor: .binary) else {
             throw LogStoreError.make(
@@ -37,7 +37,7 @@ struct LogWriter {
         try bytes.withUnsafeBytes(write)
     }
 
-    /// Writes the numbers that were given last.
+    /// Writes the last assigned numbers.
     func write(numbers: [NSManagedObjectID]) throws {
         var bytes = ByteWriter()
         try LogFormat.append(.numbers, to: &bytes) { bytes in
@@ -47,7 +47,7 @@ struct LogWriter {
         try bytes.withUnsafeBytes(write)
     }
 
-    /// Writes a save: the rows of changes, and the IDs of what is gone. A small one is written by one call.
+    /// Writes a save: the rows of changes, and the IDs of deleted objects. A small save is written by one call.
     func write(_ parts: [[StoreChange]], deleted: [NSManagedObjectID]) throws {
         var bytes = ByteWriter(capacity: 4096)
         for changes in parts {
@@ -80,9 +80,9 @@ struct LogWriter {
         try writeEnd(deleted, &bytes)
     }
 
-    /// Adds a record of rows, and writes what there is once it is much.
+    /// Appends a record of rows, and writes the buffer once it is large.
     ///
-    /// - Parameter body: adds rows, and returns how many.
+    /// - Parameter body: Appends rows, and returns their number.
     private func appendRows(_ bytes: inout ByteWriter, _ body: (inout ByteWriter) throws -> Int) throws {
         try LogFormat.append(.part, to: &bytes) { bytes in
             let place = bytes.count

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import Synchronization
 
-/// Lets any number of threads read while none writes.
+/// A lock that admits any number of readers while no thread writes.
 ///
-/// A thread that reads may read again, and one that writes may read.
+/// A reading thread may read again, and a writing thread may read.
 // `lock` is the lock; `writer` is an atomic.
 final class ReadWriteLock: @unchecked Sendable {
     private let lock: UnsafeMutablePointer<pthread_rwlock_t>

@@ -22,7 +22,7 @@ import Testing
             let opened = try shelf.open(cut)
             let expected = try #require(states.last { $0.size <= size })
             try #expect(Shelf.content(opened) == expected.content, "cut to \(size) of \(whole.count) bytes")
-            // What is saved next is read again.
+            // The next save is read again.
             if size % 37 == 0 {
                 try Shelf.add(["New"], to: "Z", in: opened)
                 try Shelf.close(opened)
@@ -60,7 +60,7 @@ import Testing
             try altered.write(to: shelf.file)
             do {
                 let opened = try shelf.open()
-                // Only the end may be taken for a save that was not finished.
+                // Only the end of the file may be taken for an incomplete save.
                 let found = try Shelf.content(opened)
                 #expect(content.starts(with: found), "seed \(seed), byte \(place): \(found)")
                 try Shelf.close(opened)

@@ -2,7 +2,7 @@ import CoreData
 import Foundation
 import LogStore
 
-/// A folder of its own for a test, with a store of shelves and books in it.
+/// A temporary folder for a test, with a store of shelves and books in it.
 final class Shelf {
     let folder: URL
     var file: URL { folder.appendingPathComponent("Books.log") }
@@ -67,7 +67,7 @@ final class Shelf {
         }
     }
 
-    /// Every shelf with its books, in words.
+    /// Returns every shelf with its books, as strings.
     static func content(_ coordinator: NSPersistentStoreCoordinator) throws -> [String] {
         let context = context(coordinator)
         return try context.performAndWait {
@@ -91,7 +91,7 @@ final class Shelf {
     }
 }
 
-/// The error that `body` throws; nil when it throws none.
+/// Returns the error of `body`; nil when it throws none.
 func failure(_ body: () throws -> Void) -> NSError? {
     do {
         try body()

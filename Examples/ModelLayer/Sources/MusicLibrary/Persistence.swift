@@ -17,7 +17,7 @@ public final class Persistence {
         container.viewContext.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
     }
 
-    /// The compiled model among the resources, for tools that look into it.
+    /// The URL of the compiled model in the resources, for tools that read it.
     public static var modelFile: URL? {
         return Bundle.module.url(forResource: "Library", withExtension: "momd")
     }

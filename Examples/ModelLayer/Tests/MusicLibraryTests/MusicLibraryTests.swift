@@ -2,7 +2,7 @@ import CoreData
 import MusicLibrary
 import Testing
 
-/// The model layer does on Linux what it does in the app: with the model found by its name, and the classes by theirs.
+/// Tests that the model layer works on Linux as in the app: the model is found by its name, and the classes by theirs.
 @MainActor struct MusicLibraryTests {
 
     let context: NSManagedObjectContext
@@ -37,7 +37,7 @@ import Testing
     @Test func generatedAndWrittenClassesInheritFromEachOther() throws {
         let album = try album("Autobahn", by: "Kraftwerk")
         #expect(album as Any is MediaItem)
-        // Set by the class that is written by hand, read by the properties that are generated.
+        // Set by the handwritten class, read by the generated properties.
         #expect(album.id != nil && album.addedAt != nil && album.tags == [])
         let playlist = SmartPlaylist(context: context)
         #expect(playlist.createdAt != nil && playlist.isLive && playlist.name == "New Playlist")

@@ -2,19 +2,20 @@ public import CoreData
 
 /// A colour palette: the single entity of the article.
 public class Palette: NSManagedObject {
-    /// The number under which COLOURlovers knows the palette, as text.
+    /// The identifier of the palette at COLOURlovers, as a string.
     @NSManaged public var id: String
-    /// Its name; the service calls it the title.
+    /// The name; the service calls it the title.
     @NSManaged public var name: String
-    /// Who made it.
+    /// The name of the author.
     @NSManaged public var username: String
 
     /// The colours as six hexadecimal digits each.
     @NSManaged public var colors: [String]
-    /// The share of the whole width that each colour takes.
+    /// The fraction of the width of each colour.
     @NSManaged public var widths: [Double]
 
-    /// Its place among the best, 1 being the best. The article's palette has none; without it a cache cannot give the service's order.
+    /// The rank among the best palettes, from 1. The article's palette has none; without it, a cache cannot reproduce the service's
+    /// order.
     @NSManaged public var rank: Int64
 }
 
@@ -22,13 +23,13 @@ extension Palette {
     /// The name of the entity.
     public static let entityName = "Palette"
 
-    /// The order in which the service gives palettes: the best first.
+    /// The order of the service: the best palettes first.
     public static var defaultSortDescriptors: [NSSortDescriptor] { [NSSortDescriptor(key: "rank", ascending: true)] }
 
-    /// A palette as the JSON of the service or of a file has it, as values of the entity's properties.
+    /// Converts the JSON of a palette to values of the entity's properties.
     ///
-    /// - Parameter dictionary: the JSON object.
-    /// - Returns: values by the names of properties. What the JSON does not have, or has in another form, is left out.
+    /// - Parameter dictionary: The JSON object.
+    /// - Returns: The values by property name. Missing values, and those of another type, are omitted.
     static func transform(dictionary: [String: Any]) -> [String: Any] {
         var values: [String: Any] = [:]
         values["id"] = identifier(in: dictionary)
@@ -40,23 +41,23 @@ extension Palette {
         return values
     }
 
-    /// A palette of the cache, as values of the entity's properties.
+    /// Converts a palette of the cache to values of the entity's properties.
     ///
     /// - Parameters:
-    ///   - palette: the object of the cache; call this on the queue of its context.
-    ///   - entity: the entity in the application's model, which has no more than the palette's own properties.
+    ///   - palette: The object of the cache; call this on the queue of its context.
+    ///   - entity: The entity in the application's model, which has the palette's own properties only.
     static func transform(palette: NSManagedObject, to entity: NSEntityDescription) -> [String: Any] {
         palette.dictionaryWithValues(forKeys: Array(entity.attributesByName.keys)).filter { !($0.value is NSNull) }
     }
 
-    /// The identifier of the palette that a dictionary describes.
+    /// Returns the identifier of a palette's JSON.
     static func identifier(in dictionary: [String: Any]) -> String? {
         (dictionary["id"] as? NSNumber)?.stringValue
     }
 
     /// Sets the attributes of a palette of the cache from a dictionary.
     ///
-    /// - Returns: whether anything was different before.
+    /// - Returns: Whether any value has changed.
     func transform(dictionary: [String: Any]) -> Bool {
         func describe() -> [String] { [id, name, username, "\(rank)"] + colors + widths.map { "\($0)" } }
         let before = describe()

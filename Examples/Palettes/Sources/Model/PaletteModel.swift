@@ -2,7 +2,7 @@ public import CoreData
 
 /// The model of the three stores: one entity, `Palette`.
 public enum PaletteModel {
-    /// Makes the model: a new one for each call, for a model belongs to the coordinators made of it.
+    /// Creates the model, a new one for each call, because a model belongs to the coordinators created with it.
     public static func make() -> NSManagedObjectModel {
         let palette = NSEntityDescription(name: Palette.entityName, managedObjectClass: Palette.self)
         palette.properties = [

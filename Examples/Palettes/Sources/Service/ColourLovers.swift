@@ -4,21 +4,21 @@ internal import Foundation
 internal import FoundationNetworking
 #endif
 
-/// The questions that COLOURlovers answers.
+/// The requests that COLOURlovers supports.
 enum ColourLovers {
-    /// The best palettes, a page of them.
+    /// A page of the best palettes.
     case topPalettes
     /// One palette.
     case palette(id: String)
 
-    /// The most palettes that the service puts on one page.
+    /// The maximum number of palettes on a page of the service.
     static let largestPage = 100
 
-    /// What to ask for a page of the answer, whatever its size; ``NetworkController`` sends as many HTTP requests as that takes.
+    /// Returns the request for a page of any size; ``NetworkController`` sends as many HTTP requests as needed.
     ///
     /// - Parameters:
-    ///   - offset: how many palettes to leave out at the start.
-    ///   - limit: how many to answer with at most; 0 for all.
+    ///   - offset: The number of palettes to skip.
+    ///   - limit: The maximum number of palettes; 0 for all.
     func request(offset: Int, limit: Int) -> PaletteRequest {
         switch self {
         case .topPalettes: .page(offset: offset, limit: limit)
@@ -26,12 +26,12 @@ enum ColourLovers {
         }
     }
 
-    /// One HTTP request.
+    /// Returns one HTTP request.
     ///
     /// - Parameters:
-    ///   - offset: how many palettes to leave out at the start.
-    ///   - limit: how many to answer with at most.
-    ///   - baseURL: the address of the service.
+    ///   - offset: The number of palettes to skip.
+    ///   - limit: The maximum number of palettes.
+    ///   - baseURL: The base URL of the service.
     func urlRequest(offset: Int = 0, limit: Int = ColourLovers.largestPage, at baseURL: URL) -> URLRequest {
         var components = URLComponents(url: baseURL, resolvingAgainstBaseURL: false)
         components?.queryItems = [URLQueryItem(name: "format", value: "json"), URLQueryItem(name: "showPaletteWidths", value: "1")]

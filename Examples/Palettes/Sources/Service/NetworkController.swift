@@ -5,26 +5,26 @@ internal import Foundation
 internal import FoundationNetworking
 #endif
 
-/// Sends requests to the service, in as many pages as it takes, and checks the answers.
+/// Sends requests to the service, page by page, and validates the answers.
 struct NetworkController: Sendable {
     let baseURL: URL
 
     typealias Completion = @Sendable (_ palettes: PaletteItems?, _ error: (any Error)?) -> Void
     private typealias Pages = @Sendable (Result<PaletteItems, any Error>) -> Void
 
-    /// A request that goes out once it is resumed.
+    /// A request that is sent when it is resumed.
     struct Task: Sendable {
         fileprivate let start: @Sendable () -> Void
 
         func resume() { start() }
     }
 
-    /// A task that asks without anybody waiting.
+    /// Returns a task for an asynchronous request.
     ///
     /// - Parameters:
-    ///   - request: what to ask.
-    ///   - completion: called once, on a queue of the session (or at once where there is nothing to ask), with palettes or with an error
-    ///     of ``PaletteErrorDomain``.
+    ///   - request: The request.
+    ///   - completion: Called once, on a queue of the session (or at once where nothing is requested), with palettes or with an error of
+    ///     ``PaletteErrorDomain``.
     func task(_ request: PaletteRequest, completion: @escaping Completion) -> Task {
         Task {
             let answer: Pages = { result in
@@ -41,7 +41,7 @@ struct NetworkController: Sendable {
         }
     }
 
-    /// Asks, and waits for the answer on a semaphore that the session signals from a queue of its own.
+    /// Sends a request, and waits for the answer on a semaphore that the session signals from its own queue.
     func sendSynchronousRequest(_ request: PaletteRequest) throws -> [[String: Any]] {
         let received = Locked<(palettes: PaletteItems?, error: (any Error)?)>((nil, nil))
         let arrived = DispatchSemaphore(value: 0)
@@ -59,12 +59,12 @@ struct NetworkController: Sendable {
 
     private struct Page: Sendable {
         var offset = 0
-        /// 0 for all.
+        /// The number of wanted palettes; 0 for all.
         var wanted = 0
-        /// What made it necessary to read all palettes.
+        /// The reason for reading all palettes.
         var cause = "missing fetchLimit"
 
-        /// How many to ask for when so many are known.
+        /// Returns the number of palettes to request after those already known.
         func size(after known: Int) -> Int {
             wanted == 0 ? ColourLovers.largestPage : min(ColourLovers.largestPage, wanted - known)
         }

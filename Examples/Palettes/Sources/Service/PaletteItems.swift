@@ -1,17 +1,17 @@
 internal import ExampleSupport
 internal import Foundation
 
-/// Palettes as JSON describes them.
-// JSON that was read is text, numbers and arrays of them, and never changes: it may cross to another queue.
+/// Palettes as JSON objects.
+// JSON values are immutable strings, numbers and arrays: they may cross to another queue.
 struct PaletteItems: @unchecked Sendable {
     var dictionaries: [[String: Any]] = []
 
-    /// Makes no items.
+    /// Creates an empty list.
     init() {}
 
-    /// Reads an array of objects, each with an identifier.
+    /// Parses an array of objects, each with an identifier.
     ///
-    /// - Throws: an error of ``PaletteErrorDomain`` that names where the JSON comes from.
+    /// - Throws: An error of ``PaletteErrorDomain`` that names the source of the JSON.
     init(json: Data, from url: URL?) throws {
         let result: Any
         do {

@@ -2,25 +2,25 @@ internal import CoreData
 internal import ExampleSupport
 internal import Predicates
 
-/// What the service is asked, so that a fetch can be answered.
+/// The request to the service for a fetch.
 ///
-/// The service knows one order, that of the ranks, and no filter. A page of it is a fetch without a predicate in that order; palettes can
-/// also be asked for one by one. Everything else needs all palettes, which are read page by page and finished in memory: at most
-/// ``budget`` of them, beyond which the fetch is an error that names what made it necessary.
+/// The service supports one order, that of the ranks, and no filter. A page is a fetch without a predicate in that order; palettes can
+/// also be requested one by one. Everything else needs all palettes, which are read page by page and filtered in memory: at most
+/// ``budget`` of them, beyond which the fetch is an error that names the reason.
 enum PaletteRequest: Sendable, Hashable {
-    /// Those with identifiers.
+    /// The palettes with identifiers.
     case identifiers([String])
     /// A page in the order of the ranks; a limit of 0 is the rest.
     case page(offset: Int, limit: Int)
-    /// All palettes, because of something in the fetch request that the service cannot do.
+    /// All palettes, because of a part of the fetch request that the service does not support.
     case all(because: String)
 
-    /// The most palettes that are read for a fetch that names no limit the service can keep.
+    /// The maximum number of palettes read for a fetch without a limit that the service supports.
     static let budget = 1000
 
-    /// What to ask for a fetch that is more than a page in the order of the ranks; nil for one that is just that.
+    /// Creates the request for a fetch that is not a page in the order of the ranks; nil for one that is.
     ///
-    /// - Throws: the error of a predicate that did not parse.
+    /// - Throws: The error of a predicate that did not parse.
     init?(beyondPageOf request: NSFetchRequest<any NSFetchRequestResult>) throws {
         let tree = try request.predicate?.tree() ?? .true
         if let identifiers = try Self.identifiers(tree) {
@@ -41,15 +41,15 @@ enum PaletteRequest: Sendable, Hashable {
         if case .page = self { true } else { false }
     }
 
-    /// A sort descriptor that is not the order of the service.
+    /// Returns a sort descriptor that differs from the order of the service.
     private static func foreignOrder(_ request: NSFetchRequest<any NSFetchRequestResult>) -> NSSortDescriptor? {
         guard let first = request.sortDescriptors?.first else { return nil }
         let isRank = first.key == "rank" && first.ascending && !first.hasComparator
-        // Palettes may share a rank: a second descriptor would put them in another order than the service does.
+        // Palettes may have equal ranks: a second descriptor would order them differently than the service.
         return isRank && request.sortDescriptors?.count == 1 ? nil : request.sortDescriptors?.last
     }
 
-    /// The identifiers that a predicate is limited to; nil if it is not.
+    /// Returns the identifiers that a predicate is limited to; nil if it is not.
     private static func identifiers(_ tree: PredicateTree) throws -> Set<String>? {
         switch tree {
         case .false: return []
@@ -73,13 +73,13 @@ enum PaletteRequest: Sendable, Hashable {
         var identifiers: Set<String> = []
         for value in values {
             guard let identifier = identifier(value) else { return nil }
-            // Nothing but digits is an identifier, and nothing else may become part of an address.
+            // An identifier consists of digits, and nothing else may become part of a URL.
             if !identifier.isEmpty, identifier.allSatisfy({ $0.isASCII && $0.isNumber }) { identifiers.insert(identifier) }
         }
         return identifiers
     }
 
-    /// The identifier that a constant stands for: text, or an object of a palette store.
+    /// Returns the identifier of a constant: a string, or an object of a palette store.
     static func identifier(_ value: PropertyValue) -> String? {
         switch value {
         case .string(let text): return text

@@ -3,10 +3,10 @@ internal import ExampleSupport
 internal import Predicates
 
 extension CachingIncrementalStore {
-    /// A predicate as it is put to the cache, whose objects are others than the application's: a comparison with an object becomes one
-    /// with its identifier.
+    /// Returns a predicate for the cache, whose objects differ from the application's: a comparison with an object becomes one with its
+    /// identifier.
     ///
-    /// - Throws: an error that names a comparison with objects that has no such form.
+    /// - Throws: An error that names a comparison with objects that cannot be converted.
     func backingPredicate(_ predicate: NSPredicate?) throws -> NSPredicate? {
         guard let predicate else { return nil }
         return NSPredicate(tree: try translated(try predicate.tree()))

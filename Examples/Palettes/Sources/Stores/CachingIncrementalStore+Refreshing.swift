@@ -2,16 +2,16 @@ public import CoreData
 internal import ExampleSupport
 
 extension CachingIncrementalStore {
-    /// How the refresh that a fetch began has ended.
+    /// The result of a refresh that a fetch has started.
     public struct Refresh: Sendable {
-        /// The objects that are in the cache now and were not before. The next fetch has them.
+        /// The IDs of objects that are new in the cache. The next fetch returns them.
         public let inserted: [NSManagedObjectID]
-        /// The objects whose values have changed. In the context that fetched they are up to date.
+        /// The IDs of objects whose values have changed. In the fetching context they are refreshed already.
         public let updated: [NSManagedObjectID]
-        /// Why the refresh failed; nil when it did not. The cache is as it was before.
+        /// The error of a failed refresh, which leaves the cache unchanged; nil after success.
         public let error: (any Error)?
 
-        /// The refresh that a ``CachingIncrementalStore/didRefreshNotification`` tells of; nil for any other notification.
+        /// Reads the refresh of a ``CachingIncrementalStore/didRefreshNotification``; nil for any other notification.
         public init?(_ notification: Notification) {
             guard let refresh = notification.userInfo?[Self.key] as? Refresh else { return nil }
             self = refresh
@@ -26,11 +26,11 @@ extension CachingIncrementalStore {
         fileprivate static let key = "refresh"
     }
 
-    /// Starts asking the service for what a fetch asks for. Returns at once.
+    /// Starts the request to the service for a fetch, and returns at once.
     ///
-    /// No queue waits for another one that may wait for it. This is called on the queue of `context`, so nothing here waits. The answer
-    /// comes on a queue of the session, which only enqueues the rest on the queue of `context`. From there, the queue of the child is
-    /// waited for, and from that one the queue of the backing context; neither ever waits for `context`.
+    /// No queue waits for another one that may wait for it. This is called on the queue of `context`, so it does not wait. The answer
+    /// arrives on a queue of the session, which only enqueues the rest on the queue of `context`. From there, the code waits for the
+    /// queue of the child, and from that for the queue of the backing context; neither ever waits for `context`.
     func fetchRemoteObjectsWithRequest(
         _ fetchRequest: NSFetchRequest<any NSFetchRequestResult>, context: NSManagedObjectContext
     ) throws {
@@ -79,25 +79,25 @@ extension CachingIncrementalStore {
         NotificationCenter.default.post(name: Self.didRefreshNotification, object: self, userInfo: [Refresh.key: refresh])
     }
 
-    /// Puts palettes into the backing context, as new objects or as new values of those that are there, and saves it.
+    /// Inserts or updates palettes in the backing context, and saves it.
     ///
     /// - Parameters:
-    ///   - palettes: what the service has sent.
-    ///   - entity: the entity in the application's model.
-    ///   - context: the child of the context that fetched. It gets the objects that are new or have changed, without values: values set
-    ///     there would become unsaved edits in its parent, and overwrite those that the application has made.
-    ///   - completion: called with the objects of the child, once the cache has their values, and with what has come of the refresh.
+    ///   - palettes: The palettes from the service.
+    ///   - entity: The entity in the application's model.
+    ///   - context: The child of the fetching context. It gets the new and changed objects without values: values set there would become
+    ///     unsaved edits in its parent, and overwrite those of the application.
+    ///   - completion: Called with the objects of the child, once the cache has their values, and with the result of the refresh.
     private func insertOrUpdateObjects(
         _ palettes: [[String: Any]], ofEntity entity: NSEntityDescription, context: NSManagedObjectContext,
         completion: (_ managedObjects: [NSManagedObject], _ refresh: Refresh) -> Void
     ) {
         let backingContext = self.backingManagedObjectContext!
-        // Looked for, inserted and saved in one go: two refreshes at once must not insert a palette twice.
+        // Fetched, inserted and saved in one block: two concurrent refreshes must not insert a palette twice.
         let refresh = backingContext.performAndWait {
             do {
                 return try insertOrUpdateBackingObjects(palettes, ofEntity: entity)
             } catch {
-                // What was not saved must not be in the way of the next refresh.
+                // Unsaved changes must not affect the next refresh.
                 backingContext.rollback()
                 return Refresh(error: error)
             }
@@ -105,7 +105,7 @@ extension CachingIncrementalStore {
         completion((refresh.inserted + refresh.updated).map { context.object(with: $0) }, refresh)
     }
 
-    /// The part on the queue of the backing context.
+    /// Inserts or updates the objects of the backing context, on its queue.
     private func insertOrUpdateBackingObjects(_ palettes: [[String: Any]], ofEntity entity: NSEntityDescription) throws -> Refresh {
         let backingContext = self.backingManagedObjectContext!
         var inserted: [String: NSManagedObject] = [:]

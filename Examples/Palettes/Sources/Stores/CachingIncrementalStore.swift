@@ -1,53 +1,53 @@
 public import CoreData
 internal import ExampleSupport
 
-// What changes after `loadMetadata` is used on the queue of `backingManagedObjectContext` only, and `counters` under its lock.
+// State that changes after `loadMetadata` is used on the queue of `backingManagedObjectContext` only, and `counters` under its lock.
 
-/// The article's third store: it answers from a cache at once, asks the service in the background, and brings what has changed into the
-/// context that asked.
+/// The article's third store: it answers from a cache at once, queries the service in the background, and refreshes the fetching context
+/// with the changes.
 ///
-/// The cache is a second, private coordinator over an augmented copy of the model. A refresh begins with each fetch; when it has
-/// finished or failed, ``didRefreshNotification`` is posted. Objects that the context has are refreshed and keep their unsaved edits;
-/// new ones are in the answer to the next fetch. The URL of the store is the address of the service; the store is read-only.
+/// The cache is a second, private coordinator with an augmented copy of the model. A refresh begins with each fetch; when it has finished
+/// or failed, ``didRefreshNotification`` is posted. Registered objects are refreshed and keep their unsaved edits; new ones are in the
+/// result of the next fetch. The URL of the store is the base URL of the service; the store is read-only.
 public final class CachingIncrementalStore: NSIncrementalStore, @unchecked Sendable {
-    /// Posted on the queue of the context that fetched, once a refresh has finished or failed. See ``Refresh/init(_:)``.
+    /// Posted on the queue of the fetching context when a refresh has finished or failed. See ``Refresh/init(_:)``.
     public static let didRefreshNotification = Notification.Name("CachingIncrementalStoreDidRefresh")
 
     private(set) var backingPersistentStoreCoordinator: NSPersistentStoreCoordinator!
     private(set) var backingManagedObjectContext: NSManagedObjectContext!
     private(set) var networkController: NetworkController!
 
-    /// The cached palettes by the identifiers that the service gave them.
+    /// The IDs of cached palettes by the service's identifiers.
     var backingObjectIDs: [String: NSManagedObjectID] = [:]
 
     let counters = Locked(Statistics())
 
-    /// What the store has had to do. May be read from any thread.
+    /// The counters of the store. Use it on any thread.
     public var statistics: Statistics { counters.withLock { $0 } }
 
-    /// What a store has had to do.
+    /// The counters of a store.
     public struct Statistics: Sendable, Hashable {
-        /// How many fetches it answered from the cache.
+        /// The number of fetches answered from the cache.
         public internal(set) var fetches = 0
-        /// How many faults of objects it fulfilled, all of them from the cache.
+        /// The number of fulfilled object faults, all of them from the cache.
         public internal(set) var cacheHits = 0
-        /// How many refreshes have finished or failed.
+        /// The number of refreshes that have finished or failed.
         public internal(set) var refreshes = 0
-        /// How many palettes it knows.
+        /// The number of known palettes.
         public internal(set) var objects = 0
     }
 
-    /// The type under which ``register()`` makes the store known.
+    /// The type that ``register()`` registers the store under.
     public class var storeType: String {
         return NSStringFromClass(CachingIncrementalStore.self)
     }
 
-    /// Makes the store known to coordinators.
+    /// Registers the store.
     public static func register() {
         NSPersistentStoreCoordinator.registerStoreClass(CachingIncrementalStore.self, forStoreType: storeType)
     }
 
-    /// Sets the metadata, and up the private coordinator and context of the cache.
+    /// Sets the metadata, and sets up the private coordinator and context of the cache.
     public override func loadMetadata() throws {
         guard let url else {
             throw NSError.failure(PaletteErrorCode.noPlace, "The store has no address. Add it with the URL of the service.")
@@ -63,7 +63,7 @@ public final class CachingIncrementalStore: NSIncrementalStore, @unchecked Senda
         backingManagedObjectContext.persistentStoreCoordinator = backingPersistentStoreCoordinator
     }
 
-    /// Answers a fetch, in whichever form it asks for. Saves do not get here: the store is read-only.
+    /// Executes a fetch with any result type. The framework passes no saves to a read-only store.
     public override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
         if request.requestType == .fetchRequestType, let context {
             return try self.executeFetchRequest(request, withContext: context)
@@ -115,7 +115,7 @@ public final class CachingIncrementalStore: NSIncrementalStore, @unchecked Senda
         newObjectID(for: entity, referenceObject: resourceId)
     }
 
-    /// The values of an object, from the cache. This is where a cached object is manifested in the application's model.
+    /// Returns the values of an object from the cache.
     public override func newValuesForObject(
         with objectID: NSManagedObjectID, with context: NSManagedObjectContext
     ) throws -> NSIncrementalStoreNode {
@@ -132,7 +132,7 @@ public final class CachingIncrementalStore: NSIncrementalStore, @unchecked Senda
         return NSIncrementalStoreNode(objectID: objectID, withValues: values, version: 1)
     }
 
-    /// The application's model, with an identifier of the server's and a date in each entity.
+    /// The application's model, with a server identifier and a date added to each entity.
     private lazy var augmentedModel: NSManagedObjectModel = {
         let augmentedModel = self.persistentStoreCoordinator?.managedObjectModel.copy() as! NSManagedObjectModel
         for entity in augmentedModel.entities {
@@ -161,8 +161,8 @@ public final class CachingIncrementalStore: NSIncrementalStore, @unchecked Senda
     }()
 }
 
-/// The attribute of the cache that holds the server's identifier of an object.
+/// The attribute of the cache for the server's identifier of an object.
 let kPALResourceIdentifierAttributeName = "__pal__resourceIdentifier_"
 
-/// The attribute of the cache that holds the moment at which the values of an object were last seen to differ.
+/// The attribute of the cache for the date of the last change of the values.
 let kPALLastModifiedAttributeName = "__pal__lastModified_"

@@ -1,30 +1,30 @@
 public import CoreData
 internal import ExampleSupport
 
-// Used for one thing at a time, as the framework calls a store.
+// Used for one request at a time, as the framework calls a store.
 
-/// The article's basic incremental store: it reads palettes from a JSON file, which is the URL of the store.
+/// The article's basic incremental store: it reads palettes from a JSON file, whose URL is that of the store.
 ///
-/// The whole file is read at every fetch. The store is read-only.
+/// Every fetch reads the whole file. The store is read-only.
 public final class LocalIncrementalStore: NSIncrementalStore {
     private let cache = NSMutableDictionary()
 
-    /// The type under which ``register()`` makes the store known.
+    /// The type that ``register()`` registers the store under.
     public class var storeType: String {
         return NSStringFromClass(LocalIncrementalStore.self)
     }
 
-    /// Makes the store known to coordinators.
+    /// Registers the store.
     public static func register() {
         NSPersistentStoreCoordinator.registerStoreClass(LocalIncrementalStore.self, forStoreType: storeType)
     }
 
-    /// A file with palettes that comes with the example.
+    /// The URL of the example's file of palettes.
     public static var samplePalettes: URL? {
         Bundle.module.url(forResource: "palettes", withExtension: "json", subdirectory: "Resources")
     }
 
-    /// Sets the metadata. The UUID follows from the file, so that the URI of an object is the same in every process.
+    /// Sets the metadata. The UUID is derived from the file, so that the URI of an object is the same in every process.
     public override func loadMetadata() throws {
         guard let url, url.isFileURL else {
             throw NSError.failure(PaletteErrorCode.noPlace, "The store has no file. Add it with the URL of a JSON file.")
@@ -34,7 +34,7 @@ public final class LocalIncrementalStore: NSIncrementalStore {
         isReadOnly = true
     }
 
-    /// Answers a fetch, in whichever form it asks for.
+    /// Executes a fetch with any result type.
     public override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
         if request.requestType == .fetchRequestType, let context {
             let fetchRequest = request as! NSFetchRequest<any NSFetchRequestResult>
@@ -45,7 +45,7 @@ public final class LocalIncrementalStore: NSIncrementalStore {
             return try fetchRequest.answer(from: self.entitiesForFetchRequest(fetchRequest, inContext: context)) { values(of: $0) }
         }
 
-        // A save does not get here: the store is read-only.
+        // The framework passes no saves to a read-only store.
         return try super.execute(request, with: context)
     }
 
@@ -82,7 +82,7 @@ public final class LocalIncrementalStore: NSIncrementalStore {
         return nil
     }
 
-    /// The values of an object, which a fetch has left in the cache; for an ID from elsewhere the file is read.
+    /// Returns the values of an object, which a fetch has cached; for an ID from elsewhere, reads the file.
     public override func newValuesForObject(
         with objectID: NSManagedObjectID, with context: NSManagedObjectContext
     ) throws -> NSIncrementalStoreNode {
@@ -96,7 +96,7 @@ public final class LocalIncrementalStore: NSIncrementalStore {
         throw CocoaError.noPalette(objectID)
     }
 
-    /// The values that the cache has of an object.
+    /// Returns the cached values of an object.
     private func values(of objectID: NSManagedObjectID) -> [String: Any]? {
         guard let dictionary = cache.object(forKey: objectID) as? [String: Any] else { return nil }
         // attributes of the managed object from the dictionary
@@ -105,7 +105,7 @@ public final class LocalIncrementalStore: NSIncrementalStore {
 }
 
 extension CocoaError {
-    /// The error by which the framework knows that an object does not exist.
+    /// Returns the error that tells the framework that an object does not exist.
     static func noPalette(_ objectID: NSManagedObjectID) -> NSError {
         NSError(
             domain: NSCocoaErrorDomain, code: NSManagedObjectReferentialIntegrityError,

@@ -2,13 +2,13 @@ internal import CoreData
 internal import ExampleSupport
 
 extension NSFetchRequest<any NSFetchRequestResult> {
-    /// The palettes that the request asks for: predicate, order, offset and limit are applied here.
+    /// Returns the palettes that match the request, with its predicate, order, offset and limit applied.
     ///
     /// - Parameters:
-    ///   - items: palettes that may be in the answer, as JSON describes them.
-    ///   - store: the store that is asked; it knows the IDs that the predicate may name.
-    ///   - isPage: whether offset and limit have been applied already.
-    /// - Throws: an error for a format that did not parse and for an unknown key.
+    ///   - items: The candidates, as JSON objects.
+    ///   - store: The store, which knows the IDs that the predicate may name.
+    ///   - isPage: Whether offset and limit were applied already.
+    /// - Throws: An error for a format that did not parse and for an unknown key.
     func finish(_ items: [[String: Any]], in store: NSIncrementalStore, isPage: Bool = false) throws -> [[String: Any]] {
         guard let entity else { return [] }
         let schema = PaletteSchema(entity)
@@ -23,15 +23,15 @@ extension NSFetchRequest<any NSFetchRequestResult> {
             let sort = try CompiledSort(sortDescriptors, for: schema)
             rows = try sort.sortedIndices(count: rows.count) { rows[$0].subject }.map { rows[$0] }
         }
-        // Equal dictionaries are joined first and counted afterwards.
+        // Equal dictionaries are combined first and counted afterwards.
         return (isPage || joinsEqualResults ? rows : page(rows)).map(\.item)
     }
 
-    /// The answer in another form than that of objects: their IDs, their number, or dictionaries.
+    /// Converts the result to another type: IDs, the number of objects, or dictionaries.
     ///
     /// - Parameters:
-    ///   - objects: the objects that ``finish(_:in:isPage:)`` has left.
-    ///   - values: the values of an object by the names of its properties.
+    ///   - objects: The objects of ``finish(_:in:isPage:)``.
+    ///   - values: Returns the values of an object by property name.
     func answer(from objects: [NSManagedObject], values: (NSManagedObjectID) -> [String: Any]?) throws -> Any {
         switch resultType {
         case .countResultType: return [NSNumber(value: objects.count)]
@@ -51,7 +51,7 @@ extension NSFetchRequest<any NSFetchRequestResult> {
         }
     }
 
-    /// The names of the attributes that dictionaries are to have.
+    /// Returns the names of the attributes in dictionaries.
     func attributeNames() throws -> [String] {
         let attributes = entity?.attributesByName ?? [:]
         guard let propertiesToFetch else { return attributes.keys.sorted() }

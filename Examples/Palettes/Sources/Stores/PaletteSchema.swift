@@ -1,15 +1,15 @@
 internal import CoreData
 
-/// A palette that came as JSON, as predicates and sort descriptors see it.
+/// A palette from JSON as a subject of predicates and sort descriptors.
 ///
-/// What is filtered is what the store has, not the objects of a context: those may have unsaved edits, which the context itself adds to the
-/// answer, and making an object of every palette costs more than looking at it.
+/// The store's values are filtered, and not the objects of a context: those may have unsaved edits, which the context itself applies to
+/// the result, and creating an object for every palette costs more than evaluating it.
 final class PaletteRow {
     let item: [String: Any]
     fileprivate let values: [String: Any]
     fileprivate let objectID: NSManagedObjectID
 
-    /// Makes a row; nil for JSON without an identifier.
+    /// Creates a row; nil for JSON without an identifier.
     init?(_ item: [String: Any], of entity: NSEntityDescription, in store: NSIncrementalStore) {
         guard let identifier = Palette.identifier(in: item) else { return nil }
         self.item = item
@@ -17,11 +17,12 @@ final class PaletteRow {
         objectID = store.newObjectID(for: entity, referenceObject: identifier)
     }
 
-    /// The row as a subject; it has no slots, and nothing reads them.
+    /// The row as a subject, which has no slots.
     var subject: PredicateSubject { PredicateSubject(slots: UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque()), object: self) }
 }
 
-/// Shows rows to compiled predicates and sort descriptors: `nil` counts as it does in every store, and an unknown key is an error.
+/// Resolves the keys of rows for compiled predicates and sort descriptors: `nil` is treated like in every store, and an unknown key is an
+/// error.
 final class PaletteSchema: PredicateSchema {
     private let entity: NSEntityDescription
 
@@ -44,7 +45,7 @@ final class PaletteSchema: PredicateSchema {
         }
     }
 
-    /// What a block predicate sees: the attributes by name.
+    /// Returns the object for block predicates: the attributes by name.
     func publicObject(of subject: PredicateSubject) -> Any { Self.row(subject).values }
 
     private static func row(_ subject: PredicateSubject) -> PaletteRow { unsafeDowncast(subject.object, to: PaletteRow.self) }

@@ -1,30 +1,30 @@
 public import CoreData
 internal import ExampleSupport
 
-// Used for one thing at a time, as the framework calls a store.
+// Used for one request at a time, as the framework calls a store.
 
-/// The article's second store: it asks the service at every fetch, and waits for the answer.
+/// The article's second store: every fetch queries the service, and waits for the answer.
 ///
-/// The URL of the store is the address of the service. Execute an `NSAsynchronousFetchRequest`, or `await` the fetch, to wait in the
-/// background. What the service cannot do is finished in memory; see ``paletteBudget``.
+/// The URL of the store is the base URL of the service. Execute an `NSAsynchronousFetchRequest`, or `await` the fetch, to wait in the
+/// background. Unsupported parts of a fetch are evaluated in memory; see ``paletteBudget``.
 public final class RemoteIncrementalStore: NSIncrementalStore {
-    /// The most palettes that are read to finish a fetch in memory. A fetch that needs more is an error.
+    /// The maximum number of palettes that are read to evaluate a fetch in memory. A fetch that needs more is an error.
     public static var paletteBudget: Int { PaletteRequest.budget }
 
     private var cache: [NSManagedObjectID: [String: Any]] = [:]
     private var networkController: NetworkController!
 
-    /// The type under which ``register()`` makes the store known.
+    /// The type that ``register()`` registers the store under.
     public class var storeType: String {
         return NSStringFromClass(RemoteIncrementalStore.self)
     }
 
-    /// Makes the store known to coordinators.
+    /// Registers the store.
     public static func register() {
         NSPersistentStoreCoordinator.registerStoreClass(RemoteIncrementalStore.self, forStoreType: storeType)
     }
 
-    /// Sets the metadata. The UUID follows from the address, so that the URI of an object is the same in every process.
+    /// Sets the metadata. The UUID is derived from the URL, so that the URI of an object is the same in every process.
     public override func loadMetadata() throws {
         guard let url else {
             throw NSError.failure(PaletteErrorCode.noPlace, "The store has no address. Add it with the URL of the service.")
@@ -35,7 +35,7 @@ public final class RemoteIncrementalStore: NSIncrementalStore {
         isReadOnly = true
     }
 
-    /// Answers a fetch, in whichever form it asks for. Saves do not get here: the store is read-only.
+    /// Executes a fetch with any result type. The framework passes no saves to a read-only store.
     public override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
         if request.requestType == .fetchRequestType, let context {
             return try self.executeFetchRequest(request, withContext: context)
@@ -87,7 +87,7 @@ public final class RemoteIncrementalStore: NSIncrementalStore {
         return objectId
     }
 
-    /// The values of an object, which a fetch has left in the cache; an ID from elsewhere costs a request.
+    /// Returns the values of an object, which a fetch has cached; an ID from elsewhere needs a request.
     public override func newValuesForObject(
         with objectID: NSManagedObjectID, with context: NSManagedObjectContext
     ) throws -> NSIncrementalStoreNode {

@@ -2,7 +2,7 @@
 struct BandCatalog: Sendable {
     static let shared = BandCatalog(bands: [.rueRoyale, .sideditch, .tuuleKell, .northernPier, .loudNorthernPier])
 
-    /// By ascending identifier, as Bandcamp lists search results.
+    /// The bands by ascending identifier, the order of Bandcamp's search results.
     let bands: [SampleBand]
 
     private let bandsByIdentifier: [Int: SampleBand]
@@ -24,7 +24,7 @@ struct BandCatalog: Sendable {
 }
 
 extension SampleAlbum {
-    /// A track as the data files write it: its number and identifier follow from its place on the album.
+    /// A track in the data files: its number and identifier are derived from its position on the album.
     struct Entry {
         let title: String
         let duration: Double
@@ -36,11 +36,11 @@ extension SampleAlbum {
         }
     }
 
-    /// An album as the data files write it.
+    /// Creates an album from the data files.
     ///
     /// - Parameters:
-    ///   - id: Its identifier. Those of the tracks are made from its last six digits, so no two albums may have the same last six.
-    ///   - releaseDate: Seconds since 1970.
+    ///   - id: The identifier. Those of the tracks are derived from its last six digits, which must be unique among albums.
+    ///   - releaseDate: The release date in seconds since 1970.
     init(
         _ id: Int, _ title: String, releaseDate: Int, isFree: Bool = false, about: String? = nil, credits: String? = nil, tracks: [Entry]
     ) {

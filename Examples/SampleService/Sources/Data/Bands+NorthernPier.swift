@@ -1,5 +1,5 @@
 extension SampleBand {
-    /// A band that shares its name, but for upper and lower case, with the next one: a search for the name answers both.
+    /// A band whose name differs from the next one's in case only: a search for the name finds both.
     static let northernPier = SampleBand(
         id: 1_180_452_207, name: "Northern Pier", subdomain: "northernpier", offsiteURL: nil,
         albums: [

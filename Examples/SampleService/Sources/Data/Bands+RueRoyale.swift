@@ -1,5 +1,5 @@
 extension SampleBand {
-    /// The band the article about incremental stores searches for; the albums and tracks are made up.
+    /// The band that the article about incremental stores searches for; the albums and tracks are invented.
     static let rueRoyale = SampleBand(
         id: 4_246_760_315, name: "Rue Royale", subdomain: "rueroyale", offsiteURL: "http://rueroyalemusic.com",
         albums: [

@@ -1,5 +1,5 @@
 extension SampleBand {
-    /// The band whose discography the article about incremental stores asks for; the albums and tracks are made up.
+    /// The band whose discography the article about incremental stores requests; the albums and tracks are invented.
     static let sideditch = SampleBand(
         id: 2_721_182_224, name: "Sideditch", subdomain: "sideditch", offsiteURL: nil,
         albums: [

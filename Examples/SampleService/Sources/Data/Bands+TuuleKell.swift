@@ -1,5 +1,5 @@
 extension SampleBand {
-    /// A band whose titles need more than ASCII: accents, two scripts, a symbol and an emoji.
+    /// A band with titles beyond ASCII: accents, two scripts, a symbol and an emoji.
     static let tuuleKell = SampleBand(
         id: 2_094_417_763, name: "Tuule Kell", subdomain: "tuulekell", offsiteURL: "http://tuulekell.example.com",
         albums: [

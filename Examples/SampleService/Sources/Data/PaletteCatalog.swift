@@ -1,4 +1,4 @@
-/// The palettes of one service. Unlike the bands they can be changed while it runs.
+/// The palettes of one service, which can be changed while it runs.
 struct PaletteCatalog: Sendable {
     private var palettesByIdentifier: [Int: SamplePalette]
 
@@ -6,7 +6,7 @@ struct PaletteCatalog: Sendable {
         palettesByIdentifier = Dictionary(uniqueKeysWithValues: palettes.map { ($0.id, $0) })
     }
 
-    /// All palettes, best rank first, and by identifier where the ranks are the same.
+    /// All palettes by ascending rank, and by identifier where the ranks are equal.
     var ranked: [SamplePalette] {
         palettesByIdentifier.values.sorted { ($0.rank, $0.id) < ($1.rank, $1.id) }
     }

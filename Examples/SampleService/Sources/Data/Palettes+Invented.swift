@@ -10,17 +10,17 @@ extension SamplePalette {
     private static let nouns = ["Orchard", "Harbour", "Señorita", "Tundra", "Lantern", "森"]
     private static let makers = ["ada", "bruno", "chloë", "dmitri", "esi", "fumiko", "goran"]
 
-    /// The invented palette with a rank from 1 to 60.
+    /// Returns the invented palette with a rank from 1 to 60.
     fileprivate static func invented(rank: Int) -> SamplePalette {
         let index = rank - 1
         var random = RepeatableNumbers(seed: UInt64(rank))
-        // Within ten ranks every adjective comes once, and the noun moves on with each ten: no two titles are the same.
+        // Within ten ranks every adjective occurs once, and the noun changes with each ten: all titles are different.
         let adjective = adjectives[index % adjectives.count]
         let noun = nouns[(index / adjectives.count + index) % nouns.count]
-        // As in life, most have five colours.
+        // As in real data, most have five colours.
         let colorCount = [5, 5, 5, 4, 5, 3, 5][index % 7]
         return SamplePalette(
-            // 7,919 and 99,991 are primes, so the identifiers are different from each other and in another order than the ranks.
+            // 7,919 and 99,991 are primes, so the identifiers are unique and in another order than the ranks.
             id: 700_000 + rank * 7_919 % 99_991,
             title: "\(adjective) \(noun)",
             userName: makers[random.number(below: makers.count)],
@@ -28,7 +28,7 @@ extension SamplePalette {
             colorWidths: widths(count: colorCount, isUneven: rank.isMultiple(of: 3)),
             rank: rank,
             viewCount: 200_000 / rank + random.number(below: 5_000),
-            // Falls with the rank, so that an order by votes is the order by rank.
+            // Decreases with the rank, so that an order by votes is the order by rank.
             voteCount: 6_100 - rank * 100 + random.number(below: 100),
             commentCount: random.number(below: 400),
             heartCount: Double(random.number(below: 11)) / 2,
@@ -36,7 +36,7 @@ extension SamplePalette {
             text: rank.isMultiple(of: 5) ? "Made on a \(adjective.lowercased()) afternoon." : "")
     }
 
-    /// The shares of the width, which add up to 1: equal ones, or a half for the last colour and the rest for the others.
+    /// Returns the fractions of the width, whose sum is 1: equal ones, or a half for the last colour and the rest for the others.
     private static func widths(count: Int, isUneven: Bool) -> [Double] {
         switch (count, isUneven) {
         case (5, false): [0.2, 0.2, 0.2, 0.2, 0.2]
@@ -49,7 +49,7 @@ extension SamplePalette {
     }
 }
 
-/// Numbers that look random and are always the same for a seed.
+/// A pseudorandom generator with the same numbers for the same seed.
 private struct RepeatableNumbers {
     private var state: UInt64
 
@@ -57,7 +57,7 @@ private struct RepeatableNumbers {
         state = seed
     }
 
-    /// The next number from 0 up to, but not including, the bound. (SplitMix64, by Guy Steele, Doug Lea and Christine Flood.)
+    /// Returns the next number below a bound. (SplitMix64, by Guy Steele, Doug Lea and Christine Flood.)
     mutating func number(below bound: Int) -> Int {
         state &+= 0x9e37_79b9_7f4a_7c15
         var mixed = state

@@ -34,8 +34,8 @@ struct Answer: Sendable {
         return Answer(status: 304, body: Data(), entityTag: entityTag)
     }
 
-    /// The first half of the body, as if the connection to something behind the server had broken. Half of an object or an array is
-    /// never valid JSON. There is no tag, because nobody should ask for this answer again.
+    /// The first half of the body, as after a broken connection. Half of an object or an array is never valid JSON. It has no tag,
+    /// because no client should revalidate this answer.
     var cutInHalf: Answer {
         Answer(status: status, body: body.prefix(body.count / 2))
     }

@@ -1,11 +1,11 @@
 /// The part of the service that answers like Bandcamp's version 3.
 ///
-/// An unknown identifier is answered with status 200 and an error in the body. The recorded answers have no status with them, and
-/// the clients of that time looked at the body alone, so this is the case that a careful client has to be ready for.
+/// An unknown identifier is answered with status 200 and an error in the body. The recorded answers do not include their status, and
+/// clients of that time read the body only, so this is the case that a careful client must handle.
 struct BandcampEndpoints: Sendable {
     let catalog: BandCatalog
 
-    /// The answer, or nil when the path is not one of Bandcamp's.
+    /// Returns the answer; nil when the path is not one of Bandcamp's.
     func answer(_ question: Question) -> Answer? {
         switch question.path {
         case "/api/band/3/search": search(question)
@@ -17,7 +17,7 @@ struct BandcampEndpoints: Sendable {
         }
     }
 
-    /// Finds bands by their whole name, upper and lower case not told apart, for one name or several.
+    /// Finds bands by one or more complete names, ignoring case.
     private func search(_ question: Question) -> Answer {
         guard let names = question.list("name"), !names.isEmpty else { return missing("name") }
         let wanted = Set(names.map { $0.lowercased() })
@@ -31,7 +31,7 @@ struct BandcampEndpoints: Sendable {
         return .json(band.json)
     }
 
-    /// A band that is not known has an empty discography, as recorded.
+    /// Returns a discography, which is empty for an unknown band, as recorded.
     private func discography(_ question: Question) -> Answer {
         guard let identifier = question.parameters["band_id"] else { return missing("band_id") }
         let band = Int(identifier).flatMap { catalog.band(id: $0) }
@@ -45,7 +45,7 @@ struct BandcampEndpoints: Sendable {
         return .json(album.details(by: band))
     }
 
-    /// One track, or for several identifiers an object with a member for each that is known.
+    /// Returns one track, or for several identifiers an object with a member for each known track.
     private func track(_ question: Question) -> Answer {
         guard let identifiers = question.list("track_id"), !identifiers.isEmpty else { return missing("track_id") }
         let found = identifiers.compactMap { Int($0) }.compactMap { catalog.track(id: $0) }
@@ -72,14 +72,14 @@ extension SampleBand {
 }
 
 extension SampleAlbum {
-    /// The album as a discography lists it.
+    /// Returns the album as part of a discography.
     fileprivate func summary(by band: SampleBand) -> [String: JSON] {
         var members = common(by: band)
         members["artist"] = .string(band.name)
         return members
     }
 
-    /// The album by itself: it has no artist, but its texts and tracks.
+    /// Returns the album itself, with its texts and tracks, but without an artist.
     fileprivate func details(by band: SampleBand) -> JSON {
         var members = common(by: band)
         members["about"] = .text(about)
@@ -100,7 +100,7 @@ extension SampleAlbum {
 }
 
 extension SampleTrack {
-    /// The track as its album lists it.
+    /// Returns the track as part of its album.
     fileprivate func summary(on album: SampleAlbum, by band: SampleBand) -> [String: JSON] {
         var members: [String: JSON] = [
             "track_id": .integer(id), "album_id": .integer(album.id), "band_id": .integer(band.id), "number": .integer(number),
@@ -114,7 +114,7 @@ extension SampleTrack {
         return members
     }
 
-    /// The track by itself, with its texts; null where there are none.
+    /// Returns the track itself, with its texts; null where there are none.
     fileprivate func details(on album: SampleAlbum, by band: SampleBand) -> JSON {
         var members = summary(on: album, by: band)
         members["lyrics"] = .text(lyrics)

@@ -1,4 +1,4 @@
-/// How good or bad the service is right now: its delay, and the answers it was told to spoil.
+/// The current behaviour of the service: its delay, and the planned failures.
 struct Behavior: Sendable {
     enum Spoiling: Sendable {
         case failure(status: Int)

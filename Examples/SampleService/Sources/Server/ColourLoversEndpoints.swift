@@ -2,11 +2,11 @@
 struct ColourLoversEndpoints: Sendable {
     let catalog: PaletteCatalog
 
-    /// The most palettes one answer holds, however many are asked for.
+    /// The maximum number of palettes in an answer, for any requested number.
     private static let largestPage = 100
     private static let defaultPage = 20
 
-    /// The answer, or nil when the path is not one of COLOURlovers'.
+    /// Returns the answer; nil when the path is not one of COLOURlovers'.
     func answer(_ question: Question) -> Answer? {
         let identifierPrefix = "/api/palette/"
         let isTop = question.path == "/api/palettes/top"
@@ -22,7 +22,7 @@ struct ColourLoversEndpoints: Sendable {
         return list(Array(page), question)
     }
 
-    /// A list of one palette, or an empty list when it is unknown: this service answers with lists only.
+    /// Returns a list with one palette, or an empty list when it is unknown: this service returns lists only.
     private func palette(_ identifier: String, _ question: Question) -> Answer {
         list(Int(identifier).flatMap { catalog.palette(id: $0) }.map { [$0] } ?? [], question)
     }
@@ -32,7 +32,7 @@ struct ColourLoversEndpoints: Sendable {
         return Answer.json(.array(palettes.map { $0.json(showsWidths: showsWidths) })).tagged
     }
 
-    /// The number in a parameter; nil when something else stands there, or less than zero.
+    /// Returns the number in a parameter; nil for another or a negative value.
     private func number(_ name: String, in question: Question, default missing: Int) -> Int? {
         guard let text = question.parameters[name] else { return missing }
         return Int(text).flatMap { $0 >= 0 ? $0 : nil }

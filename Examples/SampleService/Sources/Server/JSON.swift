@@ -1,7 +1,6 @@
 internal import Foundation
 
-/// A JSON value. Answers are made of these rather than of coded structures because an absent key and a null are different answers,
-/// and both occur.
+/// A JSON value. Answers use it rather than coded structures because an absent key and a null are different, and both occur.
 enum JSON: Sendable, Encodable {
     case null
     case boolean(Bool)
@@ -22,7 +21,7 @@ enum JSON: Sendable, Encodable {
         }
     }
 
-    /// A string, or null without one.
+    /// Returns a string, or null for nil.
     static func text(_ string: String?) -> JSON {
         string.map(JSON.string) ?? .null
     }

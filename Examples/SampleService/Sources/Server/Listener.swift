@@ -2,23 +2,23 @@ internal import FlyingFox
 internal import FlyingSocks
 internal import Foundation
 
-/// An HTTP server that listens on the loopback interface and hands every request to a responder.
+/// An HTTP server that listens on the loopback interface and passes every request to a responder.
 struct Listener: Sendable {
     let port: UInt16
     private let server: HTTPServer
     private let running: Task<Void, Never>
 
-    /// Opens a port and returns when it listens; port 0 takes a free one.
+    /// Opens a port and returns when it is listening; port 0 selects a free one.
     static func open(port: UInt16, responder: Responder) async throws -> Listener {
         let configuration = HTTPServer.Configuration(
             address: try sockaddr_in.inet(ip4: "127.0.0.1", port: port),
-            // The longest delay anyone may set; the server would answer 500 on its own after this many seconds.
+            // The maximum delay; after this number of seconds, the server itself would answer 500.
             timeout: 3600,
             logger: .disabled)
         let server = HTTPServer(config: configuration, handler: ClosureHTTPHandler { await responder.respond(to: $0) })
 
-        // `run()` returns only when the server ends, and waiting for it to listen never ends when it cannot, so whichever reports
-        // first decides.
+        // `run()` returns only when the server ends, and waiting for it to listen never ends when it cannot, so the first of the two
+        // decides.
         let (outcomes, outcome) = AsyncStream.makeStream(of: Result<Void, any Error>.self)
         let running = Task {
             do {
@@ -56,14 +56,14 @@ struct Listener: Sendable {
         throw CancellationError()
     }
 
-    /// Closes the port and the connections, and waits until both are closed.
+    /// Closes the port and the connections, and waits for that.
     func close() async {
         await server.stop(timeout: 0)
         running.cancel()
         await running.value
     }
 
-    /// Begins to close the port and the connections, without waiting.
+    /// Starts closing the port and the connections, without waiting.
     func cancel() {
         running.cancel()
     }

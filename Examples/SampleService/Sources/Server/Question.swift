@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A request as the endpoints see it.
+/// A request in the form for the endpoints.
 struct Question: Sendable {
     let method: String
     let target: String
@@ -16,14 +16,14 @@ struct Question: Sendable {
         self.knownEntityTags = Self.entityTags(in: ifNoneMatch)
     }
 
-    /// The parts of a parameter that may hold several values with commas between them; nil when it is missing.
+    /// Returns the values of a comma-separated parameter; nil when it is missing.
     func list(_ name: String) -> [String]? {
         parameters[name].map { value in
             value.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
         }
     }
 
-    /// Decoded here because a plus sign means a space in a web form's query, and URLComponents leaves it as it is.
+    /// Decoded here because a plus sign means a space in a form's query, which URLComponents does not convert.
     private static func decode(_ encodedQuery: String) -> [String: String] {
         var parameters: [String: String] = [:]
         for pair in encodedQuery.split(separator: "&") {

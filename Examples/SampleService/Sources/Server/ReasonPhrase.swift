@@ -1,4 +1,4 @@
-/// The words that go with an HTTP status.
+/// The reason phrases of HTTP statuses.
 enum ReasonPhrase {
     static func phrase(for status: Int) -> String {
         switch status {

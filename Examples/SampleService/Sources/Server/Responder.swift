@@ -2,7 +2,7 @@ internal import ExampleSupport
 internal import FlyingFox
 internal import Foundation
 
-/// Decides the answer to each request. The whole decision is made at once on arrival, under one lock; only then is it delayed.
+/// Decides the answer to each request. The decision is made on arrival, under one lock, and then delayed.
 final class Responder: Sendable {
     /// Everything that a request reads or changes.
     struct State: Sendable {

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A place in a text, both counted from 1.
+/// A position in a text, with line and column from 1.
 struct CSVPosition {
     var line: Int
     var column: Int
@@ -9,25 +9,25 @@ struct CSVPosition {
 /// One field of a record.
 struct CSVField {
     var text: String
-    /// Whether the field stands in quotes. Empty without quotes means no value; empty in quotes means empty text.
+    /// Whether the field is quoted. Empty without quotes means no value; empty in quotes means an empty string.
     var isQuoted = false
     var position = CSVPosition(line: 1, column: 1)
 
     var isNil: Bool { text.isEmpty && !isQuoted }
 }
 
-/// One record: a line, unless quoted fields stretch it over several.
+/// A record: one line, unless quoted fields contain line ends.
 struct CSVRecord {
     var fields: [CSVField]
     var line: Int
-    /// Its bytes in the file, the line end included.
+    /// The bytes of the record in the file, including the line end.
     var range: Range<Int>
 }
 
-/// Reads CSV as RFC 4180 describes it, from bytes that come in pieces of any size.
+/// Parses CSV according to RFC 4180, from chunks of bytes of any size.
 ///
-/// Lines end with LF or CRLF. Empty lines are passed over. Nothing is guessed: a quote inside an unquoted field, text behind a closing
-/// quote, a quote that is never closed, a lone carriage return and text that is no UTF-8 are errors.
+/// Lines end with LF or CRLF. Empty lines are skipped. Errors are a quote inside an unquoted field, text after a closing quote, an
+/// unclosed quote, a lone carriage return, and invalid UTF-8.
 struct CSVParser {
     private enum State { case fieldStart, unquoted, quoted, quoteInQuoted, carriageReturn }
 
@@ -40,15 +40,15 @@ struct CSVParser {
     private var recordLine: Int
     private var bytes: [UInt8] = []
     private var fields: [CSVField] = []
-    /// Whether a line outside quotes has ended with CRLF.
+    /// Whether a line outside of quotes has ended with CRLF.
     private(set) var usesCarriageReturns = false
 
-    /// Makes a parser.
+    /// Creates a parser.
     ///
     /// - Parameters:
-    ///   - url: the file, for errors.
-    ///   - line: the line that the bytes begin with.
-    ///   - offset: the place of the first byte in the file.
+    ///   - url: The file, for errors.
+    ///   - line: The number of the first line.
+    ///   - offset: The offset of the first byte in the file.
     init(url: URL, line: Int = 1, offset: Int = 0) {
         self.url = url
         position = CSVPosition(line: line, column: 1)
@@ -58,7 +58,7 @@ struct CSVParser {
         recordLine = line
     }
 
-    /// Reads the next bytes and calls `body` with each record that they complete.
+    /// Parses the next bytes and calls `body` with each record that they complete.
     mutating func parse(_ chunk: Data, _ body: (CSVRecord) throws -> Void) throws {
         for byte in chunk {
             try take(byte, body)
@@ -66,7 +66,7 @@ struct CSVParser {
             if byte == .lineFeed {
                 position = CSVPosition(line: position.line + 1, column: 1)
             } else if byte & 0xC0 != 0x80 {
-                // Bytes that continue a character do not count.
+                // Continuation bytes of a character do not count.
                 position.column += 1
             }
             if state == .fieldStart, bytes.isEmpty { fieldPosition = position }
@@ -74,7 +74,7 @@ struct CSVParser {
         }
     }
 
-    /// Ends the text; a last line without a line end counts.
+    /// Ends the text; a last line without a line end is included.
     mutating func finish(_ body: (CSVRecord) throws -> Void) throws {
         switch state {
         case .quoted:
@@ -97,7 +97,7 @@ struct CSVParser {
             try endRecord(body, lineEnd: 1)
         case (.carriageReturn, _): throw loneCarriageReturn()
         case (_, .carriageReturn):
-            // What comes before it is kept as it is until the line feed proves that the record ends here.
+            // The text before it is kept until a line feed shows that the record ends here.
             try endField()
             state = .carriageReturn
         case (_, .lineFeed):
@@ -128,7 +128,7 @@ struct CSVParser {
         bytes = []
     }
 
-    /// Hands the record over. At the end of the file its last field is still open.
+    /// Passes the record to `body`. At the end of the file, its last field is still open.
     private mutating func endRecord(_ body: (CSVRecord) throws -> Void, lineEnd: Int = 0) throws {
         if lineEnd == 0 { try endField() }
         let record = CSVRecord(fields: fields, line: recordLine, range: recordStart..<offset + lineEnd)

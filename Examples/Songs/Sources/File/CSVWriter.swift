@@ -1,14 +1,14 @@
 internal import Foundation
 
-/// Writes records as RFC 4180 describes them: in quotes where it must be, and as ``CSVParser`` reads them back.
+/// Writes records according to RFC 4180: quoted where needed, and as ``CSVParser`` parses them.
 struct CSVWriter {
     /// Whether lines end with CRLF instead of LF.
     var usesCarriageReturns = false
 
-    /// What ends a line.
+    /// The bytes of a line end.
     var lineEnd: [UInt8] { usesCarriageReturns ? [13, 10] : [10] }
 
-    /// The bytes of a record with its line end.
+    /// Returns the bytes of a record with its line end.
     func line(_ fields: [CSVField]) -> Data {
         var bytes: [UInt8] = []
         for (index, field) in fields.enumerated() {
@@ -19,7 +19,7 @@ struct CSVWriter {
         return Data(bytes)
     }
 
-    // Bytes, not characters: to Swift, CR LF is one character, and so is a quote with an accent on it.
+    // Bytes, not characters: to Swift, CR LF is one character, and so is a quote with a combining accent.
     private func append(_ field: CSVField, to bytes: inout [UInt8]) {
         let text = field.text.utf8
         guard field.isQuoted || text.contains(where: { [Self.quote, UInt8(ascii: ","), 10, 13].contains($0) }) else {

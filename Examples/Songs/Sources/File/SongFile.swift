@@ -1,9 +1,9 @@
 internal import ExampleSupport
 internal import Foundation
 
-/// The file of a store: checked when the store is added, read, and replaced as a whole.
+/// The file of a store, which is checked when the store is added, read, and replaced as a whole.
 struct SongFile {
-    /// By what a file is known to be the one that was read, without reading it again.
+    /// Identifies the version of a file that was read, without reading it again.
     struct Stamp: Equatable {
         fileprivate let number: UInt64
         fileprivate let size: UInt64
@@ -14,7 +14,7 @@ struct SongFile {
 
     /// Checks that `url` names a file.
     ///
-    /// - Throws: ``SongFileError`` for no URL and for one that is no file's.
+    /// - Throws: ``SongFileError`` for a missing URL and for one that is not a file URL.
     init(_ url: URL?) throws {
         guard let url else {
             throw SongFileError(.unreachable, nil, "The store has no URL.", advice: "Add it with the file URL of a CSV file.")
@@ -27,12 +27,12 @@ struct SongFile {
         self.url = url
     }
 
-    /// The UUID of the store: it follows from the path, so that the URIs of objects are the same in every process.
+    /// The UUID of the store, derived from the path, so that the URIs of objects are the same in every process.
     var storeIdentifier: String { UUID(derivedFrom: url.standardizedFileURL.resolvingSymlinksInPath().path).uuidString }
 
     // MARK: Opening
 
-    /// Makes sure that there is a file that can be read and, unless the store is read-only, written. A new file gets `contents`.
+    /// Checks that there is a readable file, and a writable one unless the store is read-only. A new file gets `contents`.
     func prepare(isReadOnly: Bool, contents: Data) throws {
         var isDirectory = false
         if !exists(&isDirectory) {
@@ -58,7 +58,7 @@ struct SongFile {
 
     /// Checks that the file may be replaced.
     func checkWritable() throws {
-        // A file without any write permission is meant to stay as it is, even where the user is allowed everything.
+        // A file without any write permission must not change, even where the user could write it.
         let permissions = try attributes()[.posixPermissions] as? NSNumber
         let directory = url.deletingLastPathComponent().path
         guard permissions.map({ $0.intValue & 0o222 != 0 }) ?? true, FileManager.default.isWritableFile(atPath: url.path) else {
@@ -84,7 +84,7 @@ struct SongFile {
         try reaching { try FileManager.default.attributesOfItem(atPath: url.path) }
     }
 
-    /// What the file is now.
+    /// Returns the current version of the file.
     func stamp() throws -> Stamp {
         let attributes = try attributes()
         return Stamp(
@@ -95,15 +95,15 @@ struct SongFile {
 
     // MARK: Reading
 
-    /// The file, open for reading. It stays the file that it is when another takes its place.
+    /// Opens the file for reading. The handle stays valid when the file is replaced.
     func open() throws -> FileHandle { try reaching { try FileHandle(forReadingFrom: url) } }
 
-    /// Calls `body` with the file piece by piece, so that a large one need not fit into memory.
+    /// Calls `body` with chunks of the file, so that a large one need not fit into memory.
     func forEachPiece(of handle: FileHandle, _ body: (Data) throws -> Void) throws {
         while let piece = try reaching({ try handle.read(upToCount: 1 << 16) }), !piece.isEmpty { try body(piece) }
     }
 
-    /// Some bytes of the file.
+    /// Returns a range of bytes of the file.
     func read(_ range: Range<Int>, from handle: FileHandle) throws -> Data {
         let data = try reaching {
             try handle.seek(toOffset: UInt64(range.lowerBound))
@@ -128,10 +128,10 @@ struct SongFile {
 
     // MARK: Writing
 
-    /// Puts a new file in the place of this one. When anything fails, the old file is as it was.
+    /// Replaces the file by a new one. A failure leaves the old file unchanged.
     ///
-    /// - Parameter write: fills the new file. What it has written is read through before it takes the place of the old file.
-    /// - Returns: the index of the new file.
+    /// - Parameter write: Writes the new file, which is read and checked before it replaces the old one.
+    /// - Returns: The index of the new file.
     func replace(_ format: SongFileFormat, _ write: (FileHandle) throws -> Void) throws -> SongIndex {
         try checkWritable()
         let permissions = try attributes()[.posixPermissions]
@@ -147,7 +147,7 @@ struct SongFile {
             try move(draft)
             return index
         } catch {
-            // The draft may not even have been made; what matters is the error that is on its way.
+            // The draft may not exist; the original error matters.
             try? FileManager.default.removeItem(at: draft)
             if let error = error as? SongFileError { throw error }
             throw SongFileError(
@@ -166,7 +166,7 @@ struct SongFile {
         }
     }
 
-    /// Moves the draft to the place of the file, in one step: a reader finds the old file or the new one.
+    /// Renames the draft atomically: a reader finds the old file or the new one.
     private func move(_ draft: URL) throws {
         #if os(Windows)
         _ = try FileManager.default.replaceItemAt(url, withItemAt: draft)

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Why a file of songs could not be read or written: which file, where in it, and what to do.
+/// The error of reading or writing a file of songs: the file, the position, and what to do.
 public struct SongFileError: LocalizedError, CustomNSError, Sendable {
     /// The kinds of failure.
     public enum Kind: Int, Sendable {
@@ -14,25 +14,25 @@ public struct SongFileError: LocalizedError, CustomNSError, Sendable {
         case malformed = 4
         /// Another program has written the file meanwhile.
         case changedOutside = 5
-        /// The objects cannot be put into the file as they are.
+        /// The objects cannot be represented in the file.
         case unstorable = 6
-        /// The fetch asks for something that cannot be told from rows.
+        /// The fetch requires more than rows.
         case unanswerable = 7
     }
 
     /// The kind of failure.
     public let kind: Kind
-    /// The file; nil for a store that was given none.
+    /// The file; nil for a store without one.
     public let url: URL?
     /// The line in the file, from 1.
     public let line: Int?
     /// The character in the line, from 1.
     public let column: Int?
-    /// What went wrong, a sentence.
+    /// The failure, in a sentence.
     public let reason: String
-    /// What to do about it, a sentence.
+    /// The recommended action, in a sentence.
     public let advice: String
-    /// The error below this one.
+    /// The underlying error.
     public let cause: (any Error)?
 
     init(
@@ -47,16 +47,16 @@ public struct SongFileError: LocalizedError, CustomNSError, Sendable {
         self.cause = cause
     }
 
-    /// The file, the place in it, the reason and the advice.
+    /// The file, the position, the reason and the advice.
     public var errorDescription: String? {
         let place = [url?.path ?? "No file", line.map { "line \($0)" }, column.map { "column \($0)" }].compactMap { $0 }
         return "\(place.joined(separator: ", ")): \(reason) \(advice)"
     }
 
-    /// What went wrong.
+    /// The failure.
     public var failureReason: String? { reason }
 
-    /// What to do about it.
+    /// The recommended action.
     public var recoverySuggestion: String? { advice }
 
     /// The domain of these errors.

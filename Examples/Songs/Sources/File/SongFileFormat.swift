@@ -1,6 +1,6 @@
 internal import CoreData
 
-/// What the first record of a file says: which column is which.
+/// The columns of a file, from its first record.
 struct SongColumns {
     let names: [String]
     let type: Int
@@ -8,7 +8,7 @@ struct SongColumns {
     let version: Int
 }
 
-/// What a row is known by, without its values: its identity, its version, what it refers to, and where its bytes are.
+/// The identity, version and references of a row, and its bytes, without its values.
 struct SongHeader {
     let entity: NSEntityDescription
     let id: UUID
@@ -16,15 +16,15 @@ struct SongHeader {
     /// The identifiers in the row's relationship columns, by the relationship's name.
     let references: [String: [UUID]]
     var line: Int
-    /// The row's bytes in the file.
+    /// The bytes of the row in the file.
     var range: Range<Int>
 }
 
-/// How objects of the model are written as rows: one row for an object, whatever its entity.
+/// Maps objects of the model to rows: one row for each object of any entity.
 ///
-/// The columns are `type`, `id`, `version`, the attributes of all entities and the relationships that ``SongModel`` marks. They may stand
-/// in any order. A column that is not a property of the row's entity is empty. Nil is an empty field, empty text is `""`. A to-many
-/// relationship is a list of identifiers with spaces between them.
+/// The columns are `type`, `id`, `version`, the attributes of all entities and the relationships that ``SongModel`` marks, in any order.
+/// A column that is not a property of the row's entity is empty. Nil is an empty field, an empty string is `""`. A to-many relationship
+/// is a list of identifiers separated by spaces.
 struct SongFileFormat {
     private let url: URL
     private let entities: [String: NSEntityDescription]
@@ -53,12 +53,12 @@ struct SongFileFormat {
         return names.filter { seen.insert($0).inserted }.map { CSVField(text: $0) }
     }
 
-    /// The relationships with columns of an entity.
+    /// Returns the relationships of an entity with columns.
     func storedRelationships(of entity: NSEntityDescription) -> [NSRelationshipDescription] { relationships[entity.name ?? ""] ?? [] }
 
     // MARK: Reading
 
-    /// Reads the first record of a file.
+    /// Parses the first record of a file.
     func columns(_ record: CSVRecord) throws -> SongColumns {
         let known = Set(newColumns.map(\.text))
         var seen: Set<String> = []
@@ -82,7 +82,7 @@ struct SongFileFormat {
             names: names, type: names.firstIndex(of: "type")!, id: names.firstIndex(of: "id")!, version: names.firstIndex(of: "version")!)
     }
 
-    /// Reads what a row is known by.
+    /// Parses the header of a row.
     func header(_ record: CSVRecord, _ columns: SongColumns) throws -> SongHeader {
         guard record.fields.count == columns.names.count else {
             let place =
@@ -118,7 +118,7 @@ struct SongFileFormat {
         )
     }
 
-    /// Reads the attributes of a row.
+    /// Parses the attributes of a row.
     func values(_ record: CSVRecord, _ columns: SongColumns, of header: SongHeader) throws -> [String: Any] {
         var values: [String: Any] = ["id": header.id]
         let own = Dictionary(uniqueKeysWithValues: (attributes[header.entity.name ?? ""] ?? []).map { ($0.name, $0) })
@@ -165,9 +165,9 @@ struct SongFileFormat {
 
     // MARK: Writing
 
-    /// A row as fields.
+    /// Returns a row as fields.
     ///
-    /// - Parameter value: the value of an attribute: text, a number or nil.
+    /// - Parameter value: Returns the value of an attribute: a string, a number or nil.
     func fields(of header: SongHeader, _ columns: SongColumns, value: (String) -> Any?) throws -> [CSVField] {
         guard value("id") as? UUID == header.id else {
             throw SongFileError(
@@ -191,7 +191,7 @@ struct SongFileFormat {
         case nil: return CSVField(text: "")
         case let text as String: return CSVField(text: text, isQuoted: text.isEmpty)
         case let number as NSNumber where number.doubleValue.isFinite:
-            // Whole numbers are written without a point, as people write them.
+            // Integral numbers are written without a decimal point.
             return CSVField(text: Int64(exactly: number.doubleValue).map { "\($0)" } ?? "\(number.doubleValue)")
         case let value?:
             throw SongFileError(

@@ -1,25 +1,25 @@
 internal import CoreData
 
-/// Every row of a file by what it is known by, made in one pass that keeps no values.
+/// An index of the rows of a file by their headers, built in one pass without values.
 ///
-/// It holds the file open: the bytes that it points to stay readable when another program puts a new file in the old one's place.
+/// It keeps the file open: the indexed bytes stay readable when another program replaces the file.
 struct SongIndex {
     let columns: SongColumns
     let writer: CSVWriter
-    /// The first bytes: the byte order mark, if there is one, and the first record.
+    /// The first bytes: the byte order mark, if any, and the first record.
     let firstLine: Range<Int>
     let stamp: SongFile.Stamp
     let handle: FileHandle
     /// The identifiers in the order of the rows.
     private(set) var order: [UUID] = []
     private(set) var headers: [UUID: SongHeader] = [:]
-    /// The relationships without a column, by object and name: the other ends of those with one.
+    /// The inverses of relationships with a column, by object and name.
     private var inverses: [UUID: [String: [UUID]]] = [:]
 
-    /// Reads a file from its beginning to its end.
+    /// Reads a file completely.
     ///
-    /// - Parameter visit: is called with each row.
-    /// - Throws: ``SongFileError`` at the first mistake in the file.
+    /// - Parameter visit: Called with each row.
+    /// - Throws: ``SongFileError`` at the first error in the file.
     init(
         scanning file: SongFile, _ format: SongFileFormat, visit: (CSVRecord, SongHeader, SongColumns) throws -> Void = { _, _, _ in }
     ) throws {
@@ -68,7 +68,7 @@ struct SongIndex {
         try connect(file, format)
     }
 
-    /// Finds the other end of every reference.
+    /// Resolves every reference.
     private mutating func connect(_ file: SongFile, _ format: SongFileFormat) throws {
         for id in order {
             guard let header = headers[id] else { continue }
@@ -88,10 +88,10 @@ struct SongIndex {
         }
     }
 
-    /// The objects at the other end of a relationship.
+    /// Returns the destinations of a relationship.
     func related(_ name: String, of id: UUID) -> [UUID] { headers[id]?.references[name] ?? inverses[id]?[name] ?? [] }
 
-    /// Reads one row.
+    /// Parses one row.
     func record(of header: SongHeader, in file: SongFile) throws -> CSVRecord {
         let bytes = try file.read(header.range, from: handle)
         var parser = CSVParser(url: file.url, line: header.line, offset: header.range.lowerBound)
@@ -106,7 +106,7 @@ struct SongIndex {
         return found
     }
 
-    /// The first line or a row as it stands in the file. The last line of a file may lack its end; here it has one.
+    /// Returns the bytes of the first line or a row. A missing line end at the end of the file is added.
     func line(_ range: Range<Int>, in file: SongFile) throws -> Data {
         let bytes = try file.read(range, from: handle)
         return bytes.last == 10 ? bytes : bytes + writer.lineEnd

@@ -2,16 +2,16 @@ public import CoreData
 
 /// An album.
 public class Album: NSManagedObject {
-    /// What the album is known by, in the file too. It is set once, when the album is made.
+    /// The identifier of the album, also in the file. It is set once, when the album is inserted.
     @NSManaged public var id: UUID
     /// The title of the album.
     @NSManaged public var title: String
-    /// The year it came out; 0 where that is not known.
+    /// The year of release; 0 if it is unknown.
     @NSManaged public var year: Int16
-    /// The songs on it.
+    /// The songs of the album.
     @NSManaged public var songs: Set<Song>
 
-    /// Gives the new album its identity.
+    /// Assigns the identifier of a new album.
     public override func awakeFromInsert() {
         super.awakeFromInsert()
         id = UUID()

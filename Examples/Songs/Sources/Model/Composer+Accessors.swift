@@ -1,5 +1,5 @@
-// What `@NSManaged` leaves to the Objective-C runtime on Apple's platforms: getters and setters under the symbols that the compiler
-// refers to. A symbol that is spelled wrong, or missing, does not link.
+// The accessors that `@NSManaged` leaves to the Objective-C runtime on Apple's platforms, under the symbols that the compiler refers to.
+// A misspelled or missing symbol does not link.
 #if !canImport(ObjectiveC)
 public import CoreData
 

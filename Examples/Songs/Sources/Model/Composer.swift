@@ -1,15 +1,15 @@
 public import CoreData
 
-/// Someone who writes songs.
+/// A composer of songs.
 public class Composer: NSManagedObject {
-    /// What the composer is known by, in the file too. It is set once, when the composer is made.
+    /// The identifier of the composer, also in the file. It is set once, when the composer is inserted.
     @NSManaged public var id: UUID
     /// The name.
     @NSManaged public var name: String
-    /// The songs that this composer wrote or helped to write.
+    /// The songs that the composer wrote or co-wrote.
     @NSManaged public var songs: Set<Song>
 
-    /// Gives the new composer an identity.
+    /// Assigns the identifier of a new composer.
     public override func awakeFromInsert() {
         super.awakeFromInsert()
         id = UUID()

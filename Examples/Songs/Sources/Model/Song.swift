@@ -2,22 +2,22 @@ public import CoreData
 
 /// A song.
 public class Song: NSManagedObject {
-    /// What the song is known by, in the file too. It is set once, when the song is made.
+    /// The identifier of the song, also in the file. It is set once, when the song is inserted.
     @NSManaged public var id: UUID
     /// The name of the song.
     @NSManaged public var name: String
-    /// How long it takes, in seconds.
+    /// The duration in seconds.
     @NSManaged public var duration: Double
-    /// Its place on the album, from 1; 0 while it has none.
+    /// The position on the album, from 1; 0 for none.
     @NSManaged public var trackNumber: Int16
-    /// The words, on as many lines as they have.
+    /// The lyrics, with line breaks.
     @NSManaged public var lyrics: String?
-    /// The album it is on.
+    /// The album of the song.
     @NSManaged public var album: Album?
-    /// Those who wrote it.
+    /// The composers of the song.
     @NSManaged public var composers: Set<Composer>
 
-    /// Gives the new song its identity.
+    /// Assigns the identifier of a new song.
     public override func awakeFromInsert() {
         super.awakeFromInsert()
         id = UUID()

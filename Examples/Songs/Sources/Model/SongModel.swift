@@ -1,11 +1,11 @@
 public import CoreData
 
-/// Songs, the albums they are on and the composers who wrote them: `Album` ⟷ `Song` ⟷⟷ `Composer`.
+/// The model of songs, their albums and their composers: `Album` ⟷ `Song` ⟷⟷ `Composer`.
 public enum SongModel {
-    /// The key in a relationship's user info that says that the file has a column for it. Its inverse follows from that column.
+    /// The user-info key of relationships with a column in the file. Their inverses are derived from the column.
     static let columnKey = "hasColumn"
 
-    /// Makes the model: a new one for each call, for a model belongs to the coordinators made of it.
+    /// Creates the model, a new one for each call, because a model belongs to the coordinators created with it.
     public static func make() -> NSManagedObjectModel {
         let song = NSEntityDescription(name: "Song", managedObjectClass: Song.self)
         let album = NSEntityDescription(name: "Album", managedObjectClass: Album.self)

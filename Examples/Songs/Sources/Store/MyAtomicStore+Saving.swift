@@ -1,7 +1,7 @@
 internal import CoreData
 
 extension MyAtomicStore {
-    /// Gives a node the values of its object, and connects it.
+    /// Copies the values of an object to its node, and connects the node.
     func fill(_ node: NSAtomicStoreCacheNode, from managedObject: NSManagedObject) {
         for name in managedObject.entity.attributesByName.keys { node.setValue(managedObject.value(forKey: name), forKey: name) }
         for name in managedObject.entity.relationshipsByName.keys {
@@ -13,8 +13,8 @@ extension MyAtomicStore {
         }
     }
 
-    /// The node of an object. One that is saved together with the object that leads to it may have none yet: it gets an empty one,
-    /// which is filled when its turn comes.
+    /// Returns the node of an object. An object saved together with one that refers to it may have no node yet: it gets an empty one,
+    /// which is filled later.
     func node(for managedObject: NSManagedObject) -> NSAtomicStoreCacheNode {
         if let node = self.cacheNode(for: managedObject.objectID) { return node }
         let node = NSAtomicStoreCacheNode(objectID: managedObject.objectID)
@@ -43,7 +43,7 @@ extension MyAtomicStore {
         }
     }
 
-    /// What the row of a node is to say apart from its attributes.
+    /// Returns the header of a node's row.
     private func header(of node: NSAtomicStoreCacheNode, _ id: UUID) -> SongHeader {
         let version = index.headers[id]?.version ?? 0
         var references: [String: [UUID]] = [:]
@@ -55,7 +55,7 @@ extension MyAtomicStore {
                 default: []
                 }
             let ids = others.compactMap { reference(of: $0.objectID) }
-            // Sets have no order; the file gets one that is the same in every run.
+            // Sets are unordered; the file has an order that is the same in every run.
             references[relationship.name] = ids.sorted { $0.uuidString < $1.uuidString }
         }
         let isWritten = version == 0 || changedIdentifiers.contains(id)
@@ -63,7 +63,7 @@ extension MyAtomicStore {
             entity: node.objectID.entity, id: id, version: isWritten ? version + 1 : version, references: references, line: 0, range: 0..<0)
     }
 
-    /// Makes the mapping say what the file says: after a save that went wrong, too.
+    /// Updates the mapping from the file, also after a failed save.
     func mapRows() {
         newIdentifiers = []
         changedIdentifiers = []

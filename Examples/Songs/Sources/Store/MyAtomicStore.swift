@@ -2,20 +2,20 @@ public import CoreData
 
 /// An atomic store over a CSV file: the first store of the article *Diving into Core Data with Incremental and Atomic Stores*.
 ///
-/// It reads the whole file when it is added and writes the whole file at each save. A save that fails leaves the file as it was, and so
-/// does one that would overwrite what another program has written since.
+/// It reads the whole file when it is added and writes the whole file at each save. A failed save leaves the file unchanged; a save that
+/// would overwrite another program's changes fails.
 ///
 /// ```swift
 /// NSPersistentStoreCoordinator.registerStoreClass(MyAtomicStore.self, type: MyAtomicStore.storeType)
 /// container.persistentStoreDescriptions = [MyAtomicStore.storeDescription(at: url)]
 /// ```
 public final class MyAtomicStore: NSAtomicStore {
-    // The framework calls a store for one thing at a time.
+    // The framework calls a store for one request at a time.
 
-    /// The type under which the store is registered.
+    /// The type that the store is registered under.
     public static let storeType = NSPersistentStore.StoreType(rawValue: "MyAtomicStore")
 
-    /// Describes the store of a file, for a container.
+    /// Returns the description of a file's store, for a container.
     public static func storeDescription(at url: URL) -> NSPersistentStoreDescription {
         let description = NSPersistentStoreDescription(url: url)
         description.type = storeType.rawValue
@@ -25,19 +25,19 @@ public final class MyAtomicStore: NSAtomicStore {
     /// The type of the store.
     public override var type: String { Self.storeType.rawValue }
 
-    /// The objects by what the file knows them by. Not the objects themselves: those are the contexts'.
+    /// The IDs of objects by their identifiers in the file. The objects themselves belong to contexts.
     var objectMapping = [UUID: NSManagedObjectID]()
 
     var file: SongFile!
     var format: SongFileFormat!
     /// The file as it was last read or written.
     var index: SongIndex!
-    /// The objects that have come since, in order.
+    /// The objects added since, in order.
     var newIdentifiers: [UUID] = []
-    /// The objects that have changed since.
+    /// The objects changed since.
     var changedIdentifiers: Set<UUID> = []
 
-    /// Checks the file, begins one where there is none, and sets the metadata.
+    /// Checks or creates the file, and sets the metadata.
     ///
     /// - Throws: ``SongFileError`` for a file that cannot be reached, read or (unless the store is read-only) written.
     public override func loadMetadata() throws {
@@ -49,7 +49,7 @@ public final class MyAtomicStore: NSAtomicStore {
 
     /// Reads the file: a cache node for each row, and the relationships between the nodes.
     ///
-    /// - Throws: ``SongFileError`` with the line and column of the first mistake in the file.
+    /// - Throws: ``SongFileError`` with the line and column of the first error in the file.
     public override func load() throws {
         index = try SongIndex(scanning: file, format) { record, header, columns in
             // The reference ID: the row's own identifier.
@@ -66,7 +66,7 @@ public final class MyAtomicStore: NSAtomicStore {
         connectNodes()
     }
 
-    /// Connects the nodes as the rows' references say, in both directions: a song's node has its album's node under “album”.
+    /// Connects the nodes by the rows' references, in both directions: a song's node has its album's node under “album”.
     private func connectNodes() {
         for id in index.order {
             guard let cacheNode = node(id) else { continue }
@@ -81,12 +81,12 @@ public final class MyAtomicStore: NSAtomicStore {
 
     // MARK: Saving (see MyAtomicStore+Saving.swift)
 
-    /// The reference of a new object: its own identifier, which is unique and follows from its values.
+    /// Returns the reference object of a new object: its identifier, which is unique.
     public override func newReferenceObject(for managedObject: NSManagedObject) -> Any {
         managedObject.value(forKey: "id") ?? UUID()
     }
 
-    /// The node of a new object.
+    /// Returns the node of a new object.
     public override func newCacheNode(for managedObject: NSManagedObject) -> NSAtomicStoreCacheNode {
         let node = node(for: managedObject)
         if let id = reference(of: managedObject.objectID) { newIdentifiers.append(id) }
@@ -94,21 +94,21 @@ public final class MyAtomicStore: NSAtomicStore {
         return node
     }
 
-    /// Brings the node of a changed object up to date.
+    /// Updates the node of a changed object.
     public override func updateCacheNode(_ node: NSAtomicStoreCacheNode, from managedObject: NSManagedObject) {
         if let id = reference(of: managedObject.objectID) { changedIdentifiers.insert(id) }
         fill(node, from: managedObject)
     }
 
-    /// Takes the nodes of deleted objects out of the mapping. The relationships that led to them are changes of the objects at their
-    /// other ends, and come by ``updateCacheNode(_:from:)``.
+    /// Removes the nodes of deleted objects from the mapping. Relationships to them are changes of the related objects, for which
+    /// ``updateCacheNode(_:from:)`` is called.
     public override func willRemoveCacheNodes(_ cacheNodes: Set<NSAtomicStoreCacheNode>) {
         for node in cacheNodes {
             if let id = reference(of: node.objectID) { objectMapping[id] = nil }
         }
     }
 
-    /// Writes the file anew from the nodes.
+    /// Writes the file from the nodes.
     ///
     /// - Throws: ``SongFileError`` when the file cannot be written, and when another program has written it since it was read.
     public override func save() throws {
@@ -121,7 +121,7 @@ public final class MyAtomicStore: NSAtomicStore {
         mapRows()
     }
 
-    /// Takes the nodes apart: they hold each other, and would outlive the store.
+    /// Disconnects the nodes, which would otherwise keep each other alive.
     public override func willRemove(from coordinator: NSPersistentStoreCoordinator?) {
         for node in cacheNodes() {
             for name in node.objectID.entity.relationshipsByName.keys { node.setValue(nil, forKey: name) }

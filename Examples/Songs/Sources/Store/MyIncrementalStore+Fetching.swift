@@ -2,7 +2,7 @@ internal import CoreData
 internal import ExampleSupport
 
 extension MyIncrementalStore {
-    /// Answers a fetch in the form that it asks for.
+    /// Executes a fetch with the requested result type.
     func fetch(_ fetchRequest: NSFetchRequest<any NSFetchRequestResult>, with context: NSManagedObjectContext) throws -> Any {
         counters.withLock { $0.fetches += 1 }
         try updateHeaders()
@@ -15,22 +15,22 @@ extension MyIncrementalStore {
             var songs: [NSManagedObject] = []
             for songID in songIDs {
                 guard let objectID = objectID(songID) else { continue }
-                // The object that lives in the context already, or a new fault. Its values are read when they are asked for.
+                // The registered object, or a new fault, whose values are read on demand.
                 songs.append(context.object(with: objectID))
             }
             return songs
         }
     }
 
-    /// The identifiers of what a request asks for: songs, or objects of another entity.
+    /// Returns the identifiers of a request's objects: songs, or objects of another entity.
     ///
-    /// The predicate and the order are evaluated over rows. A row is read only when one of them asks for an attribute, and once at most.
+    /// The predicate and the order are evaluated on rows. A row is read only when one of them needs an attribute, and once at most.
     private func getSongsIds(byRequest fetchRequest: NSFetchRequest<any NSFetchRequestResult>) throws -> [UUID] {
         let found = try rows(for: fetchRequest)
         return fetchRequest.page(found).map(\.header.id)
     }
 
-    /// The rows that the predicate matches, in order, before offset and limit.
+    /// Returns the rows that match the predicate, in order, before offset and limit.
     private func rows(for fetchRequest: NSFetchRequest<any NSFetchRequestResult>) throws -> [SongRow] {
         guard let entity = fetchRequest.entity else { return [] }
         let rows = SongRows(store: self)

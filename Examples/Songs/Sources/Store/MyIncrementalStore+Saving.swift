@@ -2,7 +2,7 @@ internal import CoreData
 internal import ExampleSupport
 
 extension MyIncrementalStore {
-    /// Writes the file anew: changed rows with their versions counted up, new ones with version 1, the others byte for byte.
+    /// Writes the file: changed rows with incremented versions, new ones with version 1, the others byte for byte.
     func save(_ saveRequest: NSSaveChangesRequest) throws {
         try updateHeaders()
         try findConflicts(in: saveRequest)
@@ -28,7 +28,7 @@ extension MyIncrementalStore {
         throw SongFileError(.unstorable, file.url, "\(object.objectID) has no identifier.", advice: "Save objects of this store only.")
     }
 
-    /// The bytes of a row as it is to be: those of the file unless there is an object to be written.
+    /// Returns the new bytes of a row: those of the file unless there is an object to write.
     private func row(_ id: UUID, _ object: NSManagedObject?) throws -> Data {
         guard let object else {
             guard let header = index.headers[id] else { return Data() }
@@ -37,7 +37,7 @@ extension MyIncrementalStore {
         var references: [String: [UUID]] = [:]
         for relationship in format.storedRelationships(of: object.entity) {
             let ids = object.objectIDs(forRelationshipNamed: relationship.name).compactMap { referenceObject(for: $0) as? UUID }
-            // Sets have no order; the file gets one that is the same in every run.
+            // Sets are unordered; the file has an order that is the same in every run.
             references[relationship.name] = ids.sorted { $0.uuidString < $1.uuidString }
         }
         let version = (index.headers[id]?.version ?? 0) + 1
@@ -47,7 +47,7 @@ extension MyIncrementalStore {
 
     /// Compares the versions in the file with those that the objects were read with.
     ///
-    /// - Throws: code 133020 with a conflict for each object that another program has changed or deleted.
+    /// - Throws: Code 133020 with a conflict for each object that another program has changed or deleted.
     private func findConflicts(in saveRequest: NSSaveChangesRequest) throws {
         let changed = (saveRequest.updatedObjects ?? []).union(saveRequest.deletedObjects ?? []).union(saveRequest.lockedObjects ?? [])
         let conflicts = try changed.compactMap { object -> NSMergeConflict? in

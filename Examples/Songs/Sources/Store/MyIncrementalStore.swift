@@ -3,36 +3,35 @@ internal import ExampleSupport
 
 /// An incremental store over a CSV file: the second store of the article *Diving into Core Data with Incremental and Atomic Stores*.
 ///
-/// When it is added it reads what each row is known by, and no values. The values of an object are read from its row when its fault
-/// fires. Every row has a version, which is kept in the file and counted up by each save; a save that meets a row with another version
-/// than the object was read with, because another program has written it, fails with code 133020, or is settled by the merge policy.
+/// When it is added, it reads the headers of rows, and no values. The values of an object are read from its row when its fault fires.
+/// Every row has a version in the file, which each save increments; a save of an object whose row has another version, because another
+/// program has written it, fails with code 133020, or is resolved by the merge policy.
 ///
 /// ```swift
 /// NSPersistentStoreCoordinator.registerStoreClass(MyIncrementalStore.self, type: MyIncrementalStore.storeType)
 /// container.persistentStoreDescriptions = [MyIncrementalStore.storeDescription(at: url)]
 /// ```
 public final class MyIncrementalStore: NSIncrementalStore {
-    // The framework calls a store for one thing at a time; only `counters`, which may be read from anywhere meanwhile, is locked.
+    // The framework calls a store for one request at a time; only `counters`, which may be read on any thread, has a lock.
 
-    /// What a store has had to do.
+    /// The counters of a store.
     public struct Statistics: Sendable, Hashable {
-        /// How many times the file was read through for what its rows are known by: when it was opened, and when another program had
-        /// written it.
+        /// The number of scans of the file for the headers of rows: when it was opened, and after changes by other programs.
         public internal(set) var scans = 0
-        /// How many fetches were answered.
+        /// The number of executed fetches.
         public internal(set) var fetches = 0
-        /// How many rows were read for their values.
+        /// The number of rows whose values were read.
         public internal(set) var rowsRead = 0
-        /// How many relationships were asked for.
+        /// The number of fulfilled relationship faults.
         public internal(set) var relationshipFaults = 0
-        /// How many saves were written.
+        /// The number of saves.
         public internal(set) var saves = 0
     }
 
-    /// The type under which the store is registered.
+    /// The type that the store is registered under.
     public static let storeType = NSPersistentStore.StoreType(rawValue: "MyIncrementalStore")
 
-    /// Describes the store of a file, for a container.
+    /// Returns the description of a file's store, for a container.
     public static func storeDescription(at url: URL) -> NSPersistentStoreDescription {
         let description = NSPersistentStoreDescription(url: url)
         description.type = storeType.rawValue
@@ -42,19 +41,19 @@ public final class MyIncrementalStore: NSIncrementalStore {
     /// The type of the store.
     public override var type: String { Self.storeType.rawValue }
 
-    /// What the store has had to do so far. May be read from any thread.
+    /// The counters of the store. Use it on any thread.
     public var statistics: Statistics { counters.withLock { $0 } }
 
     let counters = Locked(Statistics())
     var file: SongFile!
     var format: SongFileFormat!
-    /// The file as it was last read through.
+    /// The file as it was last scanned.
     var index: SongIndex!
 
-    /// Checks the file, begins one where there is none, reads what its rows are known by, and sets the metadata.
+    /// Checks or creates the file, reads its headers, and sets the metadata.
     ///
-    /// - Throws: ``SongFileError`` for a file that cannot be reached, read or (unless the store is read-only) written, and for one that is
-    ///   corrupt. What is wrong with a value shows when the value is read.
+    /// - Throws: ``SongFileError`` for a file that cannot be reached, read or (unless the store is read-only) written, and for a damaged
+    ///   one. An invalid value is reported when it is read.
     public override func loadMetadata() throws {
         file = try SongFile(url)
         format = SongFileFormat(persistentStoreCoordinator!.managedObjectModel, url: file.url)
@@ -73,7 +72,7 @@ public final class MyIncrementalStore: NSIncrementalStore {
         if try file.stamp() != index.stamp { try loadHeaders() }
     }
 
-    /// Answers a fetch or a save.
+    /// Executes a fetch or a save.
     public override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
         if request.requestType == .fetchRequestType, let context, let fetchRequest = request as? NSFetchRequest<any NSFetchRequestResult> {
             return try fetch(fetchRequest, with: context)
@@ -84,10 +83,10 @@ public final class MyIncrementalStore: NSIncrementalStore {
         return try super.execute(request, with: context)
     }
 
-    /// The values of an object, read from its row. A song's album is not among them, though the row names it: it is asked for by
-    /// ``newValue(forRelationship:forObjectWith:with:)``, which reads nothing.
+    /// Returns the values of an object, read from its row. A song's album is omitted, although the row names it:
+    /// ``newValue(forRelationship:forObjectWith:with:)`` returns it without reading.
     ///
-    /// - Throws: code 133000 when the file has no such row, ``SongFileError`` when the row is corrupt.
+    /// - Throws: Code 133000 when the file has no such row, ``SongFileError`` when the row is damaged.
     public override func newValuesForObject(
         with objectID: NSManagedObjectID, with context: NSManagedObjectContext
     ) throws -> NSIncrementalStoreNode {
@@ -96,7 +95,7 @@ public final class MyIncrementalStore: NSIncrementalStore {
         return NSIncrementalStoreNode(objectID: objectID, withValues: try values(of: header), version: header.version)
     }
 
-    /// The objects of a relationship: the row names them, or rows elsewhere name this one. No row is read for it.
+    /// Returns the objects of a relationship, which the headers of rows contain. No row is read.
     public override func newValue(
         forRelationship relationship: NSRelationshipDescription, forObjectWith objectID: NSManagedObjectID,
         with context: NSManagedObjectContext?
@@ -108,7 +107,7 @@ public final class MyIncrementalStore: NSIncrementalStore {
         return related.first ?? NSNull()
     }
 
-    /// The permanent IDs of new objects, made of their identifiers.
+    /// Returns the permanent IDs of new objects, created from their identifiers.
     ///
     /// - Throws: ``SongFileError`` when the file has a row with the identifier already.
     public override func obtainPermanentIDs(for array: [NSManagedObject]) throws -> [NSManagedObjectID] {
@@ -125,7 +124,7 @@ public final class MyIncrementalStore: NSIncrementalStore {
 
     // MARK: Rows
 
-    /// The ID of the object whose row has an identifier.
+    /// Returns the ID of the object whose row has an identifier.
     func objectID(_ id: UUID) -> NSManagedObjectID? {
         index.headers[id].map { newObjectID(for: $0.entity, referenceObject: id) }
     }

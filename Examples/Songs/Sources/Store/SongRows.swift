@@ -1,12 +1,12 @@
 internal import CoreData
 
-/// The rows of a file as predicates and sort descriptors see them, for the time of one fetch.
+/// The rows of a file as subjects of predicates and sort descriptors, during one fetch.
 ///
-/// A row's values are read when the first of its attributes is asked for, and kept until the fetch is answered.
+/// The values of a row are read when one of its attributes is first needed, and kept until the fetch is done.
 final class SongRows {
     private unowned let store: MyIncrementalStore
     private var rows: [UUID: SongRow] = [:]
-    /// Why a row could not be shown to a block, which has no way to say so itself.
+    /// The error of reading a row for a block, which cannot throw.
     fileprivate(set) var failure: (any Error)?
 
     init(store: MyIncrementalStore) { self.store = store }
@@ -21,7 +21,7 @@ final class SongRows {
 
     func schema(of entity: NSEntityDescription) -> SongSchema { SongSchema(entity, self) }
 
-    /// The rows at the other end of a relationship.
+    /// Returns the destination rows of a relationship.
     func related(_ name: String, of row: SongRow) -> [SongRow] { store.index.related(name, of: row.header.id).compactMap { self[$0] } }
 }
 
@@ -36,7 +36,7 @@ final class SongRow {
         self.store = store
     }
 
-    /// The row as a subject; it has no slots, and nothing reads them.
+    /// The row as a subject, which has no slots.
     var subject: PredicateSubject { PredicateSubject(slots: UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque()), object: self) }
 
     var identity: PropertyValue {
@@ -44,7 +44,7 @@ final class SongRow {
     }
 
     func value(_ name: String) throws -> PropertyValue {
-        // What the row is known by is at hand.
+        // The header contains the identifier.
         if name == "id" { return .uuid(header.id) }
         return try PropertyValue(any: attributes()[name])
     }
@@ -57,7 +57,7 @@ final class SongRow {
     }
 }
 
-/// Shows the rows of an entity to compiled predicates.
+/// Resolves the properties of an entity's rows for compiled predicates.
 final class SongSchema: PredicateSchema {
     private let entity: NSEntityDescription
     private let rows: SongRows
@@ -98,7 +98,7 @@ final class SongSchema: PredicateSchema {
         }
     }
 
-    /// What a block predicate sees: the attributes by name.
+    /// Returns the object for block predicates: the attributes by name.
     func publicObject(of subject: PredicateSubject) -> Any {
         do {
             return try Self.row(subject).attributes()

@@ -1,13 +1,13 @@
 import CoreData
 import Songs
 
-/// A directory that lives as long as this.
+/// A temporary directory that lives as long as the instance.
 final class Scratch {
     let directory: URL
-    /// The file of songs that the test works on.
+    /// The file of songs.
     var csv: URL { directory.appendingPathComponent("Songs.csv") }
 
-    /// Makes a directory with a copy of the sample, with `text`, or, if that is nil, without a file.
+    /// Creates a directory with a copy of the sample, with `text`, or, for nil, without a file.
     init(_ text: String? = "") throws {
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("Songs-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -20,10 +20,10 @@ final class Scratch {
 
     deinit { try? FileManager.default.removeItem(at: directory) }
 
-    /// What the file says.
+    /// Returns the text of the file.
     func text() throws -> String { String(decoding: try Data(contentsOf: csv), as: UTF8.self) }
 
-    /// Opens the file in a coordinator of its own, as another process would.
+    /// Opens the file with a new coordinator, like another process.
     func open(_ kind: SongLibrary.Kind) throws -> NSPersistentContainer { try SongLibrary.open(csv: csv, kind: kind) }
 
     /// Opens the file and runs `body` in a context.
@@ -43,7 +43,7 @@ extension NSPersistentContainer {
 }
 
 extension NSManagedObjectContext {
-    /// The objects of a class that a predicate matches, by a key.
+    /// Returns the objects of a class that match a predicate, sorted by a key.
     func all<Object: NSManagedObject>(_ type: Object.Type, _ predicate: NSPredicate? = nil, by key: String? = nil) throws -> [Object] {
         let request = NSFetchRequest<Object>()
         request.predicate = predicate
@@ -54,7 +54,7 @@ extension NSManagedObjectContext {
     func song(_ name: String) throws -> Song { try all(Song.self, NSPredicate(format: "name == %@", name))[0] }
 }
 
-/// The error that `body` throws; nil when it throws none.
+/// Returns the error of `body`; nil when it throws none.
 func failure(_ body: () throws -> Void) -> (any Error)? {
     do {
         try body()

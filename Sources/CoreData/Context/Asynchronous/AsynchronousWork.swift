@@ -1,29 +1,29 @@
 internal import Foundation
 
-/// What goes on in a context while asynchronous calls are suspended.
+/// Tracks the asynchronous fetches and saves of a context while they are suspended.
 // Used on the context's queue.
 final class AsynchronousWork {
-    /// The save that the stores have now.
+    /// The save that the stores are performing.
     var save: SaveInFlight?
-    /// Whether an asynchronous save has its turn.
+    /// Whether an asynchronous save is running.
     private var isTaken = false
-    /// The asynchronous saves that wait for it, in the order in which they came.
+    /// The asynchronous saves that wait for the running one, in the order of their calls.
     private var waiting: [CheckedContinuation<Void, Never>] = []
-    /// What others have saved since the stores were given a save: it is merged when that is done.
+    /// Saves by other contexts since the running save was sent; they are merged when it finishes.
     var merges: [(saved: SavedIDs, isRemote: Bool)] = []
-    /// The asynchronous fetches that are suspended: each holds its mark.
+    /// The marks of the suspended asynchronous fetches.
     private var marks: [WeakMark] = []
-    /// What the context has saved, and what has been deleted by others, since the first of them began.
+    /// The objects that the context has saved, and the IDs that others have deleted, since the first suspended fetch began.
     private var saved: [NSManagedObject] = []
     private var deleted: [NSManagedObjectID] = []
 
-    /// What bears on a fetch besides what is pending.
+    /// Changes, beyond the pending ones, that affect a fetch.
     struct Changes {
-        /// Objects that have been saved, or are being saved.
+        /// Objects that were saved or are being saved.
         var changed: [NSManagedObject] = []
         /// Objects that are being deleted.
         var deleted: [NSManagedObject] = []
-        /// The IDs of objects that have been deleted.
+        /// The IDs of objects that were deleted.
         var gone: Set<NSManagedObjectID> = []
 
         var isEmpty: Bool { changed.isEmpty && deleted.isEmpty && gone.isEmpty }
@@ -31,7 +31,7 @@ final class AsynchronousWork {
 
     // MARK: Fetches
 
-    /// How far the notes have come when a fetch begins.
+    /// The length of the recorded changes at the time a fetch began.
     final class Mark {
         fileprivate let saved: Int
         fileprivate let deleted: Int
@@ -50,7 +50,7 @@ final class AsynchronousWork {
         return mark
     }
 
-    /// Notes serve the fetches that are suspended.
+    /// Drops the recorded changes once no fetch is suspended.
     private func forgetUnneeded() {
         marks.removeAll { $0.mark == nil }
         guard marks.isEmpty else { return }
@@ -58,7 +58,7 @@ final class AsynchronousWork {
         deleted = []
     }
 
-    /// What is being saved and, for a fetch that began before, what was saved since.
+    /// Returns the changes that are being saved and, for a fetch with a mark, those saved since it began.
     func changes(since mark: Mark?) -> Changes {
         var changes = Changes()
         if let mark {
@@ -72,7 +72,7 @@ final class AsynchronousWork {
         return changes
     }
 
-    /// The context has saved.
+    /// Records a save of the context.
     func noteSave(_ changes: ChangeSet) {
         forgetUnneeded()
         if marks.isEmpty { return }
@@ -80,26 +80,26 @@ final class AsynchronousWork {
         deleted += changes.deleted.map(\.objectID)
     }
 
-    /// Others have deleted objects.
+    /// Records deletions by others.
     func noteDeletions(_ ids: [NSManagedObjectID]) { if !marks.isEmpty { deleted += ids } }
 
     // MARK: Saves
 
-    /// Gives a save its turn, at once or when those before it are done.
+    /// Starts a save at once, or when the saves before it are done.
     func takeTurn(_ continuation: CheckedContinuation<Void, Never>) {
         if isTaken { return waiting.append(continuation) }
         isTaken = true
         continuation.resume()
     }
 
-    /// A save is done: the next has its turn.
+    /// Ends the running save and starts the next one.
     func passTurn() {
         if waiting.isEmpty { isTaken = false } else { waiting.removeFirst().resume() }
     }
 }
 
 extension NSManagedObjectContext {
-    /// What goes on while asynchronous calls are suspended. Made with the first such call.
+    /// The context's asynchronous work, created with the first asynchronous call.
     var ongoingWork: AsynchronousWork {
         if let asynchronousWork { return asynchronousWork }
         let work = AsynchronousWork()

@@ -1,15 +1,15 @@
 internal import Foundation
 
 extension NSManagedObjectContext {
-    /// Fetches as the synchronous `fetch(_:)` and suspends until the stores have answered: the context runs other blocks meanwhile, and over
-    /// stores that load asynchronously no thread waits.
+    /// Fetches like the synchronous `fetch(_:)` and suspends until the stores have answered.
     ///
-    /// What has changed in the context meanwhile counts, see the article *Contexts and threads*. Key paths to prefetch, objects that are not to be
-    /// faults and every other setting are heeded, each by as many questions as the synchronous fetch asks.
+    /// The context runs other blocks meanwhile, and no thread waits for stores that load asynchronously. Changes made in the context
+    /// during the fetch are included in its results; see the article *Contexts and threads*. Every setting of the request is respected,
+    /// key paths to prefetch and faulting included, with as many queries as the synchronous fetch uses.
     ///
-    /// - Returns: as the synchronous `fetch(_:)`. Managed objects are for use on this context's queue: in `perform`, or at once where the
-    ///   caller is on it, as the main actor is for a main-queue context.
-    /// - Throws: as the synchronous `fetch(_:)`, and `CancellationError` when the task is cancelled.
+    /// - Returns: The results of the synchronous `fetch(_:)`. Use managed objects on this context's queue only: inside `perform`, or
+    ///   directly where the caller is on the queue, as the main actor is for a main-queue context.
+    /// - Throws: The errors of the synchronous `fetch(_:)`, and `CancellationError` when the task is cancelled.
     public func fetch<ResultType>(
         _ request: NSFetchRequest<ResultType>, isolation: isolated (any Actor)? = #isolation
     ) async throws -> [ResultType] {
@@ -23,13 +23,13 @@ extension NSManagedObjectContext {
         return try await results(of: query.value)
     }
 
-    /// A request as a query, with errors of earlier reads thrown first. On the context's queue.
+    /// Converts a request to a query, and throws the errors of earlier reads first. Call it on the context's queue.
     func checkedQuery<ResultType>(for request: NSFetchRequest<ResultType>) throws -> StoreQuery {
         try throwPendingFaultError()
         return try query(for: request)
     }
 
-    /// The results of a query, in the form that it names.
+    /// Returns the results of a query in the form that the query names.
     func results<ResultType>(of query: StoreQuery) async throws -> Handover<[ResultType]> {
         switch query.resultType {
         case .managedObjectResultType:
@@ -46,18 +46,18 @@ extension NSManagedObjectContext {
 
     // MARK: The four kinds of result
 
-    /// A fetch that is under way.
+    /// A running fetch.
     private struct OngoingFetch: @unchecked Sendable {
-        /// The query as it is put to the stores; wider where what is pending may fall out of a page.
+        /// The query that the stores receive; it is wider than the original where pending changes may remove results from a page.
         let sent: StoreQuery
-        /// Of how many pending objects the page leaves room for; nil where it is as it was asked for.
+        /// The number of pending changes that the page allows for; nil where the query was not widened.
         let room: Int?
         let mark: AsynchronousWork.Mark
-        /// Nil for a child, whose parent is asked.
+        /// The queries to the stores; nil for a child context, which queries its parent.
         let questions: StoreQuestions?
     }
 
-    /// On the context's queue.
+    /// Begins a fetch. Call it on the context's queue.
     private func begin(_ query: StoreQuery) throws -> OngoingFetch {
         processPendingChanges()
         let pending = try PendingChanges(in: self, for: query)
@@ -66,9 +66,9 @@ extension NSManagedObjectContext {
             sent: pending?.widened(query) ?? query, room: pending?.count, mark: ongoingWork.beginFetch(), questions: questions)
     }
 
-    /// The objects of a query.
+    /// Fetches the objects of a query.
     func objects(of query: StoreQuery) async throws -> Handover<[NSManagedObject]> {
-        // What changes meanwhile may leave too little of a page: then the stores are asked once more.
+        // Changes made meanwhile may leave a page too short: the stores are then queried once more.
         for _ in 0..<3 {
             let fetch = try await perform { try self.begin(query) }
             let answers = try await answers(to: fetch.sent, fetch.questions)
@@ -88,7 +88,8 @@ extension NSManagedObjectContext {
         return [try await answerOfParent(to: query)]
     }
 
-    /// What the stores have answered as objects, with what is pending now; nil where too little may be left of a page. On the context's queue.
+    /// Combines the stores' answers with the pending changes; returns nil where too little of a page may be left. Call it on the
+    /// context's queue.
     private func complete(_ query: StoreQuery, _ fetch: OngoingFetch, _ answers: [StoreAnswer]) throws -> [NSManagedObject]? {
         try Task.checkCancellation()
         processPendingChanges()
@@ -101,7 +102,7 @@ extension NSManagedObjectContext {
         return isPage && fetch.room != nil ? query.page(found) : found
     }
 
-    /// The objects of an answer. What the request says about faults is done afterwards.
+    /// Returns the objects of an answer, before the request's faulting options are applied.
     private func arrived(_ answer: StoreAnswer, for query: StoreQuery) throws -> [NSManagedObject] {
         let objects: [NSManagedObject]
         switch answer {
@@ -114,7 +115,7 @@ extension NSManagedObjectContext {
         return objects
     }
 
-    /// As ``settleFaults(_:of:)``, with asynchronous questions.
+    /// Works like ``settleFaults(_:of:)``, with asynchronous queries.
     private func settleFaults(_ objects: Handover<[NSManagedObject]>, of query: StoreQuery, _ questions: StoreQuestions) async throws {
         let isFulfilled = !query.returnsObjectsAsFaults && query.includesPropertyValues && query.fetchBatchSize <= 0
         guard isFulfilled || query.shouldRefreshRefetchedObjects else { return }
@@ -131,7 +132,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// As ``prefetch(_:for:)``, with asynchronous questions.
+    /// Works like ``prefetch(_:for:)``, with asynchronous queries.
     private func prefetch(_ query: StoreQuery, for objects: Handover<[NSManagedObject]>, _ questions: StoreQuestions) async throws {
         for path in query.relationshipKeyPathsForPrefetching {
             let names = try Self.relationshipNames(in: path, from: query.entity)
@@ -157,7 +158,7 @@ extension NSManagedObjectContext {
         return await perform { objects.value.map(\.objectID) }
     }
 
-    /// How many objects a query finds.
+    /// Counts the objects that a query finds.
     func count(of query: StoreQuery) async throws -> Int {
         let query = query.with(resultType: .countResultType)
         let fetch = try await perform { try self.begin(query) }
@@ -176,7 +177,7 @@ extension NSManagedObjectContext {
         return try await objects(of: query.with(resultType: .managedObjectResultType).sorted(by: [])).value.count
     }
 
-    /// The dictionaries of a query, of what is saved.
+    /// Fetches the dictionaries of a query from the saved values.
     func dictionaries(of query: StoreQuery) async throws -> StoreDictionaries {
         let fetch = try await perform { try self.begin(query) }
         let answers = try await answers(to: query, fetch.questions)
@@ -185,7 +186,7 @@ extension NSManagedObjectContext {
         return dictionaries
     }
 
-    /// An answer on which nothing pending bears; nil where something has come to bear on it meanwhile.
+    /// Returns an answer that no pending change affects; nil where a change made meanwhile affects it.
     private func plainAnswer<Result>(
         _ fetch: OngoingFetch, _ query: StoreQuery, _ read: @escaping (StoreAnswer) -> Result?
     ) async throws -> Result? {

@@ -1,19 +1,20 @@
 internal import Foundation
 
 extension NSManagedObjectContext {
-    /// Brings an object up to date with its store as the synchronous `refresh(_:mergeChanges:)`, and suspends until the store has answered.
+    /// Refreshes an object like the synchronous `refresh(_:mergeChanges:)` and suspends until the store has answered.
     ///
-    /// With merging, unsaved changes stay, those that are made meanwhile too. An object that is being saved is refreshed when that is done.
+    /// With merging, unsaved changes are kept, including those made meanwhile. An object that is being saved is refreshed after the save.
     ///
-    /// - Throws: the store's error, and the object is as it was; `CancellationError` when the task is cancelled.
+    /// - Throws: The store's error, with the object unchanged; `CancellationError` when the task is cancelled.
     public func refresh(_ object: NSManagedObject, mergeChanges flag: Bool, isolation: isolated (any Actor)? = #isolation) async throws {
         try await refresh(Handover([object]), mergeChanges: flag)
     }
 
-    /// Refreshes every object of the context as the synchronous `refreshAllObjects()`, keeping unsaved changes: stores are asked for all of those at
-    /// once. Objects without changes become faults.
+    /// Refreshes every object of the context like the synchronous `refreshAllObjects()` and keeps unsaved changes.
     ///
-    /// - Throws: the store's error, and the objects are as they were; `CancellationError` when the task is cancelled.
+    /// Objects with changes are refreshed by one query for all of them; objects without changes become faults.
+    ///
+    /// - Throws: The store's error, with the objects unchanged; `CancellationError` when the task is cancelled.
     public func refreshAllObjects(isolation: isolated (any Actor)? = #isolation) async throws {
         try await inTurn {
             let changed = await self.perform {
@@ -35,12 +36,12 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Asks for the rows of objects anew.
+    /// Loads the rows of objects again from their stores.
     private func prepareRefresh(_ objects: Handover<[NSManagedObject]>) async throws {
         let ids = await perform { objects.value.map(\.objectID) }
         if ids.isEmpty { return }
         if let parent {
-            // The parent shows what it has; only what it has not read is asked for.
+            // The parent's values are current; only rows that it has not read are loaded.
             return try await parent.loadRows(of: ids)
         }
         let questions = try await perform {
@@ -48,11 +49,11 @@ extension NSManagedObjectContext {
             return try StoreQuestions(of: self)
         }
         let rows = try await questions.rows(for: ids)
-        // What is gone is found so without another question.
+        // The rows stay in memory until here, so deleted objects are found without another query.
         await perform { withExtendedLifetime((questions, rows)) {} }
     }
 
-    /// Sees to it that the rows of objects are at hand.
+    /// Loads the rows of objects into their stores' caches.
     func loadRows(of ids: [NSManagedObjectID]) async throws {
         let faults = await perform { Handover(self.objects(with: ids).filter { $0.isFault && !$0.isInserted }) }
         if await perform({ faults.value.isEmpty }) { return }

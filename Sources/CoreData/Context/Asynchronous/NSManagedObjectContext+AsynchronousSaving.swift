@@ -2,20 +2,20 @@ internal import Foundation
 internal import Synchronization
 
 extension NSManagedObjectContext {
-    /// Saves as the synchronous ``save()-swift.method`` and suspends until it is done: the context runs other blocks meanwhile, and over stores that load
-    /// asynchronously no thread waits.
+    /// Saves like the synchronous ``save()-swift.method`` and suspends until the save is done.
     ///
-    /// What is pending when the save begins is what it saves. It counts as saved from then on: what is changed later stays pending, and comes over
-    /// what was saved. Where the save fails, what it has taken is pending again, with what was changed since. See the article *Contexts and threads*.
-    /// Another save waits for this one. Stores of Apple's interface are given the context's objects, and save on its queue.
+    /// The context runs other blocks meanwhile, and no thread waits for stores that load asynchronously. The save writes the changes that
+    /// are pending when it begins, and they count as saved from then on; later changes stay pending on top of them. If the save fails,
+    /// its changes become pending again, together with those made since. See the article *Contexts and threads*. A second save waits for
+    /// the first. Stores that subclass Apple's interface receive the context's objects and save on its queue.
     ///
-    /// - Throws: as the synchronous ``save()-swift.method``; `CancellationError` where the task is cancelled before the save begins. One that has begun is
-    ///   not cancelled.
+    /// - Throws: The errors of the synchronous ``save()-swift.method``; `CancellationError` where the task is cancelled before the save
+    ///   begins. A save that has begun is not cancelled.
     public func save(isolation: isolated (any Actor)? = #isolation) async throws {
         try await inTurn { try await self.saveNow() }
     }
 
-    /// Does something that waits for the saves before it, and for which those after it wait.
+    /// Runs `body` after the saves before it; saves after it wait for it.
     func inTurn(_ body: () async throws -> Void) async throws {
         try Task.checkCancellation()
         await withCheckedContinuation { continuation in perform { self.ongoingWork.takeTurn(continuation) } }
@@ -37,7 +37,7 @@ extension NSManagedObjectContext {
             let isRepeated = !isFirst
             isFirst = false
             guard let save = try await perform({ try self.sendable(isRepeated: isRepeated) }) else { return }
-            // Apart from the task, which may be cancelled, and from the threads that all tasks share, for a block may have to wait for it.
+            // Runs outside the task, which may be cancelled, and off the shared threads, because a block may have to wait for it.
             await Task(executorPreference: Waiting.executor) { await save.send() }.value
             let (isToBeRepeated, error) = await perform {
                 self.settle(save)
@@ -53,13 +53,13 @@ extension NSManagedObjectContext {
 
     // MARK: Before
 
-    /// Whether a store is given the context's objects with a save, which must be as they are before it.
+    /// Whether a store receives the context's own objects with a save; they must keep their state for it.
     private var handsObjectsOver: Bool {
         parent == nil
             && (persistentStoreCoordinator?.persistentStores ?? []).contains { $0.interface is any ContextTaking }
     }
 
-    /// Takes what is pending; nil where nothing is, or it is saved already. On the context's queue.
+    /// Collects the pending changes; returns nil where nothing is pending or everything is already saved. Call it on the context's queue.
     private func sendable(isRepeated: Bool) throws -> SaveInFlight? {
         waitForSaveInFlight()
         if handsObjectsOver {
@@ -82,7 +82,7 @@ extension NSManagedObjectContext {
     }
 
     private func take(_ changes: ChangeSet) throws -> SaveInFlight {
-        // A refresh may have dropped what an undo needs, and after the save no store can be asked any more.
+        // A refresh may have dropped values that an undo needs, and no store can return them after the save.
         changes.deleted.forEachUncounted { if $0.rarities?.remains != nil { $0.loadEverything() } }
         let new = changes.inserted.keeping { !$0.hasPermanentID }
         let ids = try source.permanentIDs(for: new, in: self)
@@ -95,9 +95,9 @@ extension NSManagedObjectContext {
             changes.keepRows()
             throw error
         }
-        // For good: relationships may lead there before the save is done.
+        // Permanently: relationships may refer to the IDs before the save is done.
         settle(ids, after: temporary)
-        // Children look for the IDs whether the save succeeds or not.
+        // Children look up the IDs whether the save succeeds or not.
         if !ids.isEmpty { saveCount.add(1, ordering: .releasing) }
         let sets = ObjectChanges(inserted: insertedList.set, updated: updatedList.set(of: changes.updated), deleted: deletedList.set)
         let assigned = assignedStores
@@ -119,10 +119,10 @@ extension NSManagedObjectContext {
 
     // MARK: After
 
-    /// Whether stores are saving the object now.
+    /// Returns whether stores are currently saving the object.
     func isBeingSaved(_ object: NSManagedObject) -> Bool { asynchronousWork?.save?.concerns(object) ?? false }
 
-    /// Waits for the save that stores have now, for what comes next must know what has become of it. On the context's queue.
+    /// Waits for the running save, because the next operation depends on its outcome. Call it on the context's queue.
     func waitForSaveInFlight() {
         while let save = asynchronousWork?.save {
             _ = save.wait()
@@ -130,7 +130,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// The stores have answered. On the context's queue; done once.
+    /// Applies the stores' answer, once. Call it on the context's queue.
     private func settle(_ save: SaveInFlight) {
         if save.isSettled { return }
         save.isSettled = true
@@ -144,7 +144,7 @@ extension NSManagedObjectContext {
         } catch {
             giveBack(save) { _ in true }
             do {
-                try settleConflicts(conflictError(error, save, answer))
+                try settleConflicts(conflictError(error))
                 save.isToBeRepeated = true
             } catch {
                 save.error = error as NSError
@@ -155,7 +155,7 @@ extension NSManagedObjectContext {
         for (saved, isRemote) in merges { merge(saved, isRemote: isRemote) }
     }
 
-    /// - Throws: the error of a store where nothing was saved; ``PartialSave``.
+    /// - Throws: The error of a store where nothing was saved; ``PartialSave``.
     private func rows(of answer: SaveAnswer, _ save: SaveInFlight) throws -> [Row] {
         var report = SaveReport(changeCount: save.changes.count, storeCount: answer.storeCount)
         for (reference, part, result) in answer.outcomes {
@@ -165,13 +165,13 @@ extension NSManagedObjectContext {
         return report.rows
     }
 
-    /// Conflicts as the merge policy gets them: made when the objects have their changes back.
-    private func conflictError(_ error: any Error, _ save: SaveInFlight, _ answer: SaveAnswer) -> NSError {
+    /// Returns the conflicts for the merge policy, created once the objects have their changes back.
+    private func conflictError(_ error: any Error) -> NSError {
         guard let conflicts = error as? StoreConflicts else { return error as NSError }
         return self.error(of: conflicts)
     }
 
-    /// Everything was saved.
+    /// Finishes a save that wrote everything.
     private func finish(_ save: SaveInFlight, rows: [Row]) {
         generation.advance()
         for taken in save.taken where isHere(taken.object) { taken.settle() }
@@ -179,7 +179,7 @@ extension NSManagedObjectContext {
         adopt(rows)
     }
 
-    /// A part was saved: the rest is pending again.
+    /// Finishes a partial save: the rest becomes pending again.
     private func finish(_ save: SaveInFlight, _ partial: PartialSave) {
         generation.advance()
         let accepted = save.changes.filter { partial.accepted.contains($0.objectID) }
@@ -197,10 +197,10 @@ extension NSManagedObjectContext {
         announceSaved(changes, saved: here.inserted + here.updated + here.locked, deleted: here.deleted, sets)
     }
 
-    /// Whether the object has not left the context meanwhile.
+    /// Whether the object is still registered with this context.
     private func isHere(_ object: NSManagedObject) -> Bool { object.registry === registry }
 
-    /// Objects have their changes back, and those that were made since: the save of them has failed.
+    /// Restores the changes of a failed save to its objects, under those made since.
     private func giveBack(_ save: SaveInFlight, _ isIncluded: (NSManagedObject) -> Bool) {
         for taken in save.taken where isHere(taken.object) && isIncluded(taken.object) {
             let object = taken.object
@@ -208,7 +208,7 @@ extension NSManagedObjectContext {
             switch taken.kind {
             case .inserted:
                 object.flags.insert(.inserted)
-                // One that was deleted meanwhile was never saved: nothing denies that, and it is forgotten with the event.
+                // An object deleted meanwhile was never saved: no delete rule denies that, and it is removed at the end of the event.
                 if object.flags.contains(.deleted) { repeatDeletion(of: object) } else { putBackIntoLists(object, isNew: true) }
                 assignedStores[ObjectIdentifier(object)] = save.assignedStores[ObjectIdentifier(object)]
             case .updated: if !object.flags.contains(.deleted) { putBackIntoLists(object, isNew: false) }
@@ -233,7 +233,8 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObjectContext {
-    /// Loads what taking over the changes of a child will look at, where stores load asynchronously: the parent's queue waits for none of it then.
+    /// Loads everything that applying a child's changes reads, where stores load asynchronously, so the parent's queue does not wait for
+    /// it.
     func load(for delivery: ParentSource.Delivery) async throws {
         let coordinator = persistentStoreCoordinator
         guard coordinator?.persistentStores.contains(where: { $0.interface is any AsynchronousStore }) ?? false else { return }

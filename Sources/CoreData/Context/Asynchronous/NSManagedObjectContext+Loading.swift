@@ -1,19 +1,20 @@
 internal import Foundation
 
 extension NSManagedObjectContext {
-    /// Loads properties of many objects before they are read, each by one question for all objects, and suspends until the stores have answered.
+    /// Loads properties of many objects before they are read and suspends until the stores have answered.
     ///
     /// ```swift
     /// try await context.load(albums, \.tracks, \.label)
     /// ```
     ///
-    /// A relationship is loaded with the values of the objects at its other end, so that reading on asks nothing. Over stores that load
-    /// asynchronously no thread waits meanwhile. Objects that have left the context are passed over.
+    /// Each property takes one query for all objects. A relationship is loaded together with the values of its destination objects, so
+    /// reading them needs no further query. No thread waits for stores that load asynchronously. Objects that have left the context are
+    /// skipped.
     ///
     /// - Parameters:
-    ///   - objects: objects of this context.
-    ///   - properties: key paths to attributes and relationships of the objects.
-    /// - Throws: code 134060 for a key path to something else; the store's error; `CancellationError` when the task is cancelled.
+    ///   - objects: Objects of this context.
+    ///   - properties: Key paths to attributes and relationships of the objects.
+    /// - Throws: Code 134060 for a key path to something else; the store's error; `CancellationError` when the task is cancelled.
     public func load<Object: NSManagedObject>(
         _ objects: some Sequence<Object>, _ properties: PartialKeyPath<Object>..., isolation: isolated (any Actor)? = #isolation
     ) async throws {
@@ -21,12 +22,13 @@ extension NSManagedObjectContext {
         try await load(Handover(objects.map { $0 }), names)
     }
 
-    /// Loads what key paths lead to from many objects, such as `"tracks.artist"`: each relationship of a path by one question for all objects.
+    /// Loads the properties along key paths, such as `"tracks.artist"`, from many objects, with one query for each relationship of a
+    /// path.
     ///
     /// - Parameters:
-    ///   - objects: objects of this context.
-    ///   - keyPaths: names of attributes and relationships, with dots between them.
-    /// - Throws: code 134060 for a name that an object does not have; the store's error; `CancellationError` when the task is cancelled.
+    ///   - objects: Objects of this context.
+    ///   - keyPaths: Names of attributes and relationships, separated by dots.
+    /// - Throws: Code 134060 for a name that an object does not have; the store's error; `CancellationError` when the task is cancelled.
     public func load(
         _ objects: some Sequence<NSManagedObject>, _ keyPaths: String..., isolation: isolated (any Actor)? = #isolation
     ) async throws {
@@ -58,16 +60,16 @@ extension NSManagedObjectContext {
 
     // MARK: From stores
 
-    /// The objects of a step of a path, and what is not known of them yet.
+    /// The objects of one step of a key path, and the relationships not yet loaded.
     private struct Step: @unchecked Sendable {
         var owners: [NSManagedObject] = []
-        /// Objects whose relationship must be asked for, by the relationship.
+        /// Objects whose relationship must be loaded, grouped by relationship.
         var unknown: [(relationship: NSRelationshipDescription, owners: [NSManagedObject])] = []
     }
 
-    /// Loads a property of objects.
+    /// Loads one property of objects.
     ///
-    /// - Returns: the objects at its other end, for the next step.
+    /// - Returns: The destination objects, for the next step of the path.
     func load(
         _ name: String, of objects: Handover<[NSManagedObject]>, _ questions: StoreQuestions
     ) async throws -> Handover<[NSManagedObject]> {
@@ -93,7 +95,7 @@ extension NSManagedObjectContext {
         return targets
     }
 
-    /// Asks for a value that rows have left unknown.
+    /// Loads a value that the rows do not contain yet.
     private func loadUnknown(_ name: String, of objects: Handover<[NSManagedObject]>, _ questions: StoreQuestions) async throws {
         let unknown = await perform {
             var unknown: [ObjectIdentifier: (property: NSPropertyDescription, ids: [NSManagedObjectID])] = [:]
@@ -110,7 +112,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Those of the objects that live here still.
+    /// Returns the objects that are still registered with this context.
     private func present(_ objects: [NSManagedObject]) -> [NSManagedObject] {
         objects.filter { $0.registry === registry && !$0.flags.contains(.inaccessible) }
     }
@@ -129,9 +131,9 @@ extension NSManagedObjectContext {
         return step
     }
 
-    /// The relationship of the owners leads to what the stores have said from here on.
+    /// Sets the relationship of the owners to the stores' answer.
     ///
-    /// - Returns: the objects at the other end.
+    /// - Returns: The destination objects.
     private func connect(
         _ name: String, _ step: Step, _ related: [NSManagedObjectID: [NSManagedObjectID]]
     ) throws -> [NSManagedObject] {
@@ -150,7 +152,7 @@ extension NSManagedObjectContext {
         return targets
     }
 
-    /// Faults get the rows that have come; one of which a store has said that it has none reads as deleted, or is an error.
+    /// Fulfills faults with the loaded rows; a fault without a row reads as deleted or raises an error, as the context is configured.
     func fulfill(_ faults: [NSManagedObject], from rows: StoreQuestions.Rows) throws {
         for object in faults where object.isFault && object.registry === registry {
             let id = object.objectID
@@ -168,7 +170,7 @@ extension NSManagedObjectContext {
 
     // MARK: From a parent
 
-    /// As ``load(_:of:_:)``: the parent loads the property of its own objects, and hands on what they show.
+    /// Works like ``load(_:of:_:)``: the parent loads the property of its own objects and passes their values on.
     private func loadFromParent(_ name: String, of objects: Handover<[NSManagedObject]>) async throws -> Handover<[NSManagedObject]> {
         guard let parent else { throw NoSource.shared.error }
         let (owners, ids) = try await perform {
@@ -198,7 +200,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// What a child reads of a parent's objects.
+    /// The values that a child reads from a parent's objects.
     private struct View {
         var rows: [NSManagedObjectID: Row] = [:]
         var related: [NSManagedObjectID: [NSManagedObjectID]] = [:]
@@ -221,7 +223,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// The answer of the parent to a fetch, what is unsaved there included.
+    /// Returns the parent's answer to a query, unsaved changes in the parent included.
     func answerOfParent(to query: StoreQuery) async throws -> StoreAnswer {
         guard let parent else { throw NoSource.shared.error }
         try await parent.perform { try parent.throwPendingFaultError() }
@@ -240,21 +242,22 @@ extension NSManagedObjectContext {
 }
 
 extension NSPersistentStore {
-    /// The row that is known of an object without asking, where a context sees the store as it is.
-    fileprivate func knownRow(of id: NSManagedObjectID, in context: NSManagedObjectContext) -> Row? {
+    /// Returns the row that is known without a query, where the context sees the store's current state.
+    func knownRow(of id: NSManagedObjectID, in context: NSManagedObjectContext) -> Row? {
         context.requestingContext.generation.isPinned ? nil : rowAccess.knownRow(for: id)
     }
 }
 
 extension NSManagedObject {
-    /// Loads a property of the object before it is read, and suspends until the store has answered; see
-    /// ``NSManagedObjectContext/load(_:_:isolation:)-(_,PartialKeyPath<Object>...,_)``.
+    /// Loads properties of the object before they are read and suspends until the store has answered.
+    ///
+    /// See ``NSManagedObjectContext/load(_:_:isolation:)-(_,PartialKeyPath<Object>...,_)``.
     ///
     /// ```swift
     /// try await album.load(\.tracks)
     /// ```
     ///
-    /// - Throws: code 134060 for a key path to something else than a property, and for an object that is in no context; the store's error;
+    /// - Throws: Code 134060 for a key path that does not name a property, and for an object without a context; the store's error;
     ///   `CancellationError` when the task is cancelled.
     public func load(_ keyPaths: String..., isolation: isolated (any Actor)? = #isolation) async throws {
         try await contextToLoad().load(
@@ -268,9 +271,9 @@ extension NSManagedObject {
             next: "Keep the context for as long as its objects are used.")
     }
 
-    /// Whether the row is needed to know what a property says: not for a to-many relationship whose objects stores keep apart from rows.
+    /// Returns whether reading a property needs the row; a to-many relationship that stores keep outside of rows does not.
     ///
-    /// - Throws: code 134060 for a name that is none of a property.
+    /// - Throws: Code 134060 for a name that is not a property.
     fileprivate func needsRow(for name: String) throws -> Bool {
         guard let property = owningEntity.frozen!.byName[name] else {
             throw CoreDataError.make(
@@ -281,7 +284,7 @@ extension NSManagedObject {
         return objectID.persistentStore?.interface?.keepsLists ?? true
     }
 
-    /// The objects that the store has at the other end of a relationship have come.
+    /// Sets the objects that the store has for a relationship.
     fileprivate func arrive(_ objects: [NSManagedObject], _ relationship: NSRelationshipDescription) {
         if relationship.isToMany {
             let storage = toManyWithoutLoading(relationship)
@@ -293,10 +296,11 @@ extension NSManagedObject {
 }
 
 extension NSFetchRequestResult where Self: NSManagedObject {
-    /// Loads properties of the object before they are read, and suspends until the store has answered; see
-    /// ``NSManagedObjectContext/load(_:_:isolation:)-(_,PartialKeyPath<Object>...,_)``.
+    /// Loads properties of the object before they are read and suspends until the store has answered.
     ///
-    /// - Throws: as ``NSManagedObject/load(_:isolation:)``.
+    /// See ``NSManagedObjectContext/load(_:_:isolation:)-(_,PartialKeyPath<Object>...,_)``.
+    ///
+    /// - Throws: The errors of ``NSManagedObject/load(_:isolation:)``.
     public func load(_ properties: PartialKeyPath<Self>..., isolation: isolated (any Actor)? = #isolation) async throws {
         let names = try properties.map { try NSManagedObjectContext.names(of: $0) }
         try await contextToLoad().load(Handover([self]), names)

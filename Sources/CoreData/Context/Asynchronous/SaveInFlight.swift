@@ -1,24 +1,24 @@
 internal import Foundation
 internal import Synchronization
 
-/// A save that stores, or a parent context, have been given and have not answered yet.
+/// A save that was sent to stores or a parent context and is not answered yet.
 // `taken` and `isSettled` are used on the context's queue; `answer` is guarded by its mutex.
 final class SaveInFlight: @unchecked Sendable {
     let changes: ChangeSet
     /// The objects that count as saved meanwhile.
     private(set) var taken: [TakenObject]
-    /// What the notification of the save names.
+    /// The object sets of the save notification.
     let sets: ObjectChanges
-    /// Which stores new objects were assigned to.
+    /// The stores that new objects were assigned to.
     let assignedStores: [ObjectIdentifier: NSPersistentStore]
     private let work: any SaveWork
     private var places: [ObjectIdentifier: Int] = [:]
     private var deleted: Set<ObjectIdentifier> = []
-    /// Whether the context knows the answer.
+    /// Whether the context has applied the answer.
     var isSettled = false
-    /// What the context has made of the answer, for the one who asked for the save.
+    /// The error that the caller of the save receives.
     var error: NSError?
-    /// Whether the error is a conflict that the merge policy has settled: the save is to be repeated.
+    /// Whether the merge policy resolved the conflicts, so that the save is to be repeated.
     var isToBeRepeated = false
 
     private let answer = Synchronization.Mutex<SaveAnswer?>(nil)
@@ -38,19 +38,19 @@ final class SaveInFlight: @unchecked Sendable {
         deleted = Set(changes.deleted.map(ObjectIdentifier.init))
     }
 
-    /// Whether the save writes or deletes the object.
+    /// Returns whether the save writes or deletes the object.
     func concerns(_ object: NSManagedObject) -> Bool {
         places[ObjectIdentifier(object)] != nil || deleted.contains(ObjectIdentifier(object))
     }
 
-    /// The object has given up what was changed since.
+    /// Restores the relationships of an object to their state when the save was sent.
     func restoreRelationships(of object: NSManagedObject) {
         if let index = places[ObjectIdentifier(object)] { taken[index].restoreRelationships() }
     }
 
     // MARK: Sending
 
-    /// Gives the save to the stores. Not cancelled with the task that asked for it: nobody would know what has become of it.
+    /// Sends the save to the stores. Cancelling the caller's task does not cancel it, because its outcome would be unknown.
     func send() async {
         guard let answer = await work.send() else { return }
         set(answer)
@@ -61,7 +61,7 @@ final class SaveInFlight: @unchecked Sendable {
         isAnswered.signal()
     }
 
-    /// Waits for the answer. On the context's queue, which runs nothing else meanwhile.
+    /// Waits for the answer. Call it on the context's queue, which runs nothing else meanwhile.
     func wait() -> SaveAnswer {
         if answer.withLock({ $0 }) == nil, let answer = work.sendAtOnce() { set(answer) }
         Waiting.warnOnMainQueue("a save of \(changes.count) objects")
@@ -70,36 +70,36 @@ final class SaveInFlight: @unchecked Sendable {
         return received
     }
 
-    /// The answer, which is there.
+    /// The answer, which must have arrived.
     var received: SaveAnswer {
         guard let answer = answer.withLock({ $0 }) else { preconditionFailure("A save was settled before it was answered.") }
         return answer
     }
 }
 
-/// What has become of a save.
+/// The outcome of a save.
 struct SaveAnswer: Sendable {
-    /// What each store has said, up to the first that has failed.
+    /// The result of each store, up to the first that failed.
     var outcomes: [(store: StoreReference, part: StoreChangeSet, result: Result<SaveOutcome, any Error>)] = []
-    /// How many stores were to be told.
+    /// The number of stores that take part in the save.
     var storeCount = 0
-    /// The error of a parent.
+    /// The error of a parent context.
     var error: (any Error)?
 
-    /// A store, which the answer keeps.
+    /// A store that an answer retains.
     // Stores guard what they change by locks of their own.
     struct StoreReference: @unchecked Sendable { let store: NSPersistentStore }
 }
 
-/// Brings a save to where it goes.
+/// Delivers a save to its destination.
 protocol SaveWork: Sendable {
-    /// Saves; nil where it has been done by ``sendAtOnce()``.
+    /// Saves; returns nil where ``sendAtOnce()`` has already done it.
     func send() async -> SaveAnswer?
-    /// Saves here and now, where the one who waits would otherwise be waited for; nil where that is not so.
+    /// Saves on the current thread where the waiting caller would otherwise block the save; returns nil elsewhere.
     func sendAtOnce() -> SaveAnswer?
 }
 
-/// Brings a save to stores.
+/// Delivers a save to stores.
 // Immutable.
 struct StoreSave: SaveWork, @unchecked Sendable {
     private let parts: [(store: NSPersistentStore, changes: StoreChangeSet)]
@@ -133,7 +133,7 @@ struct StoreSave: SaveWork, @unchecked Sendable {
     func sendAtOnce() -> SaveAnswer? { nil }
 }
 
-/// Brings a save to a parent context.
+/// Delivers a save to a parent context.
 // The delivery is made by the child and read by the parent; `isBegun` is atomic.
 final class ParentSave: SaveWork, @unchecked Sendable {
     private let parent: NSManagedObjectContext
@@ -151,12 +151,12 @@ final class ParentSave: SaveWork, @unchecked Sendable {
         do {
             try await parent.load(for: delivery)
         } catch {
-            // The parent asks for itself, and says what fails.
+            // The parent loads the rest itself and reports errors.
         }
         return await parent.perform { self.deliver() }
     }
 
-    /// The parent's queue may be waiting for the one who waits here.
+    /// The parent's queue may be waiting for the caller.
     func sendAtOnce() -> SaveAnswer? { parent.performForChild { deliver() } }
 
     private func deliver() -> SaveAnswer? {

@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// Asks the stores of a context for an asynchronous call, away from the context's queue.
+/// Queries the stores of a context for an asynchronous call, off the context's queue.
 ///
-/// Stores that load asynchronously are awaited. The others are asked on the queue of a private context, which stores of Apple's interface are
-/// given; its ``NSManagedObjectContext/requestingContext`` is the one that asks. What comes is kept with the stores' rows, for as long as the call
-/// goes on at least.
+/// Stores that load asynchronously are awaited. Other stores are queried on the queue of a private context, which subclasses of Apple's
+/// store classes receive; its ``NSManagedObjectContext/requestingContext`` is the context of the call. Results are kept in the stores'
+/// row caches at least until the call returns.
 // `lock` guards `background`, `kept` and `held`; the kept objects are only released.
 final class StoreQuestions: @unchecked Sendable {
     private let context: NSManagedObjectContext
@@ -15,17 +15,17 @@ final class StoreQuestions: @unchecked Sendable {
     private var kept: [NSManagedObject] = []
     private var held: [(access: CachedAccess, ids: [NSManagedObjectID])] = []
 
-    /// What stores were found to have of objects.
+    /// The rows that stores returned for objects.
     struct Rows {
-        /// The rows that have come, or were known.
+        /// The rows that were loaded or already known.
         var known: [NSManagedObjectID: Row] = [:]
-        /// The objects of which a store has said that it has none such.
+        /// The IDs of objects that do not exist in their store.
         var absent: Set<NSManagedObjectID> = []
     }
 
-    /// Prepares the questions of a context that has no parent. Call it on its queue.
+    /// Prepares queries for a context without a parent. Call it on the context's queue.
     ///
-    /// - Throws: code 134060 for a context without a coordinator.
+    /// - Throws: Code 134060 for a context without a coordinator.
     init(of context: NSManagedObjectContext) throws {
         guard let coordinator = context.persistentStoreCoordinator, context.parent == nil else { throw NoSource.shared.error }
         self.context = context
@@ -37,9 +37,9 @@ final class StoreQuestions: @unchecked Sendable {
 
     // MARK: Fetches
 
-    /// The answer of each store to a query.
+    /// Returns each store's answer to a query.
     ///
-    /// - Throws: the store's error; `CancellationError`.
+    /// - Throws: The store's error; `CancellationError`.
     func answers(to query: StoreQuery) async throws -> [StoreAnswer] {
         try Task.checkCancellation()
         let readers = try coordinator.readers(for: query, in: context)
@@ -66,7 +66,7 @@ final class StoreQuestions: @unchecked Sendable {
         return .ids(ids)
     }
 
-    /// The answer of a store that holds a thread. What the request wants besides is read at once, so that the context finds it.
+    /// Returns the answer of a store that blocks a thread, with prefetched relationships and values already read.
     private func answer(to query: StoreQuery, from reader: NSPersistentStore, in background: NSManagedObjectContext) throws -> StoreAnswer {
         let answer = try reader.interface.answer(query, for: background.caller)
         guard query.resultType == .managedObjectResultType else {
@@ -84,9 +84,9 @@ final class StoreQuestions: @unchecked Sendable {
 
     // MARK: Rows and relationships
 
-    /// Sees to it that the rows of many objects are at hand, each store asked at once for all, or for a thousand after the other.
+    /// Loads the rows of many objects, with one query for each store, or for each thousand objects.
     ///
-    /// - Throws: the store's error; `CancellationError`.
+    /// - Throws: The store's error; `CancellationError`.
     func rows(for ids: [NSManagedObjectID]) async throws -> Rows {
         var found = Rows()
         for (original, ids) in coordinator.groups(of: ids) {
@@ -122,7 +122,7 @@ final class StoreQuestions: @unchecked Sendable {
         for id in ids { _ = try reader.rowAccess.row(for: id, for: caller) }
     }
 
-    /// Rows with a property that was unknown in those of the objects.
+    /// Returns rows that contain a property missing from the objects' current rows.
     func values(of property: NSPropertyDescription, for ids: [NSManagedObjectID]) async throws -> [Row] {
         var found: [Row] = []
         for (original, ids) in coordinator.groups(of: ids) {
@@ -142,9 +142,9 @@ final class StoreQuestions: @unchecked Sendable {
         return found
     }
 
-    /// Sees to it that a relationship of many objects is at hand, as ``rows(for:)``.
+    /// Loads a relationship of many objects, like ``rows(for:)``.
     ///
-    /// - Returns: what stores have answered that load asynchronously.
+    /// - Returns: The answers of stores that load asynchronously.
     func related(
         by relationship: NSRelationshipDescription, from ids: [NSManagedObjectID]
     ) async throws -> [NSManagedObjectID: [NSManagedObjectID]] {
@@ -189,9 +189,9 @@ final class StoreQuestions: @unchecked Sendable {
 
     private func keep(_ objects: [NSManagedObject]) { lock.withLock { kept += objects } }
 
-    /// Runs `body` on the queue of a private context of the call, and suspends until it is done.
+    /// Runs `body` on the queue of the call's private context and suspends until it is done.
     ///
-    /// - Throws: what `body` throws; `CancellationError`. A store that is answering already is not interrupted.
+    /// - Throws: The errors of `body`; `CancellationError`. A store that is already answering is not interrupted.
     private func inBackground<Result>(_ body: @escaping (NSManagedObjectContext) throws -> Result) async throws -> Result {
         try Task.checkCancellation()
         let background = backgroundContext()
@@ -217,7 +217,7 @@ final class StoreQuestions: @unchecked Sendable {
 }
 
 extension Array {
-    /// The elements in parts of at most so many.
+    /// Splits the elements into parts of at most `size`.
     func parts(of size: Int) -> [[Element]] {
         if count <= size { return isEmpty ? [] : [self] }
         return stride(from: 0, to: count, by: size).map { Array(self[$0..<Swift.min(count, $0 + size)]) }

@@ -1,16 +1,16 @@
 internal import Foundation
 
-/// What an asynchronous save has taken of one object: the object counts as saved from then on, and gets this back where the save fails.
+/// The changes of one object that an asynchronous save has taken; they are restored if the save fails.
 struct TakenObject {
     enum Kind { case inserted, updated, locked }
 
     let object: NSManagedObject
     let kind: Kind
-    /// The values from which the object was changed; nil for a new one.
+    /// The row before the changes; nil for a new object.
     private let snapshot: Row?
-    /// The properties that were changed.
+    /// The changed properties.
     private let changed: PropertySet
-    /// The to-many relationships that were changed.
+    /// The changed to-many relationships.
     private var lists: [List] = []
 
     private struct List {
@@ -18,7 +18,7 @@ struct TakenObject {
         var storage: ToManyStorage
     }
 
-    /// Takes the changes of an object, whose row has been given to stores: nobody writes to that any more.
+    /// Takes the changes of an object; its row belongs to the stores from here on and is not written again.
     init(_ object: NSManagedObject, _ kind: Kind) {
         self.object = object
         self.kind = kind
@@ -30,7 +30,7 @@ struct TakenObject {
         if object.rarities != nil { object.refusedValues = nil }
         object.snapshot = object.row
         for relationship in object.owningEntity.frozen!.relationships where relationship.isToMany {
-            // The store has no new object to be asked about yet.
+            // The store does not know a new object yet.
             let storage: ToManyStorage
             if case .toMany(let known) = object.state(of: relationship) {
                 storage = known
@@ -46,12 +46,12 @@ struct TakenObject {
         }
     }
 
-    /// The save is done. What was added to a relationship that had not been read is in the store's list from now on.
+    /// Completes the save: additions to an unread relationship are part of the store's list from now on.
     func settle() {
         for list in lists where list.storage.endSave() && isCurrent(list) { object.setState(.fault, of: list.relationship) }
     }
 
-    /// What was changed since the save was taken is given up: the relationships are as they were then.
+    /// Discards later changes: restores the relationships to their state when the save was sent.
     mutating func restoreRelationships() {
         for index in lists.indices {
             let storage = lists[index].storage.withoutLaterChanges
@@ -60,21 +60,21 @@ struct TakenObject {
         }
     }
 
-    /// The save has failed: the object has its changes back, and those that were made since.
+    /// Restores the changes of a failed save, under those made since.
     func giveBack() {
         object.snapshot = snapshot
         object.changed.formUnion(changed)
         for list in lists { list.storage.takeBackSave() }
     }
 
-    /// Whether the object still has the storage from which the save has taken.
+    /// Whether the object still uses the storage that the save was taken from.
     private func isCurrent(_ list: List) -> Bool {
         if case .toMany(let storage) = object.state(of: list.relationship) { storage === list.storage } else { false }
     }
 }
 
 extension PropertySet {
-    /// Adds the numbers of another set.
+    /// Inserts the members of another set.
     mutating func formUnion(_ other: PropertySet) {
         low |= other.low
         for (index, word) in other.high.enumerated() {

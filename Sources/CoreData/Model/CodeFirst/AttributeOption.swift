@@ -1,9 +1,9 @@
 internal import Foundation
 internal import Predicates
 
-/// What an attribute of a class that declares its own entity is, beside its name, type and default: `@Attribute(.unique, .length(1...40))`.
+/// An option of an attribute declared in a class, beside its name, type and default: `@Attribute(.unique, .length(1...40))`.
 ///
-/// The names are those of SwiftData where it has them, and those of Core Data's model editor otherwise.
+/// The names are SwiftData's where it has them, and otherwise those of Core Data's model editor.
 public struct AttributeOption {
     let apply: (inout AttributeDraft) throws -> Void
 
@@ -15,42 +15,42 @@ public struct AttributeOption {
 
     // MARK: Presence
 
-    /// It must have a value when it is saved, whatever its Swift type says: `@Attribute(.required) var title: String`.
+    /// Requires a value when the object is saved, regardless of the Swift type: `@Attribute(.required) var title: String`.
     public static var required: AttributeOption { AttributeOption { $0.statedOptional = false } }
-    /// It may be nil when it is saved although its Swift type is not optional; nil reads as the type's zero. It is what Xcode makes of an
-    /// optional number with a scalar accessor.
+    /// Allows nil when the object is saved, although the Swift type is not optional; nil is read as the type's zero. Xcode generates such
+    /// scalar accessors for optional numbers.
     public static var optional: AttributeOption { AttributeOption { $0.statedOptional = true } }
-    /// No two objects of the entity may have the same value.
+    /// Adds a uniqueness constraint for the attribute.
     public static var unique: AttributeOption { AttributeOption { $0.isUnique = true } }
 
     // MARK: Storage
 
-    /// It lives in the context only and is never handed to a store. `@Transient` says the same.
+    /// Keeps the value in the context only; stores never receive it. `@Transient` is equivalent.
     public static var transient: AttributeOption { setting { $0.isTransient = true } }
-    /// A store may keep large values in a file beside its own.
+    /// Allows a store to keep large values in external files.
     public static var externalStorage: AttributeOption { setting { $0.allowsExternalBinaryDataStorage = true } }
-    /// The history of a store keeps the value of a deleted object.
+    /// Preserves the value of a deleted object in the history of a store.
     public static var preserveValueOnDeletion: AttributeOption { setting { $0.preservesValueInHistoryOnDeletion = true } }
-    /// CloudKit may encrypt the value. Kept for model files; nothing here acts on it.
+    /// Allows CloudKit to encrypt the value. Preserved for model files; it has no effect here.
     public static var allowsCloudEncryption: AttributeOption { setting { $0.allowsCloudEncryption = true } }
-    /// The value is part of the system's search index. Kept for model files; nothing here acts on it.
+    /// Includes the value in the system's search index. Preserved for model files; it has no effect here.
     public static var spotlight: AttributeOption { setting { $0.isIndexedBySpotlight = true } }
-    /// Stores that keep indexes should index it, as models said before they had fetch indexes; see `@ManagedObject(.index("title"))`.
+    /// Requests an index from stores that support them, as in models without fetch indexes; see `@ManagedObject(.index("title"))`.
     public static var indexed: AttributeOption { setting { $0.isIndexed = true } }
 
-    /// The model's type, where it is another than that of the Swift type: `@Attribute(.type(.integer16)) var year: Int = 0`.
+    /// Sets an attribute type other than that of the Swift type: `@Attribute(.type(.integer16)) var year: Int = 0`.
     public static func type(_ type: NSAttributeDescription.AttributeType) -> AttributeOption {
         AttributeOption { $0.type = NSAttributeType(rawValue: type.rawValue) }
     }
 
-    /// A value of any `Codable` type, kept as binary data that holds its JSON: what every store and every tool can read.
+    /// Stores a value of any `Codable` type as JSON in binary data, which every store and tool can read.
     ///
-    /// It is decoded at each read and encoded at each write, and predicates cannot look into it.
+    /// The value is decoded at each read and encoded at each write, and predicates cannot read its parts.
     public static var codable: AttributeOption { AttributeOption { $0.type = .binaryDataAttributeType } }
 
-    /// A transformable attribute: a value of any type, which stores that write bytes turn into data and back.
+    /// Makes the attribute transformable: stores that write bytes convert its values, of any type, to data and back.
     ///
-    /// - Parameter transformerName: the name of the transformer; nil for none, which only stores that keep values as they are can serve.
+    /// - Parameter transformerName: The name of the transformer; nil for none, which only stores that keep values in memory support.
     public static func transformable(by transformerName: String?) -> AttributeOption {
         AttributeOption { draft in
             draft.type = .transformableAttributeType
@@ -58,45 +58,45 @@ public struct AttributeOption {
         }
     }
 
-    /// The name of a transformer on an attribute of another type, as some model files have it. Nothing acts on it.
+    /// Sets the name of a transformer on an attribute of another type, as some model files contain it. It has no effect.
     public static func transformerName(_ name: String) -> AttributeOption { setting { $0.valueTransformerName = name } }
 
-    /// The name of the class of transformable values, for readers of the model.
+    /// Sets the class name of transformable values, for readers of the model.
     public static func valueClass(_ name: String) -> AttributeOption { setting { $0.attributeValueClassName = name } }
 
-    /// A derived attribute: its value follows from others, `.derived(from: "tracks.@count")`. It may be nil, whatever its
-    /// Swift type says. See ``NSDerivedAttributeDescription``.
+    /// Makes the attribute derived: its value is computed from others, `.derived(from: "tracks.@count")`. It may be nil, regardless of
+    /// its Swift type. See ``NSDerivedAttributeDescription``.
     public static func derived(from expression: String) -> AttributeOption {
         AttributeOption { $0.derivation = try NSExpression(parsing: expression) }
     }
 
     // MARK: Validation
 
-    /// Values outside the bounds are not saved: `.range(0...5)`, also of dates.
+    /// Rejects values outside of the bounds, also for dates: `.range(0...5)`.
     public static func range<Bound>(_ bounds: ClosedRange<Bound>) -> AttributeOption {
         rules([(.greaterThanOrEqual, bounds.lowerBound), (.lessThanOrEqual, bounds.upperBound)])
     }
-    /// Values below the bound are not saved: `.range(0...)`.
+    /// Rejects values below the bound: `.range(0...)`.
     public static func range<Bound>(_ bounds: PartialRangeFrom<Bound>) -> AttributeOption {
         rules([(.greaterThanOrEqual, bounds.lowerBound)])
     }
-    /// Values above the bound are not saved: `.range(...5)`.
+    /// Rejects values above the bound: `.range(...5)`.
     public static func range<Bound>(_ bounds: PartialRangeThrough<Bound>) -> AttributeOption {
         rules([(.lessThanOrEqual, bounds.upperBound)])
     }
-    /// Text that is shorter or longer is not saved: `.length(1...200)`.
+    /// Rejects strings that are shorter or longer: `.length(1...200)`.
     public static func length(_ bounds: ClosedRange<Int>) -> AttributeOption {
         rules([(.greaterThanOrEqual, bounds.lowerBound), (.lessThanOrEqual, bounds.upperBound)], ofLength: true)
     }
-    /// Text that is shorter is not saved: `.length(1...)`.
+    /// Rejects strings that are shorter: `.length(1...)`.
     public static func length(_ bounds: PartialRangeFrom<Int>) -> AttributeOption {
         rules([(.greaterThanOrEqual, bounds.lowerBound)], ofLength: true)
     }
-    /// Text that is longer is not saved: `.length(...200)`.
+    /// Rejects strings that are longer: `.length(...200)`.
     public static func length(_ bounds: PartialRangeThrough<Int>) -> AttributeOption {
         rules([(.lessThanOrEqual, bounds.upperBound)], ofLength: true)
     }
-    /// Text that the regular expression does not match as a whole is not saved.
+    /// Rejects strings that the regular expression does not match as a whole.
     public static func matching(_ pattern: String) -> AttributeOption {
         AttributeOption { draft in
             draft.rules.append { _ in
@@ -104,18 +104,18 @@ public struct AttributeOption {
             }
         }
     }
-    /// Values that do not satisfy the predicate are not saved: `.validated("SELF != 13", "Thirteen brings bad luck.")`.
+    /// Rejects values that do not satisfy a predicate: `.validated("SELF != 13", "Thirteen brings bad luck.")`.
     ///
     /// - Parameters:
-    ///   - format: a predicate over the value, which is `SELF`.
-    ///   - warning: the text of the error.
+    ///   - format: A predicate of the value, which is `SELF`.
+    ///   - warning: The message of the error.
     public static func validated(_ format: String, _ warning: String? = nil) -> AttributeOption {
         AttributeOption { draft in
             let predicate = try NSPredicate(parsing: format)
             draft.rules.append { _ in (predicate, warning) }
         }
     }
-    /// As ``validated(_:_:)-(String,String?)``, with the code of the error.
+    /// Works like ``validated(_:_:)-(String,String?)``, with the code of the error.
     public static func validated(_ format: String, code: Int) -> AttributeOption {
         AttributeOption { draft in
             let predicate = try NSPredicate(parsing: format)
@@ -143,7 +143,7 @@ public struct AttributeOption {
     }
 }
 
-/// What a relationship of a class that declares its own entity is, beside its name and type: `@Relationship(.required)`.
+/// An option of a relationship declared in a class, beside its name and type: `@Relationship(.required)`.
 public struct RelationshipOption {
     let isSymmetric: Bool
     let apply: (NSRelationshipDescription) -> Void
@@ -153,59 +153,59 @@ public struct RelationshipOption {
         self.apply = apply
     }
 
-    /// It is its own inverse: whom it leads to, leads back by it. `@Relationship(.symmetric) var friends: Set<Person>`.
+    /// Makes the relationship its own inverse. `@Relationship(.symmetric) var friends: Set<Person>`.
     public static var symmetric: RelationshipOption { RelationshipOption(isSymmetric: true) }
 
-    /// There must be an object when it is saved, whatever its Swift type says.
+    /// Requires an object when the owner is saved, regardless of the Swift type.
     public static var required: RelationshipOption { RelationshipOption { $0.isOptional = false } }
-    /// It may be empty when it is saved, whatever its Swift type says.
+    /// Allows the relationship to be empty when the owner is saved, regardless of the Swift type.
     public static var optional: RelationshipOption { RelationshipOption { $0.isOptional = true } }
-    /// It lives in the context only and is never handed to a store.
+    /// Keeps the relationship in the context only; stores never receive it.
     public static var transient: RelationshipOption { RelationshipOption { $0.isTransient = true } }
-    /// It is part of the system's search index. Kept for model files; nothing here acts on it.
+    /// Includes the relationship in the system's search index. Preserved for model files; it has no effect here.
     public static var spotlight: RelationshipOption { RelationshipOption { $0.isIndexedBySpotlight = true } }
-    /// Stores that keep indexes should index it, as models said before they had fetch indexes.
+    /// Requests an index from stores that support them, as in models without fetch indexes.
     public static var indexed: RelationshipOption { RelationshipOption { $0.isIndexed = true } }
-    /// The smallest and largest number of objects that a save accepts; 0 as the largest means no limit. `.count(1...99)`.
+    /// Sets the minimum and maximum number of objects that a save accepts; 0 as the maximum means no limit. `.count(1...99)`.
     public static func count(_ bounds: ClosedRange<Int>) -> RelationshipOption {
         RelationshipOption {
             $0.minCount = bounds.lowerBound
             $0.maxCount = bounds.upperBound
         }
     }
-    /// The smallest number of objects that a save accepts: `.count(1...)`.
+    /// Sets the minimum number of objects that a save accepts: `.count(1...)`.
     public static func count(_ bounds: PartialRangeFrom<Int>) -> RelationshipOption {
         RelationshipOption { $0.minCount = bounds.lowerBound }
     }
 }
 
 extension NSDeleteRule {
-    /// Nothing; the application keeps the graph whole by itself. Short for ``noActionDeleteRule``.
+    /// Changes nothing; the application keeps the graph consistent. Short for ``noActionDeleteRule``.
     public static var noAction: NSDeleteRule { .noActionDeleteRule }
-    /// The inverse is set to nil, or loses the deleted object. Short for ``nullifyDeleteRule``.
+    /// Removes the deleted object from the inverse relationship. Short for ``nullifyDeleteRule``.
     public static var nullify: NSDeleteRule { .nullifyDeleteRule }
-    /// The related objects are deleted too. Short for ``cascadeDeleteRule``.
+    /// Deletes the related objects too. Short for ``cascadeDeleteRule``.
     public static var cascade: NSDeleteRule { .cascadeDeleteRule }
-    /// The delete fails at save while there are related objects. Short for ``denyDeleteRule``.
+    /// Makes the save fail while there are related objects. Short for ``denyDeleteRule``.
     public static var deny: NSDeleteRule { .denyDeleteRule }
 }
 
-/// What the options of an attribute add up to.
+/// The combined options of an attribute.
 struct AttributeDraft {
     var type: NSAttributeType?
     /// Whether the Swift type is optional.
     let isOptionalType: Bool
-    /// What an option says.
+    /// The optionality that an option sets.
     var statedOptional: Bool?
     var isUnique = false
     var derivation: NSExpression?
     var settings: [(NSAttributeDescription) -> Void] = []
-    /// The program does not set what is derived.
+    /// Optional also for a derived attribute, which the program does not set.
     var isOptional: Bool { statedOptional ?? (isOptionalType || derivation != nil) }
     var rules: [(NSAttributeType) throws -> (predicate: NSPredicate, warning: Any?)] = []
 }
 
-/// Something about a declaration that makes no model, without its place.
+/// An invalid declaration, without its place.
 struct DeclarationMistake: Error {
     let text: String
     init(_ text: String) { self.text = text }

@@ -1,47 +1,48 @@
 internal import Foundation
 
-/// A structure that is kept as a composite attribute: each of its properties is an attribute of its own in the model. The macro `@Composite` of the product CoreDataMacros makes a structure one.
+/// A structure that is stored as a composite attribute: each of its properties is an element. The macro `@Composite` of the product
+/// CoreDataMacros adds the conformance.
 public protocol CompositeValue: KeyedManagedValue {
-    /// What it is made of.
+    /// The declarations of the elements.
     static var compositeElements: [PropertyDeclaration] { get }
-    /// The values of the elements by their names; those that are nil are left out.
+    /// The values of the elements, by name, without nil values.
     var compositeValues: [String: Any] { get }
-    /// Makes one of the values of its elements.
+    /// Creates a structure from the values of its elements.
     init(compositeValues values: [String: Any])
 }
 
 extension CompositeValue {
-    /// There is none: declare the property optional, or give it a default.
+    /// Nil: the type has no value for it; declare the property optional, or give it a default.
     public static var valueForNil: Self? { nil }
 
-    /// See ``ManagedValue``.
+    /// Returns the value at `place`, or nil.
     public static func getOptional(from object: NSManagedObject, at place: PropertyPlace) -> Self? {
         (object.currentValue(of: place.property(of: object)) as? [String: Any]).map(Self.init(compositeValues:))
             ?? KeyPathRecorder.standIn(Self.self, in: object)
     }
 
-    /// See ``ManagedValue``.
+    /// Stores a value or nil at `place`.
     public static func setOptional(_ value: Self?, in object: NSManagedObject, at place: PropertyPlace) {
         object.setCurrentValue(value?.compositeValues, of: place.property(of: object))
     }
 
-    /// See ``ManagedValue``.
+    /// Returns whether a property of the model can be read as this type.
     public static func fits(_ property: NSPropertyDescription) -> Bool { isAttribute(property, .compositeAttributeType) }
 }
 
-/// The values of a composite attribute while a structure is made of them or they are taken out of one.
+/// Reads and writes the elements of composite attributes.
 public enum CompositeElements {
-    /// The value of an element.
+    /// Returns the value of an element.
     ///
     /// - Parameters:
-    ///   - name: the name of the element.
-    ///   - values: the values by their names.
-    ///   - defaultValue: what stands for nil.
+    ///   - name: The name of the element.
+    ///   - values: The values by name.
+    ///   - defaultValue: The value for nil.
     public static func read<Value: ManagedValue>(_ name: String, _ values: [String: Any], default defaultValue: Value) -> Value {
         read(name, values) ?? defaultValue
     }
 
-    /// The value of an element; nil where it has none.
+    /// Returns the value of an element; nil where it has none.
     public static func read<Value: ManagedValue>(_ name: String, _ values: [String: Any]) -> Value? {
         guard let value = values[name] else { return nil }
         if let composite = Value.self as? any CompositeValue.Type {
@@ -55,7 +56,7 @@ public enum CompositeElements {
         (value as? Enumeration.RawValue).flatMap { Enumeration(rawValue: $0) }
     }
 
-    /// Puts the value of an element among the others, unless it is nil.
+    /// Adds the value of an element unless it is nil.
     public static func write<Value: ManagedValue>(_ value: Value?, _ name: String, _ values: inout [String: Any]) {
         values[name] = value.flatMap { DeclaredType.modelValue($0) }
     }

@@ -1,16 +1,16 @@
 internal import Foundation
 
-/// A type that stands for a relationship: a managed object, a set of such, or an array of such.
+/// The type of a relationship property: a managed object, a set of managed objects, or an array of them.
 public protocol RelatedValue {
-    /// The class at the other end.
+    /// The class of the destination objects.
     static var destination: NSManagedObject.Type { get }
-    /// Whether there may be any number.
+    /// Whether the relationship is to-many.
     static var isToMany: Bool { get }
-    /// Whether they keep an order.
+    /// Whether the relationship is ordered.
     static var isOrdered: Bool { get }
 }
 
-/// A to-one relationship.
+/// Supports to-one relationships.
 extension RelatedValue where Self: NSManagedObject {
     /// The class.
     public static var destination: NSManagedObject.Type { self }
@@ -22,7 +22,7 @@ extension RelatedValue where Self: NSManagedObject {
 
 extension NSManagedObject: RelatedValue {}
 
-/// A to-many relationship.
+/// Supports to-many relationships.
 extension Set: RelatedValue where Element: NSManagedObject {
     /// The class of the objects.
     public static var destination: NSManagedObject.Type { Element.self }
@@ -32,7 +32,7 @@ extension Set: RelatedValue where Element: NSManagedObject {
     public static var isOrdered: Bool { false }
 }
 
-/// An ordered to-many relationship.
+/// Supports ordered to-many relationships.
 extension Array: RelatedValue where Element: NSManagedObject {
     /// The class of the objects.
     public static var destination: NSManagedObject.Type { Element.self }
@@ -42,7 +42,7 @@ extension Array: RelatedValue where Element: NSManagedObject {
     public static var isOrdered: Bool { true }
 }
 
-/// The types of the model that Swift types have.
+/// Maps Swift types to attribute types.
 enum DeclaredType {
     private static let types: [ObjectIdentifier: NSAttributeType] = [
         ObjectIdentifier(Int.self): .integer64AttributeType, ObjectIdentifier(Int64.self): .integer64AttributeType,
@@ -54,7 +54,7 @@ enum DeclaredType {
         ObjectIdentifier(URL.self): .URIAttributeType,
     ]
 
-    /// The type of an attribute whose values are of a Swift type; nil where there is none.
+    /// Returns the attribute type of a Swift type; nil where there is none.
     static func of(_ type: any Any.Type) -> NSAttributeType? {
         if let known = types[ObjectIdentifier(type)] { return known }
         if type is any CompositeValue.Type { return .compositeAttributeType }
@@ -64,7 +64,7 @@ enum DeclaredType {
 
     private static func ofRawValue<Value: RawRepresentable>(_ type: Value.Type) -> NSAttributeType? { of(Value.RawValue.self) }
 
-    /// A value of a Swift type in the form that a description's default has.
+    /// Converts a value of a Swift type to the form of a description's default value.
     static func modelValue(_ value: Any) -> Any? {
         if let composite = value as? any CompositeValue { return composite.compositeValues }
         if types[ObjectIdentifier(Swift.type(of: value))] == nil, let enumeration = value as? any RawRepresentable {

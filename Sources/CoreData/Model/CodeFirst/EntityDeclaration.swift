@@ -1,9 +1,9 @@
 internal import Foundation
 internal import Predicates
 
-/// What a class says of its own entity: ``NSManagedObject/entityDeclaration``.
+/// The declaration of a class's entity: the value of ``NSManagedObject/entityDeclaration``.
 ///
-/// The macro `@ManagedObject` of the product CoreDataMacros writes it; a program that does without macros can write it by hand.
+/// The macro `@ManagedObject` of the product CoreDataMacros generates it; without macros, a program can write it by hand.
 public struct EntityDeclaration {
     let objectClass: NSManagedObject.Type
     let name: String
@@ -16,13 +16,13 @@ public struct EntityDeclaration {
     /// Declares the entity of a class.
     ///
     /// - Parameters:
-    ///   - objectClass: the class.
-    ///   - name: the name of the entity.
-    ///   - options: what else it is.
-    ///   - originalName: its name in an earlier version of the model (``NSEntityDescription/renamingIdentifier``).
-    ///   - hashModifier: text that goes into its version hash.
-    ///   - userInfo: free information about it.
-    ///   - properties: what it declares itself; what it inherits is declared by the class above.
+    ///   - objectClass: The class.
+    ///   - name: The name of the entity.
+    ///   - options: The options of the entity.
+    ///   - originalName: The name in an earlier version of the model (``NSEntityDescription/renamingIdentifier``).
+    ///   - hashModifier: A string that is included in the version hash.
+    ///   - userInfo: Custom information about the entity.
+    ///   - properties: The properties that the class declares; inherited ones are declared by the superclass.
     public init(
         _ objectClass: NSManagedObject.Type, name: String, options: [EntityOption] = [], originalName: String? = nil,
         hashModifier: String? = nil, userInfo: [String: String] = [:], properties: [PropertyDeclaration]
@@ -37,9 +37,9 @@ public struct EntityDeclaration {
     }
 }
 
-/// What an entity is beside its name and properties: `@ManagedObject(.abstract, .unique("title", "year"))`.
+/// An option of an entity, beside its name and properties: `@ManagedObject(.abstract, .unique("title", "year"))`.
 ///
-/// Properties are called by their names in the model; a name that is none is an error when the model is made.
+/// Properties are referred to by their names in the model; an unknown name is an error when the model is created.
 public struct EntityOption {
     let apply: (NSEntityDescription) throws -> Void
     let configuration: String?
@@ -54,20 +54,20 @@ public struct EntityOption {
         self.template = template
     }
 
-    /// There are objects of its subentities only.
+    /// Makes the entity abstract: it has no objects except those of its subentities.
     public static var abstract: EntityOption { EntityOption { $0.isAbstract = true } }
 
-    /// No two objects may share the values of all these attributes at once.
+    /// Adds a uniqueness constraint over the attributes together.
     public static func unique(_ names: String...) -> EntityOption {
         EntityOption { $0.uniquenessConstraints.append(names) }
     }
 
-    /// Stores with indexes should keep one over these properties, the first foremost: `.index("year", .descending("rating"))`.
+    /// Adds an index over properties: `.index("year", .descending("rating"))`.
     ///
     /// - Parameters:
-    ///   - elements: names of properties, or elements that say more.
-    ///   - name: the name of the index; `byYearIndex`, as Xcode calls it, unless given.
-    ///   - predicate: which objects are in the index, as a format; all unless given.
+    ///   - elements: The elements, the most significant first: names of properties, or elements with further settings.
+    ///   - name: The name of the index; the default follows Xcode, such as `byYearIndex`.
+    ///   - predicate: The format of a predicate for the indexed objects; nil for all.
     public static func index(_ elements: IndexElement..., name: String? = nil, where predicate: String? = nil) -> EntityOption {
         EntityOption { entity in
             let parts = elements.map(\.title)
@@ -78,18 +78,18 @@ public struct EntityOption {
         }
     }
 
-    /// An index over several properties, as models before fetch indexes have them. See ``NSEntityDescription/compoundIndexes``.
+    /// Adds an index over several properties in the form that preceded fetch indexes. See ``NSEntityDescription/compoundIndexes``.
     public static func compoundIndex(_ names: String...) -> EntityOption { EntityOption { $0.compoundIndexes.append(names) } }
 
-    /// The entity is part of a configuration of the model, which a store can be limited to.
+    /// Adds the entity to a configuration of the model, which a store can be limited to.
     public static func configuration(_ name: String) -> EntityOption { EntityOption(configuration: name) }
 
-    /// A fetch request template of the model, whose predicate may have variables: `.fetchRequest("Best", where: "rating >= $LEAST")`.
+    /// Adds a fetch request template, whose predicate may have variables: `.fetchRequest("Best", where: "rating >= $LEAST")`.
     ///
     /// - Parameters:
-    ///   - name: the name of the template.
-    ///   - predicate: which objects, as a format; all unless given.
-    ///   - configure: sets what else there is to the request, such as its limit.
+    ///   - name: The name of the template.
+    ///   - predicate: The format of the predicate; nil for all objects.
+    ///   - configure: Sets further properties of the request, such as its limit.
     public static func fetchRequest(
         _ name: String, where predicate: String? = nil, configure: ((NSFetchRequest<any NSFetchRequestResult>) -> Void)? = nil
     ) -> EntityOption {
@@ -103,23 +103,23 @@ public struct EntityOption {
             ))
     }
 
-    /// What the system's search index shows as the name of an object. Kept for model files; nothing here acts on it.
+    /// Sets the display name of objects in the system's search index. Preserved for model files; it has no effect here.
     public static func spotlightDisplayName(_ expression: String) -> EntityOption {
         EntityOption { $0.coreSpotlightDisplayNameExpression = try NSExpression(parsing: expression) }
     }
 }
 
-/// A part of an index: the name of a property, or more than that.
+/// An element of an index: the name of a property, or a property or expression with further settings.
 public struct IndexElement: ExpressibleByStringLiteral {
     let title: String
     let make: () throws -> NSFetchIndexElementDescription
 
-    /// A property.
+    /// Creates an element for a property.
     ///
     /// - Parameters:
-    ///   - name: its name.
-    ///   - isAscending: whether the smallest value comes first.
-    ///   - type: how the store keeps it.
+    ///   - name: The name of the property.
+    ///   - isAscending: Whether the order is ascending.
+    ///   - type: The kind of index structure.
     public init(_ name: String, isAscending: Bool = true, type: NSFetchIndexElementType = .binary) {
         title = name.prefix(1).uppercased() + name.dropFirst()
         make = {
@@ -129,13 +129,13 @@ public struct IndexElement: ExpressibleByStringLiteral {
         }
     }
 
-    /// A property, the smallest value first.
+    /// Creates an element for a property in ascending order.
     public init(stringLiteral name: String) { self.init(name) }
 
-    /// A property, the largest value first.
+    /// Returns an element for a property in descending order.
     public static func descending(_ name: String) -> IndexElement { IndexElement(name, isAscending: false) }
 
-    /// An expression over the properties, and the type of what it gives.
+    /// Returns an element for an expression over the properties, and the type of its value.
     public static func expression(
         _ expression: String, _ type: NSAttributeDescription.AttributeType, isAscending: Bool = true,
         collation: NSFetchIndexElementType = .binary

@@ -1,11 +1,11 @@
 internal import Foundation
 
-/// A value of a `Codable` type that is kept as JSON.
+/// A value of a `Codable` type that is stored as JSON.
 enum CodedValue<Value>: CodedValueMarker {
     static var valueType: any Any.Type { Value.self }
 }
 
-/// What the recorder of key paths knows such values by.
+/// Identifies such values to the recorder of key paths.
 protocol CodedValueMarker {
     static var valueType: any Any.Type { get }
 }
@@ -18,12 +18,12 @@ extension CodedValue where Value: Codable {
     }
 }
 
-// What the accessors of a class that declares its own entity call where typed access by index does not serve.
+// The accessors of declared properties that typed access does not support.
 extension NSManagedObject {
-    /// The value of an attribute that keeps its values as JSON; see ``AttributeOption/codable``. Nil where there is none.
+    /// Returns the value of an attribute that stores JSON, or nil; see ``AttributeOption/codable``. Call it on the context's queue.
     ///
-    /// Data that does not decode is an error of reading, as a fault that cannot be fulfilled is: the answer is nil, and the next throwing call
-    /// on the context throws it. Call it on the context's queue.
+    /// Data that cannot be decoded is reported like a fault that cannot be fulfilled: the value is nil, and the next throwing call to the
+    /// context throws the error.
     public final func codableValue<Value: Codable>(_ key: String, as type: Value.Type = Value.self) -> Value? {
         if let frozen = owningEntity.frozen, frozen.layout.recordsReads, let property = frozen.byName[key] {
             KeyPathRecorder.note(property, as: CodedValue<Value>.self, of: self)
@@ -36,8 +36,8 @@ extension NSManagedObject {
         }
     }
 
-    /// Sets the value of an attribute that keeps its values as JSON. A value that does not encode is refused: the old one stays, and validation
-    /// reports it when the object is saved. Call it on the context's queue.
+    /// Sets the value of an attribute that stores JSON. A value that cannot be encoded is refused: the old value is kept, and validation
+    /// reports the error when the object is saved. Call it on the context's queue.
     public final func setCodableValue<Value: Codable>(_ value: Value?, _ key: String) {
         do { setValue(try value.map { try CodedValue.encode($0) }, forKey: key) } catch {
             guard let property = owningEntity.frozen?.byName[key] else { return setValue(value, forUndefinedKey: key) }
@@ -45,8 +45,8 @@ extension NSManagedObject {
         }
     }
 
-    /// The value of an attribute that keeps values of any type, or nil. A value of another type is an error of reading, as data that does not
-    /// decode is for ``codableValue(_:as:)``. Call it on the context's queue.
+    /// Returns the value of an attribute that stores values of any type, or nil. A value of another type is reported like data that
+    /// cannot be decoded by ``codableValue(_:as:)``. Call it on the context's queue.
     public final func objectValue<Value>(_ key: String, as type: Value.Type = Value.self) -> Value? {
         guard let value = value(forKey: key) else { return nil }
         if let value = value as? Value { return value }
@@ -54,7 +54,7 @@ extension NSManagedObject {
         return nil
     }
 
-    /// The value that a property which is not optional needs, or the end of the program with a message that says which it is.
+    /// Returns the value of a non-optional property; stops the program with a message that names the property where it is nil.
     public final func presentValue<Value>(_ value: Value?, _ key: String) -> Value {
         guard let value else {
             preconditionFailure(
@@ -64,7 +64,7 @@ extension NSManagedObject {
         return value
     }
 
-    /// The objects of an ordered relationship, in their order. Call it on the context's queue.
+    /// Returns the objects of an ordered relationship, in order. Call it on the context's queue.
     public final func orderedObjects<Object: NSManagedObject>(_ key: String, of type: Object.Type = Object.self) -> [Object] {
         (value(forKey: key) as? NSOrderedSet)?.compactMap { $0 as? Object } ?? []
     }
@@ -72,7 +72,7 @@ extension NSManagedObject {
     /// Replaces the objects of an ordered relationship. Call it on the context's queue.
     public final func setOrderedObjects<Object: NSManagedObject>(_ objects: [Object], _ key: String) { setValue(objects, forKey: key) }
 
-    /// The objects of a fetched property. Call it on the context's queue.
+    /// Returns the objects of a fetched property. Call it on the context's queue.
     public final func fetchedObjects<Object: NSManagedObject>(_ key: String, of type: Object.Type = Object.self) -> [Object] {
         (value(forKey: key) as? [NSManagedObject])?.compactMap { $0 as? Object } ?? []
     }

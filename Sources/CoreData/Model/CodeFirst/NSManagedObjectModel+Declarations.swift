@@ -1,17 +1,17 @@
 internal import Foundation
 
 extension NSManagedObjectModel {
-    /// Makes the model that classes declare: `NSManagedObjectModel(for: Album.self)`.
+    /// Creates the model that classes declare: `NSManagedObjectModel(for: Album.self)`.
     ///
-    /// The classes are those marked `@ManagedObject`, or whose ``NSManagedObject/entityDeclaration`` was written by hand. Classes that they
-    /// inherit from, that their relationships lead to or that their fetched properties fetch are part of the model without being named;
-    /// subclasses that no relationship leads to must be named. The model can be changed until a coordinator uses it.
+    /// The classes are marked `@ManagedObject` or override ``NSManagedObject/entityDeclaration``. Their superclasses, and the classes of
+    /// their relationships and fetched properties, are included automatically; subclasses that no relationship refers to must be listed.
+    /// The model is mutable until a coordinator uses it.
     ///
-    /// - Parameter classes: the classes.
-    /// - Throws: code 134020 (`NSPersistentStoreIncompatibleSchemaError`) with every mistake: entity, property, and what to do.
+    /// - Parameter classes: The classes.
+    /// - Throws: Code 134020 (`NSPersistentStoreIncompatibleSchemaError`) with every error: entity, property, and what to do.
     public convenience init(for classes: NSManagedObject.Type...) throws { try self.init(for: classes) }
 
-    /// Makes the model that classes declare; see ``init(for:)-(NSManagedObject.Type...)``.
+    /// Creates the model that classes declare; see ``init(for:)-(NSManagedObject.Type...)``.
     public convenience init(for classes: [NSManagedObject.Type]) throws {
         self.init()
         var assembly = DeclarationAssembly()
@@ -20,18 +20,18 @@ extension NSManagedObjectModel {
 }
 
 extension NSPersistentContainer {
-    /// Makes a container of the model that classes declare; see ``NSManagedObjectModel/init(for:)-(NSManagedObject.Type...)``.
+    /// Creates a container with the model that classes declare; see ``NSManagedObjectModel/init(for:)-(NSManagedObject.Type...)``.
     ///
     /// - Parameters:
-    ///   - name: the name of the container.
-    ///   - classes: the classes.
-    /// - Throws: code 134020 with every mistake of the declarations.
+    ///   - name: The name of the container.
+    ///   - classes: The classes.
+    /// - Throws: Code 134020 with every error of the declarations.
     public convenience init(name: String, for classes: NSManagedObject.Type...) throws {
         self.init(name: name, managedObjectModel: try NSManagedObjectModel(for: classes))
     }
 }
 
-/// Makes a model of what classes declare, and collects what is wrong.
+/// Builds a model from the declarations of classes and collects their errors.
 struct DeclarationAssembly {
     private struct Entity {
         let declaration: EntityDeclaration
@@ -93,7 +93,7 @@ struct DeclarationAssembly {
         }
     }
 
-    /// The nearest class above that declares an entity; classes that only share code may stand between.
+    /// Returns the nearest superclass that declares an entity; classes that only share code may be in between.
     private func declaredSuperclass(of objectClass: NSManagedObject.Type) -> NSManagedObject.Type? {
         var candidate: AnyClass? = _getSuperclass(objectClass)
         while let current = candidate as? NSManagedObject.Type, current != NSManagedObject.self {
@@ -228,7 +228,7 @@ struct DeclarationAssembly {
         if back.count == 1, let other = back.first {
             let rivals = candidates(for: other)
             if rivals.count == 1 { return end.description.inverse(to: other.description) }
-            // The rivals report it themselves where they are looked at.
+            // The competing relationships report it themselves.
             mistakes.append(
                 "The inverse of \(place) is not clear: “\(other.description)” could as well be that of"
                     + " \(rivals.filter { $0.description !== end.description }.map { "“\($0.description)”" }.joined(separator: " and "))."
@@ -244,7 +244,7 @@ struct DeclarationAssembly {
         }
     }
 
-    /// The relationships at the other end that lead back and that nothing has claimed.
+    /// Returns the relationships of the destination that lead back and are not the inverse of another one.
     private func candidates(for end: End) -> [End] {
         guard let destination = end.description.destinationEntity else { return [] }
         return ends.filter { other in
@@ -255,7 +255,7 @@ struct DeclarationAssembly {
         }
     }
 
-    /// Whether the other end leads to the entity of an end, or to one above or below it. Nil where it leads nowhere.
+    /// Returns whether a relationship leads to the entity of an end, or to a super- or subentity of it; nil where it has no destination.
     private func leads(_ other: End, backTo end: End) -> Bool? {
         guard let back = other.description.destinationEntity, let owner = end.description.entity else { return nil }
         return owner.isKindOf(entity: back) || back.isKindOf(entity: owner)

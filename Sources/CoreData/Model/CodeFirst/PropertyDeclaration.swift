@@ -1,19 +1,19 @@
 internal import Foundation
 internal import Predicates
 
-/// What a class says of a property of its entity. The macro `@ManagedObject` writes it.
+/// The declaration of a property. The macro `@ManagedObject` generates it.
 public struct PropertyDeclaration {
     let name: String
-    /// The name in Swift.
+    /// The name of the property in Swift.
     private(set) var swiftName: String
-    /// Makes the description; of a relationship, without its ends.
+    /// Creates the description; that of a relationship has no destination yet.
     let make: () throws -> NSPropertyDescription
     var isUnique = false
-    /// The class at the other end of a relationship, or that a fetched property fetches.
+    /// The destination class of a relationship, or the class of a fetched property.
     var destination: NSManagedObject.Type?
     var inverse = Inverse.inferred
     var isSymmetric = false
-    /// Whether the accessor can read what the description describes.
+    /// Returns whether the accessor can read the described property.
     var fits: (NSPropertyDescription) -> Bool = { _ in true }
     var originalName: String?
     var hashModifier: String?
@@ -25,17 +25,17 @@ public struct PropertyDeclaration {
         case named(String, of: any Any.Type)
     }
 
-    /// Declares an attribute; where the type is that of managed objects, a relationship whose delete rule is nullify.
+    /// Declares an attribute; where the type is a managed object type, a relationship with the nullify rule.
     ///
     /// - Parameters:
-    ///   - name: the name in the model.
-    ///   - type: the type, without the optional.
-    ///   - isOptional: whether the Swift type is optional.
-    ///   - defaultValue: the value of a new object.
-    ///   - options: what else it is.
-    ///   - originalName: its name in an earlier version of the model.
-    ///   - hashModifier: text that goes into its version hash.
-    ///   - userInfo: free information about it.
+    ///   - name: The name in the model.
+    ///   - type: The type, without the optional.
+    ///   - isOptional: Whether the Swift type is optional.
+    ///   - defaultValue: The value in a new object.
+    ///   - options: The options of the attribute.
+    ///   - originalName: The name in an earlier version of the model.
+    ///   - hashModifier: A string that is included in the version hash.
+    ///   - userInfo: Custom information about the property.
     public static func property<Value: ManagedValue>(
         _ name: String, _ type: Value.Type, isOptional: Bool, default defaultValue: Value? = nil, options: [AttributeOption] = [],
         originalName: String? = nil, hashModifier: String? = nil, userInfo: [String: String] = [:]
@@ -59,8 +59,8 @@ public struct PropertyDeclaration {
         ) { $0.isTransient && ($0 as? NSAttributeDescription)?.attributeType == .undefinedAttributeType || fits($0) }
     }
 
-    /// Declares an attribute that keeps a value of any `Codable` type as JSON in binary data; see ``AttributeOption/codable``. The parameters
-    /// are those of ``property(_:_:isOptional:default:options:originalName:hashModifier:userInfo:)``.
+    /// Declares an attribute that stores a value of any `Codable` type as JSON in binary data; see ``AttributeOption/codable``. The
+    /// parameters are those of ``property(_:_:isOptional:default:options:originalName:hashModifier:userInfo:)``.
     public static func codable<Value: Codable>(
         _ name: String, _ type: Value.Type, isOptional: Bool, default defaultValue: Value? = nil, options: [AttributeOption] = [],
         originalName: String? = nil, hashModifier: String? = nil, userInfo: [String: String] = [:]
@@ -72,7 +72,7 @@ public struct PropertyDeclaration {
         ) { ($0 as? NSAttributeDescription)?.attributeType == .binaryDataAttributeType }
     }
 
-    /// Declares an attribute that keeps a value of any type as it is: transformable, or undefined and transient. The parameters are those of
+    /// Declares an attribute that stores a value of any type: transformable, or undefined and transient. The parameters are those of
     /// ``property(_:_:isOptional:default:options:originalName:hashModifier:userInfo:)``.
     public static func object<Value>(
         _ name: String, _ type: Value.Type, isOptional: Bool, default defaultValue: Value? = nil, options: [AttributeOption] = [],
@@ -132,18 +132,19 @@ public struct PropertyDeclaration {
 
     // MARK: Relationships and fetched properties
 
-    /// Declares a to-one or to-many relationship: the type is a managed object's, or a set of such.
+    /// Declares a relationship: to-one for a managed object type, to-many for a set or array of one.
     ///
     /// - Parameters:
-    ///   - name: the name in the model.
-    ///   - type: the type, without the optional.
-    ///   - isOptional: whether the Swift type is optional; a to-many relationship is optional in the model unless an option says otherwise.
-    ///   - options: what else it is.
-    ///   - deleteRule: what happens to the objects at the other end when the object at this end is deleted.
-    ///   - inverse: the relationship back.
-    ///   - originalName: its name in an earlier version of the model.
-    ///   - hashModifier: text that goes into its version hash.
-    ///   - userInfo: free information about it.
+    ///   - name: The name in the model.
+    ///   - type: The type, without the optional.
+    ///   - isOptional: Whether the Swift type is optional; a to-many relationship is optional in the model unless an option says
+    ///     otherwise.
+    ///   - options: The options of the relationship.
+    ///   - deleteRule: The delete rule.
+    ///   - inverse: The inverse relationship.
+    ///   - originalName: The name in an earlier version of the model.
+    ///   - hashModifier: A string that is included in the version hash.
+    ///   - userInfo: Custom information about the property.
     public static func relationship<Value: RelatedValue>(
         _ name: String, _ type: Value.Type, isOptional: Bool, options: [RelationshipOption] = [], deleteRule: NSDeleteRule = .nullify,
         inverse: InverseDeclaration = .inferred, originalName: String? = nil, hashModifier: String? = nil, userInfo: [String: String] = [:]
@@ -183,14 +184,14 @@ public struct PropertyDeclaration {
     /// Declares a fetched property.
     ///
     /// - Parameters:
-    ///   - name: the name in the model.
-    ///   - type: the class of what is fetched.
-    ///   - predicate: which objects; `$FETCH_SOURCE` is the object that has the property. All where it is nil.
-    ///   - isOptional: whether the model says that it may be nil.
-    ///   - originalName: its name in an earlier version of the model.
-    ///   - hashModifier: text that goes into its version hash.
-    ///   - userInfo: free information about it.
-    ///   - configure: sets what else there is to the request.
+    ///   - name: The name in the model.
+    ///   - type: The class of the fetched objects.
+    ///   - predicate: The format of the predicate, in which `$FETCH_SOURCE` is the object of the property; nil for all objects.
+    ///   - isOptional: Whether the property is optional in the model.
+    ///   - originalName: The name in an earlier version of the model.
+    ///   - hashModifier: A string that is included in the version hash.
+    ///   - userInfo: Custom information about the property.
+    ///   - configure: Sets further properties of the request.
     public static func fetched(
         _ name: String, _ type: NSManagedObject.Type, _ predicate: String?, isOptional: Bool = true, originalName: String? = nil,
         hashModifier: String? = nil, userInfo: [String: String] = [:],
@@ -217,14 +218,14 @@ public struct PropertyDeclaration {
         self.make = make
     }
 
-    /// The same for a property that has another name in Swift than in the model.
+    /// Returns the declaration with another name in Swift than in the model.
     public func called(_ swiftName: String) -> PropertyDeclaration {
         var property = self
         property.swiftName = swiftName
         return property
     }
 
-    /// The description of an attribute outside an entity, as a part of a composite.
+    /// Returns the description of an attribute as an element of a composite.
     func made() throws -> NSPropertyDescription {
         let description = try make()
         description.name = name
@@ -235,19 +236,20 @@ public struct PropertyDeclaration {
     }
 }
 
-/// How a relationship finds its inverse.
+/// Identifies the inverse of a relationship.
 public struct InverseDeclaration {
     let inverse: PropertyDeclaration.Inverse
 
-    /// The only relationship back that no other claims.
+    /// Infers the inverse: the only relationship back that is not the inverse of another one.
     public static var inferred: InverseDeclaration { InverseDeclaration(inverse: .inferred) }
-    /// There is none.
+    /// Declares that there is no inverse.
     public static var none: InverseDeclaration { InverseDeclaration(inverse: .none) }
-    /// The property at the end of a key path.
+    /// Names the inverse by a key path.
     ///
     /// - Parameters:
-    ///   - keyPath: a key path of the class at the other end, so that the compiler knows of it.
-    ///   - name: the name of its property in the model.
+    ///   - keyPath: A key path of the destination class, which the compiler checks.
+    ///   - name: The name of its property in the model.
+    ///   - name: The name of its property in the model.
     public static func to<Root: NSManagedObject>(_ keyPath: PartialKeyPath<Root>, _ name: String) -> InverseDeclaration {
         InverseDeclaration(inverse: .named(name, of: Root.self))
     }

@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// Compares what two models say.
+/// Compares the content of two models.
 enum ModelDifference {
-    /// What `facts` say that `others` do not, and the other way round, one sentence each, by place.
+    /// Returns a sentence for each difference between two sets of facts, ordered by place.
     static func between(_ facts: ModelFacts, _ others: ModelFacts, withFileAttributes: Bool = true) -> [String] {
         var values: [String: (fact: ModelFacts.Fact, value: String?, other: String?)] = [:]
         func matters(_ fact: ModelFacts.Fact) -> Bool { withFileAttributes || fact.kind != .file }
@@ -16,7 +16,7 @@ enum ModelDifference {
         for (fact, value, other) in values.values where value != other {
             let isWhole = value == nil ? !places.0.contains(fact.place) : !places.1.contains(fact.place)
             if isWhole {
-                // Whatever is not there at all is said once.
+                // A missing element is reported once.
                 if missing.insert(fact.place).inserted {
                     differences.append((fact.place, "\(fact.place) is only \(value == nil ? "there" : "here")."))
                 }
@@ -30,14 +30,15 @@ enum ModelDifference {
 }
 
 extension NSManagedObjectModel {
-    /// What this model says otherwise than another, one sentence each: “Album.title: isOptional is true here, false there.”
+    /// Returns the differences from another model, one sentence each: “Album.title: isOptional is true here, false there.”
     ///
     /// The order of entities and of properties does not matter.
     ///
     /// - Parameters:
-    ///   - other: the model to compare with.
-    ///   - includingFileAttributes: whether what model files say and descriptions do not (`syncable`, the places in Xcode's diagram) counts.
-    /// - Returns: an empty array when they say the same.
+    ///   - other: The model to compare with.
+    ///   - includingFileAttributes: Whether to compare data of model files that descriptions do not have (`syncable`, positions in
+    ///     Xcode's diagram).
+    /// - Returns: The differences; an empty array when the models are equal.
     public func differences(from other: NSManagedObjectModel, includingFileAttributes: Bool = true) -> [String] {
         ModelDifference.between(ModelFacts(of: self), ModelFacts(of: other), withFileAttributes: includingFileAttributes)
     }

@@ -1,24 +1,24 @@
 internal import Foundation
 internal import Predicates
 
-/// Everything a model says, as short sentences with a place: what differs is found by comparing them, and hashes are made of those that
-/// concern what a store keeps.
+/// The content of a model as a list of facts, each with a place. Comparing them finds differences, and hashes are computed from those
+/// that affect stores.
 struct ModelFacts {
     struct Fact {
-        /// Such as `Album.title`.
+        /// The place of the fact, such as `Album.title`.
         let place: String
-        /// Such as `isOptional`.
+        /// The name of the fact, such as `isOptional`.
         let name: String
         let value: String
         let kind: Kind
     }
 
     enum Kind {
-        /// A store must know of it.
+        /// The fact affects stores.
         case persistent
-        /// It concerns what the framework does.
+        /// The fact affects the framework's behaviour only.
         case behaviour
-        /// It is kept of a model file and has no effect.
+        /// The fact is preserved for model files and has no effect.
         case file
     }
 
@@ -33,7 +33,7 @@ struct ModelFacts {
             add("configuration “\(name)”", "entities", members.sorted().description, .behaviour)
         }
         for (name, request) in model.templates { add(request, at: "fetch request “\(name)”") }
-        // Which tools wrote a file says nothing of the model.
+        // The tools that wrote a file are not part of the model.
         let tools: Set<String> = [
             "type", "documentVersion", "lastSavedToolsVersion", "systemVersion", "minimumToolsVersion", "sourceLanguage", "macOSVersion",
             "iOSVersion",
@@ -47,7 +47,7 @@ struct ModelFacts {
 
     init(of property: NSPropertyDescription) { add(property, at: property.name) }
 
-    /// The facts of a request, for comparing two.
+    /// Returns the facts of a request, for comparison.
     static func lines(of request: NSFetchRequest<any NSFetchRequestResult>) -> [String] {
         var facts = ModelFacts()
         facts.add(request, at: "")
@@ -56,7 +56,7 @@ struct ModelFacts {
 
     private init() {}
 
-    /// SHA-256 over the facts that a store must know, in an order of their own.
+    /// The SHA-256 hash of the facts that affect stores, in a canonical order.
     var persistentHash: Data {
         let lines = facts.filter { $0.kind == .persistent }.map { "\($0.place)\u{1F}\($0.name)\u{1F}\($0.value)" }
         return SHA2.sha256(Data(lines.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.joined(separator: "\u{1E}").utf8))
@@ -72,7 +72,7 @@ struct ModelFacts {
         for (key, value) in info ?? [:] { add(place, "userInfo[\(key)]", ModelFacts.text(value), .behaviour) }
     }
 
-    /// A value as text that is the same whatever order a dictionary or set within it has.
+    /// Returns a string for a value that does not depend on the order of dictionaries or sets in it.
     private static func text(_ value: Any) -> String {
         switch value {
         case let pairs as [AnyHashable: Any]:
@@ -131,7 +131,7 @@ struct ModelFacts {
     }
 
     private mutating func add(_ property: NSPropertyDescription, at place: String) {
-        // A fetched property is in no store.
+        // Stores do not contain fetched properties.
         let persistent: Kind = property is NSFetchedPropertyDescription ? .behaviour : .persistent
         add(place, "isOptional", "\(property.isOptional)", persistent)
         add(place, "isTransient", "\(property.isTransient)", persistent)

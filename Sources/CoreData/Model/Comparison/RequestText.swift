@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Predicates
 
-/// Fetch requests in the words of model files.
+/// Converts fetch requests to and from their spelling in model files.
 enum RequestText {
     static var flags: [(String, ReferenceWritableKeyPath<NSFetchRequest<any NSFetchRequestResult>, Bool>)] {
         [
@@ -11,13 +11,13 @@ enum RequestText {
         ]
     }
 
-    /// What a request that says nothing of it asks for: dictionaries show what is saved, and IDs come without values.
+    /// Sets the properties that a request has without explicit attributes: dictionaries of saved values, and IDs without values.
     static func setDefaults(of request: NSFetchRequest<any NSFetchRequestResult>) {
         request.includesPendingChanges = request.resultType != .dictionaryResultType
         request.includesPropertyValues = request.resultType != .managedObjectIDResultType
     }
 
-    /// The attributes of a request's element, without its name and entity.
+    /// Returns the attributes of a request's element, without its name and entity.
     static func attributes(of request: NSFetchRequest<any NSFetchRequestResult>) -> [(String, String)] {
         var attributes: [(String, String)] = []
         if request.fetchLimit != 0 { attributes.append(("fetchLimit", "\(request.fetchLimit)")) }

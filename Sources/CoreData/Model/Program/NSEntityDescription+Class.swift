@@ -1,22 +1,22 @@
 internal import Foundation
 
-// How the name of a class in a model finds the class.
+// Finds the class that a model names.
 
 extension NSEntityDescription {
-    /// The module of the program itself: an executable is called as its module is, with what no identifier can have replaced.
+    /// The module of the program itself: the name of the executable, in which characters that are invalid in identifiers are replaced.
     static let programModule: String? = Bundle.main.executableURL.map { url in
         String(url.lastPathComponent.map { $0.isLetter || $0.isNumber ? $0 : "_" })
     }
 
-    /// The class by its name; nil when there is none, or several that the name does not tell apart.
+    /// Returns the class by its name; nil when there is none, or several that the name does not distinguish.
     ///
-    /// A name is looked up as it stands; without its module (a leading dot stands for “the module of the program”), in the module that the
-    /// model was compiled for, then in that of the program, then in all others, as Objective-C finds the class of `@objc(Album)`. A model that
-    /// names the module of an app finds its classes in the package that they were moved to.
+    /// The name is looked up unchanged; then without its module (a leading dot stands for “the module of the program”), in the module
+    /// that the model was compiled for, in that of the program, and in all others, as Objective-C finds the class of `@objc(Album)`. A
+    /// model that names the module of an app thereby finds its classes in the package that they were moved to.
     func lookUpClass() -> NSManagedObject.Type? {
         guard let name = managedObjectClassName, name != "NSManagedObject" else { return NSManagedObject.self }
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-        // Foundation prints a complaint about what can be no name of a class.
+        // Foundation logs an error for a string that cannot be a class name.
         guard parts.count <= 2, let bare = parts.last, !bare.isEmpty,
             name.allSatisfy({ $0.isLetter || $0.isNumber || "._$".contains($0) })
         else { return nil }
@@ -30,7 +30,7 @@ extension NSEntityDescription {
         return candidates.count == 1 ? candidates[0] : nil
     }
 
-    /// Why ``lookUpClass()`` finds no class, one sentence.
+    /// The reason why ``lookUpClass()`` finds no class, one sentence.
     var reasonForMissingClass: String {
         let name = managedObjectClassName ?? "?"
         let bare = name.split(separator: ".").last.map(String.init) ?? name
@@ -41,7 +41,7 @@ extension NSEntityDescription {
             + candidates.joined(separator: " or ") + "."
     }
 
-    /// What a person should know about the class that the name finds, and what to do; nil where it is the class that is named.
+    /// A message and an action if the name finds another class than the one it names; nil otherwise.
     var remarkOnClass: (message: String, advice: String)? {
         guard let name = managedObjectClassName, name != "NSManagedObject" else { return nil }
         guard let found = lookUpClass() else {

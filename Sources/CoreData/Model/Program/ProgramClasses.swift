@@ -1,10 +1,10 @@
 internal import CoreDataRuntime
 internal import Foundation
 
-/// The classes of the program by their bare names, as model files have them: `Album` for `MusicLibrary.Album`.
+/// The classes of the program by their names without a module, as model files contain them: `Album` for `MusicLibrary.Album`.
 ///
-/// Objective-C finds the class of `@objc(Album)` in any module by this name. Swift elsewhere finds a class only by module and name, so this
-/// looks through the types of all modules, once, and only when a model names a class that is not found otherwise.
+/// Objective-C finds the class of `@objc(Album)` in any module by this name. Swift on other platforms finds a class only by module and
+/// name, so this lists the types of all modules, once, and only when a model names a class that is not found otherwise.
 // `lock` guards the list and the count it was made for.
 final class ProgramClasses: @unchecked Sendable {
     static let shared = ProgramClasses()
@@ -13,7 +13,7 @@ final class ProgramClasses: @unchecked Sendable {
     private var modulesByName: [String: [String]] = [:]
     private var isListed = false
 
-    /// The names of the modules that have a class called `name` at their top.
+    /// Returns the names of the modules with a top-level class called `name`.
     func modules(withClass name: String) -> [String] {
         lock.withLock {
             listOnce()
@@ -21,7 +21,7 @@ final class ProgramClasses: @unchecked Sendable {
         }
     }
 
-    /// Module and name of each class whose name begins with `prefix`.
+    /// Returns module and name of each class whose name begins with `prefix`.
     func names(beginningWith prefix: String) -> [String] {
         lock.withLock {
             listOnce()
@@ -31,7 +31,7 @@ final class ProgramClasses: @unchecked Sendable {
         }
     }
 
-    /// The managed object classes called `name`, in Swift or by `@objc(Name)`, of all modules.
+    /// Returns the managed object classes called `name`, in Swift or by `@objc(Name)`, in all modules.
     func managedObjectClasses(named name: String) -> [NSManagedObject.Type] {
         let own = modules(withClass: name).compactMap { NSClassFromString("\($0).\(name)") as? NSManagedObject.Type }
         let named = modules(withClass: ObjectiveCName.className(for: name)).compactMap {
@@ -40,7 +40,7 @@ final class ProgramClasses: @unchecked Sendable {
         return own + named.filter { other in !own.contains { $0 == other } }
     }
 
-    /// Lists the classes again at the next use: the program may have loaded a library.
+    /// Makes the next use list the classes again, because the program may have loaded a library.
     func forget() { lock.withLock { isListed = false } }
 
     private func listOnce() {
@@ -60,7 +60,7 @@ final class ProgramClasses: @unchecked Sendable {
 
         func add(_ module: UnsafePointer<CChar>, _ name: UnsafePointer<CChar>) {
             let module = String(cString: module)
-            // What the standard library and Foundation have is no managed object.
+            // The standard library and Foundation contain no managed objects.
             guard module != "Swift", !module.hasPrefix("Foundation"), !module.hasPrefix("_") else { return }
             let name = String(cString: name)
             if modulesByName[name]?.contains(module) != true { modulesByName[name, default: []].append(module) }

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import Predicates
 
-/// The types and values of attributes in the words of model files.
+/// Converts attribute types and values to and from their spelling in model files.
 enum AttributeText {
-    /// The names of the types.
+    /// The spellings of the types.
     static let types: [(name: String, type: NSAttributeType)] = [
         ("Integer 16", .integer16AttributeType), ("Integer 32", .integer32AttributeType), ("Integer 64", .integer64AttributeType),
         ("Decimal", .decimalAttributeType), ("Double", .doubleAttributeType), ("Float", .floatAttributeType),
@@ -16,7 +16,7 @@ enum AttributeText {
     static func type(named name: String) -> NSAttributeType? { types.first { $0.name == name }?.type }
     static func name(of type: NSAttributeType) -> String { types.first { $0.type == type }!.name }
 
-    /// The value that a text stands for, nil when it stands for none of the type.
+    /// Parses a value of a type; nil for an invalid string.
     static func value(_ text: String, type: NSAttributeType) -> Any? {
         switch type {
         case .integer16AttributeType: return whole(text).flatMap { Int16(exactly: $0) }.map { Int($0) }
@@ -42,7 +42,7 @@ enum AttributeText {
         }
     }
 
-    /// The text of a value of a type, nil where a model file has none for it.
+    /// Returns the spelling of a value of a type, nil where model files have none.
     static func text(_ value: Any, type: NSAttributeType) -> String? {
         switch type {
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: number(value).map { "\($0)" }
@@ -60,7 +60,7 @@ enum AttributeText {
         }
     }
 
-    /// Seconds without a fraction where there is none, as Xcode writes them.
+    /// Returns seconds without a fraction where there is none, like Xcode.
     static func seconds(_ value: Double) -> String { Int64(exactly: value).map(String.init) ?? "\(value)" }
 
     static func real(_ value: Any) -> Double? {
@@ -84,7 +84,7 @@ enum AttributeText {
         }
     }
 
-    /// A value in the form an attribute keeps it, whichever number class it came in.
+    /// Returns a value in the form that an attribute stores, for any number class.
     static func normal(_ value: Any, type: NSAttributeType) -> Any? {
         switch type {
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .booleanAttributeType, .decimalAttributeType,
@@ -101,7 +101,7 @@ enum AttributeText {
         return attribute
     }
 
-    /// Xcode keeps what was typed: “0.0” may be the default of a whole number.
+    /// Xcode keeps the string that was typed: “0.0” may be the default of an integer attribute.
     private static func whole(_ text: String) -> Int? {
         Int(text) ?? Double(text).flatMap { Int(exactly: $0) }
     }

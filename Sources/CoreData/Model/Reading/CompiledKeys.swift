@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// What the fields and numbers of compiled models mean, as far as models show that exist both as XML and compiled.
+/// The fields and numbers of compiled models, as far as they are known from models that exist both as XML and compiled.
 enum CompiledKeys {
     static let model: Set<String> = [
         "NSEntities", "NSConfigurations", "NSFetchRequestTemplates", "NSVersionIdentifiers", "NSLocalizationDictionary",
         "CDMCompilerXcodeVersion", "CDMCompilerToolVersion",
     ]
-    /// A field of ours: the XML of a model of which the archive cannot say everything.
+    /// A field of this framework: the XML of a model that the archive cannot represent completely.
     static let contents = "OpenCoreData.contents"
     static let entity: Set<String> = [
         "NSEntityName", "NSClassNameForEntity", "NSUserInfo", "NSSubentities", "NSSuperentity", "NSVersionHashModifier", "NSProperties",
@@ -35,7 +35,7 @@ enum CompiledKeys {
         "NSRelationshipKeyPathsForPrefetching",
     ]
 
-    /// The classes of values that a compiled model names for an attribute of whose class nothing was said.
+    /// The value classes that a compiled model contains for attributes without an explicit class.
     static let standardClasses: [NSAttributeType: String] = [
         .integer16AttributeType: "NSNumber", .integer32AttributeType: "NSNumber", .integer64AttributeType: "NSNumber",
         .decimalAttributeType: "NSDecimalNumber", .doubleAttributeType: "NSNumber", .floatAttributeType: "NSNumber",
@@ -43,21 +43,21 @@ enum CompiledKeys {
         .binaryDataAttributeType: "NSData", .UUIDAttributeType: "NSUUID", .URIAttributeType: "NSURL",
     ]
 
-    /// `NSFlagsKey`. No other bit is shown by a public model.
+    /// `NSFlagsKey`. No other bit occurs in public models.
     static let preservesValueInHistory = 16
 
-    // `NSFetchRequestFlags`. Public models show which bits a request of dictionaries (16) and of IDs (4) lacks, and which distinct results add
-    // (1); the two that every request has are told apart by nothing.
+    // `NSFetchRequestFlags`. Public models show the bits that requests for dictionaries (16) and IDs (4) lack, and the bit of distinct
+    // results (1); the two bits that every request has cannot be distinguished.
     static let distinct = 1
     static let subentities = 2
     static let propertyValues = 4
     static let faults = 8
     static let pendingChanges = 16
 
-    /// `_P`, which says once more what other fields say.
+    /// `_P`, which repeats information of other fields.
     enum Bits {
         static let every = 0x01
-        /// Two bits that every public property has; none of those has validation predicates, so that is what they are taken for.
+        /// Two bits that every public property has; none of these has validation predicates, so the bits are assumed to mean that.
         static let noValidation = 0x30
         static let optional = 0x02
         static let readOnly = 0x04

@@ -2,17 +2,17 @@ internal import Foundation
 internal import Logging
 internal import Predicates
 
-/// Reads compiled models (`.mom`): keyed archives of Apple's descriptions. SQLite stores keep the same archive of their model.
+/// Reads compiled models (`.mom`): keyed archives of Apple's descriptions. SQLite stores contain the same archive of their model.
 struct CompiledModelReader {
     let file: String?
     private let archive: KeyedArchive
     private var assembly: ModelAssembly
-    /// The relationships by their numbers in the archive, and the numbers of their inverses.
+    /// The relationships by their numbers in the archive, with the numbers of their inverses.
     private var relationships: [Int: NSRelationshipDescription] = [:]
     private var inverses: [(NSRelationshipDescription, Int)] = []
     private var unknownKeys: Set<String> = []
 
-    /// Reads `data` into `model`, which is empty.
+    /// Reads `data` into the empty `model`.
     static func read(_ data: Data, file: String?, into model: NSManagedObjectModel) throws {
         do {
             let archive = try KeyedArchive(data)
@@ -89,7 +89,7 @@ struct CompiledModelReader {
         let inherited = inheritedNames(of: object)
         entity.properties = try properties.sorted { $0.key < $1.key }.compactMap { name, index in
             guard let property = archive.object(index) else { throw malformed("\(place).\(name)", "It is no description.") }
-            // An entity's properties may include what it inherits, as the same objects or, in what stores keep, as copies.
+            // An entity's properties may include inherited ones, as the same objects or, in archives of stores, as copies.
             if inherited.contains(name) { return nil }
             if let owner = property.reference("NSEntity"), owner != object.index { return nil }
             return try readProperty(property, called: name, "\(place), property “\(name)”")
@@ -103,7 +103,7 @@ struct CompiledModelReader {
         try assembly.add(entity, parent: parent.map { $0.text("NSEntityName") ?? "" }, line: nil)
     }
 
-    /// The names of the properties of the entities above one.
+    /// Returns the names of the properties of an entity's superentities.
     private func inheritedNames(of object: KeyedArchive.Object) -> Set<String> {
         var names: Set<String> = []
         var seen: Set<Int> = [object.index]

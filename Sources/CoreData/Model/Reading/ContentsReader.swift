@@ -2,15 +2,15 @@ internal import Foundation
 internal import Logging
 internal import Predicates
 
-/// Reads the `contents` of an `.xcdatamodel`: the XML that Xcode writes since version 4.
+/// Reads the `contents` of an `.xcdatamodel`: the XML that Xcode has written since version 4.
 struct ContentsReader {
     let file: String?
     private var assembly: ModelAssembly
     private var composites: [String: XMLElement] = [:]
-    /// How many attributes were made for composites: composites of composites multiply.
+    /// The number of attributes created for composites, whose nesting multiplies them.
     private var compositeElements = 0
 
-    /// Reads `data` into `model`, which is empty.
+    /// Reads `data` into the empty `model`.
     static func read(_ data: Data, file: String?, into model: NSManagedObjectModel) throws {
         let root: XMLElement
         do {
@@ -50,7 +50,7 @@ struct ContentsReader {
             default: model.unknownElements.append(unknown(element))
             }
         }
-        // A composite that no attribute is made of would be lost.
+        // A composite that no attribute uses would be lost.
         let used = Set(
             assembly.entities.flatMap(\.declaredProperties).flatMap(ContentsReader.compositeNames))
         model.unknownElements += root.children.filter { $0.name == "composite" && !used.contains($0["name"] ?? "") }
@@ -80,7 +80,7 @@ struct ContentsReader {
         let entity = NSEntityDescription()
         entity.name = try fields.required("name")
         if let name = fields.text("representedClassName") {
-            // An empty name stands for the class that all objects are of; it is written back as it was.
+            // An empty name stands for the base class; it is written back unchanged.
             if name.isEmpty { fields.keep("representedClassName", name) } else { entity.managedObjectClassName = name }
         }
         entity.isAbstract = try fields.flag("isAbstract")
@@ -187,7 +187,7 @@ struct ContentsReader {
 
 // MARK: Properties
 extension ContentsReader {
-    /// What attributes, relationships and fetched properties have in common.
+    /// Reads the XML attributes common to attributes, relationships and fetched properties.
     private func readCommon(_ fields: inout ModelFields, into property: NSPropertyDescription, _ element: XMLElement) throws {
         property.name = try fields.required("name")
         property.isOptional = try fields.flag("optional")
@@ -224,7 +224,7 @@ extension ContentsReader {
             guard let value = AttributeText.value(text, type: type) else {
                 throw malformed(element, "The default value “\(text)” is none of type \(AttributeText.name(of: type)).")
             }
-            // What Xcode wrote may be another spelling of the same value.
+            // Xcode may have written another spelling of the same value.
             if AttributeText.text(value, type: type) != text { fields.keep("defaultValueString", text) }
             attribute.defaultValue = value
         }

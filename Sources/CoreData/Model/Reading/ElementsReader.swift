@@ -3,15 +3,14 @@ internal import Logging
 
 /// Reads the `elements` of an `.xcdatamodel` from before Xcode 4: a keyed archive of the model editor's own objects.
 ///
-/// They are UML elements with “stereotypes”, dictionaries of properties whose default is the value. Fetch requests, fetched
-/// properties, configurations and compound indexes are empty in all public files, so that how they are kept is not known: a file with them is
-/// an error.
+/// They are UML elements with “stereotypes”, dictionaries of properties whose default is the value. Fetch requests, fetched properties,
+/// configurations and compound indexes are empty in all public files, so their format is unknown: a file that contains them is an error.
 struct ElementsReader {
     let file: String?
     private let archive: KeyedArchive
     private var assembly: ModelAssembly
 
-    /// Reads `data` into `model`, which is empty.
+    /// Reads `data` into the empty `model`.
     static func read(_ data: Data, file: String?, into model: NSManagedObjectModel) throws {
         do {
             var reader = ElementsReader(file: file, archive: try KeyedArchive(data), assembly: ModelAssembly(file: file))
@@ -47,7 +46,7 @@ struct ElementsReader {
         malformed(place, "How files of this age keep \(what) is not known. Open the model in Xcode and save it.")
     }
 
-    /// The values of a stereotype by their names.
+    /// Returns the values of a stereotype by name.
     private func values(_ object: KeyedArchive.Object, _ stereotype: String) -> Values? {
         guard let index = object.object("XDBucketForStereotypesstorage")?.pairs()?.first(where: { $0.key == stereotype })?.value,
             let pairs = archive.object(index)?.object("XDBucketForOwnedAttributesstorage")?.pairs()
@@ -111,7 +110,7 @@ struct ElementsReader {
         property.name = name
         property.isOptional = common.flag("XD_PPSK_isOptional")
         property.isTransient = common.flag("XD_PPSK_isTransient")
-        // Relationships are marked as indexed whatever the editor showed; no other form of the model says it.
+        // Relationships are marked as indexed regardless of the editor; other forms of the model do not contain it.
         property.isIndexed = property is NSAttributeDescription && common.flag("XD_PPSK_isIndexed")
         property.isIndexedBySpotlight = common.flag("XD_PPSK_isSpotlightIndexed")
         property.userInfo = common.value("XD_PPSK_userInfo") as? [AnyHashable: Any] ?? [:]
@@ -130,7 +129,7 @@ struct ElementsReader {
         attribute.attributeType = type
         attribute.valueTransformerName = values.text("XD_PAttK_valueTransformerName")
         attribute.allowsExternalBinaryDataStorage = values.flag("XD_PAttK_allowsExternalBinaryDataStorage")
-        // The texts are those of the XML that came later, so that they are read as it is.
+        // The spellings are those of the later XML, so they are read in the same way.
         var texts: [XMLElement.Attribute] = []
         for (key, name) in [
             ("XD_PAttK_minValueString", "minValueString"), ("XD_PAttK_maxValueString", "maxValueString"),

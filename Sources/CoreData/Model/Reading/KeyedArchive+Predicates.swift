@@ -2,15 +2,15 @@ internal import Foundation
 internal import Predicates
 
 extension KeyedArchive {
-    /// The predicate of an object.
+    /// Returns the predicate of an object.
     func predicate(of index: Int) throws -> NSPredicate { try PredicateArchive.predicate(in: self, at: index) }
 }
 
 extension KeyedArchive.Object {
-    /// The predicate of a field, nil for none.
+    /// Returns the predicate of a field, nil for none.
     func predicate(_ key: String) throws -> NSPredicate? { try reference(key).map(archive.predicate) }
 
-    /// The expression of a field, nil for none.
+    /// Returns the expression of a field, nil for none.
     func expression(_ key: String) throws -> NSExpression? {
         try reference(key).map { try PredicateArchive.expression(in: archive, at: $0) }
     }

@@ -1,15 +1,15 @@
 internal import Foundation
 
-/// What the readers of model files have in common: they make entities that name each other, and here the names are resolved.
+/// Collects the entities that a reader of model files creates and resolves the names by which they refer to each other.
 struct ModelAssembly {
-    /// A name that is to be resolved, and where it stands.
+    /// A name to resolve, and its place.
     struct Link {
         let relationship: NSRelationshipDescription
         let destination: String?
         let inverse: String?
     }
 
-    /// How deep entities may inherit.
+    /// The maximum depth of inheritance.
     static let inheritanceLimit = 100
 
     let file: String?
@@ -19,14 +19,14 @@ struct ModelAssembly {
     private var links: [Link] = []
     var configurations: [(name: String, members: [String], line: Int?)] = []
     var templates: [(name: String, request: NSFetchRequest<any NSFetchRequestResult>)] = []
-    /// The requests of templates and fetched properties, by the names of their entities.
+    /// The requests of templates and fetched properties, with the names of their entities.
     var requests: [(request: NSFetchRequest<any NSFetchRequestResult>, entity: String)] = []
 
     init(file: String?) { self.file = file }
 
-    /// Takes in an entity.
+    /// Adds an entity.
     ///
-    /// - Throws: when there is one of that name, or its properties' names are not distinct.
+    /// - Throws: An error when an entity of that name exists or the names of its properties are not distinct.
     mutating func add(_ entity: NSEntityDescription, parent: String?, line: Int?) throws {
         let name = entity.name ?? ""
         guard byName.updateValue(entity, forKey: name) == nil else {
@@ -45,7 +45,7 @@ struct ModelAssembly {
 
     /// Resolves all names and fills `model`.
     ///
-    /// A relationship whose destination is in no entity of the file keeps the name: another model may hold it.
+    /// A relationship whose destination is not in the file keeps the name: another model may contain it.
     func finish(_ model: NSManagedObjectModel) throws {
         try connectParents()
         for link in links {
@@ -68,7 +68,7 @@ struct ModelAssembly {
         for (name, request) in templates { model.setFetchRequestTemplate(request, forName: name) }
     }
 
-    /// Connects a relationship with the entity and the inverse it names, or keeps the names.
+    /// Connects a relationship with the entity and the inverse that it names, or keeps the names.
     static func connect(
         _ relationship: NSRelationshipDescription, to destination: String, inverse: String?, in entities: [String: NSEntityDescription]
     ) {

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Predicates
 
-/// The attributes of an XML element while it is read: what nobody asked for is the rest, which is kept.
+/// The attributes of an XML element while it is read: those that no reader has taken are preserved.
 struct ModelFields {
     let element: XMLElement
     let file: String?
@@ -20,7 +20,7 @@ struct ModelFields {
 
     mutating func text(_ name: String) -> String? { rest.removeValue(forKey: name) }
 
-    /// Puts a value among the rest that has been looked at.
+    /// Preserves a value that a reader has taken.
     mutating func keep(_ name: String, _ value: String) { rest[name] = value }
 
     mutating func required(_ name: String) throws -> String {
@@ -72,7 +72,7 @@ struct ModelFields {
         } catch { throw malformed("“\(name)” does not parse. \(error)") }
     }
 
-    /// Says that everything was looked at.
+    /// Throws an error for an attribute that no reader has taken.
     func finish() throws {
         if let left = rest.keys.sorted().first { throw malformed("The attribute “\(left)” is not known here.") }
     }

@@ -12,30 +12,30 @@ struct ModelFile {
     }
 
     let form: Form
-    /// The file that holds the model itself.
+    /// The file that contains the model.
     let url: URL
     /// The name of the version: that of its `.xcdatamodel` or `.mom`.
     let name: String
-    /// Whether a bundle names it as the current version, or is no bundle.
+    /// Whether the version is the current one of its bundle, or is not in a bundle.
     let isCurrent: Bool
-    /// The hashes that Apple's tools made, from `VersionInfo.plist`.
+    /// The hashes by Apple's tools, from `VersionInfo.plist`.
     var hashes: [String: Data]?
     /// The checksum from `VersionInfo.plist`.
     var checksum: String?
-    /// The module whose classes the model names without one, where it was compiled for a module.
+    /// The module for class names without one, where the model was compiled for a module.
     var module: String?
-    /// What the file holds, where it is in the program.
+    /// The content of the file, for a model embedded in the program.
     private var contents: Data?
 
-    /// The endings of model files and bundles, those that come first are preferred.
+    /// The extensions of model files and bundles, in order of preference.
     static let endings = ["momd", "mom", "xcdatamodeld", "xcdatamodel"]
 
-    /// The version to read at `url`: the current one of a bundle.
+    /// Returns the version to read at `url`: the current one of a bundle.
     static func current(at url: URL) throws -> ModelFile {
         try current(of: versions(at: url), in: url)
     }
 
-    /// The version to read of those of a bundle.
+    /// Returns the version to read among those of a bundle.
     static func current(of versions: [ModelFile], in bundle: URL? = nil) throws -> ModelFile {
         if let current = versions.first(where: \.isCurrent) ?? (versions.count == 1 ? versions.first : nil) { return current }
         let path = bundle?.path ?? versions.first?.url.deletingLastPathComponent().path ?? "the bundle"
@@ -44,7 +44,7 @@ struct ModelFile {
             next: versions.isEmpty ? nil : "Name a version: \(versions.map(\.name).joined(separator: ", ")).")
     }
 
-    /// All versions at `url`, by name.
+    /// Returns all versions at `url`, by name.
     static func versions(at url: URL) throws -> [ModelFile] {
         var isDirectory: ObjCBool = false
         guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory) else {
@@ -56,7 +56,7 @@ struct ModelFile {
         case ("momd", true): return try compiled(in: url)
         case ("mom", false): return [ModelFile(form: try compiledForm(of: url), url: url, name: name, isCurrent: true)]
         case ("omo", false):
-            // How the optimised form keeps a model is public nowhere; the compiler writes the archive beside it.
+            // The format of optimized models is not public; the compiler writes the archive beside it.
             let archive = url.deletingPathExtension().appendingPathExtension("mom")
             guard FileManager.default.fileExists(atPath: archive.path) else {
                 throw ModelFileError.missing(
@@ -71,7 +71,7 @@ struct ModelFile {
         }
     }
 
-    /// A file whose name says nothing: `contents`, or data somebody saved.
+    /// A file whose name does not identify a model: `contents`, or saved data.
     private init(plainFile url: URL) throws {
         let start = try FileHandle(forReadingFrom: url).read(upToCount: 8) ?? Data()
         form = BinaryPropertyList.isOne(start) ? (url.lastPathComponent == "elements" ? .elements : .compiled) : .contents
@@ -145,10 +145,10 @@ struct ModelFile {
         }
     }
 
-    /// What `VersionInfo.plist` calls the module that a model was compiled for, where the `ModelCompiler` plugin has compiled it.
+    /// The key in `VersionInfo.plist` for the module that the `ModelCompiler` plugin has compiled a model for.
     static let moduleKey = "OpenCoreData_Module"
 
-    /// Compilers write archives; builds of the `ModelCompiler` plugin from before it did have XML.
+    /// Compilers write archives; early builds of the `ModelCompiler` plugin wrote XML.
     private static func compiledForm(of url: URL) throws -> Form {
         let start: Data
         do {
@@ -167,7 +167,7 @@ struct ModelFile {
         } catch { throw ModelFileError.malformed(url.path, "It is no property list: \(error)") }
     }
 
-    /// Reads the version into `model`, which is empty.
+    /// Reads the version into the empty `model`.
     func read(into model: NSManagedObjectModel) throws {
         let data: Data
         do {

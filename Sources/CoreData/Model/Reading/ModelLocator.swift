@@ -1,16 +1,17 @@
 internal import Foundation
 internal import Logging
 
-/// Finds models: in the bundle of the program, in loaded bundles, and in the resource bundles that packages have beside the executable.
+/// Finds models in the main bundle of the program, in loaded bundles, and in the resource bundles that packages place beside the
+/// executable.
 enum ModelLocator {
-    /// The folders to look in.
+    /// Returns the directories to search.
     static func folders(of bundles: [Bundle]?) -> [URL] {
         var folders: [URL] = []
         if let bundles {
             for bundle in bundles { folders += self.folders(of: bundle) }
         } else {
             folders += self.folders(of: Bundle.main)
-            // Packages put their resources beside the executable; tests run from one that lies elsewhere, so loaded bundles count as well.
+            // Packages place their resources beside the executable; test runners are elsewhere, so loaded bundles are searched as well.
             let beside = [Bundle.main.bundleURL] + Bundle.allBundles.map { $0.bundleURL.deletingLastPathComponent() }
             for folder in beside + arguments {
                 let contents = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
@@ -23,7 +24,7 @@ enum ModelLocator {
         return folders.map(\.standardizedFileURL).filter { seen.insert($0.path).inserted }
     }
 
-    /// The folder of what the program was started with: a test runner is handed the tests.
+    /// The directories of the program's arguments: a test runner receives the path of the tests.
     private static var arguments: [URL] {
         CommandLine.arguments.filter { $0.hasSuffix(".xctest") }.map { URL(fileURLWithPath: $0).deletingLastPathComponent() }
     }
@@ -32,7 +33,7 @@ enum ModelLocator {
         [bundle.resourceURL, bundle.bundleURL].compactMap { $0 }
     }
 
-    /// The models in bundles, each name once: compiled ones before sources.
+    /// Returns the models in bundles, each name once: compiled ones take precedence over sources.
     static func models(in bundles: [Bundle]?) -> [URL] {
         var found: [URL] = []
         for folder in folders(of: bundles) {
@@ -47,9 +48,9 @@ enum ModelLocator {
         return found
     }
 
-    /// Reads the model called `name`: the one in the program, or in a file.
+    /// Reads the model called `name`: the one embedded in the program, or one in a file.
     ///
-    /// - Throws: an error that says where it was looked for.
+    /// - Throws: An error that lists the searched places.
     static func readModel(named name: String) throws -> NSManagedObjectModel {
         if let embedded = EmbeddedModel.called(name) { return try embedded.model() }
         guard let url = model(named: name) else {
@@ -62,10 +63,10 @@ enum ModelLocator {
         return try NSManagedObjectModel(reading: url)
     }
 
-    /// The models called as one that is in the program are that one, if they are not in bundles that were named.
+    /// Returns the embedded models, which take precedence over files of the same name unless bundles are given.
     static func embedded(in bundles: [Bundle]?) -> [EmbeddedModel.Type] { bundles == nil ? EmbeddedModel.all : [] }
 
-    /// The versions of each model in bundles, and in the program where no bundles are named.
+    /// Returns the versions of each model in bundles, and in the program where no bundles are given.
     static func versions(in bundles: [Bundle]?) -> [[ModelFile]] {
         let embedded = embedded(in: bundles)
         let names = Set(embedded.map(\.name))
@@ -79,7 +80,7 @@ enum ModelLocator {
             }
     }
 
-    /// The model called `name`.
+    /// Returns the URL of the model called `name`.
     private static func model(named name: String) -> URL? {
         for folder in folders(of: nil) {
             for ending in ModelFile.endings {

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Predicates
 
-/// Delete rules in the words of model files.
+/// Converts delete rules to and from their spelling in model files.
 enum RelationshipText {
     static let rules: [(name: String, rule: NSDeleteRule)] = [
         ("No Action", .noActionDeleteRule), ("Nullify", .nullifyDeleteRule), ("Cascade", .cascadeDeleteRule), ("Deny", .denyDeleteRule),
@@ -25,7 +25,7 @@ extension RequestText {
     }
 }
 
-/// Bounds of values, lengths and patterns in the words of model files, which become validation predicates.
+/// Converts bounds, lengths and patterns in model files to and from validation predicates.
 enum ValidationText {
     static func predicates(_ fields: inout ModelFields, type: NSAttributeType) throws -> [NSPredicate] {
         var predicates: [NSPredicate] = []
@@ -53,7 +53,7 @@ enum ValidationText {
         return predicates
     }
 
-    /// The XML attribute that stands for a validation predicate, nil where none does.
+    /// Returns the XML attribute for a validation predicate, nil where there is none.
     static func attribute(for predicate: NSPredicate, type: NSAttributeType) -> (name: String, value: String)? {
         guard case .comparison(let comparison) = try? predicate.tree(), comparison.modifier == .direct, comparison.options == [],
             case .constant(let constant) = comparison.right, let value = constant.any

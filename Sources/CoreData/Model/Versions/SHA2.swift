@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// The hash functions that Core Data's metadata are made with: SHA-256 and SHA-512 (FIPS 180-4).
+/// The hash functions of Core Data's metadata: SHA-256 and SHA-512 (FIPS 180-4).
 ///
-/// Some eighty lines instead of swift-crypto, which would bring BoringSSL to every program that has a model.
+/// Implemented here because swift-crypto would add BoringSSL to every program with a model.
 enum SHA2 {
     static func sha256(_ data: Data) -> Data {
         var hash = Array(initial.map { UInt32($0 >> 32) })
@@ -34,7 +34,7 @@ enum SHA2 {
         return bytes(hash)
     }
 
-    /// The data in blocks, followed by a bit, zeros and its length.
+    /// Returns the data in blocks, padded with a bit, zeros and its length.
     private static func blocks(of data: Data, size: Int) -> [[UInt8]] {
         var message = [UInt8](data) + [0x80]
         while message.count % size != size - size / 8 { message.append(0) }
@@ -68,8 +68,8 @@ enum SHA2 {
         Data(hash.flatMap { word in (0..<Word.bitWidth / 8).map { UInt8(truncatingIfNeeded: word >> Word(Word.bitWidth - 8 - 8 * $0)) } })
     }
 
-    /// The first 64 bits of the fractions of the square roots of the first 8 primes, and of the cube roots of the first 80; SHA-256 has the
-    /// upper halves of the first.
+    /// The first 64 bits of the fractional parts of the square roots of the first 8 primes, and of the cube roots of the first 80;
+    /// SHA-256 uses the upper halves of the first.
     private static let initial: [UInt64] = [
         0x6a09e667_f3bcc908, 0xbb67ae85_84caa73b, 0x3c6ef372_fe94f82b, 0xa54ff53a_5f1d36f1,
         0x510e527f_ade682d1, 0x9b05688c_2b3e6c1f, 0x1f83d9ab_fb41bd6b, 0x5be0cd19_137e2179,

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Predicates
 
-/// What the entities and properties of a model are called in Swift, and which inverses need naming.
+/// Chooses the Swift names of a model's entities and properties, and determines the inverses to be named.
 struct CodeFirstNames {
     private var classNames: [ObjectIdentifier: String] = [:]
     private let order: [ObjectIdentifier: Int]
@@ -22,7 +22,7 @@ struct CodeFirstNames {
         }
     }
 
-    /// A name for a type that takes no other's place.
+    /// Returns a type name that does not conflict with others.
     static func freeTypeName(_ wish: String) -> String {
         let name = identifier(wish)
         return takenTypes.contains(name) || keywords.contains(name) ? name + "Object" : name
@@ -30,7 +30,7 @@ struct CodeFirstNames {
 
     func className(of entity: NSEntityDescription) -> String { classNames[ObjectIdentifier(entity)] ?? "?" }
 
-    /// Whether a relationship and its inverse find each other: each is the only one that leads from its entity to the other's.
+    /// Returns whether a relationship's inverse is inferred: each is the only one between the two entities.
     func isInferred(_ relationship: NSRelationshipDescription) -> Bool {
         guard let inverse = relationship.inverseRelationship, let owner = relationship.entity, let other = relationship.destinationEntity,
             inverse.entity === other, inverse.destinationEntity === owner
@@ -43,7 +43,7 @@ struct CodeFirstNames {
         return back(from: other, to: owner, without: relationship) == 1 && back(from: owner, to: other, without: inverse) == 1
     }
 
-    /// Whether it is this end of the two that names the other: the first of them.
+    /// Returns whether this end names the inverse in the source: the first of the two.
     func names(_ inverse: NSRelationshipDescription, from relationship: NSRelationshipDescription) -> Bool {
         func place(_ end: NSRelationshipDescription) -> (Int, String) {
             (end.entity.flatMap { order[ObjectIdentifier($0)] } ?? 0, end.name)
@@ -51,7 +51,7 @@ struct CodeFirstNames {
         return place(relationship) < place(inverse)
     }
 
-    /// The name of a property in Swift, and in the model where that is another.
+    /// Returns the Swift name of a property, and its name in the model where it differs.
     static func swiftName(of name: String) -> (swift: String, model: String?) {
         let identifier = identifier(name)
         if identifier != name || ModelWarnings.reservedNames.contains(name) || impossibleNames.contains(name) {
@@ -61,14 +61,14 @@ struct CodeFirstNames {
         return (keywords.contains(name) ? "`\(name)`" : name, nil)
     }
 
-    /// A name that Swift takes, with what it does not take replaced.
+    /// Returns a valid Swift identifier for a name.
     static func identifier(_ name: String) -> String {
         var result = String(name.map { $0.isLetter || $0.isNumber || $0 == "_" ? $0 : "_" })
         if result.first.map({ $0.isLetter || $0 == "_" }) != true { result = "_" + result }
         return result == "_" ? "__" : result
     }
 
-    /// Names that no property of a managed object can have, backticks or not.
+    /// The names that a property of a managed object must not have, even in backticks.
     private static let impossibleNames: Set<String> = [
         "self", "Self", "Type", "Protocol", "init", "isEqual", "hashValue", "entityDeclaration",
     ]
@@ -83,7 +83,7 @@ struct CodeFirstNames {
         "switch", "where", "while", "Any", "as", "await", "false", "is", "nil", "self", "Self", "super", "throws", "true", "try",
     ]
 
-    /// Types that the written source uses, or that every source does: a class of their name would take their place.
+    /// The types that the generated source or every source uses, and that a class must not shadow.
     private static let takenTypes: Set<String> = [
         "Any", "AnyObject", "Array", "Attribute", "AttributeOption", "Bool", "Character", "Composite", "CompositeElements", "Data", "Date",
         "Decimal", "Dictionary", "Double", "Element", "EntityDeclaration", "EntityOption", "Error", "FetchedProperty", "Float",

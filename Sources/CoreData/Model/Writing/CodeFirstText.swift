@@ -1,9 +1,9 @@
 internal import Foundation
 internal import Predicates
 
-/// Attributes, requests and what properties have in common, as classes that declare their entities write them.
+/// Writes the declarations of attributes and requests, and the arguments common to all properties.
 enum CodeFirstText {
-    /// The arguments that entities and all properties have.
+    /// Returns the arguments common to entities and all properties.
     static func common(
         _ originalName: String?, _ hashModifier: String?, _ info: [AnyHashable: Any]?, at place: String
     ) throws -> [String] {
@@ -27,7 +27,7 @@ enum CodeFirstText {
         }
     }
 
-    /// What sets the rest of a request; nil where there is none.
+    /// Returns the closure that configures a request; nil where it has only default settings.
     static func configuration(of request: NSFetchRequest<any NSFetchRequestResult>, at place: String) throws -> String? {
         guard request.sortDescriptors?.isEmpty ?? true, request.propertiesToFetch == nil, request.propertiesToGroupBy == nil,
             request.havingPredicate == nil
@@ -49,21 +49,21 @@ enum CodeFirstText {
 
     // MARK: Attributes
 
-    /// The line that declares an attribute.
+    /// Returns the declaration of an attribute.
     static func attribute(
         _ attribute: NSAttributeDescription, _ name: String, _ common: [String], isUnique: Bool = false, at place: String,
         composites: inout CodeFirstComposites
     ) throws -> String {
         var options = isUnique ? [".unique"] : []
         let type = try swiftType(of: attribute, &options, at: place, composites: &composites)
-        // A structure's element has no zero to read for nil.
+        // An element of a structure has no zero for nil.
         let isElement = attribute.entity == nil
         let readsZero = zeroTypes.contains(attribute.attributeType) && !isElement
         let hasScalarAccessor = attribute.modelFileAttributes["usesScalarValueType"] == "YES" && readsZero
         var isOptionalType = attribute.isOptional
         if attribute.isOptional {
             if hasScalarAccessor, scalarTypes.contains(attribute.attributeType) {
-                // What is derived may be nil anyway.
+                // A derived attribute may be nil anyway.
                 if !(attribute is NSDerivedAttributeDescription) { options.insert(".optional", at: 0) }
                 isOptionalType = false
             }
@@ -90,7 +90,7 @@ enum CodeFirstText {
         .floatAttributeType, .stringAttributeType, .booleanAttributeType, .dateAttributeType, .binaryDataAttributeType, .UUIDAttributeType,
     ]
 
-    /// Those that Xcode writes a scalar accessor for.
+    /// The types for which Xcode generates scalar accessors.
     private static let scalarTypes: Set<NSAttributeType> = [
         .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType, .floatAttributeType,
         .booleanAttributeType, .dateAttributeType,
@@ -139,7 +139,7 @@ enum CodeFirstText {
         }
     }
 
-    /// Whether a class name is also that of a Swift type: `Mood`, `Module.Mood`, `[String]`, `[String: Int]`.
+    /// Returns whether a class name is also the name of a Swift type: `Mood`, `Module.Mood`, `[String]`, `[String: Int]`.
     private static func isTypeName(_ name: String) -> Bool {
         name.first.map { $0.isLetter || $0 == "[" } == true && name.allSatisfy { $0.isLetter || $0.isNumber || "._[]: ".contains($0) }
             && name.count { $0 == "[" } == name.count { $0 == "]" } && !name.hasSuffix(".") && !CodeFirstNames.keywords.contains(name)
@@ -238,16 +238,16 @@ enum CodeFirstText {
     }
 }
 
-/// The structures of a model's composites.
+/// The structures for a model's composites.
 struct CodeFirstComposites {
     private var bodies: [String: String] = [:]
     private let taken: Set<String>
     private(set) var sources: [String] = []
 
-    /// - Parameter classNames: what no structure can be called, for the classes are.
+    /// - Parameter classNames: The names of the classes, which structures must not have.
     init(besides classNames: Set<String>) { taken = classNames }
 
-    /// The name of the structure for a composite; those that say the same are one.
+    /// Returns the name of the structure for a composite; equal composites have the same structure.
     mutating func structure(of composite: NSCompositeAttributeDescription, at place: String) throws -> String {
         var body = ""
         for element in composite.elements {

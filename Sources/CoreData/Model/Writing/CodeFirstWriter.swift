@@ -2,22 +2,22 @@ internal import Foundation
 internal import Predicates
 
 extension NSManagedObjectModel {
-    /// The model as Swift source in which classes declare their own entities, with the macros of the product CoreDataMacros: a class for each
-    /// entity, a structure for each composite, and an extension of `NSManagedObjectModel` with a function that makes the model of them.
+    /// Returns Swift source in which classes declare their entities with the macros of the product CoreDataMacros: a class for each
+    /// entity, a structure for each composite, and an extension of `NSManagedObjectModel` with a function that creates the model.
     ///
-    /// Compiled, it makes a model that says the same: the stores of the one are those of the other. The same model always gives the same text.
-    /// What model files keep and nothing acts on (``modelFileAttributes``, the diagram of Xcode) is left out; ``swiftSource(functionName:)``
-    /// writes it. The classes are those that the entities name, in the module that the source becomes part of.
+    /// The compiled source creates an equal model, which opens the same stores. The same model always produces the same text. Data of
+    /// model files without effect (``modelFileAttributes``, Xcode's diagram) is omitted; ``swiftSource(functionName:)`` includes it. The
+    /// class names are those of the entities, in the module that the source is part of.
     ///
-    /// - Parameter functionName: the name of the function.
-    /// - Throws: code 512 (`NSFileWriteUnknownError`) naming entity and property, for what cannot be declared by a class.
+    /// - Parameter functionName: The name of the function.
+    /// - Throws: Code 512 (`NSFileWriteUnknownError`) naming entity and property, for settings that a class cannot declare.
     public func codeFirstSource(functionName: String = "makeModel") throws -> String {
         var writer = try CodeFirstWriter(self)
         return try writer.source(functionName: functionName)
     }
 }
 
-/// Makes the Swift source of a model whose classes declare their entities.
+/// Writes the Swift source of a model whose classes declare their entities.
 struct CodeFirstWriter {
     private let model: NSManagedObjectModel
     private let names: CodeFirstNames
@@ -115,7 +115,8 @@ struct CodeFirstWriter {
         return lines.isEmpty ? "\(opening)}\n" : "\(opening)\n\(lines)}\n"
     }
 
-    /// The attributes that say by themselves that they are unique: constraints that come first, each over one attribute, in the order of these.
+    /// Returns the attributes that declare their uniqueness themselves: the leading constraints over one attribute each, in the order of
+    /// the attributes.
     private static func uniqueAttributes(of entity: NSEntityDescription) -> [String] {
         var rest = entity.declaredProperties.filter { $0 is NSAttributeDescription }.map(\.name)[...]
         var unique: [String] = []

@@ -2,31 +2,31 @@ public import Foundation
 internal import Predicates
 
 extension NSManagedObjectModel {
-    /// The model as the bytes of a `.mom`: what Apple's compiler makes of it, and what a SQLite store keeps of its model.
+    /// Returns the model as the bytes of a `.mom`: the format of Apple's compiler and of the model in a SQLite store.
     ///
-    /// No public compiled model shows where Apple's compiler notes external storage, Spotlight, CloudKit's encryption and the elements of composite
-    /// attributes. A model that has any of them holds its XML besides, which Apple's reader passes over and ``init(compiledModel:)`` prefers.
+    /// No public compiled model shows the format of external storage, Spotlight, CloudKit encryption and the elements of composite
+    /// attributes. A model with any of these also contains its XML, which Apple's reader ignores and ``init(compiledModel:)`` prefers.
     ///
-    /// - Throws: code 512 (`NSFileWriteUnknownError`) naming entity and property, for what neither form can hold: predicates with code in them, user
-    ///   infos and default values that hold other objects.
+    /// - Throws: Code 512 (`NSFileWriteUnknownError`) naming entity and property, for what neither form can represent: predicates with
+    ///   code, and user info or default values that hold other objects.
     public func compiledModel() throws -> Data {
         var writer = CompiledModelWriter()
         let data = try writer.data(of: self, contents: nil)
-        // The archive is complete when reading it gives this model. Composite attributes make the reader throw.
+        // The archive is complete if reading it returns an equal model. Composite attributes make the reader throw.
         let again = try? NSManagedObjectModel(compiledModel: data)
         if again?.differences(from: self, includingFileAttributes: false).isEmpty == true { return data }
         var complete = CompiledModelWriter()
         return try complete.data(of: self, contents: xcdatamodelContents())
     }
 
-    /// The archive alone, without what it has no fields for.
+    /// Returns the archive alone, without settings that it has no fields for.
     func compiledArchive() throws -> Data {
         var writer = CompiledModelWriter()
         return try writer.data(of: self, contents: nil)
     }
 }
 
-/// Makes compiled models: keyed archives of Apple's descriptions, in the layout that ``CompiledModelReader`` reads.
+/// Writes compiled models: keyed archives of Apple's descriptions, in the layout that ``CompiledModelReader`` reads.
 struct CompiledModelWriter {
     private typealias Field = (String, KeyedArchiveWriter.Field)
 
@@ -98,7 +98,7 @@ struct CompiledModelWriter {
         if compound != .null { fields.append(("NSCompoundIndexes", .reference(compound))) }
         if !entity.indexes.isEmpty {
             var indexes: [KeyedArchiveWriter.Reference] = []
-            // How an index over an expression is kept is not known; such a model holds its XML besides.
+            // The format of an index over an expression is unknown; such a model also contains its XML.
             for index in entity.indexes where !index.elements.contains(where: { $0.property is NSExpressionDescription }) {
                 indexes.append(try write(index, of: entity, place))
             }
@@ -110,7 +110,7 @@ struct CompiledModelWriter {
         archive.define(reference(entity), ["NSEntityDescription"], fields)
     }
 
-    /// Lists of property names.
+    /// Archives lists of property names.
     private mutating func names(_ lists: [[Any]]) -> KeyedArchiveWriter.Reference {
         guard !lists.isEmpty else { return .null }
         return archive.array(

@@ -2,19 +2,19 @@ public import Foundation
 internal import Predicates
 
 extension NSManagedObjectModel {
-    /// The model as the XML of an `.xcdatamodel`'s file `contents`. The same model always gives the same bytes.
+    /// Returns the model as the XML of an `.xcdatamodel`'s file `contents`. The same model always produces the same bytes.
     ///
-    /// - Throws: code 512 (`NSFileWriteUnknownError`) naming entity and property, for what the XML has no words for: a default value that is no
-    ///   text or number, a user info that holds more than texts, a validation predicate that is no bound, length or pattern.
+    /// - Throws: Code 512 (`NSFileWriteUnknownError`) naming entity and property, for what the XML cannot represent: a default value that
+    ///   is not a string or number, user info other than strings, a validation predicate that is not a bound, length or pattern.
     public func xcdatamodelContents() throws -> Data {
         var writer = ContentsWriter()
         return Data(try writer.element(of: self).document.utf8)
     }
 
-    /// Writes the model as an `.xcdatamodel`, a folder with a file `contents`.
+    /// Writes the model as an `.xcdatamodel`, a directory with a file `contents`.
     ///
-    /// - Parameter url: the folder, which is made if it does not exist.
-    /// - Throws: as ``xcdatamodelContents()``, and what the file system answers.
+    /// - Parameter url: The directory, which is created if needed.
+    /// - Throws: The errors of ``xcdatamodelContents()``, and of the file system.
     public func write(toXCDataModel url: URL) throws {
         let contents = try xcdatamodelContents()
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
@@ -22,9 +22,9 @@ extension NSManagedObjectModel {
     }
 }
 
-/// Makes the XML of a model.
+/// Writes the XML of a model.
 struct ContentsWriter {
-    /// The composites that attributes are made of, by name.
+    /// The composites of attributes, by name.
     private var composites: [String: XMLElement] = [:]
 
     /// The order in which Xcode writes attributes; others follow by name.
@@ -47,7 +47,7 @@ struct ContentsWriter {
     private func made(_ name: String, _ attributes: [(String, String?)], _ rest: [String: String] = [:]) -> XMLElement {
         var values = rest
         for case (let name, let value?) in attributes { values[name] = value }
-        // Xcode moved the identifier of the version when it began to write the language.
+        // Xcode moved the version identifier when it began to write the language.
         let isOld = name == "model" && values["sourceLanguage"] == nil
         func place(_ name: String) -> Int { isOld && name == "userDefinedModelVersionIdentifier" ? 1 : Self.order[name] ?? 500 }
         let sorted = values.sorted { (place($0.key), $0.key) < (place($1.key), $1.key) }
@@ -166,7 +166,7 @@ struct ContentsWriter {
         guard let predicate else { return nil }
         do {
             let format = try predicate.tree().description
-            // A constant that is no text or number has no form that is read as the same.
+            // A constant that is not a string or number has no format that is read as the same value.
             guard try NSPredicate(parsing: format).tree() == predicate.tree() else {
                 throw ModelFileError.unwritable(place, "The predicate “\(format)” is read as another.")
             }

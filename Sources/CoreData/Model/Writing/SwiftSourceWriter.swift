@@ -2,19 +2,20 @@ internal import Foundation
 internal import Predicates
 
 extension NSManagedObjectModel {
-    /// The model as Swift source that makes it in code: an extension of `NSManagedObjectModel` with one static function.
+    /// Returns Swift source that creates the model: an extension of `NSManagedObjectModel` with one static function.
     ///
-    /// The same model always gives the same text. What a model file says and descriptions do not is part of it, the diagram of Xcode is not.
+    /// The same model always produces the same text. Data of model files that descriptions do not have is included, except for Xcode's
+    /// diagram.
     ///
-    /// - Parameter functionName: the name of the function.
-    /// - Throws: code 512 (`NSFileWriteUnknownError`) naming entity and property, for what has no literal.
+    /// - Parameter functionName: The name of the function.
+    /// - Throws: Code 512 (`NSFileWriteUnknownError`) naming entity and property, for values without a literal.
     public func swiftSource(functionName: String = "makeModel") throws -> String {
         var writer = SwiftSourceWriter()
         return try writer.source(of: self, functionName: functionName)
     }
 }
 
-/// Makes the Swift source of a model.
+/// Writes the Swift source of a model.
 struct SwiftSourceWriter {
     private var lines: [String] = []
     private var names: Set<String> = ["model"]
@@ -72,7 +73,7 @@ struct SwiftSourceWriter {
 
     private func name(of entity: NSEntityDescription) -> String { variables[ObjectIdentifier(entity)] ?? "?" }
 
-    /// A variable that no other is called, whatever letters the model's names are made of.
+    /// Returns a unique variable name, for names in any script.
     private mutating func unique(_ wish: String) -> String {
         var name = String(
             String.UnicodeScalarView(wish.unicodeScalars.map { CharacterSet.alphanumerics.contains($0) && $0.isASCII ? $0 : "_" }))

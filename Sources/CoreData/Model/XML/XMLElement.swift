@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// An element of an XML document: its name, its attributes in their order, and what it holds.
+/// An element of an XML document: its name, its attributes in order, and its content.
 struct XMLElement: Hashable, Sendable {
     struct Attribute: Hashable, Sendable {
         let name: String
@@ -12,13 +12,13 @@ struct XMLElement: Hashable, Sendable {
     var children: [XMLElement] = []
     /// The text between the tags of the element itself.
     var text = ""
-    /// The line of the file on which it begins; 0 for one that is to be written.
+    /// The line of the file on which the element begins; 0 for one that is to be written.
     var line = 0
 
-    /// The value of the attribute called `name`.
+    /// Returns the value of the attribute called `name`.
     subscript(name: String) -> String? { attributes.first { $0.name == name }?.value }
 
-    // Two elements that say the same are equal, wherever they stood.
+    // Elements with equal content are equal, regardless of their line.
     static func == (left: XMLElement, right: XMLElement) -> Bool {
         left.name == right.name && left.attributes == right.attributes && left.children == right.children && left.text == right.text
     }
@@ -30,7 +30,7 @@ struct XMLElement: Hashable, Sendable {
 }
 
 extension XMLElement {
-    /// The document with this element as its root, indented as Xcode indents.
+    /// The document with this element as its root, indented like Xcode's.
     var document: String {
         var text = "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n"
         write(to: &text, indentation: "")
@@ -60,7 +60,7 @@ extension XMLElement {
             case "<": result += "&lt;"
             case ">": result += "&gt;"
             case "\"": result += "&quot;"
-            // A reader would make spaces of them.
+            // A reader would convert them to spaces.
             case "\n", "\r", "\t": result += "&#\(scalar.value);"
             default: result.unicodeScalars.append(scalar)
             }

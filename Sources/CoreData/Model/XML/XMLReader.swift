@@ -1,11 +1,11 @@
 internal import Foundation
 
-/// Reads XML strictly: elements, attributes, text, comments, and the five entities that XML itself has.
+/// Parses XML strictly: elements, attributes, text, comments, and the five predefined entities.
 ///
-/// A document type is an error, so that no entity can be declared: nothing is fetched and nothing multiplies. Foundation's parser
-/// is not used, since it would bring libxml2 and 30 MB of ICU data to every program that loads this framework.
+/// A document type declaration is an error, so entities cannot be declared: nothing is fetched and nothing is expanded. Foundation's
+/// parser would add libxml2 and 30 MB of ICU data to every program that loads this framework.
 struct XMLReader {
-    /// What a document may be at most; a model of a thousand entities needs a hundredth of it.
+    /// The limits of a document; a model of a thousand entities needs a hundredth of them.
     enum Limit {
         static let bytes = 64 << 20
         static let depth = 64
@@ -14,7 +14,7 @@ struct XMLReader {
 
     struct Mistake: Error {
         let line: Int
-        /// The element around the place.
+        /// The element that contains the place.
         let element: String?
         let reason: String
     }
@@ -24,9 +24,9 @@ struct XMLReader {
     private var line = 1
     private var open: [XMLElement] = []
 
-    /// Reads a document.
+    /// Parses a document.
     ///
-    /// - Returns: its root element.
+    /// - Returns: The root element.
     /// - Throws: ``Mistake``.
     static func read(_ data: Data) throws -> XMLElement {
         guard data.count <= Limit.bytes else {

@@ -1,45 +1,45 @@
 internal import Foundation
 
-/// A request that changes the rows of stores without objects.
+/// A request that changes the rows of stores without loading objects.
 @_spi(Stores) public protocol BatchRequest: NSPersistentStoreRequest {
-    /// What stores are to report.
+    /// The kind of outcome that stores report.
     var wanted: BatchOutcome.Kind { get }
 }
 
-/// A batch request as contexts and coordinators execute it.
+/// A batch request that contexts and coordinators execute.
 protocol ExecutableBatchRequest: BatchRequest {
-    /// The request with everything that only a context knows put in, and the stores that are to execute it.
+    /// Returns the request with context-only values replaced, and the stores that execute it.
     func plan(in context: NSManagedObjectContext, _ coordinator: NSPersistentStoreCoordinator) throws -> BatchPlan
-    /// The result as the caller gets it.
+    /// Returns the public result for an outcome.
     func result(_ value: Any) -> NSPersistentStoreResult
 }
 
-/// A batch request that has been checked, and the stores to execute it.
+/// A validated batch request, and the stores that execute it.
 struct BatchPlan {
     let request: any BatchRequest
     let stores: [NSPersistentStore]
 }
 
-/// What a store reports of a batch request.
+/// The outcome of a batch request in a store.
 @_spi(Stores) public enum BatchOutcome: Sendable {
-    /// What is reported.
+    /// The kinds of outcome.
     public enum Kind: Sendable {
-        /// Whether it was done.
+        /// Whether the request succeeded.
         case status
-        /// The IDs of the rows.
+        /// The IDs of the changed rows.
         case ids
-        /// How many rows.
+        /// The number of changed rows.
         case count
     }
 
-    /// Whether it was done.
+    /// Whether the request succeeded.
     case status(Bool)
-    /// The IDs of the rows that were changed.
+    /// The IDs of the changed rows.
     case ids([NSManagedObjectID])
-    /// How many rows were changed.
+    /// The number of changed rows.
     case count(Int)
 
-    /// What a store reports that knows which rows it changed.
+    /// Creates the outcome of a kind for a store that knows the IDs of the changed rows.
     public init(_ ids: [NSManagedObjectID], as kind: Kind) {
         switch kind {
         case .status: self = .status(true)
@@ -48,7 +48,7 @@ struct BatchPlan {
         }
     }
 
-    /// What several stores report together, as the public result.
+    /// Combines the outcomes of several stores into the public result.
     static func combined(_ outcomes: [BatchOutcome], as kind: Kind) -> Any {
         var ids: [NSManagedObjectID] = []
         var count = 0
@@ -69,7 +69,7 @@ struct BatchPlan {
 }
 
 extension NSManagedObjectContext {
-    /// Executes a batch request by the coordinator at the root of the contexts. On this context's queue.
+    /// Executes a batch request with the coordinator of the root context. Call it on this context's queue.
     func executeBatch(_ request: any ExecutableBatchRequest) throws -> NSPersistentStoreResult {
         try throwPendingFaultError()
         guard let coordinator = persistentStoreCoordinator else {
@@ -82,7 +82,7 @@ extension NSManagedObjectContext {
 }
 
 extension NSPersistentStoreCoordinator {
-    /// Executes a batch request in each store that it concerns.
+    /// Executes a batch request in each store that it affects.
     func executeBatch(_ request: any ExecutableBatchRequest, in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
         let plan = try request.plan(in: context, self)
         for store in plan.stores { try refuseIfReadOnly(store) }
@@ -102,7 +102,7 @@ extension NSPersistentStoreCoordinator {
         return request.result(BatchOutcome.combined(outcomes, as: request.wanted))
     }
 
-    /// The entity of a batch request, in the coordinator's model.
+    /// Returns the entity of a batch request in the coordinator's model.
     func entity(_ entity: NSEntityDescription?, named name: String, for request: any ExecutableBatchRequest) throws -> NSEntityDescription {
         if let found = managedObjectModel.entitiesByName[entity?.name ?? name] { return found }
         throw CoreDataError.make(
@@ -111,7 +111,7 @@ extension NSPersistentStoreCoordinator {
             next: "Make it for one of: \(managedObjectModel.entitiesByName.keys.sorted().joined(separator: ", ")).")
     }
 
-    /// The stores that hold an entity; there must be one.
+    /// Returns the stores that hold an entity; throws if there are none.
     func servingStores(for entity: NSEntityDescription, among affected: [NSPersistentStore]?) throws -> [NSPersistentStore] {
         let stores = stores(for: entity, among: affected)
         if stores.isEmpty { throw noStore(entity) }

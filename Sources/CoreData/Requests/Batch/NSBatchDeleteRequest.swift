@@ -1,54 +1,55 @@
 public import Foundation
 internal import Predicates
 
-/// What an ``NSBatchDeleteRequest`` is to report.
+/// The kinds of result of an ``NSBatchDeleteRequest``.
 public enum NSBatchDeleteRequestResultType: UInt, Sendable {
     /// Whether the rows were deleted.
     case resultTypeStatusOnly = 0
     /// The IDs of the deleted rows.
     case resultTypeObjectIDs = 1
-    /// How many rows were deleted.
+    /// The number of deleted rows.
     case resultTypeCount = 2
 }
 
-/// Deletes all rows that a fetch finds, without making objects.
+/// Deletes all rows that match a fetch request, without loading objects.
 ///
-/// Relationships back to the deleted rows are set to nil, or lose them, whatever their delete rule says: nothing cascades and nothing is denied.
-/// Where such a relationship may not be empty, the request fails. Validation does not run and contexts learn nothing: hand the IDs of the result to
-/// `NSManagedObjectContext.mergeChanges(fromRemoteContextSave:into:)`.
+/// Relationships to the deleted rows are nullified regardless of their delete rule: nothing cascades and nothing is denied. Where such a
+/// relationship must not be empty, the request fails. Validation does not run, and contexts are not notified: pass the IDs of the result
+/// to `NSManagedObjectContext.mergeChanges(fromRemoteContextSave:into:)`.
 ///
-/// The SQLite and in-memory stores serve the request; an ``NSIncrementalStore`` is handed it and may; other stores throw. All rows are deleted or none.
+/// The SQLite and in-memory stores support the request; an ``NSIncrementalStore`` receives it and may support it; other stores throw.
+/// Either all rows are deleted or none.
 ///
 /// Source: [NSBatchDeleteRequest](https://developer.apple.com/documentation/coredata/nsbatchdeleterequest).
 open class NSBatchDeleteRequest: NSPersistentStoreRequest, ExecutableBatchRequest {
-    /// What is deleted. Its predicate, order, offset and limit count; its result type does not.
+    /// The fetch request for the rows. Its predicate, order, offset and limit apply; its result type is ignored.
     open private(set) var fetchRequest: NSFetchRequest<any NSFetchRequestResult>
-    /// What the result is to say.
+    /// The kind of result.
     open var resultType: NSBatchDeleteRequestResultType = .resultTypeStatusOnly
-    /// What was given instead of a fetch.
+    /// The IDs to delete, where they were given instead of a fetch request.
     private var objectIDs: [NSManagedObjectID]?
 
-    /// The kind of request.
+    /// The type of the request.
     open override var requestType: NSPersistentStoreRequestType { .batchDeleteRequestType }
 
-    /// Makes a request that deletes nothing: its fetch names no entity.
+    /// Creates a request that deletes nothing: its fetch request has no entity.
     public required init() {
         fetchRequest = NSFetchRequest()
         super.init()
     }
 
-    /// Makes a request that deletes what a fetch finds.
+    /// Creates a request that deletes the rows that match a fetch request.
     ///
-    /// - Parameter fetch: The fetch. It is copied: changing it afterwards changes nothing.
+    /// - Parameter fetch: The fetch request. It is copied: later changes to it have no effect.
     public init<ResultType>(fetchRequest fetch: NSFetchRequest<ResultType>) {
         fetchRequest = fetch.erased().copy() as! NSFetchRequest<any NSFetchRequestResult>
         super.init()
     }
 
-    /// Makes a request that deletes objects by their IDs.
+    /// Creates a request that deletes objects by their IDs.
     ///
-    /// - Parameter objects: The IDs, of one entity and those that inherit from it. Executing the request throws otherwise, and for IDs of objects that
-    ///   were never saved.
+    /// - Parameter objects: The IDs, of one entity and its subentities. Executing the request throws otherwise, and for IDs of objects
+    ///   that were never saved.
     public init(objectIDs objects: [NSManagedObjectID]) {
         fetchRequest = NSFetchRequest()
         let current = objects.map(\.current)
@@ -63,7 +64,7 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest, ExecutableBatchReques
         super.init()
     }
 
-    /// A request like this one.
+    /// Returns a copy of the request.
     open override func copy(with zone: NSZone? = nil) -> Any {
         let copy = super.copy(with: zone) as! NSBatchDeleteRequest
         copy.fetchRequest = fetchRequest.copy() as! NSFetchRequest<any NSFetchRequestResult>
@@ -76,7 +77,7 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest, ExecutableBatchReques
 
     var entity: NSEntityDescription? { fetchRequest.entity }
 
-    /// What stores are to report.
+    /// The kind of outcome that stores report.
     @_spi(Stores) public var wanted: BatchOutcome.Kind {
         switch resultType {
         case .resultTypeStatusOnly: .status
@@ -112,11 +113,12 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest, ExecutableBatchReques
     }
 }
 
-/// What an ``NSBatchDeleteRequest`` has done.
+/// The result of an ``NSBatchDeleteRequest``.
 open class NSBatchDeleteResult: NSPersistentStoreResult {
-    /// An `NSNumber` (whether it was done, or how many rows), or an array of ``NSManagedObjectID``, as the result type says.
+    /// An `NSNumber` (whether the request succeeded, or the number of rows), or an array of ``NSManagedObjectID``, according to the
+    /// result type.
     public let result: Any?
-    /// What was asked for.
+    /// The kind of result.
     public let resultType: NSBatchDeleteRequestResultType
 
     init(_ result: Any, _ resultType: NSBatchDeleteRequestResultType) {

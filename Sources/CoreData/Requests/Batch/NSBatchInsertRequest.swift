@@ -1,88 +1,89 @@
 public import Foundation
 
-/// What an ``NSBatchInsertRequest`` is to report.
+/// The kinds of result of an ``NSBatchInsertRequest``.
 public enum NSBatchInsertRequestResultType: UInt, Sendable {
     /// Whether the rows were inserted.
     case statusOnly = 0
     /// The IDs of the new rows.
     case objectIDs = 1
-    /// How many rows were inserted.
+    /// The number of inserted rows.
     case count = 2
 }
 
-/// Inserts rows into a store without making objects.
+/// Inserts rows into a store without creating objects in a context.
 ///
-/// Give the values as dictionaries, or a handler that fills in one row at a time and returns true when there are no more; what it is handed in
-/// that last call is not inserted. Attributes that are not given have their default values. Validation does not run and contexts learn nothing:
-/// hand the IDs of the result to `NSManagedObjectContext.mergeChanges(fromRemoteContextSave:into:)`.
+/// Provide the values as dictionaries, or with a handler that fills one row at a time and returns true when there are no more; the row of
+/// that last call is not inserted. Other attributes have their default values. Validation does not run, and contexts are not notified:
+/// pass the IDs of the result to `NSManagedObjectContext.mergeChanges(fromRemoteContextSave:into:)`.
 ///
-/// The SQLite and in-memory stores serve the request; an ``NSIncrementalStore`` is handed it and may; other stores throw. All rows are inserted or none.
+/// The SQLite and in-memory stores support the request; an ``NSIncrementalStore`` receives it and may support it; other stores throw.
+/// Either all rows are inserted or none.
 ///
 /// Source: [NSBatchInsertRequest](https://developer.apple.com/documentation/coredata/nsbatchinsertrequest).
 open class NSBatchInsertRequest: NSPersistentStoreRequest, ExecutableBatchRequest {
     /// The name of the entity.
     open var entityName: String { entity?.name ?? givenName ?? "" }
-    /// The entity; nil until the request is executed when only its name was given.
+    /// The entity; nil until the request is executed if it was created with a name.
     open internal(set) var entity: NSEntityDescription?
     private var givenName: String?
-    /// The values of the rows, by the names of attributes. `NSNull` stands for nil.
+    /// The values of the rows, by attribute name. `NSNull` stands for nil.
     open var objectsToInsert: [[String: Any]]?
-    /// Fills in one row; true when there are no more. Called on the context's queue.
+    /// Fills one row, and returns true when there are no more. Called on the context's queue.
     open var dictionaryHandler: ((NSMutableDictionary) -> Bool)?
-    /// Fills in one row by an object that belongs to no context; true when there are no more. Called on the context's queue.
+    /// Fills one row through an object without a context, and returns true when there are no more. Called on the context's queue.
     open var managedObjectHandler: ((NSManagedObject) -> Bool)?
-    /// What the result is to say.
+    /// The kind of result.
     open var resultType: NSBatchInsertRequestResultType = .statusOnly
 
-    /// The kind of request.
+    /// The type of the request.
     open override var requestType: NSPersistentStoreRequestType { .batchInsertRequestType }
 
-    /// Makes a request without an entity, which cannot be executed.
+    /// Creates a request without an entity, which cannot be executed.
     public required init() { super.init() }
 
-    /// Makes a request with the values of all rows.
+    /// Creates a request with the values of all rows.
     public convenience init(entityName: String, objects dictionaries: [[String: Any]]) {
         self.init()
         givenName = entityName
         objectsToInsert = dictionaries
     }
 
-    /// Makes a request with the values of all rows.
+    /// Creates a request with the values of all rows.
     public convenience init(entity: NSEntityDescription, objects dictionaries: [[String: Any]]) {
         self.init()
         self.entity = entity
         objectsToInsert = dictionaries
     }
 
-    /// Makes a request with a handler that fills in a dictionary for each row.
+    /// Creates a request with a handler that fills a dictionary for each row.
     public convenience init(entityName: String, dictionaryHandler handler: @escaping (NSMutableDictionary) -> Bool) {
         self.init()
         givenName = entityName
         dictionaryHandler = handler
     }
 
-    /// Makes a request with a handler that fills in a dictionary for each row.
+    /// Creates a request with a handler that fills a dictionary for each row.
     public convenience init(entity: NSEntityDescription, dictionaryHandler handler: @escaping (NSMutableDictionary) -> Bool) {
         self.init()
         self.entity = entity
         dictionaryHandler = handler
     }
 
-    /// Makes a request with a handler that fills in an object for each row.
+    /// Creates a request with a handler that fills an object for each row.
     public convenience init(entityName: String, managedObjectHandler handler: @escaping (NSManagedObject) -> Bool) {
         self.init()
         givenName = entityName
         managedObjectHandler = handler
     }
 
-    /// Makes a request with a handler that fills in an object for each row.
+    /// Creates a request with a handler that fills an object for each row.
     public convenience init(entity: NSEntityDescription, managedObjectHandler handler: @escaping (NSManagedObject) -> Bool) {
         self.init()
         self.entity = entity
         managedObjectHandler = handler
     }
 
-    /// A request like this one, with the same handlers.
+    /// Returns a copy of the request, with the same handlers.
     open override func copy(with zone: NSZone? = nil) -> Any {
         let copy = super.copy(with: zone) as! NSBatchInsertRequest
         copy.entity = entity
@@ -96,7 +97,7 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest, ExecutableBatchReques
 
     // MARK: Execution
 
-    /// What stores are to report.
+    /// The kind of outcome that stores report.
     @_spi(Stores) public var wanted: BatchOutcome.Kind {
         switch resultType {
         case .statusOnly: .status
@@ -122,11 +123,12 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest, ExecutableBatchReques
     }
 }
 
-/// What an ``NSBatchInsertRequest`` has done.
+/// The result of an ``NSBatchInsertRequest``.
 open class NSBatchInsertResult: NSPersistentStoreResult {
-    /// An `NSNumber` (whether it was done, or how many rows), or an array of ``NSManagedObjectID``, as the result type says.
+    /// An `NSNumber` (whether the request succeeded, or the number of rows), or an array of ``NSManagedObjectID``, according to the
+    /// result type.
     public let result: Any?
-    /// What was asked for.
+    /// The kind of result.
     public let resultType: NSBatchInsertRequestResultType
 
     init(_ result: Any, _ resultType: NSBatchInsertRequestResultType) {

@@ -1,58 +1,59 @@
 public import Foundation
 
-/// What an ``NSBatchUpdateRequest`` is to report.
+/// The kinds of result of an ``NSBatchUpdateRequest``.
 public enum NSBatchUpdateRequestResultType: UInt, Sendable {
     /// Whether the rows were updated.
     case statusOnlyResultType = 0
     /// The IDs of the updated rows.
     case updatedObjectIDsResultType = 1
-    /// How many rows were updated.
+    /// The number of updated rows.
     case updatedObjectsCountResultType = 2
 }
 
-/// Updates attributes of all rows that a predicate matches, without making objects.
+/// Updates attributes of all rows that match a predicate, without loading objects.
 ///
-/// Validation does not run and contexts learn nothing: hand the IDs of the result to
-/// `NSManagedObjectContext.mergeChanges(fromRemoteContextSave:into:)`. A context that changes and saves one of the rows with its older values
-/// meets a merge conflict.
+/// Validation does not run, and contexts are not notified: pass the IDs of the result to
+/// `NSManagedObjectContext.mergeChanges(fromRemoteContextSave:into:)`. A context that saves changes to one of the rows with its older
+/// values meets a merge conflict.
 ///
-/// The SQLite and in-memory stores serve the request; an ``NSIncrementalStore`` is handed it and may; other stores throw. All rows are updated or none.
+/// The SQLite and in-memory stores support the request; an ``NSIncrementalStore`` receives it and may support it; other stores throw.
+/// Either all rows are updated or none.
 ///
 /// Source: [NSBatchUpdateRequest](https://developer.apple.com/documentation/coredata/nsbatchupdaterequest).
 open class NSBatchUpdateRequest: NSPersistentStoreRequest, ExecutableBatchRequest {
     /// The name of the entity.
     open var entityName: String { entity?.name ?? givenName ?? "" }
-    /// The entity; nil until the request is executed when only its name was given.
+    /// The entity; nil until the request is executed if it was created with a name.
     open internal(set) var entity: NSEntityDescription?
     private var givenName: String?
-    /// Which rows are updated; nil for all.
+    /// The predicate for the rows; nil for all.
     open var predicate: NSPredicate?
-    /// Whether rows of entities that inherit from the entity are updated too.
+    /// Whether rows of subentities are updated too.
     open var includesSubentities = true
-    /// What the result is to say.
+    /// The kind of result.
     open var resultType: NSBatchUpdateRequestResultType = .statusOnlyResultType
-    /// The new values, by the names or descriptions of attributes: constants, `NSNull` for nil, or an `NSExpression` over the row as it was.
+    /// The new values, by attribute name or description: constants, `NSNull` for nil, or an `NSExpression` over the current row.
     open var propertiesToUpdate: [AnyHashable: Any]?
 
-    /// The kind of request.
+    /// The type of the request.
     open override var requestType: NSPersistentStoreRequestType { .batchUpdateRequestType }
 
-    /// Makes a request without an entity, which cannot be executed.
+    /// Creates a request without an entity, which cannot be executed.
     public required init() { super.init() }
 
-    /// Makes a request for the rows of an entity.
+    /// Creates a request for the rows of an entity.
     public convenience init(entityName: String) {
         self.init()
         givenName = entityName
     }
 
-    /// Makes a request for the rows of an entity.
+    /// Creates a request for the rows of an entity.
     public convenience init(entity: NSEntityDescription) {
         self.init()
         self.entity = entity
     }
 
-    /// A request like this one.
+    /// Returns a copy of the request.
     open override func copy(with zone: NSZone? = nil) -> Any {
         let copy = super.copy(with: zone) as! NSBatchUpdateRequest
         copy.entity = entity
@@ -66,7 +67,7 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest, ExecutableBatchReques
 
     // MARK: Execution
 
-    /// What stores are to report.
+    /// The kind of outcome that stores report.
     @_spi(Stores) public var wanted: BatchOutcome.Kind {
         switch resultType {
         case .statusOnlyResultType: .status
@@ -90,11 +91,12 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest, ExecutableBatchReques
     }
 }
 
-/// What an ``NSBatchUpdateRequest`` has done.
+/// The result of an ``NSBatchUpdateRequest``.
 open class NSBatchUpdateResult: NSPersistentStoreResult {
-    /// An `NSNumber` (whether it was done, or how many rows), or an array of ``NSManagedObjectID``, as the result type says.
+    /// An `NSNumber` (whether the request succeeded, or the number of rows), or an array of ``NSManagedObjectID``, according to the
+    /// result type.
     public let result: Any?
-    /// What was asked for.
+    /// The kind of result.
     public let resultType: NSBatchUpdateRequestResultType
 
     init(_ result: Any, _ resultType: NSBatchUpdateRequestResultType) {

@@ -1,8 +1,8 @@
 internal import Foundation
 internal import Predicates
 
-/// Answers for an atomic store, which speaks of nodes and objects, what the coordinator asks in values.
-// Unchecked: everything is done under the store's `nodesLock`.
+/// Adapts an atomic store, whose interface consists of nodes and objects, to the values of the coordinator's interface.
+// Unchecked: all state is used under the store's `nodesLock`.
 final class AtomicInterface: ContextTaking, ContentsTelling, @unchecked Sendable {
     private unowned let store: NSAtomicStore
 
@@ -67,7 +67,7 @@ final class AtomicInterface: ContextTaking, ContentsTelling, @unchecked Sendable
         }
     }
 
-    /// Brings the nodes up to date and has the file written. When that fails, the nodes are as they were before.
+    /// Updates the nodes and has the file written. On failure, the nodes are restored.
     private func put(_ changes: StoreChangeSet, _ context: NSManagedObjectContext) throws {
         let before = (store.nodes, store.order)
         let written = (changes.inserted + changes.updated + changes.locked).map(\.objectID)
@@ -153,9 +153,9 @@ extension AtomicInterface: RowAccess {
 }
 
 extension NSAtomicStore {
-    /// The node as a row.
+    /// Returns the node as a row.
     ///
-    /// - Throws: code 134070 for a node with values that the entity cannot hold.
+    /// - Throws: Code 134070 for a node with values that the entity cannot hold.
     final func row(of node: NSAtomicStoreCacheNode) throws -> Row {
         do {
             return try node.makeRow()
@@ -167,7 +167,7 @@ extension NSAtomicStore {
     }
 }
 
-/// The nodes of an atomic store as rows.
+/// The nodes of an atomic store as a row table.
 final class AtomicTable: RowTable {
     private unowned let store: NSAtomicStore
     private var schemas: [ObjectIdentifier: RowSchema] = [:]

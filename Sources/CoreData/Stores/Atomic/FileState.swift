@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// What tells one state of a file from another, without reading it: who it is, how long, and when it was last written.
+/// Identifies a state of a file without reading it: by inode, size and modification time.
 struct FileState: Equatable {
     let text: String
 
-    /// Nil where there is no file, or where it was written so shortly ago that the next writing may carry the same time.
+    /// Nil where there is no file, or where it was written so recently that another write may have the same time.
     init?(_ url: URL) {
         guard url.isFileURL, let attributes = try? FileManager.default.attributesOfItem(atPath: url.path),
             let written = attributes[.modificationDate] as? Date, let size = attributes[.size] as? NSNumber,

@@ -1,33 +1,33 @@
 internal import Foundation
 internal import Predicates
 
-/// A store that reads its file whole and writes it whole: the base for stores over a CSV, JSON or XML file.
+/// A store that reads and writes its file as a whole: the base class of stores for CSV, JSON or XML files.
 ///
 /// Override ``loadMetadata()``, ``load()``, ``newReferenceObject(for:)``, ``newCacheNode(for:)``, ``updateCacheNode(_:from:)`` and
-/// ``save()``. The framework keeps the nodes, answers fetches from them, and calls the store on the queue of the context that asks, one
+/// ``save()``. The framework keeps the nodes, answers fetches from them, and calls the store on the queue of the requesting context, one
 /// request at a time.
 ///
 /// A save calls ``newReferenceObject(for:)`` and ``newCacheNode(for:)`` for new objects, ``updateCacheNode(_:from:)`` for changed ones,
-/// ``willRemoveCacheNodes(_:)`` for deleted ones, then ``save()``. When that throws, the nodes are as they were before.
+/// ``willRemoveCacheNodes(_:)`` for deleted ones, and then ``save()``. If that throws, the nodes are restored.
 ///
 /// Source: [NSAtomicStore](https://developer.apple.com/documentation/coredata/nsatomicstore) and the Atomic Store Programming Topics.
-// `nodesLock` guards the nodes and all that is known of them. The store's own methods are called under it, for they are called one at a time.
+// `nodesLock` guards the nodes and all derived state. The store's own methods are called under it, one at a time.
 open class NSAtomicStore: NSPersistentStore {
     final var nodes: [NSManagedObjectID: NSAtomicStoreCacheNode] = [:]
-    /// The nodes in the order in which they came.
+    /// The IDs of the nodes in the order of their addition.
     final var order: [NSManagedObjectID] = []
     final lazy var table = AtomicTable(self)
-    /// Made when it is first asked for.
+    /// Created on demand.
     final var uniqueness: UniquenessIndex?
-    /// How often nodes have been added or saved, and which file they were read from or written to.
+    /// The number of additions and saves, and the file that the nodes were read from or written to.
     final var changeCount = 0
     final let instance = UUID()
     final var file: FileState?
     final let nodesLock = NSRecursiveLock()
 
-    /// Reads the file and adds a node for each object by ``addCacheNodes(_:)``. Called once, when the store is added.
+    /// Reads the file and adds a node for each object with ``addCacheNodes(_:)``. Called once, when the store is added.
     ///
-    /// - Throws: why the file cannot be read; the store is not added then.
+    /// - Throws: The error of reading the file; the store is not added then.
     open func load() throws {
         throw CoreDataError.contract(
             self, "load()", "It is not overridden, so the store has no objects.", next: "Override it and add a node for each object.")
@@ -35,23 +35,23 @@ open class NSAtomicStore: NSPersistentStore {
 
     /// Writes the file. Called at the end of a save.
     ///
-    /// - Throws: why the file cannot be written; the context stays as it was.
+    /// - Throws: The error of writing the file; the context keeps its changes then.
     open func save() throws {
         throw CoreDataError.contract(
             self, "save()", "It is not overridden, so nothing can be saved.", next: "Override it and write the file.")
     }
 
-    /// The key of a new object: text, a whole number or a UUID that no other object of its entity has.
+    /// Returns the reference object of a new object: a string, an integer or a UUID that is unique within its entity.
     open func newReferenceObject(for managedObject: NSManagedObject) -> Any { UUID() }
 
-    /// The node of a new object, made for its ``NSManagedObject/objectID``; its values and relationships taken from the object.
+    /// Returns a node for a new object and its ``NSManagedObject/objectID``, with the object's values and relationships.
     open func newCacheNode(for managedObject: NSManagedObject) -> NSAtomicStoreCacheNode {
         let node = NSAtomicStoreCacheNode(objectID: managedObject.objectID)
         updateCacheNode(node, from: managedObject)
         return node
     }
 
-    /// Brings a node up to date with a changed object. Copies every property unless overridden.
+    /// Updates a node from a changed object. The default implementation copies every property.
     open func updateCacheNode(_ node: NSAtomicStoreCacheNode, from managedObject: NSManagedObject) {
         for property in managedObject.owningEntity.frozen!.properties where !property.isTransient {
             let value = managedObject.value(forKey: property.name)
@@ -69,10 +69,10 @@ open class NSAtomicStore: NSPersistentStore {
     /// Called before nodes are removed, while they still have their values.
     open func willRemoveCacheNodes(_ cacheNodes: Set<NSAtomicStoreCacheNode>) {}
 
-    /// Adds nodes; a node of an ID that is there already replaces the old one.
+    /// Adds nodes; a node replaces an existing one with the same ID.
     open func addCacheNodes(_ cacheNodes: Set<NSAtomicStoreCacheNode>) {
         nodesLock.withLock {
-            // Sets have no order; the IDs give one that does not change from run to run.
+            // Sets are unordered; the IDs provide an order that is the same in every run.
             uniqueness = nil
             changeCount &+= 1
             for node in cacheNodes.sorted(by: { $0.objectID.isOrderedBefore($1.objectID) }) {
@@ -81,26 +81,26 @@ open class NSAtomicStore: NSPersistentStore {
         }
     }
 
-    /// Every node.
+    /// Returns all nodes.
     open func cacheNodes() -> Set<NSAtomicStoreCacheNode> { nodesLock.withLock { Set(nodes.values) } }
 
-    /// The node of an ID; nil if there is none.
+    /// Returns the node with an ID; nil if there is none.
     open func cacheNode(for objectID: NSManagedObjectID) -> NSAtomicStoreCacheNode? { nodesLock.withLock { nodes[objectID.current] } }
 
-    /// The ID of the object with a key: text, a whole number or a UUID. Anything else stops the program with a message.
+    /// Returns the object ID for a reference object: a string, an integer or a UUID. Another value stops the program with a message.
     open func objectID(for entity: NSEntityDescription, withReferenceObject data: Any) -> NSManagedObjectID {
         NSManagedObjectID(entity: entity, token: token, referenceObject: data)
     }
 
-    /// The key of an object: a `String`, an `NSNumber` or a `UUID`.
+    /// Returns the reference object of an ID: a `String`, an `NSNumber` or a `UUID`.
     open func referenceObject(for objectID: NSManagedObjectID) -> Any { objectID.reference.object }
 
-    // MARK: What the coordinator asks
+    // MARK: Calls from the coordinator
 
     override func makeInterface() -> (any StoreInterface)? { AtomicInterface(self) }
 
     override func open() throws {
-        // Nobody else knows the store yet: the lock is for the eyes of tools that look for races.
+        // No other code knows the store yet: the lock satisfies tools that detect data races.
         try nodesLock.withLock {
             let before = url.flatMap(FileState.init)
             try load()
@@ -111,7 +111,7 @@ open class NSAtomicStore: NSPersistentStore {
 }
 
 extension NSManagedObjectID {
-    /// An order of IDs that is the same in every run: by entity, then by key.
+    /// Returns whether this ID precedes another, by entity and then by key: the order is the same in every run.
     fileprivate func isOrderedBefore(_ other: NSManagedObjectID) -> Bool {
         if owningEntity !== other.owningEntity { return (owningEntity.name ?? "") < (other.owningEntity.name ?? "") }
         switch (reference, other.reference) {

@@ -2,24 +2,25 @@ public import Foundation
 
 /// The values of one object in an atomic store.
 ///
-/// Relationships hold other nodes: one for a to-one, a set of them (`NSSet`, `Set` or an array) for a to-many.
+/// Relationships contain other nodes: a node for a to-one relationship, a set of nodes (`NSSet`, `Set` or an array) for a to-many
+/// relationship.
 ///
 /// Source: [NSAtomicStoreCacheNode](https://developer.apple.com/documentation/coredata/nsatomicstorecachenode).
 open class NSAtomicStoreCacheNode: NSObject {
-    /// The object.
+    /// The ID of the object.
     public let objectID: NSManagedObjectID
 
     private var values: [String: Any] = [:]
-    /// The dictionary that has been given out; whoever has it may change it without a word.
+    /// The dictionary that was returned to the program, which may change it at any time.
     private var shared: NSMutableDictionary?
     private var cachedRow: Row?
-    /// Counted up by the framework at each save of the object.
+    /// The version number, which the framework increments at each save of the object.
     final var version: Int64 = 1 { didSet { cachedRow = nil } }
 
-    /// Makes a node without values.
+    /// Creates a node without values.
     public required init(objectID moid: NSManagedObjectID) { objectID = moid }
 
-    /// The values by property name, to be changed in place.
+    /// The values by property name, as a mutable dictionary.
     open var propertyCache: NSMutableDictionary? {
         get {
             if shared == nil { shared = NSMutableDictionary(dictionary: values) }
@@ -31,10 +32,10 @@ open class NSAtomicStoreCacheNode: NSObject {
         }
     }
 
-    /// The value of a property; nil where there is none.
+    /// Returns the value of a property; nil where there is none.
     open func value(forKey key: String) -> Any? { shared.map { $0.object(forKey: key) } ?? values[key] }
 
-    /// Sets the value of a property; nil takes it away.
+    /// Sets the value of a property; nil removes it.
     open func setValue(_ value: Any?, forKey key: String) {
         if let shared {
             if let value { shared.setObject(value, forKey: key as NSString) } else { shared.removeObject(forKey: key) }
@@ -44,7 +45,7 @@ open class NSAtomicStoreCacheNode: NSObject {
         cachedRow = nil
     }
 
-    /// The values and the version, to go back to when a save fails.
+    /// The values and the version, to be restored when a save fails.
     final var copyOfValues: (values: [String: Any], version: Int64) {
         (shared.map { $0 as? [String: Any] ?? [:] } ?? values, version)
     }
@@ -54,9 +55,9 @@ open class NSAtomicStoreCacheNode: NSObject {
         version = copy.version
     }
 
-    /// The node as a row.
+    /// Returns the node as a row.
     ///
-    /// - Throws: ``NodeMistake`` for a key that is no property and for a value that the property cannot hold.
+    /// - Throws: ``NodeMistake`` for a key that is not a property and for a value that the property cannot hold.
     func makeRow() throws -> Row {
         if let cachedRow { return cachedRow }
         var named: [String: Any] = [:]

@@ -1,10 +1,11 @@
 internal import Foundation
 
-/// The store that lives in memory: rows by entity and number, shared by every context of its coordinator.
+/// The in-memory store: rows by entity and number, shared by all contexts of its coordinator.
 ///
-/// A saved object's row goes into the store as it is, and contexts that read the object take a reference to the same row: nothing is
-/// copied until someone changes a value.
-// `requestLock` guards everything; it is recursive, for a predicate may use the context that asks. `stored` is set once, before the store is known.
+/// A saved object's row is stored unchanged, and contexts that read the object reference the same row: nothing is copied until a value is
+/// changed.
+// `requestLock` guards all state; it is recursive, because a predicate may use the requesting context. `stored` is set once, before the
+// store is shared.
 final class InMemoryStore: NSPersistentStore, CopyableStore, BatchStore, ContentsTelling, RowAccess, @unchecked Sendable {
     private let requestLock = NSRecursiveLock()
     private var stored: StoredRows!
@@ -14,7 +15,7 @@ final class InMemoryStore: NSPersistentStore, CopyableStore, BatchStore, Content
         metadata = [NSStoreUUIDKey: UUID().uuidString, NSStoreTypeKey: NSInMemoryStoreType]
     }
 
-    /// What it holds is gone with it, whatever URL it was given.
+    /// False: the contents are released with the store, whatever its URL.
     override class var outlivesProgram: Bool { false }
 
     // MARK: Reading

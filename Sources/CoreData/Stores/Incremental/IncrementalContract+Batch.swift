@@ -1,13 +1,13 @@
 internal import Foundation
 
 extension IncrementalContract {
-    /// Reads what a store answers to a batch request.
+    /// Validates and converts a store's answer to a batch request.
     func batchOutcome(_ answer: Any, of request: any BatchRequest) throws -> BatchOutcome {
         let answer = AttributeCheck.unwrapped(answer)
         switch request.wanted {
         case .status:
             if let isDone = answer as? Bool { return .status(isDone) }
-            // An empty array is what a store answers to a save.
+            // An empty array is the answer to a save.
             if let answer = answer as? [Any], answer.isEmpty { return .status(true) }
         case .ids:
             if let ids = answer as? [NSManagedObjectID] { return .ids(ids) }

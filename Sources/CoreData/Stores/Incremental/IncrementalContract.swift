@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// Checks what an incremental store answers, and reads it.
+/// Validates and converts the answers of an incremental store.
 ///
-/// `Any` in a store's answer may hide an optional: nil where a value is owed is found here, not where it would crash.
+/// An `Any` in an answer may contain an optional: a missing value is detected here, and not by a later crash.
 struct IncrementalContract {
     private let store: NSIncrementalStore
     init(_ store: NSIncrementalStore) { self.store = store }
@@ -61,7 +61,7 @@ struct IncrementalContract {
 
     // MARK: Faults
 
-    /// Checks the nodes of many objects.
+    /// Validates the nodes of many objects.
     func check(_ nodes: [NSIncrementalStoreNode], among ids: [NSManagedObjectID]) throws {
         let wanted = Set(ids)
         for node in nodes {

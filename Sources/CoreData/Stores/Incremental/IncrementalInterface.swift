@@ -1,13 +1,13 @@
 internal import Foundation
 
-/// Answers for an incremental store, which speaks of contexts and objects, what the coordinator asks in values.
-// Unchecked: the store is asked one thing at a time, unless it says that it takes more; its cache has a lock of its own.
+/// Adapts an incremental store, whose interface consists of contexts and objects, to the values of the coordinator's interface.
+// Unchecked: the store receives one request at a time, unless it accepts several; its cache has its own lock.
 final class IncrementalInterface: ContextTaking, BatchStore, @unchecked Sendable {
     private unowned let store: NSIncrementalStore
 
     init(_ store: NSIncrementalStore) { self.store = store }
 
-    /// The context that a call is made for.
+    /// Returns the context for a call.
     private func context(of caller: StoreCaller) throws -> NSManagedObjectContext {
         if let context = caller.context { return context }
         throw CoreDataError.make(
@@ -23,17 +23,6 @@ final class IncrementalInterface: ContextTaking, BatchStore, @unchecked Sendable
         }
     }
 
-    func rows(for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> [Row] {
-        try ids.compactMap { try row(for: $0, for: caller) }
-    }
-
-    func related(
-        by relationship: NSRelationshipDescription, from ids: [NSManagedObjectID], for caller: StoreCaller
-    ) throws -> [NSManagedObjectID: [NSManagedObjectID]] {
-        Dictionary(
-            try ids.map { ($0, try relatedIDs(of: relationship, for: $0, for: caller)) }, uniquingKeysWith: { first, _ in first })
-    }
-
     func permanentIDs(for new: NewObjects, for caller: StoreCaller) throws -> [NSManagedObjectID] {
         try store.serially { try IncrementalContract(store).permanentIDs(try store.obtainPermanentIDs(for: new.objects), for: new.objects) }
     }
@@ -45,7 +34,7 @@ final class IncrementalInterface: ContextTaking, BatchStore, @unchecked Sendable
             do {
                 try IncrementalContract(store).saveAnswer(try store.execute(changes.asRequest(in: context), with: context))
             } catch let error as NSError where error.domain == NSCocoaErrorDomain && error.code == NSManagedObjectMergeError {
-                // The store knows newer rows than the cache; a policy settles with those, and the cache must not dispute it afterwards.
+                // The store knows newer rows than the cache; the merge policy uses those, and the cache must agree with them afterwards.
                 let conflicts = error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict] ?? []
                 for conflict in conflicts { store.cache.forget(conflict.sourceObject.objectID) }
                 throw error
@@ -76,7 +65,7 @@ final class IncrementalInterface: ContextTaking, BatchStore, @unchecked Sendable
     func executeBatch(_ request: any BatchRequest, for caller: StoreCaller) throws -> BatchOutcome {
         let context = try context(of: caller)
         return try store.serially {
-            // What is kept of the store's rows may be out of date afterwards, also when the store fails half way.
+            // The cached rows may be stale afterwards, even when the store fails halfway.
             defer { store.cache.forgetAll() }
             return try IncrementalContract(store).batchOutcome(try store.execute(request, with: context), of: request)
         }
@@ -84,7 +73,7 @@ final class IncrementalInterface: ContextTaking, BatchStore, @unchecked Sendable
 }
 
 extension StoreChangeSet {
-    /// The request of Apple's interface, with the objects of the context that saves.
+    /// Returns the request of Apple's interface, with the objects of the saving context.
     fileprivate func asRequest(in context: NSManagedObjectContext) -> NSSaveChangesRequest {
         func objects(_ part: [StoreChange]) -> Set<NSManagedObject>? {
             part.isEmpty ? nil : Set(part.map { context.object(with: $0.objectID) })
@@ -100,7 +89,7 @@ extension IncrementalInterface: ConflictFinding {
         return store.cache.isDeleted(id) ? .deleted : .unknown
     }
 
-    /// The store itself tells who has values.
+    /// The store itself checks uniqueness.
     func holders(of constraint: UniquenessConstraint, _ key: [PropertyValue]) throws -> [Row] { [] }
 }
 
@@ -110,7 +99,7 @@ extension IncrementalInterface: RowAccess {
         if let node = store.cache.node(for: id, notOlderThan: caller.stalenessInterval) { return try contract.row(of: node, for: id) }
         let context = try context(of: caller)
         return try store.serially {
-            // Another context may have asked for it meanwhile.
+            // Another context may have loaded it meanwhile.
             if let node = store.cache.node(for: id, notOlderThan: caller.stalenessInterval) { return try contract.row(of: node, for: id) }
             let node: NSIncrementalStoreNode
             do {
@@ -136,7 +125,7 @@ extension IncrementalInterface: RowAccess {
                 answer = try store.newValue(forRelationship: relationship, forObjectWith: id, with: context)
             } catch let error as NSError where error.domain == NSCocoaErrorDomain && error.code == NSManagedObjectReferentialIntegrityError
             {
-                // What is gone leads nowhere, in every kind of store; that it is gone shows when it is read or saved.
+                // A deleted object has no related objects, in every kind of store; its deletion is found when it is read or saved.
                 return []
             }
             let ids = try IncrementalContract(store).relatedIDs(answer, of: relationship, for: id)
@@ -146,7 +135,7 @@ extension IncrementalInterface: RowAccess {
     }
 
     func prepareRows(for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> Bool {
-        // Rows that serve no later reader are read one at a time.
+        // Rows that must not be cached are read one at a time.
         if caller.stalenessInterval == 0 { return false }
         let missing = store.cache.withoutRow(ids, notOlderThan: caller.stalenessInterval)
         if missing.isEmpty { return true }

@@ -1,14 +1,14 @@
 public import Foundation
 
-/// The values of one object as an incremental store has them: attributes, and where they are at hand, the IDs of to-one relationships.
+/// The values of one object in an incremental store: attributes and, where available, the IDs of to-one relationships.
 ///
-/// Values by property name; a to-one relationship is an ``NSManagedObjectID`` or `NSNull`, and may be left out to be asked for by
-/// ``NSIncrementalStore/newValue(forRelationship:forObjectWith:with:)``. An attribute that is left out is nil.
+/// Values are by property name; a to-one relationship is an ``NSManagedObjectID`` or `NSNull`. An omitted relationship is loaded with
+/// ``NSIncrementalStore/newValue(forRelationship:forObjectWith:with:)``; an omitted attribute is nil.
 ///
 /// Source: [NSIncrementalStoreNode](https://developer.apple.com/documentation/coredata/nsincrementalstorenode).
 // `lock` guards `values` and the version.
 open class NSIncrementalStoreNode: NSObject, @unchecked Sendable {
-    /// The object.
+    /// The ID of the object.
     public let objectID: NSManagedObjectID
 
     private let lock = NSLock()
@@ -16,12 +16,12 @@ open class NSIncrementalStoreNode: NSObject, @unchecked Sendable {
     private var versionNumber: UInt64
     private var row: Row?
 
-    /// Makes a node.
+    /// Creates a node.
     ///
     /// - Parameters:
-    ///   - objectID: the object.
-    ///   - values: its values by property name.
-    ///   - version: the number that the store counts up at each save of the object.
+    ///   - objectID: The ID of the object.
+    ///   - values: The values by property name.
+    ///   - version: The version number, which the store increments at each save of the object.
     public init(objectID: NSManagedObjectID, withValues values: [String: Any], version: UInt64) {
         self.objectID = objectID
         self.values = values
@@ -31,7 +31,7 @@ open class NSIncrementalStoreNode: NSObject, @unchecked Sendable {
     /// The version of the values.
     open var version: UInt64 { lock.withLock { versionNumber } }
 
-    /// Replaces the values, after the object was saved or read anew. Objects that have their values keep them until refreshed.
+    /// Replaces the values after the object was saved or read again. Loaded objects keep their values until they are refreshed.
     open func update(withValues values: [String: Any], version: UInt64) {
         lock.withLock {
             self.values = values
@@ -40,12 +40,12 @@ open class NSIncrementalStoreNode: NSObject, @unchecked Sendable {
         }
     }
 
-    /// The value of a property; nil where the node has none.
+    /// Returns the value of a property; nil where the node has none.
     open func value(for prop: NSPropertyDescription) -> Any? { lock.withLock { values[prop.name] } }
 
-    /// The node as a row.
+    /// Returns the node as a row.
     ///
-    /// - Throws: a sentence that says which value the entity cannot hold.
+    /// - Throws: A sentence that names the value that the entity cannot hold.
     func makeRow() throws -> Row {
         try lock.withLock {
             if let row { return row }
@@ -55,7 +55,7 @@ open class NSIncrementalStoreNode: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Takes the row that a save has made.
+    /// Takes the row of a save.
     func adopt(_ saved: Row) {
         lock.withLock {
             row = saved
@@ -65,15 +65,15 @@ open class NSIncrementalStoreNode: NSObject, @unchecked Sendable {
     }
 }
 
-/// Values that do not fit an entity.
+/// The error of values that do not fit an entity.
 struct NodeMistake: Error, CustomStringConvertible {
     let description: String
 }
 
 extension Row {
-    /// A row of values by property name.
+    /// Returns a row with values by property name.
     ///
-    /// - Throws: ``NodeMistake`` for a key that is no property and for a value that the property cannot hold.
+    /// - Throws: ``NodeMistake`` for a key that is not a property and for a value that the property cannot hold.
     static func make(
         _ values: [String: Any], entity: NSEntityDescription, objectID: NSManagedObjectID, version: Int64
     ) throws -> Row {

@@ -1,24 +1,24 @@
 internal import Foundation
 internal import Synchronization
 
-/// A store that loads and saves without holding a thread while it waits, such as one over a network.
+/// A store that loads and saves without blocking a thread, such as one over a network.
 ///
-/// `await` on a context leads here. What these methods bring is kept as what those of ``StoreInterface`` bring; these have defaults here, for a
-/// property that is read before its value is there, which wait.
+/// The asynchronous calls of a context use these methods. Their results are cached like those of the ``StoreInterface`` methods, whose
+/// default implementations here wait for them, for a property that is read before its value is loaded.
 @_spi(Stores) public protocol AsynchronousStore: StoreInterface {
-    /// As ``StoreInterface/answer(_:for:)``; cancelled with the task.
+    /// Works like ``StoreInterface/answer(_:for:)``; cancelled with the task.
     func fetch(_ query: StoreQuery, for caller: StoreCaller) async throws -> StoreAnswer
-    /// As ``StoreInterface/rows(for:for:)``; cancelled with the task.
+    /// Works like ``StoreInterface/rows(for:for:)``; cancelled with the task.
     func fetchRows(for ids: [NSManagedObjectID], for caller: StoreCaller) async throws -> [Row]
-    /// As ``StoreInterface/values(of:for:for:)``; cancelled with the task. Asks for the rows unless the store has a way of its own.
+    /// Works like ``StoreInterface/values(of:for:for:)``; cancelled with the task. The default implementation fetches complete rows.
     func fetchValues(
         of properties: [NSPropertyDescription], for ids: [NSManagedObjectID], for caller: StoreCaller
     ) async throws -> [Row]
-    /// As ``StoreInterface/related(by:from:for:)``; cancelled with the task.
+    /// Works like ``StoreInterface/related(by:from:for:)``; cancelled with the task.
     func fetchRelated(
         by relationship: NSRelationshipDescription, from ids: [NSManagedObjectID], for caller: StoreCaller
     ) async throws -> [NSManagedObjectID: [NSManagedObjectID]]
-    /// As ``StoreInterface/save(_:for:)``. Not cancelled with the task: nobody would know what has become of the save.
+    /// Works like ``StoreInterface/save(_:for:)``. Not cancelled with the task, because the outcome of the save would be unknown.
     func saveChanges(_ changes: StoreChangeSet, for caller: StoreCaller) async throws -> SaveOutcome
 }
 
@@ -33,7 +33,7 @@ extension AsynchronousStore {
         try Waiting.wait(for: "the values of \(ids.count) objects") { try await self.fetchRows(for: ids, for: caller) }
     }
 
-    /// Asks ``fetchRows(for:for:)``.
+    /// Calls ``fetchRows(for:for:)``.
     public func fetchValues(
         of properties: [NSPropertyDescription], for ids: [NSManagedObjectID], for caller: StoreCaller
     ) async throws -> [Row] { try await fetchRows(for: ids, for: caller) }

@@ -4,11 +4,11 @@ internal import Predicates
 /// A row of a batch insert, before it has an ID.
 struct BatchRow {
     let row: Row
-    /// The attributes that were given, by slot index; the others have their default values.
+    /// The attributes with given values, by slot index; the others have their default values.
     var given = PropertySet()
 }
 
-/// The rows of a batch insert.
+/// Creates the rows of a batch insert.
 struct BatchRows {
     private let request: NSBatchInsertRequest
     private let entity: NSEntityDescription
@@ -75,7 +75,7 @@ struct BatchRows {
         return BatchRow(row: row, given: given)
     }
 
-    /// A row with the default values, and nobody in its relationships.
+    /// Returns a row with the default values and empty relationships.
     private func blank() -> Row {
         let row = frozen.layout.defaultRow.copy()
         for property in frozen.properties {
@@ -88,7 +88,7 @@ struct BatchRows {
 
     // MARK: Errors
 
-    /// The attribute that a batch request may set.
+    /// Returns the attribute of a name that a batch request may set.
     static func attribute(_ name: String, of entity: NSEntityDescription) throws -> NSAttributeDescription {
         guard let property = entity.frozen?.byName[name] else { throw unknown(name, entity) }
         guard let attribute = property as? NSAttributeDescription else { throw isRelationship(property) }
@@ -119,14 +119,14 @@ struct BatchRows {
 }
 
 extension NSManagedObject {
-    /// Whether nothing has been put into a relationship.
+    /// Returns whether a relationship is empty.
     fileprivate func leadsNowhere(_ property: NSPropertyDescription) -> Bool {
         guard let relationship = property as? NSRelationshipDescription else { return true }
         return relationship.isToMany ? toMany(relationship).objects.isEmpty : toOne(relationship) == nil
     }
 }
 
-/// One value of a batch update, made ready.
+/// One assignment of a batch update, prepared for many rows.
 struct BatchAssignment {
     private enum Source {
         case constant(StorableValue)
@@ -136,9 +136,10 @@ struct BatchAssignment {
     private let attribute: NSAttributeDescription
     private let source: Source
 
-    /// All values of a request.
+    /// Returns all assignments of a request.
     ///
-    /// - Throws: for a key that is no attribute, a constant that its attribute cannot hold, an expression that cannot be evaluated.
+    /// - Throws: An error for a key that is not an attribute, a constant that its attribute cannot hold, or an expression that cannot be
+    ///   evaluated.
     static func all(of request: NSBatchUpdateRequest, _ schema: RowSchema) throws -> [BatchAssignment] {
         let entity = request.entity.unsafelyUnwrapped
         return try (request.propertiesToUpdate ?? [:]).map { key, value in
@@ -152,7 +153,7 @@ struct BatchAssignment {
         }
     }
 
-    /// Sets the value in a copy of a row, from the row as it was.
+    /// Sets the value in a copy of a row, computed from the original row.
     func assign(from row: Row, to copy: Row) throws {
         let slot = copy.layout.slots[attribute.slotIndex]
         switch source {

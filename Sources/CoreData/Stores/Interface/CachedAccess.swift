@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// Keeps what a store answers for as long as a context has the objects, and asks the store for what is not there.
-// `cache` has a lock of its own.
+/// Caches a store's answers for as long as a context has the objects, and queries the store for the rest.
+// `cache` has its own lock.
 final class CachedAccess: RowAccess {
     private unowned let store: any StoreInterface
     let cache = RowCache()
@@ -26,7 +26,7 @@ final class CachedAccess: RowAccess {
     }
 
     func prepareRows(for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> Bool {
-        // Rows that serve no later reader are read one at a time.
+        // Rows that must not be cached are read one at a time.
         if caller.stalenessInterval == 0 { return false }
         let missing = cache.withoutRow(ids, notOlderThan: caller.stalenessInterval)
         let asked = RowCache.now
@@ -44,7 +44,7 @@ final class CachedAccess: RowAccess {
     }
 
     func loadValues(of properties: [NSPropertyDescription], for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> [Row] {
-        // Another context may have asked already.
+        // Another context may have loaded them already.
         var rows: [Row] = []
         var missing: [NSManagedObjectID] = []
         for id in ids {
@@ -59,15 +59,15 @@ final class CachedAccess: RowAccess {
         return rows + keep(try store.values(of: properties, for: missing, for: caller), asked: asked)
     }
 
-    /// Keeps rows that have come.
+    /// Caches loaded rows.
     ///
-    /// - Parameter asked: when the store was asked: what a context has saved since stays.
-    /// - Returns: the rows as they are kept.
+    /// - Parameter asked: The time of the query: rows that a context has saved since are kept.
+    /// - Returns: The rows in the cache.
     @discardableResult func keep(_ rows: some Sequence<Row>, asked: UInt64 = .max) -> [Row] {
         rows.map { row in row.objectID.map { cache.setRow(row, of: $0, asked: asked) } ?? row }
     }
 
-    /// Keeps a relationship of many objects; who is not named leads nowhere.
+    /// Caches a relationship of many objects; it is empty for objects that are not in the answer.
     func keep(
         _ related: [NSManagedObjectID: [NSManagedObjectID]], of relationship: NSRelationshipDescription, for ids: [NSManagedObjectID],
         asked: UInt64 = .max
@@ -85,7 +85,7 @@ final class CachedAccess: RowAccess {
     func didRegister(_ ids: [NSManagedObjectID]) { cache.retain(ids) }
     func didUnregister(_ ids: [NSManagedObjectID]) { cache.release(ids) }
 
-    /// Takes over what a save has written.
+    /// Updates the cache after a save.
     func didSave(_ changes: StoreChangeSet, except isLeftOut: (NSManagedObjectID) -> Bool = { _ in false }) {
         for change in changes.inserted where !isLeftOut(change.objectID) {
             if let row = change.row { cache.didSave(row, of: change.objectID, changed: []) }

@@ -1,47 +1,48 @@
 internal import Foundation
 
-/// How the coordinator gets at the rows of one store: what is kept of the store's answers comes before the store.
+/// The coordinator's access to the rows of one store: cached rows take precedence over the store.
 ///
-/// A store that keeps its rows in a way of its own conforms; for the others there are ``CachedAccess`` and ``DirectAccess``.
+/// A store with its own cache conforms; ``CachedAccess`` and ``DirectAccess`` are for the others.
 protocol RowAccess: AnyObject {
-    /// The row of an object; nil when the store has none.
+    /// Returns the row of an object; nil when the store has none.
     func row(for id: NSManagedObjectID, for caller: StoreCaller) throws -> Row?
-    /// The objects of a relationship whose IDs the row does not hold.
+    /// Returns the destination IDs of a relationship that the row does not contain.
     func relatedIDs(
         of relationship: NSRelationshipDescription, for id: NSManagedObjectID, for caller: StoreCaller
     ) throws -> [NSManagedObjectID]
-    /// Sees to it that the rows of many objects are at hand, by one question. False where the store takes none such.
+    /// Loads the rows of many objects by one query, and returns whether the store supports that.
     func prepareRows(for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> Bool
-    /// Sees to it that a relationship of many objects is at hand, by one question. False where the store takes none such.
+    /// Loads a relationship of many objects by one query, and returns whether the store supports that.
     func prepareRelated(
         of relationship: NSRelationshipDescription, for ids: [NSManagedObjectID], for caller: StoreCaller
     ) throws -> Bool
-    /// Rows of objects in which properties are known that were not.
+    /// Returns rows of objects that contain properties missing from their current rows.
     func loadValues(of properties: [NSPropertyDescription], for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> [Row]
-    /// What is known of a to-many relationship of a row; nil where it must be read, or has no numbers of one table.
+    /// Returns the destination row numbers of a to-many relationship, as far as known; nil where it must be read or has no numbers of one
+    /// table.
     func relatedNumbers(
         of relationship: NSRelationshipDescription, for number: Int64, of origin: RowOrigin, for caller: StoreCaller
     ) -> RelatedNumbers?
-    /// Reads a to-many relationship of many rows, as far as it is not known, and answers with all that is at the other ends.
+    /// Loads a to-many relationship of many rows, as far as it is not cached, and returns all destination row numbers.
     func prepareRelatedNumbers(
         of relationship: NSRelationshipDescription, for numbers: [Int64], of origin: RowOrigin, for caller: StoreCaller
     ) throws -> RelatedNumbers?
-    /// The objects of a relationship that are known without the store; nil where it must be asked.
+    /// Returns the destination IDs of a relationship as far as known without a query; nil where a query is needed.
     func knownRelatedIDs(of relationship: NSRelationshipDescription, for id: NSManagedObjectID) -> [NSManagedObjectID]?
-    /// The row that is known of an object without the store.
+    /// Returns the row of an object as far as known without a query.
     func knownRow(for id: NSManagedObjectID) -> Row?
-    /// The row of an object is to be taken from the store itself the next time.
+    /// Makes the next read load the object's row from the store.
     func forgetRow(of id: NSManagedObjectID)
-    /// Whether it is to be told which objects come to live in contexts, and go.
+    /// Whether the access is notified of registered and released objects.
     var wantsRegistrations: Bool { get }
-    /// Whether objects that come together are to be asked for together.
+    /// Whether objects that came together are loaded together.
     var batchesFaults: Bool { get }
     func didRegister(_ ids: [NSManagedObjectID])
     func didUnregister(_ ids: [NSManagedObjectID])
 }
 
 extension RowAccess {
-    /// The rows of most stores are whole.
+    /// The rows of most stores are complete.
     func loadValues(of properties: [NSPropertyDescription], for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> [Row] {
         try ids.compactMap { try row(for: $0, for: caller) }
     }
@@ -60,7 +61,22 @@ extension RowAccess {
     func didUnregister(_ ids: [NSManagedObjectID]) {}
 }
 
-/// Asks a store that has its rows at hand each time anew.
+/// A store that reads object by object answers for many so.
+extension StoreInterface where Self: RowAccess {
+    func rows(for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> [Row] {
+        let access: any RowAccess = self
+        return try ids.compactMap { try access.row(for: $0, for: caller) }
+    }
+
+    func related(
+        by relationship: NSRelationshipDescription, from ids: [NSManagedObjectID], for caller: StoreCaller
+    ) throws -> [NSManagedObjectID: [NSManagedObjectID]] {
+        Dictionary(
+            try ids.map { ($0, try relatedIDs(of: relationship, for: $0, for: caller)) }, uniquingKeysWith: { first, _ in first })
+    }
+}
+
+/// Reads from a store that has its rows in memory, without a cache.
 final class DirectAccess: RowAccess {
     private unowned let store: any StoreInterface
 

@@ -1,33 +1,33 @@
 internal import Foundation
 
-/// The rows of a store's objects and the lists of their relationships, for as long as a context has the objects.
+/// Caches the rows of a store's objects and the lists of their relationships, for as long as a context has the objects.
 ///
-/// It answers a second context without the store, and tells what other contexts have saved.
+/// It serves further contexts without a query, and knows what other contexts have saved.
 // `lock` guards `entries`.
 final class RowCache: @unchecked Sendable {
-    /// What makes a row: the row itself, or the node of an incremental store, which the store may update.
+    /// The source of a row: the row itself, or the node of an incremental store, which the store may update.
     private enum Content {
         case row(Row)
         case node(NSIncrementalStoreNode)
     }
     private struct Entry {
         var content: Content?
-        /// When the content came, in nanoseconds of the system's uptime.
+        /// The time at which the content was loaded, in nanoseconds of the system's uptime.
         var time: UInt64 = 0
-        /// The IDs of relationships that the store was asked for, and when.
+        /// The IDs of loaded relationships, and the times of the queries.
         var related: [String: (ids: [NSManagedObjectID], time: UInt64)] = [:]
-        /// How many contexts have the object.
+        /// The number of contexts that have the object.
         var holders = 0
-        /// A context has deleted the object; others have it still.
+        /// Whether a context has deleted the object while others still have it.
         var isDeleted = false
-        /// When a context has last saved or deleted the object: what a store was asked before may be older.
+        /// The time at which a context last saved or deleted the object: answers to earlier queries may be older.
         var saveTime: UInt64 = 0
     }
 
     private let lock = NSLock()
     private var entries: [NSManagedObjectID: Entry] = [:]
 
-    /// The time as the cache counts it.
+    /// The current time of the cache.
     static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
 
     private static func isFresh(_ time: UInt64, _ age: TimeInterval) -> Bool {
@@ -43,17 +43,17 @@ final class RowCache: @unchecked Sendable {
         }
     }
 
-    /// The row unless it is older than so many seconds; any age will do for a negative number.
+    /// Returns the row unless it is older than `age` seconds; of any age for a negative number.
     func row(for id: NSManagedObjectID, notOlderThan age: TimeInterval) -> Row? {
         if case .row(let row)? = content(for: id, notOlderThan: age) { row } else { nil }
     }
 
-    /// The node unless it is older than so many seconds; any age will do for a negative number.
+    /// Returns the node unless it is older than `age` seconds; of any age for a negative number.
     func node(for id: NSManagedObjectID, notOlderThan age: TimeInterval = -1) -> NSIncrementalStoreNode? {
         if case .node(let node)? = content(for: id, notOlderThan: age) { node } else { nil }
     }
 
-    /// Those of many objects that have no row that young.
+    /// Returns the objects that have no row of at most an age.
     func withoutRow(_ ids: [NSManagedObjectID], notOlderThan age: TimeInterval) -> [NSManagedObjectID] {
         lock.withLock {
             ids.filter { id in
@@ -63,10 +63,10 @@ final class RowCache: @unchecked Sendable {
         }
     }
 
-    /// Keeps a row.
+    /// Caches a row.
     ///
-    /// - Parameter asked: when the store was asked for it. A row that a context has saved since is newer and stays.
-    /// - Returns: the row that is kept: what is unknown in the new one is taken from one of the same version that was there.
+    /// - Parameter asked: The time of the query. A row that a context has saved since is newer and kept.
+    /// - Returns: The cached row: unknown values of the new row are taken from the previous one of the same version.
     func setRow(_ row: Row, of id: NSManagedObjectID, asked: UInt64 = .max) -> Row {
         lock.withLock {
             var entry = entries[id] ?? Entry()
@@ -94,7 +94,7 @@ final class RowCache: @unchecked Sendable {
         }
     }
 
-    /// Whether a context has deleted the object.
+    /// Returns whether a context has deleted the object.
     func isDeleted(_ id: NSManagedObjectID) -> Bool { lock.withLock { entries[id]?.isDeleted ?? false } }
 
     // MARK: Relationships
@@ -106,7 +106,7 @@ final class RowCache: @unchecked Sendable {
         }
     }
 
-    /// Keeps the IDs of a relationship, unless a context has saved the object since the store was asked.
+    /// Caches the IDs of a relationship, unless a context has saved the object since the query.
     func setRelated(_ ids: [NSManagedObjectID], _ name: String, of id: NSManagedObjectID, asked: UInt64 = .max) {
         lock.withLock {
             if let entry = entries[id], entry.saveTime >= asked { return }
@@ -116,9 +116,9 @@ final class RowCache: @unchecked Sendable {
 
     // MARK: Saves
 
-    /// The object has been saved: its row is that of the save, its relationships are asked for again.
+    /// Updates an object after a save: caches the saved row and forgets its changed relationships.
     ///
-    /// - Parameter makesNode: whether a node is made where there was nothing.
+    /// - Parameter makesNode: Whether to create a node where nothing was cached.
     func didSave(_ row: Row, of id: NSManagedObjectID, changed relationships: [String], makesNode: Bool = false) {
         lock.withLock {
             var entry = entries[id] ?? Entry()
@@ -138,7 +138,7 @@ final class RowCache: @unchecked Sendable {
         }
     }
 
-    /// The store is to be asked again.
+    /// Forgets an object, so that the store is queried again.
     func forget(_ id: NSManagedObjectID) {
         lock.withLock {
             entries[id]?.content = nil
@@ -146,7 +146,7 @@ final class RowCache: @unchecked Sendable {
         }
     }
 
-    /// The store is to be asked again for everything.
+    /// Forgets everything, so that the store is queried again.
     func forgetAll() {
         lock.withLock {
             for id in entries.keys {
@@ -156,12 +156,12 @@ final class RowCache: @unchecked Sendable {
         }
     }
 
-    /// The object has been deleted: contexts that still have it are to learn so when they save it.
+    /// Marks an object as deleted, so that saves of other contexts that have it meet a conflict.
     func didDelete(_ id: NSManagedObjectID) {
         lock.withLock { entries[id] = entries[id].map { Entry(holders: $0.holders, isDeleted: true, saveTime: Self.now) } }
     }
 
-    // MARK: Who has the objects
+    // MARK: Registered objects
 
     func retain(_ ids: [NSManagedObjectID]) {
         lock.withLock { for id in ids { entries[id, default: Entry()].holders += 1 } }

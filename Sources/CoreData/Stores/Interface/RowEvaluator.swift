@@ -1,35 +1,35 @@
 internal import Foundation
 internal import Predicates
 
-/// Rows that a store has in memory.
+/// A source of rows in memory.
 @_spi(Stores) public protocol RowSource: AnyObject {
     /// Calls `body` with every row of an entity, always in the same order.
     func forEachRow(of entity: NSEntityDescription, includingSubentities: Bool, _ body: (Row) throws -> Void) throws
-    /// The row of an ID; nil where there is none.
+    /// Returns the row of an ID; nil where there is none.
     func row(with id: NSManagedObjectID) throws -> Row?
-    /// The objects of a to-many relationship of a row.
+    /// Returns the destination IDs of a to-many relationship.
     func relatedIDs(of relationship: NSRelationshipDescription, in row: Row) throws -> [NSManagedObjectID]
 }
 
 extension RowSource {
-    /// Those that the row lists.
+    /// Returns the IDs in the row's list.
     public func relatedIDs(of relationship: NSRelationshipDescription, in row: Row) throws -> [NSManagedObjectID] {
         row.relatedIDs(relationship)
     }
 }
 
-/// Answers queries from rows in memory: predicate, order, offset, limit, and every form of answer.
+/// Answers queries from rows in memory: predicate, order, offset, limit, and every result type.
 ///
 /// A store keeps one for its rows. It is used by one thread at a time, under the lock that guards the rows.
 @_spi(Stores) public final class RowEvaluator {
     private let table: SourceTable
 
-    /// Makes an evaluator of rows, which it does not keep alive.
+    /// Creates an evaluator of a source, which it does not retain.
     public init(_ source: any RowSource) { table = SourceTable(source) }
 
     /// Answers a query.
     ///
-    /// - Throws: the error of a predicate that did not parse or names an unknown key, and what the rows throw.
+    /// - Throws: The error of a predicate that did not parse or names an unknown key, and the errors of the source.
     public func answer(_ query: StoreQuery) throws -> StoreAnswer { try RowFetch(table: table, query: query).answer() }
 
     private final class SourceTable: RowTable {

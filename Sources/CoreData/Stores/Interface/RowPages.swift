@@ -1,10 +1,10 @@
 internal import CoreDataRuntime
 internal import Foundation
 
-/// The rows of an entity and all that inherit from it, by the number that their store gave them.
+/// The rows of an entity and its subentities, by their numbers in the store.
 ///
-/// Numbers count up, so the rows lie in pages of consecutive numbers: a lookup is two array accesses, and the order of the pages is that
-/// in which the objects were first saved. A page whose rows are all gone is given back.
+/// Numbers are consecutive, so the rows are in pages: a lookup takes two array accesses, and the order of the pages is that in which the
+/// objects were first saved. An empty page is released.
 struct RowPages {
     private static let pageSize = 1024
 
@@ -14,18 +14,18 @@ struct RowPages {
     }
     private var pages: [Page?] = []
     private(set) var count = 0
-    /// The number given last.
+    /// The last assigned number.
     private(set) var lastNumber: Int64 = 0
-    /// Far more than rows fit into memory. A number from a file that says more is wrong.
+    /// Far more rows than fit into memory. A larger number in a file is invalid.
     static let largestNumber: Int64 = 1 << 36
 
-    /// A number that no row of the entity has had.
+    /// Returns a number that no row of the entity has had.
     mutating func nextNumber() -> Int64 {
         lastNumber += 1
         return lastNumber
     }
 
-    /// A number was given some time before.
+    /// Notes a number that was assigned earlier.
     mutating func noteNumber(_ number: Int64) { lastNumber = max(lastNumber, number) }
 
     subscript(number: Int64) -> Row? {
@@ -48,7 +48,7 @@ struct RowPages {
         }
     }
 
-    /// The slots of a row, whose block is not counted.
+    /// Returns the slots of a row without counting a reference to its block.
     @inline(__always) private func slots(_ rows: UnsafeBufferPointer<Row?>, _ index: Int) -> UnsafeMutableRawPointer? {
         let address = UnsafeRawPointer(rows.baseAddress.unsafelyUnwrapped + index)
         // A missing row is one without a block.
@@ -60,7 +60,7 @@ struct RowPages {
         for case let page? in pages where page.count > 0 {
             try page.rows.withUnsafeBufferPointer { rows in
                 for index in rows.indices {
-                    // Rows lie apart: each is on its way to the processor before its turn comes.
+                    // Rows are scattered in memory: later ones are prefetched.
                     if index + 16 < rows.count, let ahead = slots(rows, index + 16) {
                         coredata_prefetch(ahead)
                         coredata_prefetch(ahead + 64)

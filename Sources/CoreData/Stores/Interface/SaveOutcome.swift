@@ -1,36 +1,36 @@
 public import Foundation
 
-/// What a store has made of a save.
+/// The result of a save.
 @_spi(Stores) public struct SaveOutcome: Sendable {
-    /// Objects whose values the store has changed while it saved them, as they are now, by ID: what a server has computed, or a version that it
-    /// counts by itself. The context takes them.
+    /// The current rows, by ID, of objects whose values the store has changed during the save, such as values computed by a server or a
+    /// version. The context adopts them.
     public var rows: [Row] = []
 
-    /// Everything was saved as it came.
+    /// Creates the result of a save without changes by the store.
     public init() {}
 }
 
-/// A save that a store could do only in part. A store throws it that does not ``StoreInterface/savesAtomically``.
+/// The error of a save that succeeded in part, thrown by a store that does not ``StoreInterface/savesAtomically``.
 ///
-/// What was accepted is clean in the context and told in its did-save notification; the rest stays as it is, and the next save sends only that.
-/// The program is thrown code 134040, with the errors under `NSDetailedErrorsKey` and the objects under ``NSAffectedObjectsErrorKey``.
+/// Accepted changes are saved in the context and reported in its did-save notification; the others stay pending for the next save. The
+/// program receives code 134040, with the errors under `NSDetailedErrorsKey` and the objects under ``NSAffectedObjectsErrorKey``.
 @_spi(Stores) public struct IncompleteSave: Error, Sendable {
-    /// What has become of one change.
+    /// The outcome of one change.
     public enum Outcome: Sendable {
-        /// It is saved.
+        /// The change was saved.
         case accepted
-        /// It is not saved, and why.
+        /// The change was refused, with the reason.
         case refused(NSError)
-        /// Nobody knows, for the answer was lost, and why. It counts as not saved.
+        /// The outcome is unknown because the answer was lost, with the reason. The change counts as not saved.
         case unknown(NSError)
     }
 
-    /// What has become of each change, by the ID that it had. A change that is not named counts as not saved.
+    /// The outcome of each change, by the ID it had. A missing change counts as not saved.
     public let outcomes: [NSManagedObjectID: Outcome]
-    /// As in ``SaveOutcome``, for what was accepted.
+    /// The changed rows of accepted changes, as in ``SaveOutcome``.
     public let rows: [Row]
 
-    /// Says what has become of each change.
+    /// Creates an error with the outcome of each change.
     public init(_ outcomes: [NSManagedObjectID: Outcome], rows: [Row] = []) {
         self.outcomes = outcomes
         self.rows = rows

@@ -1,33 +1,33 @@
 public import Foundation
 
-/// What a store answers to a ``StoreQuery``.
+/// A store's answer to a ``StoreQuery``.
 @_spi(Stores) public enum StoreAnswer: Sendable {
-    /// The rows of the objects, in the order asked for.
+    /// The rows of the objects, in the requested order.
     case rows(RowList)
-    /// The IDs of the objects, in the order asked for.
+    /// The IDs of the objects, in the requested order.
     case ids([NSManagedObjectID])
-    /// One dictionary for each object or group, by the names of the query's columns.
+    /// A dictionary for each object or group, by the names of the query's columns.
     case dictionaries(StoreDictionaries)
-    /// How many there are.
+    /// The number of objects.
     case count(Int)
-    /// Objects that a store of Apple's interface got from the context that asks.
+    /// Objects that a store of Apple's interface got from the requesting context.
     case objects(LiveObjects)
 }
 
-/// Dictionaries that a store has made.
+/// The dictionaries of an answer.
 @_spi(Stores)
-// Unchecked: they never change once they are made.
+// Unchecked: the dictionaries never change once they are created.
 public struct StoreDictionaries: @unchecked Sendable {
-    /// The dictionaries, in the order asked for.
+    /// The dictionaries, in the requested order.
     public let elements: [NSDictionary]
 
-    /// Hands dictionaries over; nobody changes them any more.
+    /// Creates an answer from dictionaries that are not changed any more.
     public init(_ elements: [NSDictionary]) { self.elements = elements }
 }
 
-/// Objects of one context on the way from a store that was given the context.
+/// Objects of one context from a store that received the context.
 @_spi(Stores)
-// Unchecked: made and read on the queue of the context.
+// Unchecked: created and read on the queue of the context.
 public struct LiveObjects: @unchecked Sendable {
     let elements: [NSManagedObject]
 }

@@ -1,38 +1,38 @@
 internal import Foundation
 
-/// Who asks a store: what of a context a store may look at. It never changes, and may be used on any thread.
+/// The attributes of a context that a store may read. Immutable and usable on any thread.
 @_spi(Stores)
 // Unchecked: `context` is used on its own queue, during the call, by stores of Apple's interface alone.
 public final class StoreCaller: @unchecked Sendable {
-    /// What settles conflicts that a save meets.
+    /// The merge policies of a context.
     public enum MergePolicyKind: String, Sendable {
-        /// The save fails and says which there are.
+        /// The save fails with the conflicts.
         case error
-        /// What the store has wins, property by property.
+        /// The store's values win, property by property.
         case storeTrump
-        /// What the caller has wins, property by property.
+        /// The caller's values win, property by property.
         case objectTrump
-        /// What the caller has overwrites everything.
+        /// The caller's object replaces the store's.
         case overwrite
-        /// What the store has replaces everything.
+        /// The store's object is kept.
         case rollback
-        /// Something that is no ``NSMergePolicy``.
+        /// A value that is not an ``NSMergePolicy``.
         case custom
     }
 
-    /// Who writes, for stores that keep a history.
+    /// The author of changes, for stores that track history.
     public let author: String?
-    /// The name of the asking context.
+    /// The name of the context.
     public let name: String?
-    /// For how many seconds a row that was read before may serve; negative for any age.
+    /// The maximum age in seconds of a cached row; negative for any age.
     public let stalenessInterval: Double
-    /// What settles conflicts of a save.
+    /// The merge policy of the context.
     public let mergePolicy: MergePolicyKind
     private let registry: ObjectRegistry?
-    /// The context, for Apple's interfaces, which are given it; nil where there is none, or it has gone.
+    /// The context, for stores of Apple's interface; nil where there is none, or it was deallocated.
     var context: NSManagedObjectContext? { registry?.livingContext }
 
-    /// A caller without a context, such as one that sends later what was saved before.
+    /// Creates a caller without a context, for example to send an earlier save later.
     public init(
         author: String? = nil, name: String? = nil, stalenessInterval: Double = -1, mergePolicy: MergePolicyKind = .error
     ) {

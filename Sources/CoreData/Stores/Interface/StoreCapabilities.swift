@@ -1,66 +1,67 @@
 public import Foundation
 internal import Predicates
 
-// What a store may do besides keeping objects. A store conforms to what it can do; the coordinator asks for nothing else.
+// Optional capabilities of stores. A store conforms to the ones it supports; the coordinator uses no others.
 
 /// A store that executes batch requests.
 @_spi(Stores) public protocol BatchStore: StoreInterface {
-    /// Executes an ``NSBatchInsertRequest``, ``NSBatchUpdateRequest`` or ``NSBatchDeleteRequest`` wholly or not at all.
+    /// Executes an ``NSBatchInsertRequest``, ``NSBatchUpdateRequest`` or ``NSBatchDeleteRequest`` completely or not at all.
     ///
-    /// - Returns: what the request's `resultType` says.
-    /// - Throws: an error for a request that the store does not serve; the store is as it was.
+    /// - Returns: The outcome of the kind that the request wants.
+    /// - Throws: An error for a request that the store does not support; the store is then unchanged.
     func executeBatch(_ request: any BatchRequest, for caller: StoreCaller) throws -> BatchOutcome
 }
 
-/// A store that keeps a history of what is written to it.
+/// A store that tracks the history of its changes.
 protocol HistoryStore: StoreInterface {
-    /// Whether it keeps one now: it depends on what the store was opened with.
+    /// Whether the store tracks history, which depends on its options.
     var keepsHistory: Bool { get }
-    /// The number of the last transaction of the history; nil where the store keeps none.
+    /// Returns the number of the last transaction; nil where the store tracks no history.
     func lastHistoryNumber() throws -> Int64?
-    /// The part of the history that a request means; its fetch request and kind of result are looked after by the coordinator.
+    /// Returns the part of the history that a request selects; the coordinator applies its fetch request and result type.
     func history(_ request: NSPersistentHistoryChangeRequest) throws -> [HistoryRecord]
-    /// Deletes the part of the history that a request means, and answers how many transactions that were.
+    /// Deletes the part of the history that a request selects, and returns the number of transactions.
     func deleteHistory(_ request: NSPersistentHistoryChangeRequest) throws -> Int
 }
 
-/// A store whose states contexts can hold on to while others go on writing.
+/// A store that supports query generations.
 @_spi(Stores) public protocol GenerationStore: StoreInterface {
-    /// Whether it keeps states now: it may depend on what the store was opened with.
+    /// Whether the store supports query generations now, which may depend on its options.
     var keepsGenerations: Bool { get }
-    /// The store as it is now, for reading; nil where it keeps no states.
+    /// Returns a read-only view of the current state; nil where the store keeps no states.
     func makeView() throws -> NSPersistentStore?
 }
 
-/// A store whose content lies in files, which can be copied, replaced and removed.
+/// A store in files, which can be copied, replaced and removed.
 @_spi(Stores) public protocol FileStore: StoreInterface {
-    /// Copies the store as it is now to a place where there is none.
+    /// Copies the current state of the store to a new place.
     ///
-    /// - Throws: why that cannot be done; nothing is left at the place.
+    /// - Throws: The reason of a failure; nothing is left at the place then.
     func copyFiles(to url: URL, options: [AnyHashable: Any]?) throws
-    /// Puts the content of one store into the place of another, or where there is none.
+    /// Replaces a store at a place by the content of another, or creates it there.
     ///
-    /// - Throws: why that cannot be done; the store at the place is as it was.
+    /// - Throws: The reason of a failure; the store at the place is unchanged then.
     static func replaceFiles(
         at destination: URL, options: [AnyHashable: Any]?, from source: URL, sourceOptions: [AnyHashable: Any]?
     ) throws
-    /// Removes all files of a store. There need be none.
+    /// Removes all files of a store, if there are any.
     ///
-    /// - Throws: why that cannot be done; nothing is removed then.
+    /// - Throws: The reason of a failure; nothing is removed then.
     static func destroyFiles(at url: URL, options: [AnyHashable: Any]?) throws
 }
 
-/// A store whose writers can be held while it is copied.
+/// A store whose writers can be blocked while it is copied.
 @_spi(Stores) public protocol CopyableStore: StoreInterface {
-    /// Runs `body` while nobody writes to the store. `body` reads from it, on this thread.
+    /// Runs `body` while no other thread writes to the store. `body` reads from it, on this thread.
     func holdingWrites<Result>(_ body: () throws -> Result) rethrows -> Result
 }
 
-/// A store of Apple's interface, which is given the context that asks and its objects: it is asked on the context's queue, and saves there.
+/// A store of Apple's interface, which receives the requesting context and its objects: it is called on the context's queue, also to
+/// save.
 protocol ContextTaking: StoreInterface {}
 
-/// A store that can tell whether its content has changed, also from one run of the program to the next.
+/// A store that can determine whether its content has changed, also between runs of the program.
 @_spi(Stores) public protocol ContentsTelling: StoreInterface {
-    /// What the store holds now; nil where it cannot tell whether others have changed it.
+    /// The state of the content; nil where the store cannot determine whether others have changed it.
     var contentsState: ContentsState? { get }
 }

@@ -1,45 +1,65 @@
+internal import CoreDataRuntime
 internal import Foundation
 
 /// What a save does to one object, as a value: it may be kept on a disk and done later, by whoever has it.
+///
+/// Saves are of many objects: a change is as long as one line of the processor's cache.
 @_spi(Stores) public struct StoreChange: Sendable {
-    /// The values that the object is to have; nil for a deletion. To-one relationships are IDs. To-many relationships are lists of IDs where
-    /// the store ``StoreInterface/keepsLists``, and otherwise not part of the row.
-    public let row: Row?
-    /// The values that the object was read with; nil for a new object, and for one whose values were never read.
-    public let base: Row?
-    /// The properties that were set, by slot index.
-    let changed: PropertySet
-    /// What was done to the to-many relationships that were changed; of a new object all that is in them.
-    public let lists: [ListDifference]
-    /// Whether the store was found to have no row of the object before it was changed.
-    public let wasMissing: Bool
-    /// The ID, where no row has it.
-    let identity: NSManagedObjectID?
-    // The slots of `row` and `base`, which hold them and are never written: for long lists, where counting references costs more than the work.
+    /// What few changes have.
+    private final class Rest: Sendable {
+        let changed: PropertySet
+        let lists: [ListDifference]
+        let wasMissing: Bool
+
+        init(changed: PropertySet, lists: [ListDifference], wasMissing: Bool) {
+            self.changed = changed
+            self.lists = lists
+            self.wasMissing = wasMissing
+        }
+    }
+
+    // The slots of the rows, and the blocks that they lie in. The blocks hold the slots, which are never written: who has them need not count.
     nonisolated(unsafe) let rowSlots: UnsafeMutableRawPointer?
     nonisolated(unsafe) let baseSlots: UnsafeMutableRawPointer?
-    /// The address of the layout, which tells the rows of one entity from those of others without a look at them. Never followed.
+    nonisolated(unsafe) private let rowBlock: RowBlock?
+    nonisolated(unsafe) private let baseBlock: RowBlock?
+    /// The address of the layout, which distinguishes the rows of entities without reading them. Never dereferenced.
     fileprivate let layout: UInt
+    /// The ID, where no row has it.
+    let identity: NSManagedObjectID?
+    /// The properties that were set, where their slot indexes are small.
+    private let lowChanged: UInt64
+    private let rest: Rest?
 
     init(
         row: Row?, base: Row?, changed: PropertySet = PropertySet(), lists: [ListDifference] = [], wasMissing: Bool = false,
         identity: NSManagedObjectID? = nil
     ) {
-        self.row = row
-        self.base = base
-        rowSlots = row?.slots
-        baseSlots = base?.slots
+        (rowSlots, rowBlock) = (row?.slots, row?.block)
+        (baseSlots, baseBlock) = (base?.slots, base?.block)
         let place = (row ?? base).map { row in
             row.block.withUnsafeMutablePointerToHeader { Unmanaged.passUnretained($0.pointee.layout).toOpaque() }
         }
         layout = UInt(bitPattern: place ?? (identity?.owningEntity.frozen?.layout).map { Unmanaged.passUnretained($0).toOpaque() })
-        self.changed = changed
-        self.lists = lists
-        self.wasMissing = wasMissing
         self.identity = identity
+        lowChanged = changed.low
+        let isPlain = changed.high.isEmpty && lists.isEmpty && !wasMissing
+        rest = isPlain ? nil : Rest(changed: changed, lists: lists, wasMissing: wasMissing)
     }
 
-    /// The identity of the object. New objects have the one that the store has given them, unless it gives IDs when it saves.
+    /// The values that the object is to have; nil for a deletion. To-one relationships are IDs. To-many relationships are lists of IDs where
+    /// the store ``StoreInterface/keepsLists``, and otherwise not part of the row.
+    public var row: Row? { @inline(__always) get { rowBlock.map { Row(block: $0, slots: rowSlots.unsafelyUnwrapped) } } }
+    /// The values that the object was read with; nil for a new object, and for one whose values were never read.
+    public var base: Row? { @inline(__always) get { baseBlock.map { Row(block: $0, slots: baseSlots.unsafelyUnwrapped) } } }
+    /// The properties that were set, by slot index.
+    var changed: PropertySet { @inline(__always) get { rest?.changed ?? PropertySet(low: lowChanged) } }
+    /// What was done to the to-many relationships that were changed; of a new object all that is in them.
+    public var lists: [ListDifference] { @inline(__always) get { rest?.lists ?? [] } }
+    /// Whether the store was found to have no row of the object before it was changed.
+    public var wasMissing: Bool { @inline(__always) get { rest?.wasMissing ?? false } }
+
+    /// The ID of the object. New objects have the one that the store has assigned, unless it assigns IDs when it saves.
     public var objectID: NSManagedObjectID {
         identity ?? row?.objectID ?? (base?.objectID).unsafelyUnwrapped
     }
@@ -47,61 +67,81 @@ internal import Foundation
     /// The entity of the object.
     public var entity: NSEntityDescription { identity?.owningEntity ?? (row ?? base).unsafelyUnwrapped.entity }
 
-    /// The version that the object was read with; nil for a new object, and for one whose values were never read.
-    public var baseVersion: Int64? { base?.version }
+    /// The version that the object was read with; nil for a new object, and for one whose values were never loaded.
+    public var baseVersion: Int64? { @inline(__always) get { baseSlots?.rowPrefix.pointee.version } }
 
-    /// The properties that were set.
+    /// The changed properties.
     public var changedProperties: [NSPropertyDescription] {
         changed.isEmpty ? [] : entity.frozen.unsafelyUnwrapped.properties.filter { changed.contains($0.slotIndex) }
     }
 
-    /// What was done to a to-many relationship; nil for nothing.
+    /// Returns the change of a to-many relationship; nil for none.
     func list(of relationship: NSRelationshipDescription) -> ListDifference? {
         lists.isEmpty ? nil : lists.first { $0.slotIndex == relationship.slotIndex }
     }
 }
 
-/// What was done to one to-many relationship of an object.
+/// The change of one to-many relationship.
 @_spi(Stores) public struct ListDifference: Sendable {
-    /// The relationship, by slot index.
+    /// The slot index of the relationship.
     let slotIndex: Int
     /// The name of the relationship.
     public let name: String
-    /// The objects that came.
+    /// The IDs of the added objects.
     public let added: [NSManagedObjectID]
-    /// The objects that went.
+    /// The IDs of the removed objects.
     public let removed: [NSManagedObjectID]
-    /// All objects in their order, for an ordered relationship; nil for an unordered one.
+    /// All objects in order, for an ordered relationship; nil for an unordered one.
     public let members: [NSManagedObjectID]?
 }
 
-/// What a save does to the objects of one store, each part in the order in which the program did it.
+/// The changes of a save in one store, each kind in the order of the program's changes.
 @_spi(Stores) public struct StoreChangeSet: Sendable {
-    /// New objects.
+    /// The inserted objects.
     public var inserted: [StoreChange] = []
-    /// Objects that have other values.
+    /// The updated objects.
     public var updated: [StoreChange] = []
-    /// Objects that go.
+    /// The deleted objects.
     public var deleted: [StoreChange] = []
-    /// Objects of which nothing has changed, but nobody else may have changed them either; their versions count up.
+    /// Unchanged objects that must be unchanged in the store too; their versions are incremented.
     public var locked: [StoreChange] = []
 
-    /// An empty change set.
+    /// Creates an empty change set.
     public init() {}
 
-    /// Whether there is nothing to do.
+    /// Whether there are no changes.
     public var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && locked.isEmpty }
-    /// How many objects are concerned.
+    /// The number of changes.
     public var count: Int { inserted.count + updated.count + deleted.count + locked.count }
+
+    /// Lets go of everything, see ``Swift/Array/giveUp()``.
+    mutating func giveUp() {
+        inserted.giveUp()
+        updated.giveUp()
+        deleted.giveUp()
+        locked.giveUp()
+    }
 }
 
 extension [StoreChange] {
-    /// Calls `body` with the row of each change and its place, without counting references.
+    /// Calls `body` with the row and the index of each change, without counting references.
     @inline(__always) func forEachRow(_ body: (Row, Int) throws -> Void) rethrows {
         for index in indices { try self[index].rowSlots?.withRow { try body($0, index) } }
     }
 
-    /// Calls `body` with the changes of one entity that follow each other, part by part.
+    /// Lets go of the changes, mostly as the last who has them: row after row lies somewhere else in memory, and those to come are on their way
+    /// while some are given up.
+    mutating func giveUp() {
+        while !isEmpty {
+            let start = Swift.max(0, count - 16)
+            for index in Swift.max(0, start - 16)..<start {
+                if let slots = self[index].rowSlots { coredata_prefetch(slots - RowBlock.distanceToFirstRow) }
+            }
+            removeLast(count - start)
+        }
+    }
+
+    /// Calls `body` with each run of consecutive changes of one entity.
     func forEachRun(_ body: (NSEntityDescription, Range<Int>) throws -> Void) rethrows {
         var start = 0
         while start < count {
@@ -114,9 +154,9 @@ extension [StoreChange] {
     }
 }
 
-/// New objects for which IDs are wanted, in order.
+/// New objects that need IDs, in order.
 @_spi(Stores) public struct NewObjects: RandomAccessCollection {
-    /// The objects of a context; none where rows are copied from another store.
+    /// The objects of a context; empty where rows are copied from another store.
     let objects: [NSManagedObject]
     private let rows: [Row]
 
@@ -125,7 +165,7 @@ extension [StoreChange] {
         rows = []
     }
 
-    /// Objects that another store has, by their rows there.
+    /// Creates a collection of another store's objects, by their rows there.
     init(rows: [Row]) {
         self.rows = rows
         objects = []
@@ -133,10 +173,10 @@ extension [StoreChange] {
 
     /// The first index.
     public var startIndex: Int { 0 }
-    /// The index after the last.
+    /// The index after the last object.
     public var endIndex: Int { rows.isEmpty ? objects.count : rows.count }
 
-    /// One new object.
+    /// Returns one new object.
     public subscript(index: Int) -> NewObject {
         if !rows.isEmpty { return NewObject(entity: rows[index].entity, row: rows[index]) }
         return NewObject(entity: objects[index].owningEntity, row: objects[index].row)
@@ -147,7 +187,7 @@ extension [StoreChange] {
         rows.isEmpty ? try objects.mapUncounted { try body($0.owningEntity) } : try rows.map { try body($0.entity) }
     }
 
-    /// The entities in order, each with how many objects of it come next to each other.
+    /// The entities in order, each with the number of consecutive objects.
     var entityRuns: [(entity: NSEntityDescription, count: Int)] {
         var runs: [(entity: NSEntityDescription, count: Int)] = []
         var start = 0
@@ -164,10 +204,10 @@ extension [StoreChange] {
     }
 }
 
-/// A new object for which an ID is wanted.
+/// A new object that needs an ID.
 @_spi(Stores) public struct NewObject {
-    /// The entity.
+    /// The entity of the object.
     public let entity: NSEntityDescription
-    /// Its attributes as they are now; nil where nobody has touched them. Relationships are not in it.
+    /// The current attributes; nil where no value was set. Relationships are not included.
     public let row: Row?
 }

@@ -1,32 +1,32 @@
 public import Predicates
 
-/// A save cannot be done as it is, for others have changed the same objects, or have the same unique values. Nothing was saved.
+/// The error of a save that conflicts with changes by others, or violates uniqueness constraints. Nothing was saved.
 ///
-/// The context hands the conflicts to its merge policy and saves again what that leaves.
+/// The context passes the conflicts to its merge policy and repeats the save with the result.
 @_spi(Stores) public struct StoreConflicts: Error, Sendable {
     /// An object that others have changed or deleted since it was read.
     public struct Version: Sendable {
-        /// The object.
+        /// The ID of the object.
         public let objectID: NSManagedObjectID
-        /// The row that the store has; nil where the object is gone.
+        /// The row in the store; nil where the object was deleted.
         public let stored: Row?
 
-        /// Describes a conflict.
+        /// Creates a version conflict.
         public init(_ objectID: NSManagedObjectID, stored: Row?) {
             self.objectID = objectID
             self.stored = stored
         }
     }
-    /// Objects that would share the values of a uniqueness constraint.
+    /// Objects that violate a uniqueness constraint together.
     public struct Constraint: Sendable {
         /// The attributes of the constraint.
         public let names: [String]
-        /// The object that the store has with these values, and its row; nil for none.
+        /// The row of the object in the store that has the values; nil for none.
         public let stored: Row?
-        /// Those of the save.
+        /// The objects of the save that have the values.
         public let claimants: [NSManagedObjectID]
 
-        /// Describes objects that would share values.
+        /// Creates a constraint conflict.
         public init(names: [String], stored: Row?, claimants: [NSManagedObjectID]) {
             self.names = names
             self.stored = stored
@@ -34,49 +34,50 @@ public import Predicates
         }
     }
 
-    /// Objects that others have changed.
+    /// The version conflicts.
     public var versions: [Version]
-    /// Values of uniqueness constraints that objects would share.
+    /// The constraint conflicts.
     public var constraints: [Constraint] = []
 
-    /// Says which objects others have changed.
+    /// Creates an error with version conflicts.
     public init(_ versions: [Version]) { self.versions = versions }
 
-    /// Says which objects would share unique values.
+    /// Creates an error with constraint conflicts.
     public init(_ constraints: [Constraint]) {
         versions = []
         self.constraints = constraints
     }
 }
 
-/// Knows the rows of a store as they are now, and can tell whether a save meets what others have saved. ``StoredRows`` does.
+/// Provides the current rows of a store for detecting conflicts. ``StoredRows`` conforms.
 @_spi(Stores) public protocol ConflictFinding {
-    /// What is known of a row without going out of the way. `.unknown` is no conflict.
+    /// Returns the current state of a row as far as it is known without effort. `.unknown` is not a conflict.
     func latestRow(for id: NSManagedObjectID) throws -> LatestRow
-    /// The rows that have the values of a uniqueness constraint.
+    /// Returns the rows that have the values of a uniqueness constraint.
     func holders(of constraint: UniquenessConstraint, _ key: [PropertyValue]) throws -> [Row]
 }
 
-/// What a store knows about an object's row as it is now.
+/// The current state of an object's row, as far as a store knows it.
 @_spi(Stores) public enum LatestRow: Sendable {
-    /// Nothing, without going out of the way.
+    /// The state is not known without effort.
     case unknown
-    /// There is none any more.
+    /// The row was deleted.
     case deleted
-    /// The row.
+    /// The current row.
     case row(Row)
 }
 
 extension ConflictFinding {
-    /// Refuses a save of objects that others have saved or deleted since they were read.
+    /// Throws if others have saved or deleted objects of the save since they were read.
     ///
     /// - Throws: ``StoreConflicts``.
     public func refuseOldVersions(_ changes: StoreChangeSet) throws {
         var conflicts: [StoreConflicts.Version] = []
         for part in [changes.updated, changes.deleted, changes.locked] {
-            for change in part {
-                guard let version = change.baseVersion else { continue }
-                let id = change.objectID
+            // By index: a change that is taken out of the list is counted with all that it holds.
+            for index in part.indices {
+                guard let version = part[index].baseVersion else { continue }
+                let id = part[index].objectID
                 switch try latestRow(for: id) {
                 case .unknown: continue
                 case .deleted: conflicts.append(.init(id, stored: nil))
@@ -87,7 +88,7 @@ extension ConflictFinding {
         if !conflicts.isEmpty { throw StoreConflicts(conflicts) }
     }
 
-    /// Refuses a save of objects that would share the values of a uniqueness constraint, with each other or with one in the store.
+    /// Throws if objects of the save violate a uniqueness constraint, with each other or with an object in the store.
     ///
     /// - Throws: ``StoreConflicts``.
     public func refuseSharedValues(_ changes: StoreChangeSet) throws {
@@ -129,7 +130,7 @@ extension ConflictFinding {
     }
 }
 
-/// Values of a uniqueness constraint that objects claim.
+/// The values of a uniqueness constraint that an object has.
 private struct UniquenessClaim: Hashable {
     let constraint: UniquenessConstraint
     let key: [PropertyValue]

@@ -1,68 +1,68 @@
 public import Foundation
 public import Predicates
 
-/// A fetch as a store is asked it: a value that says everything a request says, with its entity found and its columns resolved.
+/// A fetch as a value for stores: it represents the whole request, with its entity and columns resolved.
 ///
-/// A store answers it with ``StoreAnswer``. It may be kept, compared part by part, and sent to other threads.
+/// A store returns a ``StoreAnswer`` for it. It may be kept, compared part by part, and sent to other threads.
 @_spi(Stores)
 // Unchecked: predicates, sort descriptors and entities never change once they are in use.
 public struct StoreQuery: @unchecked Sendable {
-    /// The entity whose objects are wanted.
+    /// The entity to fetch.
     public let entity: NSEntityDescription
-    /// In which form the answer is wanted.
+    /// The kind of result.
     public internal(set) var resultType: NSFetchRequestResultType
-    /// Whether objects of subentities count.
+    /// Whether objects of subentities are included.
     public internal(set) var includesSubentities: Bool
-    /// Which objects; nil for all. ``predicateTree()`` is the form to read.
+    /// The predicate; nil for all objects. Stores read ``predicateTree()``.
     public internal(set) var predicate: NSPredicate?
-    /// In which order; empty for any. ``sorts()`` is the form to read.
+    /// The sort descriptors; empty for any order. Stores read ``sorts()``.
     public internal(set) var sortDescriptors: [NSSortDescriptor]
-    /// How many at most; 0 for all.
+    /// The maximum number of results; 0 for no limit.
     public internal(set) var fetchLimit: Int
-    /// How many to leave out at the start.
+    /// The number of results to skip.
     public internal(set) var fetchOffset: Int
-    /// Whether values are wanted along with the IDs.
+    /// Whether values are requested along with the IDs.
     public internal(set) var includesPropertyValues: Bool
-    /// Whether objects may come as faults.
+    /// Whether objects may be faults.
     public internal(set) var returnsObjectsAsFaults: Bool
-    /// How many rows are read together later on; 0 for the usual number.
+    /// The number of rows to load together later; 0 for the default.
     public internal(set) var fetchBatchSize: Int
-    /// What to read ahead: key paths of relationships.
+    /// The key paths of relationships to prefetch.
     public internal(set) var relationshipKeyPathsForPrefetching: [String]
-    /// Whether objects that the context has already take the store's values.
+    /// Whether registered objects take the store's values.
     public internal(set) var shouldRefreshRefetchedObjects: Bool
-    /// Whether what is pending in the context counts; the context sees to it.
+    /// Whether the context includes its pending changes.
     var includesPendingChanges: Bool
-    /// Whether equal dictionaries are given once.
+    /// Whether equal dictionaries are returned once.
     public internal(set) var returnsDistinctResults: Bool
-    /// The values wanted in dictionaries; empty for other forms.
+    /// The values in dictionaries; empty for other result types.
     public internal(set) var columns: [FetchColumn] = []
-    /// Whether the columns were named, rather than all attributes meant.
+    /// Whether the request names the columns instead of fetching all attributes.
     public internal(set) var namesColumns = false
-    /// What the objects of one dictionary have in common; empty where each object has one of its own.
+    /// The columns to group by; empty for a dictionary for each object.
     public internal(set) var groupedBy: [FetchColumn] = []
-    /// Which groups count.
+    /// The predicate of the groups.
     public internal(set) var havingPredicate: NSPredicate?
-    /// Whether a store that answers by queries of its own may finish in memory what its queries cannot say.
+    /// Whether a store with its own query language may evaluate in memory what its queries cannot express.
     public internal(set) var allowsEvaluationInMemory: Bool
-    /// What the request says to stores of particular kinds.
+    /// The request's options for particular kinds of store.
     public internal(set) var options: StoreRequestOptions
-    /// The stores that are asked; nil for all that hold the entity.
+    /// The stores to query; nil for all that hold the entity.
     var affectedStores: [NSPersistentStore]?
-    /// The caller's request, for stores of Apple's interface; nil for a query that no request has made.
+    /// The caller's request, for stores of Apple's interface; nil for a query without one.
     private var request: NSFetchRequest<any NSFetchRequestResult>?
-    /// Whether the query says just what the request says, so that a store may be handed that very one.
+    /// Whether the query equals the request, so that a store may receive the request itself.
     private var isAsAsked = true
 
-    /// A query for all objects of an entity.
+    /// Creates a query for all objects of an entity.
     public init(_ entity: NSEntityDescription, includesSubentities: Bool = true) {
         self.init(FetchSettings(), entity, affectedStores: nil)
         self.includesSubentities = includesSubentities
     }
 
-    /// A request as a query.
+    /// Creates a query from a request.
     ///
-    /// - Throws: code 134060 for columns that name nothing.
+    /// - Throws: Code 134060 for columns with unknown names.
     init(_ request: NSFetchRequest<any NSFetchRequestResult>, of entity: NSEntityDescription) throws {
         self.init(request.settings, entity, affectedStores: request.affectedStores)
         self.request = request
@@ -93,41 +93,40 @@ public struct StoreQuery: @unchecked Sendable {
         options = settings.options
     }
 
-    /// The predicate as a tree; nil for none.
+    /// Returns the predicate as a tree; nil for none.
     ///
-    /// - Throws: the error of a format that did not parse.
+    /// - Throws: The error of a format that did not parse.
     public func predicateTree() throws -> PredicateTree? { try predicate?.tree() }
 
-    /// The same query with another condition.
-    public func with(predicate: NSPredicate?) -> StoreQuery {
-        var query = self
-        query.predicate = predicate
-        query.isAsAsked = false
-        return query
+    /// Returns the query with another predicate.
+    public func with(predicate: NSPredicate?) -> StoreQuery { changed { $0.predicate = predicate } }
+
+    /// Returns the query with another offset and limit.
+    public func with(fetchOffset: Int, fetchLimit: Int) -> StoreQuery {
+        if fetchOffset == self.fetchOffset, fetchLimit == self.fetchLimit { return self }
+        return changed { query in
+            query.fetchOffset = fetchOffset
+            query.fetchLimit = fetchLimit
+        }
     }
 
-    /// The same query for another part of the whole.
-    public func with(fetchOffset: Int, fetchLimit: Int) -> StoreQuery {
+    /// The same query in which something is not as the program has asked it.
+    private func changed(_ change: (inout StoreQuery) -> Void) -> StoreQuery {
         var query = self
-        query.fetchOffset = fetchOffset
-        query.fetchLimit = fetchLimit
-        query.isAsAsked = query.isAsAsked && fetchOffset == self.fetchOffset && fetchLimit == self.fetchLimit
+        change(&query)
+        query.isAsAsked = false
         return query
     }
 
     /// Whether several rows become one dictionary.
     public var isGrouped: Bool { !groupedBy.isEmpty || columns.contains { $0.expression.isOverRows } }
 
-    /// The same query with its answer in another form.
+    /// Returns the query with another result type.
     func with(resultType: NSFetchRequestResultType) -> StoreQuery {
-        if resultType == self.resultType { return self }
-        var query = self
-        query.resultType = resultType
-        query.isAsAsked = false
-        return query
+        resultType == self.resultType ? self : changed { $0.resultType = resultType }
     }
 
-    /// The query as a request: the caller's own where it says the same, else a copy of it that says what the query says.
+    /// Returns the query as a request: the caller's own if it is equivalent, otherwise a converted copy.
     func asRequest() -> NSFetchRequest<any NSFetchRequestResult> {
         if isAsAsked, let request, request.entity === entity { return request }
         let copy = request.map { $0.copy() as! NSFetchRequest<any NSFetchRequestResult> } ?? NSFetchRequest<any NSFetchRequestResult>()
@@ -145,50 +144,46 @@ public struct StoreQuery: @unchecked Sendable {
         return copy
     }
 
-    /// The query for each of several stores: offset and limit are finished where their answers are joined.
+    /// The query for each of several stores: offset and limit are applied when their answers are combined.
     var forEachOfSeveral: StoreQuery { with(fetchOffset: 0, fetchLimit: fetchLimit > 0 ? fetchOffset + fetchLimit : 0) }
 
-    /// The same query in another order.
+    /// Returns the query with another order.
     func sorted(by descriptors: [NSSortDescriptor]) -> StoreQuery {
-        if sortDescriptors.isEmpty, descriptors.isEmpty { return self }
-        var query = self
-        query.sortDescriptors = descriptors
-        query.isAsAsked = false
-        return query
+        sortDescriptors.isEmpty && descriptors.isEmpty ? self : changed { $0.sortDescriptors = descriptors }
     }
 
-    /// The part of a complete result that offset and limit leave.
+    /// Returns the part of a complete result within offset and limit.
     public func page<Element>(_ elements: [Element]) -> [Element] { elements.page(offset: fetchOffset, limit: fetchLimit) }
 
-    /// The part of all dictionaries that offset and limit leave, equal ones counted once where the query says so.
+    /// Returns the part of all dictionaries within offset and limit, without repeated ones if the query is distinct.
     func distinctPage(_ dictionaries: [NSDictionary]) -> [NSDictionary] {
         guard returnsDistinctResults else { return page(dictionaries) }
         var seen: Set<NSDictionary> = []
         return page(dictionaries.filter { seen.insert($0).inserted })
     }
 
-    /// The part of a number of results that offset and limit leave.
+    /// Returns the number of results within offset and limit.
     func page(count: Int) -> Int {
         let available = max(0, count - fetchOffset)
         return fetchLimit > 0 ? min(available, fetchLimit) : available
     }
 }
 
-/// One key of a query's order.
+/// One sort key of a query.
 @_spi(Stores) public struct StoreSort: Sendable {
     /// The attribute, or a path over to-one relationships to one.
     public let keyPath: String
-    /// Whether the smallest comes first.
+    /// Whether the order is ascending.
     public let ascending: Bool
-    /// How text is ordered.
+    /// The order of strings.
     public let order: TextOrder
 }
 
 extension StoreQuery {
-    /// The keys of the order, the most important first.
+    /// Returns the sort keys, the most significant first.
     ///
-    /// - Returns: nil where the program compares by code of its own, which ``sortDescriptors`` have.
-    /// - Throws: an error for a Swift key path that has no name.
+    /// - Returns: Nil where ``sortDescriptors`` contain comparators.
+    /// - Throws: An error for a Swift key path without a name.
     public func sorts() throws -> [StoreSort]? {
         var sorts: [StoreSort] = []
         for descriptor in sortDescriptors {
@@ -200,7 +195,7 @@ extension StoreQuery {
 }
 
 extension Array {
-    /// The part of a complete result that an offset and a limit leave; 0 is no limit.
+    /// Returns the part of a complete result within an offset and a limit; 0 is no limit.
     func page(offset: Int, limit: Int) -> [Element] {
         if offset == 0, limit == 0 || count <= limit { return self }
         let rest = dropFirst(offset)

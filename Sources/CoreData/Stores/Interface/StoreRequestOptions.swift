@@ -1,31 +1,31 @@
-/// Names an option that a request carries to stores of a particular kind, such as how old a cached answer may be.
+/// An option of requests for a particular kind of store, such as the allowed age of a cached answer.
 ///
 /// ```swift
 /// enum LongestAge: StoreRequestOption { static let defaultValue: Duration = .seconds(60) }
 /// request.storeOptions[LongestAge.self] = .zero
 /// ```
 ///
-/// The type is the key: no two options collide, and a store reads the value with its type.
+/// The type is the key: options cannot collide, and a store reads the value with its type.
 public protocol StoreRequestOption {
-    /// What the option says.
+    /// The type of the value.
     associatedtype Value: Sendable
-    /// What holds where a request says nothing.
+    /// The value for requests without the option.
     static var defaultValue: Value { get }
 }
 
-/// What a request says to stores of particular kinds, each value under the type of its ``StoreRequestOption``.
+/// The options of a request for particular kinds of store, each value under the type of its ``StoreRequestOption``.
 public struct StoreRequestOptions: Sendable {
     private var values: [ObjectIdentifier: any Sendable] = [:]
 
-    /// Options that say nothing.
+    /// Creates empty options.
     public init() {}
 
-    /// The value of an option; its default where the request says nothing.
+    /// The value of an option, or its default value.
     public subscript<Option: StoreRequestOption>(option: Option.Type) -> Option.Value {
         get { values[ObjectIdentifier(option)] as? Option.Value ?? Option.defaultValue }
         set { values[ObjectIdentifier(option)] = newValue }
     }
 
-    /// Whether the request says nothing.
+    /// Whether no option is set.
     public var isEmpty: Bool { values.isEmpty }
 }

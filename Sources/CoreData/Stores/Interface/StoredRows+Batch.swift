@@ -1,29 +1,29 @@
 internal import Foundation
 internal import Predicates
 
-/// A batch request whose rows are made. Making them runs the program's handlers, so it is done without any lock.
+/// A batch request with prepared rows. Preparing them calls the program's handlers, and is done without a lock.
 @_spi(Stores) public struct PreparedBatch {
     fileprivate let request: any BatchRequest
     fileprivate var rows: [BatchRow] = []
 
-    /// Makes the rows of a batch insert; there is nothing to make of other requests.
+    /// Prepares the rows of a batch insert; other requests need no preparation.
     ///
-    /// - Throws: code 134030 or 1550 for values that the entity cannot hold.
+    /// - Throws: Code 134030 or 1550 for values that the entity cannot hold.
     public init(_ request: any BatchRequest) throws {
         self.request = request
         if let insert = request as? NSBatchInsertRequest { rows = try BatchRows(insert).made() }
     }
 }
 
-/// Batch requests straight on the rows. Every row is made before the first is put in place: a failure leaves the rows as they were.
+/// Executes batch requests on the rows. Every row is created before the first is changed: a failure leaves the rows unchanged.
 extension StoredRows {
     /// Executes a batch request. Counts as writing.
     ///
-    /// - Parameter write: called with what has changed when all is in place: the rows as they are now, and the IDs of those that are gone. If
-    ///   it throws, everything is as it was.
-    /// - Returns: what the request wants to know.
-    /// - Throws: code 133021 where objects would share unique values and the merge policy does not settle it; code 134091 for a request of
-    ///   another kind; what predicates, expressions and `write` throw.
+    /// - Parameter write: Called with the changes at the end: the current rows, and the IDs of deleted ones. If it throws, all rows are
+    ///   restored.
+    /// - Returns: The outcome of the kind that the request wants.
+    /// - Throws: Code 133021 where objects would violate a uniqueness constraint and the merge policy does not resolve it; code 134091
+    ///   for a request of another type; the errors of predicates, expressions and `write`.
     public func execute(
         _ batch: PreparedBatch, for caller: StoreCaller, write: (_ rows: [Row], _ deleted: [NSManagedObjectID]) throws -> Void = { _, _ in }
     ) throws -> BatchOutcome {
@@ -42,10 +42,10 @@ extension StoredRows {
         return BatchOutcome(ids, as: batch.request.wanted)
     }
 
-    /// Puts a row in place, or takes one out.
+    /// Stores or removes a row.
     private typealias Put = (Row?, NSManagedObjectID) -> Void
 
-    /// Puts new rows in place. Where one would share the values of a uniqueness constraint, the context's merge policy decides.
+    /// Adds new rows. Where one violates a uniqueness constraint, the context's merge policy decides.
     private func add(
         _ rows: [BatchRow], of entity: NSEntityDescription, _ policy: StoreCaller.MergePolicyKind, _ put: Put
     ) throws -> [NSManagedObjectID] {
@@ -63,7 +63,7 @@ extension StoredRows {
         }
     }
 
-    /// An object that holds unique values of a row already, other than the one whose row it is.
+    /// Returns another object that has unique values of a row.
     private func holder(of row: Row, _ entity: NSEntityDescription, besides id: NSManagedObjectID? = nil) throws -> NSManagedObjectID? {
         let frozen = entity.frozen.unsafelyUnwrapped
         for constraint in frozen.uniqueness {
@@ -73,7 +73,7 @@ extension StoredRows {
         return nil
     }
 
-    /// The row of an object that a new row meets, as it is to be; nil where it stays and the new one goes.
+    /// Returns the new row of an object that conflicts with an inserted row; nil where it is unchanged and the inserted row is dropped.
     private func settled(
         _ new: BatchRow, over holder: NSManagedObjectID, _ entity: NSEntityDescription, _ policy: StoreCaller.MergePolicyKind
     ) throws -> Row? {
@@ -91,7 +91,7 @@ extension StoredRows {
             row.copyValue(from: new.row, at: row.layout.slots[property.slotIndex])
         }
         row.version = old.version + 1
-        // Another constraint may have another holder.
+        // Another constraint may be violated by another object.
         if let other = try self.holder(of: row, entity, besides: holder) { throw Self.notUnique(entity, other) }
         return row
     }
@@ -103,7 +103,7 @@ extension StoredRows {
             info: [NSAffectedObjectsErrorKey: [holder]])
     }
 
-    /// Puts rows in place; when something fails, all are as they were.
+    /// Stores rows, and restores all of them when an error is thrown.
     private func replacing(
         _ write: ([Row], [NSManagedObjectID]) throws -> Void, _ body: (Put) throws -> [NSManagedObjectID]
     ) throws -> [NSManagedObjectID] {
@@ -158,13 +158,13 @@ extension StoredRows {
     }
 }
 
-/// What a batch delete does to the rows that stay: their relationships lose what is deleted.
+/// The effect of a batch delete on remaining rows: deleted objects are removed from their relationships.
 struct BatchNullification {
     private let table: any RowTable
     private let deleted: Set<NSManagedObjectID>
-    /// The rows as they are to be.
+    /// The new rows.
     private(set) var changed: [NSManagedObjectID: Row] = [:]
-    /// What each list of a changed row is to hold. Kept apart, so that a list that loses many is made once.
+    /// The handled lists of changed rows. Kept separately, so that a list is created once however many objects it loses.
     private var seen: Set<Place> = []
 
     private struct Place: Hashable {
@@ -177,7 +177,7 @@ struct BatchNullification {
         self.deleted = deleted
     }
 
-    /// Takes a deleted row out of every relationship that leads back to it.
+    /// Removes a deleted row from every inverse relationship.
     mutating func add(_ id: NSManagedObjectID) throws {
         guard let row = try table.row(with: id), let frozen = id.owningEntity.frozen else { return }
         for relationship in frozen.relationships {
@@ -190,7 +190,7 @@ struct BatchNullification {
     }
 
     private mutating func nullify(_ inverse: NSRelationshipDescription, of id: NSManagedObjectID, from gone: NSManagedObjectID) throws {
-        // All that is deleted leaves a list at once.
+        // All deleted objects are removed from a list at once.
         guard seen.insert(Place(id: id, relationship: inverse.relationshipIndex)).inserted else { return }
         guard let old = try table.row(with: id) else { return }
         let row = changed[id] ?? old.copy()

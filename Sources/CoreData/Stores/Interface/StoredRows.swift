@@ -2,32 +2,33 @@ internal import Foundation
 internal import Predicates
 internal import Synchronization
 
-/// The rows of a store that has all of them in memory, under numbers that it gives them: queries, versions and unique values are looked after.
+/// The rows of a store that keeps all of them in memory, with numbers that it assigns: executes queries, and checks versions and
+/// uniqueness.
 ///
-/// A store that keeps its objects in a form of its own besides (a file, a log, a server's answer) feeds this with rows, and answers from it.
-/// It has no lock of its own: any number of threads may read at once while none writes.
+/// A store with another primary representation (a file, a log, a server) adds its rows here and answers from it. It has no lock: any
+/// number of threads may read concurrently while none writes.
 @_spi(Stores)
-// Unchecked: its store guards it as said above; `schemas` has a lock of its own.
+// Unchecked: its store guards it as described above; `schemas` has its own lock.
 public final class StoredRows: @unchecked Sendable {
-    /// The rows of an entity and of those that inherit from it.
+    /// The rows of an entity and its subentities.
     private final class Table {
         var pages = RowPages()
     }
 
     private let model: NSManagedObjectModel?
     private let token: StoreToken
-    /// The rows, by the entity at the top of the inheritance.
+    /// The rows by root entity.
     private var tables: [ObjectIdentifier: Table] = [:]
     private var lastTable: (entity: NSEntityDescription, table: Table)?
     private let schemas = Synchronization.Mutex<[ObjectIdentifier: RowSchema]>([:])
-    /// Made when it is first asked for.
+    /// Created on demand.
     private var uniqueness: UniquenessIndex?
-    /// How often a row has been put in place or taken out.
+    /// The number of changes to rows.
     public private(set) var changeCount = 0
 
-    /// No rows yet, of the entities of the store's coordinator.
+    /// Creates an empty collection for the entities of the store's coordinator.
     ///
-    /// - Parameter store: whose rows they are to be. It is not kept alive.
+    /// - Parameter store: The store of the rows. It is not retained.
     public init(for store: NSPersistentStore) {
         model = store.persistentStoreCoordinator?.managedObjectModel
         token = store.token
@@ -36,19 +37,19 @@ public final class StoredRows: @unchecked Sendable {
 
     // MARK: Reading
 
-    /// How many rows there are.
+    /// The number of rows.
     public var count: Int { tables.values.reduce(0) { $0 + $1.pages.count } }
 
-    /// The row of an object; nil where there is none.
+    /// Returns the row of an object; nil where there is none.
     public func row(with id: NSManagedObjectID) -> Row? {
         guard case .integer(let number) = id.reference else { return nil }
         return tables[ObjectIdentifier(id.owningEntity.rootEntity)]?.pages[number]
     }
 
-    /// The rows of objects; one that there is none of is left out.
+    /// Returns the rows of objects, without those that do not exist.
     public func rows(with ids: [NSManagedObjectID]) -> [Row] { ids.compactMap { row(with: $0) } }
 
-    /// The objects of a relationship of many objects, for ``StoreInterface/related(by:from:for:)``.
+    /// Returns a relationship of many objects, for ``StoreInterface/related(by:from:for:)``.
     public func related(
         by relationship: NSRelationshipDescription, from ids: [NSManagedObjectID]
     ) -> [NSManagedObjectID: [NSManagedObjectID]] {
@@ -72,30 +73,30 @@ public final class StoredRows: @unchecked Sendable {
         }
     }
 
-    /// Answers a query: predicate, order, offset, limit, and every form of answer.
+    /// Answers a query: predicate, order, offset, limit, and every result type.
     ///
-    /// - Throws: the error of a predicate that did not parse or names an unknown key.
+    /// - Throws: The error of a predicate that did not parse or names an unknown key.
     public func answer(_ query: StoreQuery) throws -> StoreAnswer { try RowFetch(table: self, query: query).answer() }
 
     // MARK: Writing
 
-    /// IDs for new objects: numbers that no row of the entity has had. Counts as writing.
+    /// Returns IDs for new objects, with numbers that no row of the entity has had. Counts as writing.
     public func makeIDs(for new: NewObjects) -> [NSManagedObjectID] {
         new.mapEntities { NSManagedObjectID(entity: $0, token: token, reference: .integer(table(of: $0).pages.nextNumber())) }
     }
 
-    /// The ID of a row that is about to be put in place.
+    /// Returns the ID for a row that is about to be added.
     func newID(for entity: NSEntityDescription) -> NSManagedObjectID {
         NSManagedObjectID(entity: entity, token: token, reference: .integer(table(of: entity).pages.nextNumber()))
     }
 
-    /// The number that was given last to an object of an entity, or of one that shares its numbers.
+    /// Returns the last number assigned to an entity, or to an entity that shares its numbers.
     public func lastNumber(of entity: NSEntityDescription) -> Int64 { tables[ObjectIdentifier(entity.rootEntity)]?.pages.lastNumber ?? 0 }
 
-    /// Says which number was given last, where that is known from before, so that it is not given again.
+    /// Sets the last assigned number, where it is known from an earlier run, so that numbers are not assigned again.
     public func setLastNumber(_ number: Int64, of entity: NSEntityDescription) { table(of: entity).pages.noteNumber(number) }
 
-    /// Refuses a save that meets what others have saved: older versions, and values that are to be unique.
+    /// Throws if a save conflicts with other saves, by versions or uniqueness constraints.
     ///
     /// - Throws: ``StoreConflicts``. Nothing has changed then.
     public func refuseConflicts(_ changes: StoreChangeSet) throws {
@@ -103,17 +104,17 @@ public final class StoredRows: @unchecked Sendable {
         try refuseSharedValues(changes)
     }
 
-    /// Puts what a save has written in place.
+    /// Applies the changes of a save.
     public func apply(_ changes: StoreChangeSet) {
         for part in [changes.inserted, changes.updated, changes.locked] {
             part.forEachRow { row, _ in put(row, at: row.objectID.unsafelyUnwrapped) }
         }
-        for change in changes.deleted { put(nil, at: change.objectID) }
+        for index in changes.deleted.indices { put(nil, at: changes.deleted[index].objectID) }
     }
 
-    /// Puts a row in place that was kept somewhere else. Its number counts as given.
+    /// Adds a row that was stored elsewhere, and notes its number as assigned.
     ///
-    /// - Throws: code 259 for a row whose key is no number that these rows give.
+    /// - Throws: Code 259 for a row whose key is not a valid number.
     public func load(_ row: Row) throws {
         guard let id = row.objectID, case .integer(let number) = id.reference, number > 0, number <= RowPages.largestNumber else {
             throw CoreDataError.make(
@@ -125,7 +126,7 @@ public final class StoredRows: @unchecked Sendable {
         put(row, at: id)
     }
 
-    /// Takes out the row of an object that is gone.
+    /// Removes the row of a deleted object.
     public func remove(_ id: NSManagedObjectID) { put(nil, at: id) }
 
     func put(_ row: Row?, at id: NSManagedObjectID) {
@@ -136,7 +137,7 @@ public final class StoredRows: @unchecked Sendable {
     }
 
     private func table(of entity: NSEntityDescription) -> Table {
-        // Objects mostly come entity by entity.
+        // Objects mostly come grouped by entity.
         if let lastTable, lastTable.entity === entity { return lastTable.table }
         let root = ObjectIdentifier(entity.rootEntity)
         let table = tables[root] ?? Table()
@@ -158,10 +159,10 @@ extension StoredRows: RowTable {
 }
 
 extension StoredRows: ConflictFinding {
-    /// The row as it is now.
+    /// Returns the current row.
     public func latestRow(for id: NSManagedObjectID) -> LatestRow { row(with: id).map { .row($0) } ?? .deleted }
 
-    /// The rows that have the values of a uniqueness constraint. Counts as writing: what is looked up in is made when it is first asked for.
+    /// Returns the rows that have the values of a uniqueness constraint. Counts as writing, because the index is created on demand.
     public func holders(of constraint: UniquenessConstraint, _ key: [PropertyValue]) throws -> [Row] {
         try holderIDs(of: constraint, key).compactMap { row(with: $0) }
     }

@@ -4,21 +4,21 @@ internal import Synchronization
 
 /// Lets synchronous code wait for asynchronous work.
 ///
-/// The work runs on threads of its own, so that it comes to its end although every thread that runs tasks may be waiting.
+/// The work runs on separate threads, so that it completes even when every thread of the task pool is blocked.
 enum Waiting {
-    /// Runs tasks on threads of its own, none of which the pool of all tasks lacks.
+    /// Runs tasks on separate threads, without using those of the shared pool.
     static let executor: any TaskExecutor = WaitingExecutor()
 
-    /// Says in the log that the main thread or the main queue is about to stand still.
+    /// Logs that the main thread or main queue is about to block.
     static func warnOnMainQueue(_ what: @autoclosure () -> String) {
-        // Where `main` is asynchronous, the main queue may run on any thread.
+        // With an asynchronous `main`, the main queue may run on any thread.
         guard Thread.isMainThread || ContextQueue.main.isCurrent else { return }
         Log.context.warning("The main queue waits for \(what()). Load it before by `await`, or use a private-queue context.")
     }
 
-    /// Runs `work` and stands still until it is done.
+    /// Runs `work` and blocks until it is done.
     ///
-    /// - Parameter what: what is waited for, for the log: on the main queue waiting is worth a warning.
+    /// - Parameter what: A description of the work for the log, which warns when the main queue is blocked.
     static func wait<Result: Sendable>(
         for what: @autoclosure () -> String, _ work: @escaping @Sendable () async throws -> Result
     ) throws -> Result {
@@ -33,7 +33,7 @@ enum Waiting {
         return try answer.get()
     }
 
-    /// What the work has come to.
+    /// The result of the work.
     // `value` is guarded by its mutex.
     private final class Answer<Value: Sendable>: Sendable {
         private let value = Synchronization.Mutex<Swift.Result<Value, any Error>?>(nil)
@@ -47,7 +47,7 @@ enum Waiting {
     }
 }
 
-/// Runs the tasks that somebody stands still for.
+/// Runs the tasks that threads are blocked for.
 // The queue is set once.
 private final class WaitingExecutor: TaskExecutor {
     private let queue = DispatchQueue(label: "CoreData.waiting", attributes: .concurrent)

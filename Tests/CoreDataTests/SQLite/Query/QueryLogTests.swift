@@ -3,37 +3,17 @@ import Testing
 
 @testable import CoreData
 
-/// Gathers what is logged.
-private final class Lines: @unchecked Sendable {
-    // Guarded by `lock`.
-    private var lines: [String] = []
-    private let lock = NSLock()
-    func add(_ line: String) { lock.withLock { lines.append(line) } }
-    var all: [String] { lock.withLock { lines } }
-}
-
-private struct LinesHandler: LogHandler {
-    let lines: Lines
-    var logLevel = Logger.Level.trace
-    var metadata: Logger.Metadata = [:]
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-    func log(event: LogEvent) { lines.add("\(event.level): \(event.message)") }
-}
-
 @Suite("The log of queries") struct QueryLogTests {
     private func logged(_ level: Int, showsValues: Bool = false, rows: Int = 5, byKey: Bool = false, _ format: String) throws -> [String] {
         let pad = try Scratchpad()
         let context = try Music.context(pad.coordinator(QueryModel.model()))
-        let lines = Lines()
+        let lines = LogLines()
         try context.performAndWait {
             let places = (0..<rows).map { context.insert("Place", ["label": $0, "name": "private"]) }
             try context.save()
             let store = context.persistentStoreCoordinator!.persistentStores[0] as! SQLiteStore
             store.queryLog = SQLQueryLog(
-                level: level, showsValues: showsValues, logger: Logger(label: "test") { _ in LinesHandler(lines: lines) })
+                level: level, showsValues: showsValues, logger: Logger(label: "test") { _ in LogLinesHandler(lines: lines) })
             let request = NSFetchRequest<NSManagedObject>(entityName: "Place")
             request.predicate = byKey ? NSPredicate(format: "SELF == %@", places[0]) : NSPredicate(format: format)
             _ = try context.fetch(request)

@@ -18,7 +18,7 @@ public class Album: MediaItem {
 
 extension Album {
 
-    /// The tracks in their order.
+    /// The tracks in order.
     public var orderedTracks: [Track] {
         return tracks?.array as? [Track] ?? []
     }

@@ -1,20 +1,20 @@
 internal import Foundation
 
-/// Reads bytes that ``ByteWriter`` has written, or that somebody has cut or altered: whatever they are, it reads nothing beyond their end.
+/// Reads bytes written by ``ByteWriter``, also truncated or altered ones: it never reads beyond their end.
 ///
-/// It does not own the bytes: they must stay where they are while it is used.
+/// It does not own the bytes: they must stay valid while it is used.
 @_spi(Stores) public struct ByteReader {
     private let bytes: UnsafeRawBufferPointer
-    /// Where the next value begins.
+    /// The offset of the next value.
     public private(set) var position = 0
 
-    /// Reads from the beginning of bytes.
+    /// Creates a reader at the start of bytes.
     public init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-    /// How many bytes are left.
+    /// The number of bytes left.
     @inline(__always) public var remaining: Int { bytes.count &- position }
 
-    /// The error of bytes that say something impossible.
+    /// Returns the error of damaged bytes.
     static func damaged(_ reason: String) -> NSError {
         CoreDataError.make(
             CocoaError.Code.fileReadCorruptFile.rawValue, "Bytes of a store cannot be read.", reason: reason,
@@ -25,7 +25,7 @@ internal import Foundation
         Self.damaged("\(count) bytes are wanted at \(position), and there are \(remaining).")
     }
 
-    /// The next byte.
+    /// Reads a byte.
     @inline(__always) public mutating func byte() throws -> UInt8 {
         guard remaining >= 1 else { throw ended(1) }
         let byte = bytes[position]
@@ -33,7 +33,7 @@ internal import Foundation
         return byte
     }
 
-    /// The next number of eight bytes.
+    /// Reads an eight-byte integer.
     @inline(__always) public mutating func fixed() throws -> UInt64 {
         guard remaining >= 8 else { throw ended(8) }
         let number = bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self)
@@ -41,7 +41,7 @@ internal import Foundation
         return UInt64(littleEndian: number)
     }
 
-    /// The next number that is short where it is small.
+    /// Reads a variable-length integer.
     @inline(__always) public mutating func short() throws -> UInt64 {
         var number: UInt64 = 0
         var shift: UInt64 = 0
@@ -54,13 +54,13 @@ internal import Foundation
         }
     }
 
-    /// The next number that is short where it is near zero.
+    /// Reads a signed variable-length integer.
     @inline(__always) public mutating func signed() throws -> Int64 {
         let number = try short()
         return Int64(bitPattern: number >> 1) ^ -Int64(bitPattern: number & 1)
     }
 
-    /// How many of something come next, each of which takes a byte at least.
+    /// Reads a count of items of at least one byte each.
     @inline(__always) public mutating func count() throws -> Int {
         let number = try short()
         guard number <= UInt64(remaining) else {
@@ -69,21 +69,21 @@ internal import Foundation
         return Int(number)
     }
 
-    /// So many bytes.
+    /// Reads a number of bytes.
     @inline(__always) public mutating func bytes(_ count: Int) throws -> UnsafeRawBufferPointer {
         guard count >= 0, count <= remaining else { throw ended(count) }
         defer { position &+= count }
         return UnsafeRawBufferPointer(rebasing: bytes[position..<position &+ count])
     }
 
-    /// Bytes that have their number before them.
+    /// Reads bytes preceded by their count.
     @inline(__always) public mutating func countedBytes() throws -> UnsafeRawBufferPointer { try bytes(count()) }
 
-    /// A text.
+    /// Reads a string.
     public mutating func text() throws -> String {
         let bytes = try countedBytes()
         let text = String(decoding: bytes, as: UTF8.self)
-        // What is no UTF-8 is mended when it is decoded, and longer or shorter then.
+        // Invalid UTF-8 is repaired by decoding, which changes its length.
         guard text.utf8.count == bytes.count else { throw Self.damaged("A text before \(position) is no UTF-8.") }
         return text
     }

@@ -1,17 +1,18 @@
 internal import Foundation
 
-/// Bytes that grow at their end, for what is to be written to a disk or sent.
+/// A growing buffer of bytes to be written to a disk or sent.
 ///
-/// It owns its memory, and is used by one thread at a time. Numbers lie little-endian; whole numbers of any size take as few bytes as they need.
+/// It owns its memory, and is used by one thread at a time. Integers are little-endian; variable-length integers take as few bytes as
+/// they need.
 @_spi(Stores) public struct ByteWriter: ~Copyable {
     private var start: UnsafeMutableRawPointer
     private var capacity: Int
-    /// How many bytes there are.
+    /// The number of bytes.
     public private(set) var count = 0
 
-    /// No bytes yet.
+    /// Creates an empty buffer.
     ///
-    /// - Parameter capacity: room for so many before more memory is taken.
+    /// - Parameter capacity: The number of bytes to allocate initially.
     public init(capacity: Int = 256) {
         self.capacity = max(capacity, 64)
         start = .allocate(byteCount: self.capacity, alignment: 8)
@@ -19,15 +20,15 @@ internal import Foundation
 
     deinit { start.deallocate() }
 
-    /// The bytes, which are there until more is written.
+    /// Calls `body` with the bytes, which are valid until more are written.
     public func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         try body(UnsafeRawBufferPointer(start: start, count: count))
     }
 
-    /// The bytes as data of their own.
+    /// A copy of the bytes.
     public var data: Data { Data(bytes: start, count: count) }
 
-    /// Takes back all that was written after a place. Memory is kept.
+    /// Removes all bytes after an offset. The capacity is kept.
     public mutating func truncate(to count: Int) { self.count = min(count, self.count) }
 
     @inline(never) private mutating func grow(_ additional: Int) {
@@ -38,12 +39,12 @@ internal import Foundation
         start = new
     }
 
-    /// Sees to it that so many bytes can be written.
+    /// Reserves space for additional bytes.
     @inline(__always) mutating func reserve(_ additional: Int) {
         if count &+ additional > capacity { grow(additional) }
     }
 
-    // MARK: Where there is room
+    // MARK: Within the reserved space
 
     @inline(__always) mutating func put(_ byte: UInt8) {
         start.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
@@ -55,7 +56,7 @@ internal import Foundation
         count &+= 8
     }
 
-    /// Takes ten bytes at most.
+    /// Writes at most ten bytes.
     @inline(__always) mutating func put(short number: UInt64) {
         var rest = number
         while rest >= 0x80 {
@@ -65,7 +66,7 @@ internal import Foundation
         put(UInt8(truncatingIfNeeded: rest))
     }
 
-    /// A number near zero is short, whatever its sign.
+    /// Encodes a number near zero in few bytes, whatever its sign.
     @inline(__always) mutating func put(signed number: Int64) {
         put(short: UInt64(bitPattern: number << 1) ^ UInt64(bitPattern: number >> 63))
     }
@@ -75,52 +76,52 @@ internal import Foundation
         count &+= bytes.count
     }
 
-    // MARK: Anywhere
+    // MARK: With reservation
 
-    /// Adds a byte.
+    /// Appends a byte.
     public mutating func append(_ byte: UInt8) {
         reserve(1)
         put(byte)
     }
 
-    /// Adds a number of eight bytes.
+    /// Appends an eight-byte integer.
     public mutating func append(fixed number: UInt64) {
         reserve(8)
         put(fixed: number)
     }
 
-    /// Adds a number that is short where it is small.
+    /// Appends a variable-length integer.
     public mutating func append(short number: UInt64) {
         reserve(10)
         put(short: number)
     }
 
-    /// Adds a number that is short where it is near zero.
+    /// Appends a signed variable-length integer.
     public mutating func append(signed number: Int64) {
         reserve(10)
         put(signed: number)
     }
 
-    /// Adds bytes as they are.
+    /// Appends bytes.
     public mutating func append(_ bytes: UnsafeRawBufferPointer) {
         reserve(bytes.count)
         put(bytes)
     }
 
-    /// Adds bytes with their number before them.
+    /// Appends bytes preceded by their count.
     public mutating func append(counted bytes: UnsafeRawBufferPointer) {
         reserve(bytes.count &+ 10)
         put(short: UInt64(bytes.count))
         put(bytes)
     }
 
-    /// Adds a text with its length before it.
+    /// Appends a string preceded by its length.
     public mutating func append(_ text: String) {
         var text = text
         text.withUTF8 { append(counted: UnsafeRawBufferPointer($0)) }
     }
 
-    /// Writes over eight bytes that are there, such as a length that is known only afterwards.
+    /// Overwrites an eight-byte integer, such as a length that was not known before.
     public mutating func replace(fixed number: UInt64, at place: Int) {
         precondition(place >= 0 && place + 8 <= count, "There are no eight bytes at \(place).")
         start.storeBytes(of: number.littleEndian, toByteOffset: place, as: UInt64.self)

@@ -1,4 +1,4 @@
-/// A checksum of bytes: 64 bits that tell torn and damaged records from whole ones. It is no protection against people.
+/// A 64-bit checksum that detects torn and damaged records. It does not protect against attackers.
 @_spi(Stores) public enum Checksum {
     private static let factor: UInt64 = 0x9E37_79B9_7F4A_7C15
 
@@ -7,7 +7,7 @@
         return product ^ (product >> 29)
     }
 
-    /// The checksum of bytes: four sums side by side over words of eight bytes, and the length.
+    /// Returns the checksum of bytes: four parallel sums over words of eight bytes, and the length.
     public static func of(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         var (a, b, c, d): (UInt64, UInt64, UInt64, UInt64) = (1, 2, 3, 4)
         var place = 0

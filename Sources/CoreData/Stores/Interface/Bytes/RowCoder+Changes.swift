@@ -1,18 +1,18 @@
 public import Foundation
 
-// Changes as bytes: what is known of each, row, base, changed properties, lists.
+// The encoding of changes: flags, row, base, changed properties, lists.
 
 extension RowCoder {
     private static let hasRow: UInt8 = 1
     private static let hasBase: UInt8 = 2
     private static let hasIdentity: UInt8 = 4
     private static let isMissing: UInt8 = 8
-    /// What sealed changes begin with.
+    /// The first bytes of sealed changes.
     private static let magic: UInt64 = 0x3153_4547_4E41_4843
 
-    /// Writes a change with all that it holds.
+    /// Encodes a change completely.
     ///
-    /// - Throws: as ``encode(_:into:)-(Row,_)``.
+    /// - Throws: The errors of ``encode(_:into:)-(Row,_)``.
     public func encode(_ change: StoreChange, into bytes: inout ByteWriter) throws {
         var flags: UInt8 = 0
         if change.row != nil { flags |= Self.hasRow }
@@ -42,9 +42,9 @@ extension RowCoder {
         for id in ids { try encode(id, into: &bytes) }
     }
 
-    /// Reads a change.
+    /// Decodes a change.
     ///
-    /// - Throws: code 259 for bytes that are none.
+    /// - Throws: Code 259 for invalid bytes.
     public func decodeChange(from bytes: inout ByteReader) throws -> StoreChange {
         let flags = try bytes.byte()
         guard flags < 16, flags & (Self.hasRow | Self.hasBase | Self.hasIdentity) != 0 else {
@@ -92,9 +92,9 @@ extension RowCoder {
 
     // MARK: Whole saves
 
-    /// Writes all that a save does.
+    /// Encodes all changes of a save.
     ///
-    /// - Throws: as ``encode(_:into:)-(Row,_)``.
+    /// - Throws: The errors of ``encode(_:into:)-(Row,_)``.
     public func encode(_ changes: StoreChangeSet, into bytes: inout ByteWriter) throws {
         for part in [changes.inserted, changes.updated, changes.deleted, changes.locked] {
             bytes.append(short: UInt64(part.count))
@@ -102,9 +102,9 @@ extension RowCoder {
         }
     }
 
-    /// Reads all that a save does.
+    /// Decodes all changes of a save.
     ///
-    /// - Throws: code 259 for bytes that are none.
+    /// - Throws: Code 259 for invalid bytes.
     public func decodeChanges(from bytes: inout ByteReader) throws -> StoreChangeSet {
         func part() throws -> [StoreChange] { try (0..<(try bytes.count())).map { _ in try decodeChange(from: &bytes) } }
         var changes = StoreChangeSet()
@@ -115,9 +115,9 @@ extension RowCoder {
         return changes
     }
 
-    /// A save as data that can lie on a disk or be sent: sealed by a checksum, and by the ``fingerprint``.
+    /// Returns a save as data to store or send, sealed by a checksum and the ``fingerprint``.
     ///
-    /// - Throws: as ``encode(_:into:)-(Row,_)``.
+    /// - Throws: The errors of ``encode(_:into:)-(Row,_)``.
     public func data(of changes: StoreChangeSet) throws -> Data {
         var bytes = ByteWriter()
         bytes.append(fixed: Self.magic)
@@ -129,9 +129,9 @@ extension RowCoder {
         return bytes.data
     }
 
-    /// The save that data stand for.
+    /// Returns the save in data.
     ///
-    /// - Throws: code 259 for data that are damaged, 134100 for those of another model.
+    /// - Throws: Code 259 for damaged data, 134100 for data of another model.
     public func changes(in data: Data) throws -> StoreChangeSet {
         try data.withUnsafeBytes { data in
             var bytes = ByteReader(data)

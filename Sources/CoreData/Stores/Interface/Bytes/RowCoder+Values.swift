@@ -1,7 +1,7 @@
 internal import Foundation
 
-// A row as bytes: the number of its entity, its key, its version, a byte of flags, the bits of what is nil and of what is unknown where there is
-// any, and then the values in the order of their names.
+// The encoding of a row: the number of its entity, its key, its version, a byte of flags, the bitmaps of nil and of unknown values where
+// there are any, and the values in the order of their names.
 
 extension RowCoder {
     private static let hasNil: UInt8 = 1
@@ -33,7 +33,7 @@ extension RowCoder {
         }
     }
 
-    /// Says whether something is nil, and whether something is unknown.
+    /// Returns the flags: whether values are nil, and whether values are unknown.
     @inline(__always) private func flags(of row: Row, _ form: RowForm, _ fields: UnsafeBufferPointer<RowForm.Field>) -> UInt8 {
         if !form.hasRelationships, !row.mayHaveUnknown {
             for word in form.nilWords where row.slots.load(fromByteOffset: word.offset, as: UInt64.self) & word.mask != 0 {
@@ -60,7 +60,7 @@ extension RowCoder {
         }
     }
 
-    /// Writes one value. There is room for what has a fixed size.
+    /// Writes one value. Space for values of fixed size is reserved.
     @inline(__always) private func put(
         _ row: Row, _ field: RowForm.Field, _ form: RowForm, into bytes: inout ByteWriter
     ) throws {
@@ -75,7 +75,7 @@ extension RowCoder {
             if slot.location.isPacked(row.slots) {
                 bytes.append(counted: UnsafeRawBufferPointer(PackedBytes.bytes(row.slots, slot.location.offset)))
             } else {
-                // Read in place, which counts no reference to it, and not changed.
+                // Read in place without counting a reference, and not changed.
                 place.assumingMemoryBound(to: String.self).pointee.withUTF8 { bytes.append(counted: UnsafeRawBufferPointer($0)) }
             }
             bytes.reserve(form.fixedSize)
@@ -106,7 +106,7 @@ extension RowCoder {
         case (.URIAttributeType, let url as URL): bytes.append(url.absoluteString)
         case (.objectIDAttributeType, let id as NSManagedObjectID): try encode(id, into: &bytes)
         default:
-            // Foundation stops the program at some archives that were altered: it is given none that fails its checksum.
+            // Foundation stops the program at some altered archives: archives that fail their checksum are not decoded.
             try SQLArchive.data(of: box.value, attribute).withUnsafeBytes { archive in
                 bytes.append(fixed: Checksum.of(archive))
                 bytes.append(counted: archive)
@@ -124,7 +124,7 @@ extension RowCoder {
         let unknown = try flags & Self.hasUnknown == 0 ? nil : bytes.bytes(form.bitmapSize)
         for (index, field) in form.fields.enumerated() {
             if let none, none[index / 8] & (1 << UInt8(index % 8)) != 0 {
-                // A list that is nil is not known, and said so.
+                // A nil list is unknown, and marked so.
                 guard field.slot.kind != .objectIDs else { throw ByteReader.damaged("A list before \(bytes.position) is nil.") }
                 continue
             }
@@ -137,7 +137,7 @@ extension RowCoder {
         return row
     }
 
-    /// Reads one value into a row that nobody else has yet.
+    /// Decodes one value into a row that is not shared yet.
     private func read(_ field: RowForm.Field, _ form: RowForm, into row: Row, from bytes: inout ByteReader) throws {
         let slot = field.slot
         let place = row.slots + slot.location.offset
@@ -181,7 +181,7 @@ extension RowCoder {
         switch attribute.attributeType {
         case .decimalAttributeType:
             let text = try bytes.text()
-            // Foundation reads numbers that texts begin with.
+            // Foundation parses numeric prefixes of strings.
             guard let number = Decimal(string: text), !number.isNaN, number.description == text else { throw wrong(field, form) }
             return number
         case .URIAttributeType:
@@ -204,7 +204,7 @@ extension RowForm {
 }
 
 extension Row {
-    /// Whether the store has not said a value.
+    /// Returns whether a value is unknown.
     @inline(__always) fileprivate func isUnknown(in field: RowForm.Field) -> Bool {
         switch field.slot.kind {
         case .objectID, .objectIDs: isUnknown(at: field.slot)

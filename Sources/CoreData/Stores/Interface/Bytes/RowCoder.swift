@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Turns IDs, rows and changes of one store into bytes and back, so that they can be written to a disk and sent later.
+/// Encodes IDs, rows and changes of one store, so that they can be stored and sent later.
 ///
 /// ```swift
 /// let coder = RowCoder(for: store)
@@ -8,8 +8,8 @@ internal import Foundation
 /// try coder.encode(row, into: &bytes)
 /// ```
 ///
-/// The bytes hold for models that keep the same properties, see ``fingerprint``. Whatever bytes it is given to read, it answers with values or an
-/// error; bytes that something may have altered want a checksum, which ``data(of:)`` has.
+/// The bytes are valid for models with equal persistent properties, see ``fingerprint``. Decoding any bytes returns values or throws an
+/// error; bytes that may have been altered need a checksum, which ``data(of:)`` adds.
 @_spi(Stores)
 // Immutable.
 public final class RowCoder: Sendable {
@@ -17,13 +17,13 @@ public final class RowCoder: Sendable {
     private let formsByLayout: [ObjectIdentifier: RowForm]
     private let numbers: [ObjectIdentifier: Int]
     let token: StoreToken
-    /// A number that stands for what the bytes depend on: entities, the properties that stores keep, their types. Bytes that were written where it
-    /// was another are not to be read.
+    /// A number over everything that the encoding depends on: entities, persistent properties and their types. Bytes encoded with another
+    /// fingerprint must not be decoded.
     public let fingerprint: UInt64
 
-    /// A coder for the rows of a store.
+    /// Creates a coder for the rows of a store.
     ///
-    /// - Parameter store: whose IDs the rows have. It has a coordinator, for its model says what rows are.
+    /// - Parameter store: The store of the rows' IDs, which must have a coordinator, because its model defines the rows.
     public init(for store: NSPersistentStore) {
         let entities = (store.persistentStoreCoordinator?.managedObjectModel.entities ?? []).filter { $0.frozen != nil }
         token = store.token
@@ -42,9 +42,9 @@ public final class RowCoder: Sendable {
     private static let uuidTag: UInt8 = 2
     private static let temporaryTag: UInt8 = 3
 
-    /// Writes an ID of the store, or a temporary one.
+    /// Encodes an ID of the store, or a temporary one.
     ///
-    /// - Throws: code 134060 for an ID of another store.
+    /// - Throws: Code 134060 for an ID of another store.
     public func encode(_ id: NSManagedObjectID, into bytes: inout ByteWriter) throws {
         guard let number = numbers[ObjectIdentifier(id.owningEntity)], id.token === token || id.isTemporary else {
             throw CoreDataError.make(
@@ -70,9 +70,9 @@ public final class RowCoder: Sendable {
         }
     }
 
-    /// Reads an ID.
+    /// Decodes an ID.
     ///
-    /// - Throws: code 259 for bytes that are none.
+    /// - Throws: Code 259 for invalid bytes.
     public func decodeID(from bytes: inout ByteReader) throws -> NSManagedObjectID { try decodeID(of: form(&bytes).entity, from: &bytes) }
 
     func form(_ bytes: inout ByteReader) throws -> RowForm {
@@ -102,18 +102,18 @@ public final class RowCoder: Sendable {
             next: "Use a coder for its store.")
     }
 
-    /// Writes a row with its ID and version, and what it does not know.
+    /// Encodes a row with its ID, its version and its unknown properties.
     ///
-    /// - Throws: code 134030 for a value that cannot be turned into bytes; code 134060 for a row of another store.
+    /// - Throws: Code 134030 for a value that cannot be encoded; code 134060 for a row of another store.
     public func encode(_ row: Row, into bytes: inout ByteWriter) throws { try encode(row, as: form(of: row.layout), into: &bytes) }
 
-    /// Writes the rows of changes, one behind the other, until there are so many bytes: what a store's log needs of a save, in pieces.
+    /// Encodes the rows of changes one after the other, up to a number of bytes, as a store's log needs them.
     ///
     /// - Parameters:
-    ///   - start: the index of the first change.
-    ///   - byteCount: after how many bytes it ends. One row is written at least.
-    /// - Returns: the index of the change after the last that was written, and how many rows there were; a deletion has none.
-    /// - Throws: as ``encode(_:into:)-(Row,_)``.
+    ///   - start: The index of the first change.
+    ///   - byteCount: The number of bytes after which to stop. At least one row is encoded.
+    /// - Returns: The index after the last encoded change, and the number of rows; a deletion has none.
+    /// - Throws: The errors of ``encode(_:into:)-(Row,_)``.
     public func encodeRows(
         of changes: [StoreChange], from start: Int = 0, upTo byteCount: Int = .max, into bytes: inout ByteWriter
     ) throws -> (end: Int, rowCount: Int) {
@@ -133,9 +133,9 @@ public final class RowCoder: Sendable {
         return (index, rowCount)
     }
 
-    /// Reads a row.
+    /// Decodes a row.
     ///
-    /// - Throws: code 259 for bytes that are none.
+    /// - Throws: Code 259 for invalid bytes.
     public func decodeRow(from bytes: inout ByteReader) throws -> Row {
         let form = try form(&bytes)
         let id = try decodeID(of: form.entity, from: &bytes)
@@ -144,7 +144,7 @@ public final class RowCoder: Sendable {
 }
 
 extension Row {
-    /// Whether the row lies as a layout says, found without counting a reference to its own.
+    /// Returns whether the row has a layout, without counting a reference to its own.
     @inline(__always) fileprivate func isOf(_ layout: RowLayout) -> Bool {
         block.withUnsafeMutablePointerToHeader { Unmanaged.passUnretained($0.pointee.layout).toOpaque() }
             == Unmanaged.passUnretained(layout).toOpaque()
@@ -152,7 +152,7 @@ extension Row {
 }
 
 extension [StoreChange] {
-    /// The slots of the row of a change, which the array holds; nil for a change without one. Read as bits, so that no reference is made on the way.
+    /// Returns the slots of the row of a change without counting a reference; nil for a change without one. The array retains the row.
     @inline(__always) fileprivate func uncountedRowSlots(_ index: Int) -> UnsafeMutableRawPointer? {
         withUnsafeBytes { bytes in
             let place = index * MemoryLayout<StoreChange>.stride + MemoryLayout<StoreChange>.offset(of: \.row).unsafelyUnwrapped

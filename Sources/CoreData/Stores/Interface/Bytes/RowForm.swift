@@ -1,16 +1,16 @@
 internal import Foundation
 
-/// How the rows of an entity are written as bytes: which properties, in which order.
+/// The encoding of an entity's rows: the properties and their order.
 // Immutable.
 final class RowForm: Sendable {
-    /// A property that stores keep.
+    /// A persistent property.
     struct Field: Sendable {
         let slot: RowLayout.Slot
-        /// The place among ``RowForm/properties``.
+        /// The index in ``RowForm/properties``.
         let number: Int
     }
 
-    /// A word of nil bits, and which of them are those of fields.
+    /// A word of nil bits, and the bits of the fields in it.
     struct NilWord: Sendable {
         let offset: Int
         var mask: UInt64
@@ -20,17 +20,17 @@ final class RowForm: Sendable {
     let number: Int
     let entity: NSEntityDescription
     let layout: RowLayout
-    /// All properties by name, those that no store keeps too.
+    /// All properties by name, including transient ones.
     let properties: [NSPropertyDescription]
-    /// Those that stores keep.
+    /// The persistent properties.
     let fields: [Field]
-    /// Where the nil bits of the fields lie, word by word.
+    /// The nil bits of the fields, word by word.
     let nilWords: [NilWord]
-    /// Whether values of some field may be unknown without the row's saying so.
+    /// Whether fields may be unknown in a row that is not marked so.
     let hasRelationships: Bool
-    /// The bytes that nil bits take.
+    /// The size of the nil bits in bytes.
     let bitmapSize: Int
-    /// The most bytes that a row takes besides texts, bytes and the IDs of others.
+    /// The maximum size of a row without strings, data and IDs of related objects.
     let fixedSize: Int
 
     init(_ entity: NSEntityDescription, number: Int) {
@@ -57,7 +57,7 @@ final class RowForm: Sendable {
         fixedSize = 64 + 2 * bitmapSize + 16 * fields.count
     }
 
-    /// What the bytes depend on, in words.
+    /// A description of everything that the encoding depends on.
     var description: String {
         let fields = fields.map { field -> String in
             let property = properties[field.number]

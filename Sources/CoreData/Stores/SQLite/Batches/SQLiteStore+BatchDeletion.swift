@@ -1,9 +1,9 @@
 internal import Foundation
 
 extension SQLiteStore {
-    /// Deletes the rows in the table of the batch, and takes them out of the relationships of rows that stay.
+    /// Deletes the rows of the batch table, and removes them from the relationships of remaining rows.
     ///
-    /// - Throws: code 134030 where a relationship that may not be empty would be; nothing is deleted then.
+    /// - Throws: Code 134030 where a relationship that must not be empty would be; nothing is deleted then.
     func deleteBatch(_ entity: SQLEntity) throws {
         let kinds = entity.numbers.compactMap { schema.entity(numbered: $0) }
         var seen: Set<ObjectIdentifier> = []
@@ -20,11 +20,11 @@ extension SQLiteStore {
 
     private func execute(_ sql: String) throws { try database().with(sql) { try $0.run() } }
 
-    /// Takes what is deleted out of the relationship that leads back.
+    /// Removes deleted rows from the inverse of a relationship.
     private func nullify(_ relationship: NSRelationshipDescription, of entity: SQLEntity) throws {
         let inverse = relationship.keptInverse
         guard let destination = relationship.destinationEntity.flatMap(schema.entity) else { return }
-        // Rows that are deleted too need not be looked after.
+        // Rows that are deleted too need no update.
         let stays = destination.rootNumber == entity.rootNumber ? " AND Z_PK NOT IN \(Self.batch)" : ""
         switch entity[relationship] {
         case .toMany(.foreignKey(let key)):
@@ -67,7 +67,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Fails where a statement finds a row.
+    /// Throws where a statement finds a row.
     private func refuse(_ inverse: NSRelationshipDescription, _ sql: String) throws {
         guard try database().with(sql, { try $0.step() }) else { return }
         throw CoreDataError.make(

@@ -2,14 +2,15 @@ internal import CSQLite
 internal import Foundation
 internal import Predicates
 
-/// Batch requests straight in SQL, each in one transaction: whole or not at all.
+/// Executes batch requests in SQL, each in one transaction: completely or not at all.
 extension SQLiteStore {
-    /// - Throws: for values that attributes cannot hold, what has no SQL, broken uniqueness, and SQLite's errors; nothing is changed then.
-    func changed(by request: any BatchRequest, for caller: StoreCaller) throws -> BatchOutcome {
+    /// - Throws: An error for values that attributes cannot hold, expressions without SQL, and violated constraints; SQLite's errors.
+    ///   Nothing is changed then.
+    func executeBatch(_ request: any BatchRequest, for caller: StoreCaller) throws -> BatchOutcome {
         let policy = caller.mergePolicy
         switch request {
         case let insert as NSBatchInsertRequest:
-            // The handlers run without the lock: they may do anything.
+            // The handlers are called without the lock: they may run any code.
             let rows = try BatchRows(insert).made()
             return try writeLock.withLock {
                 try inBatch(caller) {
@@ -22,7 +23,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Runs a batch; what is kept of the file is out of date afterwards.
+    /// Runs a batch request, and clears the caches afterwards.
     private func inBatch(_ caller: StoreCaller, _ body: () throws -> BatchOutcome) throws -> BatchOutcome {
         let reader = try requireWriter()
         defer { forgetRows() }
@@ -41,7 +42,7 @@ extension SQLiteStore {
         }
     }
 
-    /// The keys and entities of the rows that a batch is about, put into a table of the connection's own.
+    /// Selects the keys and entities of the rows of a batch into a temporary table of the connection.
     private func select(
         _ entity: SQLEntity, _ predicate: NSPredicate?, includingSubentities: Bool, _ page: NSFetchRequest<any NSFetchRequestResult>?
     )
@@ -62,7 +63,7 @@ extension SQLiteStore {
         }
     }
 
-    /// What is reported of the rows in the table of the batch, which is emptied.
+    /// Returns the outcome for the rows of the batch table, and clears the table.
     private func outcome(_ wanted: BatchOutcome.Kind, _ entity: SQLEntity) throws -> BatchOutcome {
         let outcome = try reported(wanted, entity)
         try database().execute("DELETE FROM temp.CoreDataBatch")
@@ -110,13 +111,13 @@ extension SQLiteStore {
         return try outcome(request.wanted, entity)
     }
 
-    /// Whether attributes follow from others of their row: what writes rows computes them.
+    /// Whether rows have derived attributes, which are computed when a row is written.
     private func hasDerivedColumns(_ entity: SQLEntity) -> Bool {
         let kinds = entity.numbers.compactMap { schema.entity(numbered: $0) }
         return kinds.contains { $0.entity.frozen.unsafelyUnwrapped.properties.contains { $0 is NSDerivedAttributeDescription } }
     }
 
-    /// Writes row by row what expressions make of each row as it was.
+    /// Updates row by row, with expressions computed from the original row.
     private func updateEach(_ request: NSBatchUpdateRequest, _ entity: SQLEntity) throws {
         let assignments = try BatchAssignment.all(of: request, requireWriter().schema(of: entity.entity))
         let reader = try requireWriter()
@@ -126,7 +127,7 @@ extension SQLiteStore {
             statement in
             try reader.readRows(statement, plan) { rows.append(Row($0)) }
         }
-        // Every row is made before the first is written: an expression may look at others.
+        // Every row is computed before the first is written: an expression may read others.
         var changed = PropertySet()
         for name in (request.propertiesToUpdate ?? [:]).keys {
             let name = (name.base as? NSPropertyDescription)?.name ?? name.base as? String ?? ""
@@ -159,7 +160,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Runs a statement; broken uniqueness is the error of every store.
+    /// Runs a statement; a violated constraint becomes the error that every store throws.
     private func run(_ statement: SQLStatement, _ entity: SQLEntity) throws {
         do {
             try statement.run()
@@ -183,7 +184,7 @@ extension SQLiteStore {
 
     // MARK: Inserting
 
-    /// Inserts rows. Where one would share the values of a uniqueness constraint, the context's merge policy decides.
+    /// Inserts rows. Where one violates a uniqueness constraint, the context's merge policy decides.
     private func add(_ rows: [BatchRow], of description: NSEntityDescription, _ policy: StoreCaller.MergePolicyKind) throws
         -> [NSManagedObjectID]
     {
@@ -210,7 +211,7 @@ extension SQLiteStore {
         }
     }
 
-    /// An object that holds unique values of a row already.
+    /// Returns another object that has unique values of a row.
     private func holder(
         of row: Row, _ entity: NSEntityDescription, besides id: NSManagedObjectID? = nil
     ) throws -> NSManagedObjectID? {
@@ -222,7 +223,7 @@ extension SQLiteStore {
         return nil
     }
 
-    /// Does with a row that meets another what the policy says. False where the new one goes.
+    /// Resolves the conflict of an inserted row with another one by the policy. Returns false where the inserted row is dropped.
     private func settle(
         _ new: BatchRow, over holder: NSManagedObjectID, _ entity: NSEntityDescription, _ policy: StoreCaller.MergePolicyKind
     ) throws -> Bool {
@@ -243,7 +244,7 @@ extension SQLiteStore {
             changed.insert(property.slotIndex)
         }
         row.version = old.version &+ 1
-        // Another constraint may have another holder.
+        // Another constraint may be violated by another object.
         if let other = try self.holder(of: row, entity, besides: holder) { throw StoredRows.notUnique(entity, other) }
         let writer = try writer(holder.owningEntity)
         let update = writer.update(changed)
@@ -263,14 +264,14 @@ extension SQLiteStore {
     }
 }
 
-/// One constant of a batch update, as a column takes it.
+/// A constant of a batch update in the form of its column.
 struct SQLBatchAssignment {
     let column: SQLIdentifier
     let value: SQLValue
 
-    /// The values of a request; nil for one that an expression computes, or that only the writer of rows can bring into its form.
+    /// Returns the assignments of a request; nil for one that an expression computes, or that only the row writer can convert.
     ///
-    /// - Throws: for a key that is no attribute, and a constant that its attribute cannot hold.
+    /// - Throws: An error for a key that is not an attribute, and for a constant that its attribute cannot hold.
     static func all(of request: NSBatchUpdateRequest, _ entity: SQLEntity) throws -> [SQLBatchAssignment?] {
         try (request.propertiesToUpdate ?? [:]).map { key, value in
             let name = (key.base as? NSPropertyDescription)?.name ?? key.base as? String ?? "\(key.base)"
@@ -291,7 +292,7 @@ struct SQLBatchAssignment {
         }
     }
 
-    /// All of them, where all are constants.
+    /// Returns all assignments, if all are constants.
     static func plain(_ assignments: [SQLBatchAssignment?]) -> [SQLBatchAssignment]? {
         let plain = assignments.compactMap { $0 }
         return plain.count == assignments.count ? plain : nil

@@ -2,23 +2,23 @@ internal import CSQLite
 internal import Foundation
 internal import Logging
 
-/// A connection to a database file, with the statements that it has prepared.
+/// A connection to a database file, with its prepared statements.
 ///
-/// SQLite guards nothing of it: it is used by one thread at a time, the one that has its reader.
+/// SQLite does not synchronize it: it is used by one thread at a time, the one that has its reader.
 final class SQLConnection {
     let handle: OpaquePointer
     let path: String
     private var statements: [String: SQLStatement] = [:]
-    /// So many statements are kept; those that are too many go when the next is made.
+    /// The number of cached statements, beyond which unused ones are finalized.
     private static let limit = 400
 
     /// Opens a file.
     ///
     /// - Parameters:
-    ///   - file: a path or, with `SQLITE_OPEN_URI`, a URI.
-    ///   - flags: SQLite's.
-    ///   - path: the path for messages.
-    ///   - timeout: how many seconds to wait for the locks of others.
+    ///   - file: A path or, with `SQLITE_OPEN_URI`, a URI.
+    ///   - flags: SQLite's flags.
+    ///   - path: The path for messages.
+    ///   - timeout: The number of seconds to wait for locks of other connections.
     init(_ file: String, flags: Int32, path: String, timeout: TimeInterval) throws {
         var handle: OpaquePointer?
         let code = sqlite3_open_v2(file, &handle, flags | SQLITE_OPEN_NOMUTEX, nil)
@@ -33,9 +33,9 @@ final class SQLConnection {
         sqlite3_busy_timeout(handle, Int32(clamping: Int((timeout * 1000).rounded(.up).clamped(to: 0...2e9))))
     }
 
-    /// Whether other connections see the same file: not where it is read from a copy, or as one that nobody changes.
+    /// Whether other connections use the same file; false for a copy and for an immutable file.
     var isOfSharedFile = false
-    /// Whether the connection, which only reads, has brought a log and a shared file with it that were not there.
+    /// Whether the connection is read-only and has created log files that did not exist.
     var leavesNoFiles = false
 
     deinit {
@@ -44,12 +44,12 @@ final class SQLConnection {
         if leavesNoFiles { removeFiles() }
     }
 
-    /// A connection that may write takes its files away when it is the last to go; one that reads cannot. Nothing is in the log, so nothing is
-    /// written to the database.
+    /// Removes the log files: the last connection that may write removes them when it is closed, a read-only one cannot. The log is
+    /// empty, so nothing is written to the database.
     private func removeFiles() {
         var writer: OpaquePointer?
         if sqlite3_open_v2(path, &writer, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil) == SQLITE_OK {
-            // Where this fails the files stay: they are empty and in nobody's way.
+            // On failure the files remain: they are empty and do no harm.
             sqlite3_exec(writer, "SELECT 1 FROM sqlite_master LIMIT 1", nil, nil, nil)
         }
         sqlite3_close_v2(writer)
@@ -57,7 +57,7 @@ final class SQLConnection {
 
     // MARK: Statements
 
-    /// Lends a prepared statement, kept by its text, and takes it back.
+    /// Calls `body` with a prepared statement, which is cached by its text.
     func with<Result>(_ sql: String, _ body: (SQLStatement) throws -> Result) throws -> Result {
         let statement = try statement(sql)
         statement.begin()
@@ -65,7 +65,7 @@ final class SQLConnection {
         return try body(statement)
     }
 
-    /// A prepared statement that nobody uses. Whoever takes it calls `begin` and `finish`.
+    /// Returns a prepared statement that is not in use. The caller calls `begin` and `finish`.
     func statement(_ sql: String) throws -> SQLStatement {
         if let known = statements[sql] {
             if !known.isInUse { return known }
@@ -77,13 +77,13 @@ final class SQLConnection {
         return statement
     }
 
-    /// Runs statements that answer nothing worth keeping.
+    /// Runs statements without results.
     func execute(_ sql: String, _ action: SQLError.Action = .writing) throws {
         let code = sqlite3_exec(handle, sql, nil, nil, nil)
         if code != SQLITE_OK { throw SQLError.make(handle, code, action, path: path, sql: sql) }
     }
 
-    /// The rows of a statement that is run once, as columns of texts; nil for NULL.
+    /// Runs a statement once and returns its rows, as columns of strings; nil for NULL.
     func texts(_ sql: String, _ action: SQLError.Action = .reading) throws -> [[String?]] {
         let statement = try SQLStatement(sql, connection: self, isKept: false)
         var rows: [[String?]] = []
@@ -92,16 +92,16 @@ final class SQLConnection {
         return rows
     }
 
-    /// How many rows the last statement has changed.
+    /// The number of rows changed by the last statement.
     var changes: Int { Int(sqlite3_changes64(handle)) }
 
     // MARK: Memory
 
-    /// Does something that writes to pages in no order, as where indexes change, with room for so many kilobytes of them: SQLite's two megabytes
-    /// would make it write and read the same pages again and again. The room is given back.
+    /// Runs `body` with a page cache of at least a number of kilobytes, for writes in random order, such as to indexes: with SQLite's
+    /// default of two megabytes, the same pages would be read and written repeatedly. The memory is released afterwards.
     func withCache<Result>(_ kilobytes: Int, _ body: () throws -> Result) throws -> Result {
         let size = try with("PRAGMA cache_size") { try $0.step() ? $0.int64(0) : 0 }
-        // Pages are four kilobytes unless the file was made otherwise.
+        // Pages have four kilobytes unless the file was created otherwise.
         if size == 0 || max(-size, size * 4) >= Int64(kilobytes) { return try body() }
         try execute("PRAGMA cache_size = -\(kilobytes)")
         defer {
@@ -114,7 +114,7 @@ final class SQLConnection {
 
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
-    /// Whether somebody is stepping through a statement, which keeps the state of the database that it began with.
+    /// Whether a statement is being stepped, which keeps the state of the database at its beginning.
     var isReading: Bool {
         var statement = sqlite3_next_stmt(handle, nil)
         while let one = statement {
@@ -124,7 +124,7 @@ final class SQLConnection {
         return false
     }
 
-    /// Does all or nothing.
+    /// Runs `body` in a transaction.
     func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         try with("BEGIN IMMEDIATE") { try $0.run() }
         do {
@@ -132,7 +132,7 @@ final class SQLConnection {
             try with("COMMIT") { try $0.run() }
             return result
         } catch {
-            // SQLite may have rolled back by itself.
+            // SQLite may have rolled back already.
             if isInTransaction {
                 do { try with("ROLLBACK") { try $0.run() } } catch let second {
                     Log.store.error("A transaction could not be rolled back: \(second)")
@@ -142,7 +142,7 @@ final class SQLConnection {
         }
     }
 
-    /// Reads in one view of the database.
+    /// Runs `body` in a read transaction.
     func reading<Result>(_ body: () throws -> Result) throws -> Result {
         if isInTransaction { return try body() }
         try with("BEGIN") { try $0.run(.reading) }

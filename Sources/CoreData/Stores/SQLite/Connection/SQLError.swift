@@ -1,21 +1,21 @@
 internal import CSQLite
 internal import Foundation
 
-/// Makes Core Data's errors of SQLite's.
+/// Converts SQLite's errors to Core Data's.
 enum SQLError {
-    /// What was being done.
+    /// The operation that failed.
     enum Action {
         case opening
         case reading
         case writing
     }
 
-    /// The error that a connection has just met.
+    /// Returns the error that a connection has just reported.
     ///
     /// - Parameters:
-    ///   - connection: the handle; nil when it could not be opened at all.
-    ///   - code: what SQLite answered.
-    ///   - sql: the statement; values are bound, so it holds none.
+    ///   - connection: The handle; nil when it could not be opened at all.
+    ///   - code: SQLite's result code.
+    ///   - sql: The statement, which contains no values, because they are bound.
     static func make(_ connection: OpaquePointer?, _ code: Int32, _ action: Action, path: String, sql: String? = nil) -> NSError {
         let extended = connection.map(sqlite3_extended_errcode) ?? code
         // Another statement may have failed since.

@@ -2,9 +2,9 @@ internal import Foundation
 internal import Predicates
 
 extension SQLStatement {
-    /// Binds a value that travels alone, in the form in which columns keep it.
+    /// Binds a value in the form of columns.
     ///
-    /// - Throws: code 134060 for what no column holds.
+    /// - Throws: Code 134060 for a value that columns cannot hold.
     func bind(_ value: PropertyValue, at index: Int) throws {
         switch value {
         case .null: bindNull(at: index)

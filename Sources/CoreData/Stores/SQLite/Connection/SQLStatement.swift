@@ -1,12 +1,12 @@
 internal import CSQLite
 internal import Foundation
 
-/// A prepared statement. It belongs to its connection and is used where that is.
+/// A prepared statement. It belongs to its connection and is used on the same thread.
 final class SQLStatement {
     let handle: OpaquePointer
     let sql: String
     private unowned let connection: SQLConnection
-    /// Whether someone is stepping through it; another then gets a statement of their own.
+    /// Whether the statement is being stepped; another caller then gets another statement.
     private(set) var isInUse = false
 
     init(_ sql: String, connection: SQLConnection, isKept: Bool) throws {
@@ -34,7 +34,7 @@ final class SQLStatement {
     func bind(_ value: Double, at index: Int) { sqlite3_bind_double(handle, Int32(index), value) }
     func bindNull(at index: Int) { sqlite3_bind_null(handle, Int32(index)) }
 
-    /// Binds text, which SQLite copies.
+    /// Binds a string, which SQLite copies.
     func bind(_ text: String, at index: Int) {
         var text = text
         text.withUTF8 { bytes in
@@ -52,7 +52,7 @@ final class SQLStatement {
         }
     }
 
-    /// Binds text or bytes that stay where they are until the statement is reset.
+    /// Binds a string or bytes that stay valid until the statement is reset.
     @inline(__always) func bindStatic(text bytes: UnsafePointer<UInt8>, count: Int, at index: Int) {
         bytes.withMemoryRebound(to: CChar.self, capacity: count) {
             _ = sqlite3_bind_text64(handle, Int32(index), $0, UInt64(count), nil, UInt8(SQLITE_UTF8))
@@ -64,12 +64,12 @@ final class SQLStatement {
     }
 
     static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
-    /// An address for what is empty: nil would be NULL. Never read or written.
+    /// An address for empty values, because nil would be NULL. Never read or written.
     nonisolated(unsafe) static let nothing = UnsafePointer(UnsafeMutablePointer<UInt8>.allocate(capacity: 1))
 
     // MARK: Running
 
-    /// Goes to the next row. False when there is none.
+    /// Steps to the next row. Returns false when there is none.
     @inline(__always) func step(_ action: SQLError.Action = .reading) throws -> Bool {
         let code = sqlite3_step(handle)
         if code == SQLITE_ROW { return true }
@@ -81,7 +81,7 @@ final class SQLStatement {
         SQLError.make(connection.handle, code, action, path: connection.path, sql: sql)
     }
 
-    /// Runs a statement that answers nothing, and makes it ready for the next time.
+    /// Runs a statement without results, and resets it.
     func run(_ action: SQLError.Action = .writing) throws {
         let code = sqlite3_step(handle)
         if code != SQLITE_DONE && code != SQLITE_ROW {
@@ -94,7 +94,7 @@ final class SQLStatement {
 
     func begin() { isInUse = true }
 
-    /// Makes the statement ready for others, without values.
+    /// Resets the statement and clears its bindings.
     func finish() {
         sqlite3_reset(handle)
         sqlite3_clear_bindings(handle)

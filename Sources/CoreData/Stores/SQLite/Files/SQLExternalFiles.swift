@@ -1,28 +1,28 @@
 internal import Foundation
 internal import Logging
 
-/// The files beside a store in which large values of attributes lie that allow it.
+/// The external data files of a store: large values of attributes that allow external storage.
 ///
-/// A file is written and on the disk before the row that names it is committed, and goes after a commit that no longer names it, when that is on
-/// the disk as well: a save that fails leaves what was there, and what a crash leaves behind is a file that no row names.
-// Used under the lock of writing.
+/// A file is written and synchronized before the row that names it is committed, and deleted after the commit of a change that no longer
+/// names it is synchronized: a failed save leaves the previous files, and a crash leaves at most files that no row names.
+// Used under the write lock.
 final class SQLExternalFiles {
-    /// Larger values get a file of their own, as with Core Data.
+    /// The size above which a value gets an external file, as in Core Data.
     static let threshold = 100 << 10
-    /// A file that no row names may belong to a save that another process is just making; after so many seconds it does not.
+    /// The age in seconds after which a file that no row names is an orphan: a younger one may belong to a save in another process.
     private static let orphanAge: TimeInterval = 3600
 
     private let folder: URL
-    /// The files that the transaction has made.
+    /// The files created in the transaction.
     private var made: [URL] = []
-    /// The names of files that the transaction leaves without a row.
+    /// The names of files that the transaction's changes no longer name.
     private var dropped: Set<String> = []
 
     init(folder: URL) { self.folder = folder }
 
-    /// The name in the bytes of a column; nil where the value lies in the row itself.
+    /// Returns the file name in the bytes of a column; nil where the value is in the row.
     ///
-    /// It comes out of the file: one that leads elsewhere is none.
+    /// The name is data of the file: one that leads to another directory is invalid.
     static func name(in stored: Data) -> String? {
         guard stored.first == 2 else { return nil }
         let name = String(decoding: stored.dropFirst().prefix { $0 != 0 }, as: UTF8.self)
@@ -31,9 +31,9 @@ final class SQLExternalFiles {
 
     // MARK: Within a transaction
 
-    /// Writes a value into a file of its own.
+    /// Writes a value to an external file.
     ///
-    /// - Returns: what the column holds.
+    /// - Returns: The value of the column.
     func make(_ data: Data) throws -> Data {
         let name = UUID().uuidString
         let file = folder.appendingPathComponent(name)
@@ -53,10 +53,10 @@ final class SQLExternalFiles {
         return Data([2]) + Data(name.utf8) + Data([0])
     }
 
-    /// Notes that a row is about to lose what its column holds.
+    /// Notes that a row is about to lose the value of its column.
     func drop(_ stored: Data) { if let name = Self.name(in: stored) { dropped.insert(name) } }
 
-    /// Brings what was made onto the disk, before the rows that name it are.
+    /// Synchronizes the created files before the rows that name them are committed.
     func prepareCommit() throws { if !made.isEmpty { try SQLiteFileCopy.synchronize(folder) } }
 
     func didCommit(_ connection: SQLConnection) {
@@ -79,7 +79,7 @@ final class SQLExternalFiles {
     }
 
     private func remove(_ file: URL) {
-        // It may be gone with a disk that lost it.
+        // It may be missing because the disk lost it.
         guard FileManager.default.fileExists(atPath: file.path) else { return }
         do { try FileManager.default.removeItem(at: file) } catch {
             Log.store.notice("The file \(file.path) of a value that is gone stays: \(error.localizedDescription)")
@@ -88,9 +88,9 @@ final class SQLExternalFiles {
 
     // MARK: Orphans
 
-    /// Removes the files that no row names and that are no part of a save going on: what a crash has left.
+    /// Deletes the files that no row names and that do not belong to a running save: the remains of crashes.
     ///
-    /// - Parameter names: those that rows name.
+    /// - Parameter names: The names in rows.
     func removeOrphans(keeping names: Set<String>) throws {
         let manager = FileManager.default
         guard manager.fileExists(atPath: folder.path) else { return }
@@ -103,20 +103,20 @@ final class SQLExternalFiles {
 }
 
 extension SQLEntity {
-    /// The columns of values that may lie in files.
+    /// The columns of values that may be in external files.
     var externalColumns: [SQLIdentifier] {
         properties.compactMap { if case .attribute(let place) = $0, case .externalData = place.storage { place.column } else { nil } }
     }
 }
 
 extension SQLiteStore {
-    /// Writes to the database and to the files beside it: all or nothing. Under the lock of writing.
+    /// Writes to the database and the external files in one transaction. Call it under the write lock.
     func writing<Result>(_ connection: SQLConnection, _ body: () throws -> Result) throws -> Result {
         do {
-            // What is read until the end is nobody else's yet.
+            // Rows read until the end must not be cached.
             let result = try requireWriter().inTransaction {
                 try connection.transaction {
-                    // Others cannot write from here on.
+                    // Other connections cannot write from here on.
                     try noticeOthers()
                     let result = try body()
                     try externalFiles?.prepareCommit()
@@ -134,8 +134,8 @@ extension SQLiteStore {
     /// Notes the files that rows are about to lose.
     ///
     /// - Parameters:
-    ///   - columns: those that are written, or all of a row that is deleted.
-    ///   - condition: which rows; its parameters are bound by the caller.
+    ///   - columns: The written columns, or all columns of a deleted row.
+    ///   - condition: The condition for the rows; the caller binds its parameters.
     func dropFiles(of columns: [SQLIdentifier], _ entity: SQLEntity, _ condition: String, bind: (SQLStatement) -> Void = { _ in }) throws {
         guard externalFiles != nil, !columns.isEmpty else { return }
         try database().with(Self.references(columns, entity) + " AND \(condition)") { statement in
@@ -164,7 +164,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Removes the files of values that no row names.
+    /// Deletes the external files that no row names.
     func removeOrphans(_ connection: SQLConnection) throws {
         guard let externalFiles else { return }
         var names: Set<String> = []

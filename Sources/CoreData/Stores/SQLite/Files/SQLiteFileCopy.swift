@@ -2,11 +2,11 @@ internal import CSQLite
 internal import Foundation
 internal import Logging
 
-/// Copies, replaces and destroys the files of stores, so that whatever fails leaves what was there.
+/// Copies, replaces and destroys the files of stores; a failure leaves the previous files.
 enum SQLiteFileCopy {
-    /// Copies a database that others may be using to a place where there is none: complete under another name first, then by one renaming.
+    /// Copies a database that others may be using to a new place: completely under another name, and then by renaming.
     ///
-    /// - Parameter finish: changes the copy before it takes its place.
+    /// - Parameter finish: Changes the copy before it is renamed.
     static func copy(
         _ source: SQLConnection, to url: URL, timeout: TimeInterval, finish: (SQLConnection) throws -> Void = { _ in }
     ) throws {
@@ -18,9 +18,9 @@ enum SQLiteFileCopy {
         }
     }
 
-    /// Makes the file of a database under another name, and gives it its own when it is complete.
+    /// Creates the file of a database under another name, and renames it when it is complete.
     ///
-    /// - Parameter body: makes the file and closes it.
+    /// - Parameter body: Creates the file and closes it.
     static func make(_ url: URL, _ body: (URL) throws -> Void) throws {
         let manager = FileManager.default
         let temporary = url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent)-\(UUID().uuidString)")
@@ -33,13 +33,13 @@ enum SQLiteFileCopy {
                 reason: "The copy \(temporary.path) is still open.", next: "Try again.", info: [NSFilePathErrorKey: url.path])
         }
         try synchronize(temporary)
-        // What is left of a database that is gone would be taken for this one's.
+        // Remains of a deleted database would be taken for this one's.
         for file in files(of: url).dropFirst() where manager.fileExists(atPath: file.path) { try manager.removeItem(at: file) }
         guard rename(temporary.path, url.path) == 0 else { throw failure(url, String(cString: strerror(errno))) }
         try synchronize(url.deletingLastPathComponent())
     }
 
-    /// Replaces the content of a database that others may be using: they see the new content when all of it is there.
+    /// Replaces the content of a database that others may be using: they see the new content when it is complete.
     static func fill(_ target: SQLConnection, from source: SQLConnection, timeout: TimeInterval) throws {
         guard let backup = sqlite3_backup_init(target.handle, "main", source.handle, "main") else {
             throw SQLError.make(target.handle, sqlite3_errcode(target.handle), .writing, path: target.path)
@@ -48,18 +48,18 @@ enum SQLiteFileCopy {
         var code = SQLITE_OK
         repeat {
             code = sqlite3_backup_step(backup, -1)
-            // It does not wait for others by itself.
+            // The backup does not wait for other connections.
             if code == SQLITE_BUSY || code == SQLITE_LOCKED { sqlite3_sleep(10) }
         } while (code == SQLITE_BUSY || code == SQLITE_LOCKED) && Date() < deadline
         let end = sqlite3_backup_finish(backup)
         if code != SQLITE_DONE {
-            // The error of the step; finishing may have met none.
+            // The error of the step; finishing may have reported none.
             throw SQLError.make(
                 code: end == SQLITE_OK ? code : end, message: String(cString: sqlite3_errstr(code)), .writing, path: target.path)
         }
     }
 
-    /// The database and what SQLite has beside it.
+    /// Returns the database and SQLite's files beside it.
     static func files(of url: URL) -> [URL] { ["", "-wal", "-shm", "-journal"].map { URL(fileURLWithPath: url.path + $0) } }
 
     static func refuseExisting(_ url: URL) throws {
@@ -70,7 +70,7 @@ enum SQLiteFileCopy {
             info: [NSFilePathErrorKey: url.path])
     }
 
-    /// Brings what a file or directory holds onto the disk.
+    /// Synchronizes a file or directory to the disk.
     static func synchronize(_ url: URL) throws {
         let descriptor = open(url.path, O_RDONLY)
         guard descriptor >= 0 else { throw failure(url, String(cString: strerror(errno))) }
@@ -84,9 +84,9 @@ enum SQLiteFileCopy {
             next: "Check the disk and the rights of the directory.", info: [NSFilePathErrorKey: url.path])
     }
 
-    // MARK: Values that lie in files of their own
+    // MARK: External data files
 
-    /// Copies the files of values beside those that are there. Their names are unique, so none is overwritten.
+    /// Copies external data files. Their names are unique, so none is overwritten.
     static func copyExternalFiles(from source: URL, to destination: URL) throws {
         guard let from = SQLiteFiles.externalFiles(of: source), let to = SQLiteFiles.externalFiles(of: destination), from != to else {
             return
@@ -108,7 +108,7 @@ enum SQLiteFileCopy {
         }
     }
 
-    /// Removes the files of values of a content that was replaced by that of another store.
+    /// Deletes the external data files of replaced content.
     static func removeExternalFiles(of destination: URL, notIn source: URL) {
         guard let from = SQLiteFiles.externalFiles(of: source), let to = SQLiteFiles.externalFiles(of: destination), from != to else {
             return
@@ -124,24 +124,24 @@ enum SQLiteFileCopy {
 
     // MARK: Destroying
 
-    /// Removes a database that nobody uses, with everything beside it. Nothing is done where there is none.
+    /// Deletes an unused database with all files beside it. Does nothing where there is none.
     ///
-    /// - Parameter isForced: whether others that have it open, and files that are no database, are passed over.
-    /// - Throws: code 134090 where others use it; nothing is removed then.
+    /// - Parameter isForced: Whether to ignore other connections, and files that are not databases.
+    /// - Throws: Code 134090 where others use the database; nothing is deleted then.
     static func destroy(_ url: URL, timeout: TimeInterval, isForced: Bool) throws {
         let manager = FileManager.default
         if manager.fileExists(atPath: url.path), !isForced { try requireSole(url, timeout: timeout) }
-        // The log and the shared file go first: a database without its log is an older state, a log without its database is nothing.
+        // The log files first: a database without its log is an older state, a log without its database is nothing.
         for file in files(of: url).reversed() where manager.fileExists(atPath: file.path) { try manager.removeItem(at: file) }
         guard let external = SQLiteFiles.externalFiles(of: url)?.deletingLastPathComponent() else { return }
         if manager.fileExists(atPath: external.path) { try manager.removeItem(at: external) }
     }
 
-    /// Finds out that nobody else has a database open. A file that is no database is used by nobody.
+    /// Checks that no other connection to a database is open. A file that is not a database is not in use.
     private static func requireSole(_ url: URL, timeout: TimeInterval) throws {
         do {
             let connection = try SQLiteFiles.connectForWriting(url, timeout: min(timeout, 5), creates: false)
-            // Only who is alone may leave the mode in which readers and writers share the log.
+            // Only a sole connection can leave the mode in which readers and writers share the log.
             let mode = try connection.texts("PRAGMA journal_mode = DELETE", .writing)
             guard mode.first?.first == "delete" else { throw inUse(url) }
             try connection.execute("BEGIN EXCLUSIVE; ROLLBACK")

@@ -2,7 +2,7 @@ internal import CSQLite
 internal import Foundation
 
 extension SQLiteStore: FileStore {
-    /// Puts the content of one store into another's place.
+    /// Replaces one store by the content of another.
     static func replaceFiles(
         at destination: URL, options: [AnyHashable: Any]?, from source: URL, sourceOptions: [AnyHashable: Any]?
     ) throws {
@@ -13,7 +13,7 @@ extension SQLiteStore: FileStore {
         }
         let timeout = try SQLiteOptions(options).timeout
         let reader = try SQLiteFiles.connectForReading(source, timeout: SQLiteOptions(sourceOptions).timeout)
-        // A database that is no store replaces none.
+        // A database that is not a store is rejected as a source.
         _ = try SQLiteMetadata.read(from: reader)
         try SQLiteFileCopy.copyExternalFiles(from: source, to: destination)
         try putContent(of: reader, at: destination, timeout: timeout)
@@ -25,12 +25,12 @@ extension SQLiteStore: FileStore {
             return try SQLiteFileCopy.copy(reader, to: destination, timeout: timeout)
         }
         do {
-            // Others that have the old content open go on with the new.
+            // Other connections to the old content continue with the new one.
             let target = try SQLiteFiles.connectForWriting(destination, timeout: timeout, creates: false)
             try SQLiteFileCopy.fill(target, from: reader, timeout: timeout)
         } catch let error as NSError {
             switch error.userInfo[NSSQLiteErrorDomain] as? Int {
-            // What is damaged is what replacing is for: the file itself is exchanged. So it is where the pages are of another size.
+            // A damaged database, or one with another page size, is replaced as a file.
             case Int(SQLITE_CORRUPT), Int(SQLITE_NOTADB):
                 try exchange(destination, for: reader, timeout: timeout)
             case Int(SQLITE_READONLY) where FileManager.default.isWritableFile(atPath: destination.path):
@@ -59,7 +59,7 @@ extension SQLiteStore: FileStore {
         try SQLiteFileCopy.destroy(url, timeout: SQLiteOptions(options).timeout, isForced: isForced)
     }
 
-    /// Copies the whole store to a place where there is none, as it is.
+    /// Copies the whole store to a new place.
     func copyFiles(to url: URL, options: [AnyHashable: Any]?) throws {
         let timeout = try SQLiteOptions(options).timeout
         let support = SQLiteFiles.externalFiles(of: url)?.deletingLastPathComponent()
@@ -68,7 +68,7 @@ extension SQLiteStore: FileStore {
             if let own = self.url, !SQLiteFiles.isInMemory(own) { try SQLiteFileCopy.copyExternalFiles(from: own, to: url) }
             try writeLock.withLock { try SQLiteFileCopy.copy(database(), to: url, timeout: timeout) }
         } catch {
-            // Where nothing was, nothing stays.
+            // A directory that did not exist is removed.
             if !hadSupport, let support { try? FileManager.default.removeItem(at: support) }
             throw error
         }

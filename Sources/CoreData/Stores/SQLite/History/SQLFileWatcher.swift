@@ -9,10 +9,10 @@ internal import Musl
 internal import Android
 #endif
 
-/// Sees that the file of a store is written to, whoever does it.
+/// Watches the file of a store for writes by any process.
 ///
-/// The system tells when the log or the database is written; when a transaction is complete shows in SQLite's own count, which comes
-/// a moment later. So the count is looked at a few times in growing distances after each news, and not at all while there are none.
+/// The system reports writes to the log or the database; the end of a transaction shows in SQLite's change counter a moment later. The
+/// counter is therefore read a few times at growing intervals after each report, and not at all without reports.
 // `lock` guards `generation`; the rest is set once.
 final class SQLFileWatcher: @unchecked Sendable {
     private let lock = NSLock()
@@ -20,17 +20,17 @@ final class SQLFileWatcher: @unchecked Sendable {
     private let queue = DispatchQueue(label: "NSPersistentStoreRemoteChange")
     private let check: @Sendable () -> Void
     private var source: (any DispatchSourceRead)?
-    /// After how many milliseconds the count is looked at.
+    /// The delays in milliseconds after which the counter is read.
     private static let delays = [2, 20, 100, 500, 2000, 10_000]
 
-    /// - Parameter check: looks whether others have written; called on a queue of the watcher's own.
+    /// - Parameter check: Checks whether others have written; called on the watcher's queue.
     init(_ file: URL, check: @escaping @Sendable () -> Void) throws {
         self.check = check
-        // SQLite puts its log beside the file that a link leads to.
+        // SQLite places its log beside the file that a link refers to.
         let file = file.resolvingSymlinksInPath()
         #if canImport(Glibc) || canImport(Musl) || canImport(Android)
         let descriptor = inotify_init1(Int32(truncatingIfNeeded: IN_NONBLOCK | IN_CLOEXEC))
-        // The directory is watched, for the log comes and goes.
+        // The directory is watched, because the log is created and deleted.
         guard descriptor >= 0,
             inotify_add_watch(descriptor, file.deletingLastPathComponent().path, UInt32(IN_MODIFY | IN_CREATE | IN_MOVED_TO)) >= 0
         else {
@@ -70,7 +70,7 @@ final class SQLFileWatcher: @unchecked Sendable {
     }
 
     #if canImport(Glibc) || canImport(Musl) || canImport(Android)
-    /// Reads what the system tells. True where it is about one of the names.
+    /// Reads the system's reports. Returns true where one is about one of the names.
     private static func isNews(_ descriptor: Int32, _ names: Set<String>) -> Bool {
         var bytes = [UInt8](repeating: 0, count: 16 << 10)
         var found = false
@@ -82,7 +82,7 @@ final class SQLFileWatcher: @unchecked Sendable {
             while offset + header <= count {
                 let length = bytes.withUnsafeBytes { Int($0.loadUnaligned(fromByteOffset: offset + 12, as: UInt32.self)) }
                 let name = bytes[(offset + header)..<min(count, offset + header + length)].prefix { $0 != 0 }
-                // Without a name it tells that news were lost.
+                // Without a name, it reports that events were lost.
                 if name.isEmpty || names.contains(String(decoding: name, as: UTF8.self)) { found = true }
                 offset += header + length
             }
@@ -92,10 +92,10 @@ final class SQLFileWatcher: @unchecked Sendable {
 }
 
 extension SQLiteStore {
-    /// Begins to watch the file where the store was opened with ``NSPersistentStoreRemoteChangeNotificationPostOptionKey``.
+    /// Starts watching the file if the store was opened with ``NSPersistentStoreRemoteChangeNotificationPostOptionKey``.
     func watchFile() {
         guard isOn(NSPersistentStoreRemoteChangeNotificationPostOptionKey), let url, !SQLiteFiles.isInMemory(url) else { return }
-        // The token alone goes to the other thread; it keeps no store alive.
+        // The other thread receives the token only, which does not retain the store.
         let token = token
         do {
             let made = try SQLFileWatcher(url) { (token.store as? SQLiteStore)?.lookForOthers() }
@@ -106,7 +106,7 @@ extension SQLiteStore {
         lookForOthers()
     }
 
-    /// Looks whether others have written.
+    /// Checks whether others have written.
     private func lookForOthers() {
         writeLock.withLock {
             guard persistentStoreCoordinator != nil, watcher != nil else { return }
@@ -114,13 +114,13 @@ extension SQLiteStore {
         }
     }
 
-    /// Tells that others have written, on a queue of no context.
+    /// Posts the remote change notification, on a background queue.
     func postRemoteChange() {
         guard isOn(NSPersistentStoreRemoteChangeNotificationPostOptionKey), let coordinator = persistentStoreCoordinator else { return }
         var info: [AnyHashable: Any] = [NSStoreUUIDKey: identifier ?? ""]
         if let url { info[NSPersistentStoreURLKey] = url }
         do {
-            if let number = try readLastHistoryNumber() {
+            if let number = try lastHistoryNumber() {
                 info[NSPersistentHistoryTokenKey] = NSPersistentHistoryToken([identifier: number])
             }
         } catch {

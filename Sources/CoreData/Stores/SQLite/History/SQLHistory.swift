@@ -1,11 +1,11 @@
 internal import CSQLite
 internal import Foundation
 
-/// Notes which rows a transaction writes, by triggers that live as long as the connection: so that saves, batch requests and what follows from
-/// them are all noted alike.
-// Notes are used under the lock of writing; the rest is set once.
+/// Records the rows that a transaction writes, by temporary triggers of the connection, so that saves, batch requests and their
+/// consequences are recorded alike.
+// Notes are used under the write lock; the rest is set once.
 final class SQLHistory {
-    /// The numbers of the history's own entities.
+    /// The entity numbers of the history's tables.
     static let changeNumber: Int64 = 16001
     static let transactionNumber: Int64 = 16002
     static let stringNumber: Int64 = 16003
@@ -15,25 +15,25 @@ final class SQLHistory {
         let root: Int64
         let key: Int64
     }
-    /// What has been done to a row so far.
+    /// The recorded change of a row.
     struct Note {
         var type: NSPersistentHistoryChangeType
         var entity: SQLEntity
-        /// The properties that an update has written.
+        /// The properties written by an update.
         var updated = PropertySet()
-        /// The values of the columns that are preserved, by their place among those of the table.
+        /// The values of preserved columns, by their index among those of the table.
         var tombstone: [Int: SQLValue] = [:]
     }
-    /// A table whose rows are noted.
+    /// A table whose rows are recorded.
     private struct Table {
         let root: Int64
         let kinds: [Int64: Kind]
-        /// The entity of every row, where it is the only one.
+        /// The entity of every row, where there is only one.
         let only: Kind?
     }
     private final class Kind {
         let entity: SQLEntity
-        /// The property that a column of the table belongs to.
+        /// The property indexes of the columns.
         let properties: [Int?]
 
         init(_ entity: SQLEntity, _ columns: [SQLIdentifier]) {
@@ -55,11 +55,11 @@ final class SQLHistory {
     private(set) var notes: [Key: Note] = [:]
     private(set) var order: [Key] = []
     private var tables: [Table] = []
-    /// The attributes that keep their values in tombstones, by the number of their entity.
+    /// The attributes preserved in tombstones, by entity number.
     private(set) var preserved: [Int64: [(attribute: NSAttributeDescription, storage: SQLStorage, place: Int)]] = [:]
-    /// How many columns for tombstones there are.
+    /// The number of tombstone columns.
     private(set) var tombstoneCount = 0
-    /// Which of the columns that not every file has this one has.
+    /// Whether the file has the optional columns.
     private(set) var hasProcess = true
 
     func forget() {
@@ -67,7 +67,7 @@ final class SQLHistory {
         order.removeAll(keepingCapacity: true)
     }
 
-    // MARK: Setting up
+    // MARK: Setup
 
     private static let definition = [
         "CREATE TABLE IF NOT EXISTS ACHANGE ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZCHANGETYPE INTEGER, ZENTITY INTEGER, "
@@ -86,7 +86,7 @@ final class SQLHistory {
         "ATRANSACTIONSTRING": ["Z_PK", "Z_ENT", "ZNAME"],
     ]
 
-    /// Whether a file has tables of a history that can be written.
+    /// Returns whether a file has writable history tables.
     static func hasTables(_ connection: SQLConnection) throws -> Bool {
         for (table, needed) in needed where try !needed.isSubset(of: columns(of: table, connection)) { return false }
         return true
@@ -96,9 +96,9 @@ final class SQLHistory {
         Set(try connection.texts("SELECT name FROM pragma_table_info(\(sqlLiteral(table)))", .opening).compactMap { $0[0] })
     }
 
-    /// Makes the tables of the history where they are missing.
+    /// Creates the missing history tables.
     ///
-    /// - Throws: code 134020 where there are others of their names.
+    /// - Throws: Code 134020 where other tables have their names.
     static func makeTables(_ connection: SQLConnection) throws {
         if try hasTables(connection) { return }
         try connection.transaction {
@@ -116,7 +116,7 @@ final class SQLHistory {
         }
     }
 
-    /// Finds out what is to be noted of which entity. Enough for reading.
+    /// Determines the recorded properties of each entity. Sufficient for reading.
     init(_ schema: SQLSchema, _ connection: SQLConnection) throws {
         for table in schema.tables {
             let entities = schema.entities.filter { $0.table == table.name }
@@ -131,7 +131,7 @@ final class SQLHistory {
                 guard let attribute = property as? NSAttributeDescription, attribute.preservesValueInHistoryOnDeletion,
                     case .attribute(let place) = entity.properties[index]
                 else { continue }
-                // A value in a file of its own is gone with its row.
+                // An external file is deleted with its row.
                 if case .externalData = place.storage { continue }
                 list.append((attribute, place.storage, list.count))
             }
@@ -141,7 +141,7 @@ final class SQLHistory {
         hasProcess = try Self.columns(of: "ATRANSACTION", connection).contains("ZPROCESSIDTS")
     }
 
-    /// Begins to note what is written by a connection.
+    /// Starts recording the writes of a connection.
     func install(_ schema: SQLSchema, _ connection: SQLConnection) throws {
         let known = try Self.columns(of: "ACHANGE", connection)
         for place in 0..<tombstoneCount where !known.contains("ZTOMBSTONE\(place)") {
@@ -165,7 +165,7 @@ final class SQLHistory {
             "CREATE TEMP TRIGGER CoreDataHistory\(event)\(number) AFTER \(event) ON main.\(table.name) BEGIN "
                 + calls.map { "SELECT \(Self.function)(\($0));" }.joined(separator: " ") + " END"
         }
-        // Functions take few arguments and expressions have few levels: what is longer comes in pieces.
+        // Functions have a limited number of arguments and expressions a limited depth: long lists are split.
         var update = "1, \(number), NEW.Z_PK, NEW.Z_ENT, OLD.Z_OPT IS NOT NEW.Z_OPT"
         for start in stride(from: 0, to: table.columns.count, by: 200) {
             let piece = table.columns[start..<min(start + 200, table.columns.count)]
@@ -184,7 +184,7 @@ final class SQLHistory {
         return [trigger("INSERT", ["0, \(number), NEW.Z_PK, NEW.Z_ENT"]), trigger("UPDATE", [update]), trigger("DELETE", deletions)]
     }
 
-    // MARK: Noting
+    // MARK: Recording
 
     private func note(_ values: UnsafeBufferPointer<OpaquePointer?>) {
         let table = tables[Int(sqlite3_value_int64(values[1]))]
@@ -206,13 +206,13 @@ final class SQLHistory {
                     column += 1
                 }
             }
-            // Places in an order and the keys of relationships without a way back are no property of the row.
+            // Order columns and the keys of one-way relationships are not properties of the row.
             if !isChanged { return }
             set(.update, place, kind.entity)
             for property in updated { notes[place]?.updated.insert(property) }
         case 2: set(.delete, place, kind.entity)
         default:
-            // Each entity of the table offers its own columns.
+            // Each entity of the table reports its own columns.
             guard notes[place]?.type == .delete, kind.entity === notes[place]?.entity else { return }
             let start = Int(sqlite3_value_int64(values[4]))
             for (offset, value) in values.dropFirst(5).enumerated() { notes[place]?.tombstone[start + offset] = SQLValue(copying: value) }
@@ -225,12 +225,12 @@ final class SQLHistory {
             order.append(place)
             return
         }
-        // What is inserted stays so however often it is written; what is deleted is gone.
+        // An inserted row stays inserted by later updates; a deleted one is gone.
         if type == .delete { notes[place]?.type = .delete } else if known.type == .delete { notes[place]?.type = .update }
         if type == .insert { notes[place]?.entity = entity }
     }
 
-    /// The relationships that a save has changed in rows that it has updated: they lie elsewhere.
+    /// Records the relationships that a save has changed in updated rows, because they are stored elsewhere.
     func noteRelationships(_ changes: [StoreChange], in store: SQLiteStore) {
         for change in changes {
             guard let place = store.place(of: change.objectID) else { continue }
@@ -245,7 +245,7 @@ final class SQLHistory {
 }
 
 extension SQLValue {
-    /// The value of an argument that is gone when the function is.
+    /// Copies the value of an argument, which is valid during the function only.
     fileprivate init(copying value: OpaquePointer?) {
         switch sqlite3_value_type(value) {
         case SQLITE_INTEGER: self = .integer(sqlite3_value_int64(value))

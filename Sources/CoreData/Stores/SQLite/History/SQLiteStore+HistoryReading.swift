@@ -2,8 +2,8 @@ internal import CSQLite
 internal import Foundation
 
 extension SQLiteStore {
-    /// The number of the last transaction; nil without a history.
-    func readLastHistoryNumber() throws -> Int64? {
+    /// Returns the number of the last transaction; nil without a history.
+    func lastHistoryNumber() throws -> Int64? {
         guard historyReader != nil else { return nil }
         return try reading { try lastHistoryNumber($0.database()) }
     }
@@ -15,8 +15,8 @@ extension SQLiteStore {
         return try connection.with(sql) { try $0.step() ? $0.int64(0) : 0 }
     }
 
-    /// The transactions that a request means.
-    func readHistory(_ request: NSPersistentHistoryChangeRequest) throws -> [HistoryRecord] {
+    /// Returns the transactions that a request selects.
+    func history(_ request: NSPersistentHistoryChangeRequest) throws -> [HistoryRecord] {
         guard let history = historyReader else { throw unsupported(request) }
         return try reading { try readHistory(request, history, by: $0) }
     }
@@ -37,8 +37,8 @@ extension SQLiteStore {
         }
     }
 
-    /// Deletes the transactions before what a request names, and answers how many there were.
-    func removeHistory(_ request: NSPersistentHistoryChangeRequest) throws -> Int {
+    /// Deletes the transactions before the boundary of a request, and returns their number.
+    func deleteHistory(_ request: NSPersistentHistoryChangeRequest) throws -> Int {
         guard historyReader != nil else { throw unsupported(request) }
         let limit: HistoryCondition
         switch request.limit {
@@ -65,7 +65,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Which transactions are meant, with one parameter.
+    /// The condition for the selected transactions, with one parameter.
     private struct HistoryCondition {
         let sql: String
         let value: SQLValue
@@ -75,7 +75,7 @@ extension SQLiteStore {
         switch request.limit {
         case .date(let date): return HistoryCondition(sql: "ZTIMESTAMP > ?", value: .real(date.timeIntervalSinceReferenceDate))
         case .token(let token):
-            // A token of other stores knows nothing of this one.
+            // A token of other stores does not contain this one.
             guard let number = token?.numbers[identifier] else { return HistoryCondition(sql: "Z_PK > ?", value: .integer(0)) }
             let last = try lastHistoryNumber(connection)
             let first = try connection.with("SELECT min(Z_PK) FROM ATRANSACTION") { statement in
@@ -117,12 +117,12 @@ extension SQLiteStore {
         }
     }
 
-    /// The changes of transactions, by their numbers. Those of entities that the model does not have are left out.
+    /// Reads the changes of transactions, by transaction number, without those of entities that the model does not have.
     private func readChanges(
         _ condition: HistoryCondition, _ history: SQLHistory, _ reader: SQLReader
     ) throws -> [Int64: [HistoryRecord.Change]] {
         let connection = reader.connection
-        // A store that is only read may lack columns for what is preserved from now on.
+        // A read-only store may lack columns for attributes preserved since.
         let known = Set(try connection.texts("SELECT name FROM pragma_table_info('ACHANGE')").compactMap { $0[0] })
         let places = (0..<history.tombstoneCount).map { known.contains("ZTOMBSTONE\($0)") ? ", ZTOMBSTONE\($0)" : ", NULL" }.joined()
         let sql =

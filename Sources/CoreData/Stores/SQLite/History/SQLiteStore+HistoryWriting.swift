@@ -2,8 +2,8 @@ internal import CSQLite
 internal import Foundation
 
 extension SQLiteStore {
-    /// Begins to keep a history where the store was opened with ``NSPersistentHistoryTrackingKey``, or its file has one already: who reads the
-    /// history relies on finding everything in it.
+    /// Starts tracking history if the store was opened with ``NSPersistentHistoryTrackingKey``, or if its file has a history already:
+    /// readers of the history rely on its completeness.
     func openHistory(_ connection: SQLConnection) throws {
         let isAsked = isOn(NSPersistentHistoryTrackingKey)
         if isAsked, !isReadOnly { try SQLHistory.makeTables(connection) }
@@ -15,7 +15,7 @@ extension SQLiteStore {
         historyNotes = history
     }
 
-    /// Whether an option was given and is no `false`.
+    /// Returns whether an option is set and not `false`.
     func isOn(_ option: String) -> Bool {
         switch options?[option] {
         case let flag as Bool: flag
@@ -25,7 +25,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Writes what has been noted since the transaction began. Within it.
+    /// Writes the changes recorded in the transaction. Call it within the transaction.
     func writeHistory(_ connection: SQLConnection, for caller: StoreCaller) throws {
         guard let history = historyNotes, !history.order.isEmpty else { return }
         defer { history.forget() }
@@ -79,7 +79,7 @@ extension SQLiteStore {
         }
     }
 
-    /// A bit for each property of an entity, by its place: the first is the lowest bit of the first byte.
+    /// Returns a bit set of properties by index: the first is the lowest bit of the first byte.
     private static func columns(_ properties: PropertySet) -> Data {
         var bytes: [UInt8] = []
         for word in [properties.low] + properties.high { for byte in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: word >> (8 * byte))) } }
@@ -87,7 +87,7 @@ extension SQLiteStore {
         return Data(bytes)
     }
 
-    /// The key of a text, which is written once however often it comes.
+    /// Returns the key of a string, which is stored once.
     private func historyText(_ text: String?, _ connection: SQLConnection) throws -> Int64? {
         guard let text else { return nil }
         let known: Int64? = try connection.with("SELECT Z_PK FROM ATRANSACTIONSTRING WHERE ZNAME = ?") { statement in
@@ -104,7 +104,7 @@ extension SQLiteStore {
         return key
     }
 
-    /// Takes so many keys of one of the history's tables, and answers the last.
+    /// Reserves keys of one of the history's tables, and returns the last.
     private func nextHistoryKey(
         _ number: Int64, _ name: String, _ table: String, _ count: Int64, _ connection: SQLConnection
     ) throws -> Int64 {
@@ -114,7 +114,7 @@ extension SQLiteStore {
             try statement.run()
         }
         if connection.changes == 0 {
-            // A file whose count was lost: it is made anew of what is there.
+            // The counter is missing in the file: it is restored from the rows.
             try connection.execute(
                 "INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) "
                     + "SELECT \(number), '\(name)', 0, ifnull(max(Z_PK), 0) + \(count) FROM \(table)")

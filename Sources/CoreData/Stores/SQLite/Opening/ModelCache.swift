@@ -2,14 +2,15 @@ internal import CZlib
 internal import Foundation
 internal import Logging
 
-/// The model that a SQLite store keeps of itself, in `Z_MODELCACHE`: a compiled model, compressed.
+/// Encodes and decodes the model in a SQLite store's table `Z_MODELCACHE`: a compiled model, compressed.
 enum ModelCache {
-    /// How large a model may be, so that a few damaged or hostile bytes do not fill the memory.
+    /// The maximum size of a model, so that a few damaged or malicious bytes do not exhaust the memory.
     static let byteLimit = 64 << 20
 
-    /// The content of the table for a model; nil where it has no compiled form.
+    /// Returns the content of the table for a model; nil where it has no compiled form.
     ///
-    /// A program that has such a model opens the store with it: what is missing in the cache is missed only by one that has none. The log says what.
+    /// A program that has such a model opens the store with it; only programs without the model miss the cached one. The reason is
+    /// logged.
     static func content(of model: NSManagedObjectModel) throws -> Data? {
         do {
             return try deflate(model.compiledModel())
@@ -24,14 +25,14 @@ enum ModelCache {
         }
     }
 
-    /// Reads the model in the content of the table into `model`, which is empty.
+    /// Decodes the content of the table into the empty `model`.
     ///
-    /// - Throws: code 259 (`NSFileReadCorruptFileError`) for content that is no model.
+    /// - Throws: Code 259 (`NSFileReadCorruptFileError`) for content that is not a model.
     static func read(_ content: Data, file: String?, into model: NSManagedObjectModel) throws {
         try ModelFile.read(inflate(content, file: file), form: .compiled, file: file, into: model)
     }
 
-    /// Compresses by DEFLATE, without a header, as Core Data does.
+    /// Compresses data with DEFLATE, without a header, like Core Data.
     static func deflate(_ data: Data) throws -> Data {
         var stream = z_stream()
         guard coredata_deflateInitRaw(&stream) == Z_OK else { throw damaged("There is no memory to compress it.", nil) }
@@ -39,7 +40,7 @@ enum ModelCache {
         return try run(data, &stream, limit: .max, nil) { CZlib.deflate(&$0, Z_FINISH) }
     }
 
-    /// Undoes ``deflate(_:)``.
+    /// Decompresses the result of ``deflate(_:)``.
     static func inflate(_ data: Data, file: String? = nil) throws -> Data {
         var stream = z_stream()
         guard coredata_inflateInitRaw(&stream) == Z_OK else { throw damaged("There is no memory to decompress it.", file) }
@@ -52,7 +53,7 @@ enum ModelCache {
     ) throws -> Data {
         var result = Data()
         var piece = [UInt8](repeating: 0, count: 64 << 10)
-        // zlib reads through a pointer that it does not declare as constant.
+        // zlib reads through a pointer that is not declared as constant.
         var input = [UInt8](data)
         try input.withUnsafeMutableBufferPointer { input in
             stream.next_in = input.baseAddress

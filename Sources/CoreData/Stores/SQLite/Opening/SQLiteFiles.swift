@@ -3,25 +3,25 @@ internal import Foundation
 
 /// Opens the files of stores.
 enum SQLiteFiles {
-    /// Where a store keeps the values that lie in files of their own; nil for a store in memory.
+    /// Returns the directory of a store's external data files; nil for an in-memory store.
     static func externalFiles(of url: URL?) -> URL? {
         guard let url, !isInMemory(url) else { return nil }
         return url.deletingLastPathComponent().appendingPathComponent(".\(url.deletingPathExtension().lastPathComponent)_SUPPORT")
             .appendingPathComponent("_EXTERNAL_DATA")
     }
 
-    /// Whether a place stands for a store that lives in memory and is gone with its coordinator.
+    /// Returns whether a URL stands for a store in memory.
     static func isInMemory(_ url: URL) -> Bool { url.path == "/dev/null" }
 
-    /// A connection that writes.
+    /// Opens a connection for writing.
     ///
-    /// - Parameter creates: whether a file that is not there is made.
+    /// - Parameter creates: Whether to create a missing file.
     static func connectForWriting(_ url: URL, timeout: TimeInterval, creates: Bool) throws -> SQLConnection {
         let flags = SQLITE_OPEN_READWRITE | (creates ? SQLITE_OPEN_CREATE : 0)
         if isInMemory(url) { return try SQLConnection(":memory:", flags: flags, path: url.path, timeout: timeout) }
         if !creates { try requireFile(url) }
         let connection = try SQLConnection(url.path, flags: flags, path: url.path, timeout: timeout)
-        // SQLite opens what it may not write for reading, and would say so at some later time, or that something cannot be opened.
+        // SQLite opens a file that it cannot write to as read-only, and reports that later or less clearly.
         if sqlite3_db_readonly(connection.handle, "main") == 1 {
             throw SQLError.make(
                 code: SQLITE_READONLY, message: String(cString: sqlite3_errstr(SQLITE_READONLY)), .opening, path: url.path)
@@ -30,13 +30,13 @@ enum SQLiteFiles {
         return connection
     }
 
-    /// A connection that reads and leaves the file and its directory as they are, on a disk that cannot be written to as well.
+    /// Opens a connection for reading that does not change the file and its directory, also on a read-only disk.
     static func connectForReading(_ url: URL, timeout: TimeInterval) throws -> SQLConnection {
         try requireFile(url)
         let log = url.path + "-wal"
         let hasLog = ((try? FileManager.default.attributesOfItem(atPath: log)[.size]) as? NSNumber)?.intValue ?? 0 > 0
         if !hasLog, !FileManager.default.isWritableFile(atPath: url.deletingLastPathComponent().path) {
-            // Nobody writes here: SQLite need not look for the locks and logs of others, for which it would want to make files.
+            // No other process writes here: SQLite need not check for locks and logs, for which it would create files.
             return try SQLConnection(
                 uri(url) + "?immutable=1", flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, path: url.path, timeout: timeout)
         }
@@ -51,17 +51,17 @@ enum SQLiteFiles {
         }
     }
 
-    // MARK: Side by side
+    // MARK: Concurrent readers
 
-    /// Whether other connections can read a file while this one writes to it: with a log that readers and the writer share.
+    /// Returns whether other connections can read a file while this one writes to it: with a write-ahead log.
     static func isReadSideBySide(_ url: URL, _ connection: SQLConnection, _ options: SQLiteOptions) throws -> Bool {
         if isInMemory(url) || !connection.isOfSharedFile { return false }
-        // Who wants to be alone says so.
+        // An exclusive locking mode excludes other connections.
         if options.pragmas.contains(where: { $0.name == "locking_mode" }) { return false }
         return try connection.texts("PRAGMA journal_mode", .opening).first?.first == "wal"
     }
 
-    /// What tells a file from another one at the same place; nil where there is none.
+    /// Returns the identity of a file, which differs from that of another file at the same URL; nil where there is none.
     static func identity(of url: URL) -> FileIdentity? {
         var status = stat()
         guard stat(url.path, &status) == 0 else { return nil }
@@ -73,20 +73,20 @@ enum SQLiteFiles {
         let number: UInt64
     }
 
-    /// A connection that only reads, beside the one of a store.
+    /// Opens a read-only connection beside that of a store.
     static func connectBeside(_ url: URL, _ options: SQLiteOptions) throws -> SQLConnection {
         let connection = try SQLConnection(url.path, flags: SQLITE_OPEN_READONLY, path: url.path, timeout: options.timeout)
         for pragma in options.pragmas where pragmasOfConnections.contains(pragma.name) { _ = try connection.texts(pragma.sql, .opening) }
         return connection
     }
 
-    /// Pragmas that are about one connection and not about the file.
+    /// The pragmas that apply to a connection and not to the file.
     private static let pragmasOfConnections: Set<String> = [
         "cache_size", "mmap_size", "temp_store", "threads", "case_sensitive_like", "automatic_index", "reverse_unordered_selects",
         "analysis_limit", "cell_size_check", "trusted_schema",
     ]
 
-    /// Reads a log that SQLite cannot open where it lies, for want of a shared file beside it, in a copy that is gone with the connection.
+    /// Reads a log that SQLite cannot open in place, because its shared-memory file is missing, through a temporary copy.
     private static func connectToCopy(_ url: URL, log: String, timeout: TimeInterval) throws -> SQLConnection {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("coredata-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -95,7 +95,7 @@ enum SQLiteFiles {
         try FileManager.default.copyItem(atPath: url.path, toPath: copy.path)
         try FileManager.default.copyItem(atPath: log, toPath: copy.path + "-wal")
         let connection = try SQLConnection(copy.path, flags: SQLITE_OPEN_READWRITE, path: url.path, timeout: timeout)
-        // The files stay open without their names; what reads them needs no others beside them from here on.
+        // The files stay open after they are deleted; the connection needs no further files from here on.
         try connection.execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA query_only = 1", .opening)
         _ = try connection.texts("SELECT name FROM sqlite_master LIMIT 1", .opening)
         return connection

@@ -4,12 +4,12 @@ internal import Foundation
 enum SQLiteMetadata {
     static let autoVacuumKey = "_NSAutoVacuumLevel"
     static let frameworkVersionKey = "NSPersistenceFrameworkVersion"
-    /// The version of Core Data whose layout this is.
+    /// The version of Core Data whose layout is written.
     static let frameworkVersion = 1344
 
-    /// The metadata of a store.
+    /// Reads the metadata of a store.
     ///
-    /// - Throws: code 259 for a database that is no store.
+    /// - Throws: Code 259 for a database that is not a store.
     static func read(from connection: SQLConnection) throws -> [String: Any] {
         guard try !connection.texts("SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'Z_METADATA'", .opening).isEmpty else {
             throw CoreDataError.make(
@@ -20,7 +20,7 @@ enum SQLiteMetadata {
         let found: ([String: Any], String)? = try connection.with("SELECT Z_PLIST, Z_UUID FROM Z_METADATA ORDER BY Z_VERSION LIMIT 1") {
             statement in
             guard try statement.step(.opening) else { return nil }
-            // A store that was never saved may have no list.
+            // A store that was never saved may have no property list.
             if statement.isNull(0) { return ([:], statement.text(1)) }
             let list: Any
             do {
@@ -44,9 +44,9 @@ enum SQLiteMetadata {
             next: "Restore the file from a copy.", cause: cause, info: [NSFilePathErrorKey: connection.path])
     }
 
-    /// Writes the metadata of a store. Within a transaction.
+    /// Writes the metadata of a store. Call it within a transaction.
     ///
-    /// - Throws: code 134030 for values that no property list holds.
+    /// - Throws: Code 134030 for values that a property list cannot hold.
     static func write(_ metadata: [String: Any], to connection: SQLConnection) throws {
         var list = metadata
         list[NSStoreUUIDKey] = nil
@@ -69,7 +69,7 @@ enum SQLiteMetadata {
         }
     }
 
-    /// The metadata of a new store.
+    /// Returns the metadata of a new store.
     static func make(for entities: [NSEntityDescription], of model: NSManagedObjectModel) -> [String: Any] {
         let hashes = Dictionary(
             entities.compactMap { entity in entity.name.map { ($0, entity.versionHash) } }, uniquingKeysWith: { first, _ in first })

@@ -1,10 +1,10 @@
 public import Foundation
 
-/// The model that a store keeps of itself, in the table `Z_MODELCACHE`.
+/// Reads and writes the model in a store's table `Z_MODELCACHE`.
 enum SQLiteModelCache {
-    /// The model that the store at a connection was written with; nil where it keeps none.
+    /// Returns the model that a store was written with; nil where it contains none.
     ///
-    /// - Throws: code 259 for one that cannot be read.
+    /// - Throws: Code 259 for a model that cannot be read.
     static func model(in connection: SQLConnection) throws -> NSManagedObjectModel? {
         guard let content = try content(in: connection) else { return nil }
         let model = NSManagedObjectModel()
@@ -12,7 +12,7 @@ enum SQLiteModelCache {
         return model
     }
 
-    /// The bytes in the table; nil where it has none.
+    /// Returns the content of the table; nil where it is empty.
     fileprivate static func content(in connection: SQLConnection) throws -> Data? {
         guard try !connection.texts("SELECT name FROM sqlite_master WHERE name = 'Z_MODELCACHE'", .opening).isEmpty else { return nil }
         return try connection.with("SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1") { statement in
@@ -32,13 +32,13 @@ enum SQLiteModelCache {
 }
 
 extension NSManagedObjectModel {
-    /// Reads the model that a SQLite store keeps of itself, so that the store can be opened by a program that has no other.
+    /// Reads the model in a SQLite store, so that a program without the model can open the store.
     ///
-    /// The entities have the hashes that the store names for them. Classes that the program does not have are `NSManagedObject`s.
+    /// The entities have the version hashes in the store's metadata. Classes that the program does not have are `NSManagedObject`s.
     ///
-    /// - Parameter url: the file of the store. It is opened for reading only, and may be in use.
-    /// - Throws: code 134060 for a store that keeps no model (systems before 2012 wrote none), 259 for a model that cannot be read, and what
-    ///   opening the file gives.
+    /// - Parameter url: The file of the store. It is opened read-only, and may be in use.
+    /// - Throws: Code 134060 for a store without a model (systems before 2012 wrote none), 259 for a model that cannot be read, and the
+    ///   errors of opening the file.
     public convenience init(storeAt url: URL) throws {
         let connection = try SQLiteFiles.connectForReading(url, timeout: SQLiteStoreDefaults.timeout)
         guard let content = try SQLiteModelCache.content(in: connection) else {

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Logging
 
-/// Opens the file of a store, or makes it, and finds out what lies where in it.
+/// Opens or creates the file of a store, and determines its schema.
 struct SQLiteOpening {
     private let store: SQLiteStore
 
@@ -9,7 +9,7 @@ struct SQLiteOpening {
 
     /// Opens the file.
     ///
-    /// - Returns: the connection and what the file says of itself.
+    /// - Returns: The connection and the metadata of the file.
     func open() throws -> (connection: SQLConnection, metadata: [String: Any]) {
         guard let url = store.url, url.isFileURL else {
             throw CoreDataError.make(
@@ -26,11 +26,11 @@ struct SQLiteOpening {
         return (connection, try metadata(of: connection))
     }
 
-    /// Prepares a connection that writes, once the file is known to be what the model wants: one that is refused stays as it was.
+    /// Prepares a connection for writing, once the file is known to match the model: a rejected file is not changed.
     func prepareWriting(_ connection: SQLConnection) throws {
         let options = try SQLiteOptions(store.options)
         if !options.pragmas.contains(where: { $0.name == "journal_mode" }) {
-            // Readers and a writer do not wait for each other in this mode. Where the disk cannot do it, the old one stays.
+            // Readers and a writer do not block each other in this mode. Where the disk does not support it, the previous mode stays.
             _ = try connection.texts("PRAGMA journal_mode = WAL", .opening)
         }
         try connection.execute("PRAGMA synchronous = NORMAL", .opening)
@@ -51,11 +51,11 @@ struct SQLiteOpening {
         return model.entities(forConfigurationName: isWhole ? nil : store.configurationName) ?? []
     }
 
-    // MARK: Making a store
+    // MARK: Creating a store
 
     private func create(_ connection: SQLConnection, _ options: SQLiteOptions) throws {
         guard let model = store.persistentStoreCoordinator?.managedObjectModel else { return }
-        // These two are settled before the first table is there.
+        // These pragmas take effect before the first table is created.
         for pragma in options.pragmas where ["page_size", "auto_vacuum", "encoding"].contains(pragma.name) {
             _ = try connection.texts(pragma.sql, .opening)
         }
@@ -65,7 +65,7 @@ struct SQLiteOpening {
             Log.store.notice("The store at \(connection.path) has no index \(index). Fetches find the same, and may be slower.")
         }
         try connection.transaction {
-            // Another may have made it while this one waited.
+            // Another process may have created it while this one waited.
             guard try connection.texts("SELECT name FROM sqlite_master LIMIT 1", .opening).isEmpty else { return }
             for statement in schema.definition { try connection.execute(statement) }
             for entity in schema.entities {
@@ -81,14 +81,15 @@ struct SQLiteOpening {
         }
     }
 
-    // MARK: What lies where
+    // MARK: The schema
 
-    /// What lies where in the file.
+    /// Determines the schema of the file.
     ///
-    /// - Throws: code 134020 when it lacks tables or columns of the model.
+    /// - Throws: Code 134020 when it lacks tables or columns of the model.
     func schema(of model: NSManagedObjectModel, in connection: SQLConnection) throws -> SQLSchema {
-        let schema = try SQLSchema(model: model, entities: entities, numbers: numbers(in: connection), fileTables: tables(in: connection))
-        let missing = try missing(schema, in: connection)
+        let tables = try tables(in: connection)
+        let schema = try SQLSchema(model: model, entities: entities, numbers: numbers(in: connection), fileTables: tables)
+        let missing = missing(schema, in: tables)
         guard missing.isEmpty else {
             throw CoreDataError.make(
                 NSPersistentStoreIncompatibleSchemaError, "The store at \(connection.path) cannot be used.",
@@ -98,29 +99,29 @@ struct SQLiteOpening {
         return schema
     }
 
-    /// The numbers of entities, as the file has them.
+    /// Returns the entity numbers of the file.
     private func numbers(in connection: SQLConnection) throws -> [String: Int64] {
-        // The history has entities of its own, which may be called as one of the model.
+        // The history has its own entities, which may have the names of the model's.
         let rows = try connection.texts("SELECT Z_NAME, Z_ENT FROM Z_PRIMARYKEY WHERE Z_ENT < 16000", .opening)
         return Dictionary(
             rows.compactMap { row in row[0].flatMap { name in row[1].flatMap(Int64.init).map { (name, $0) } } },
             uniquingKeysWith: { first, _ in first })
     }
 
-    /// The columns of the tables of the file.
+    /// Returns the columns of the file's tables.
     private func tables(in connection: SQLConnection) throws -> [String: [String]] {
         var tables: [String: [String]] = [:]
         let rows = try connection.texts(
             "SELECT m.name, c.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND m.name LIKE 'Z%' "
-                // Asking for the columns of a table that a module keeps needs the module.
+                // Listing the columns of a virtual table requires its module.
                 + "AND m.sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY m.name, c.cid", .opening)
         for row in rows { tables[row[0] ?? "", default: []].append(row[1] ?? "") }
         return tables
     }
 
-    /// What of a layout the file does not have.
-    private func missing(_ schema: SQLSchema, in connection: SQLConnection) throws -> [String] {
-        let tables = try tables(in: connection).mapValues { Set($0.map { $0.lowercased() }) }
+    /// Returns the parts of a schema that the file does not have.
+    private func missing(_ schema: SQLSchema, in fileTables: [String: [String]]) -> [String] {
+        let tables = fileTables.mapValues { Set($0.map { $0.lowercased() }) }
         func missing(_ columns: [String], in table: SQLIdentifier) -> [String] {
             guard let found = tables[table.name] else { return ["the table \(table.name)"] }
             return columns.filter { !found.contains($0.lowercased()) }.map { "the column \(table.name).\($0)" }
@@ -131,9 +132,9 @@ struct SQLiteOpening {
 
     // MARK: Versions
 
-    /// Compares the version of the model with that of the file.
+    /// Compares the versions of the model and the file.
     ///
-    /// - Throws: code 134100 with the entities that differ.
+    /// - Throws: Code 134100 with the entities that differ.
     private func check(_ metadata: [String: Any], _ connection: SQLConnection) throws {
         guard let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] else { return }
         let own = Dictionary(
@@ -142,7 +143,7 @@ struct SQLiteOpening {
         let changed = own.filter { name, entity in hashes[name].map { $0 != entity.versionHash } ?? false }
         if differing.isEmpty, changed.isEmpty { return }
         if differing.isEmpty {
-            // How Apple hashes entities is not public: what the file itself says of its model decides.
+            // Apple's hash algorithm is not public: the model in the file decides.
             if let known = try SQLiteModelCache.model(in: connection) {
                 let facts = Dictionary(
                     known.entities.compactMap { entity in entity.name.map { ($0, entity.ownVersionHash) } },
@@ -161,10 +162,11 @@ struct SQLiteOpening {
             info: [NSAffectedStoresErrorKey: [store], "metadata": metadata, "NSDifferingEntities": differing.sorted()])
     }
 
-    /// Whether a file that says nothing of its model has a place for everything that the model has.
+    /// Returns whether a file without a model has columns for all properties of the model.
     private func hasAllColumns(_ connection: SQLConnection) throws -> Bool {
         guard let model = store.persistentStoreCoordinator?.managedObjectModel else { return false }
-        let schema = try SQLSchema(model: model, entities: entities, numbers: numbers(in: connection), fileTables: tables(in: connection))
-        return try missing(schema, in: connection).isEmpty
+        let tables = try tables(in: connection)
+        let schema = try SQLSchema(model: model, entities: entities, numbers: numbers(in: connection), fileTables: tables)
+        return missing(schema, in: tables).isEmpty
     }
 }

@@ -1,19 +1,19 @@
 internal import Foundation
 
-/// What a SQLite store was asked for when it was opened.
+/// The options of a SQLite store.
 struct SQLiteOptions {
-    /// What of the memory that nobody but the cache holds stays, in bytes, unless the store was told otherwise.
+    /// The default limit, in bytes, of the memory that only the cache retains.
     static let standardCacheLimit = 32 << 20
 
     let timeout: TimeInterval
-    /// Statements that set what the program has asked for.
+    /// The pragma statements requested by the program.
     let pragmas: [(name: String, sql: String)]
-    /// How much memory the rows take that only the store holds, in bytes.
+    /// The maximum memory of rows that only the cache retains, in bytes.
     let cacheLimit: Int
     let analyzes: Bool
     let vacuums: Bool
 
-    /// - Throws: code 134080 for pragmas that are none.
+    /// - Throws: Code 134080 for invalid pragmas.
     init(_ options: [AnyHashable: Any]?) throws {
         timeout = (options?[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue ?? SQLiteStoreDefaults.timeout
         cacheLimit = max(0, (options?[SQLiteRowCacheLimitOption] as? NSNumber)?.intValue ?? Self.standardCacheLimit)

@@ -1,23 +1,23 @@
 internal import Foundation
 internal import Predicates
 
-/// What a request brings to a statement of its shape.
+/// The values that a request binds to the statement of its shape.
 struct SQLRequestValues {
-    /// The constants, by their numbers.
+    /// The constants by number.
     var constants: [PropertyValue]
     var limit: Int
     var offset: Int
     var now: Date
-    /// The store whose objects have keys.
+    /// The token of the store whose objects have keys.
     let token: StoreToken
-    /// The number of an entity.
+    /// Returns the number of an entity.
     let entityNumber: (NSEntityDescription) -> Int64?
     /// A key that no row has.
     static let noKey: Int64 = -1
 
-    /// The value of a binding.
+    /// Returns the value of a binding.
     ///
-    /// - Throws: ``InvalidPredicateError`` for a regular expression that is not valid.
+    /// - Throws: ``InvalidPredicateError`` for an invalid regular expression.
     func value(of binding: SQLBinding) throws -> SQLValue {
         switch binding {
         case .integer(let number): .integer(number)
@@ -59,7 +59,7 @@ struct SQLRequestValues {
         if case .string(let text) = constant { change(text) } else { "" }
     }
 
-    /// A constant as columns hold such values.
+    /// Returns a constant in the form of columns.
     private func stored(_ constant: PropertyValue) -> SQLValue {
         switch constant {
         case .null, .array, .set: .null
@@ -81,7 +81,7 @@ struct SQLRequestValues {
         }
     }
 
-    /// A number as the functions take it.
+    /// Returns a number in the form of the functions.
     private func number(_ constant: PropertyValue) -> SQLValue {
         if case .decimal(let number) = constant { .text(number.description) } else { stored(constant) }
     }
@@ -105,7 +105,7 @@ struct SQLRequestValues {
 
     // MARK: Elements of collections
 
-    /// An element in the form of a list; nothing where it can equal no value that the list is compared with.
+    /// Returns an element in the form of a list; empty where it cannot equal any value that the list is compared with.
     private func elements(_ element: PropertyValue, _ form: SQLListForm) -> [SQLValue] {
         if element.isNull { return [.null] }
         switch (form, element) {

@@ -1,76 +1,76 @@
 internal import Foundation
 internal import Predicates
 
-/// What a parameter of a statement stands for.
+/// The source of a statement's parameter.
 ///
-/// A statement serves every request of its shape: a binding says where in the request the value is and in which form it is bound.
+/// A statement serves every request of its shape: a binding says where the value is in the request, and in which form it is bound.
 enum SQLBinding: Sendable {
-    /// A number that belongs to the statement, such as that of an entity.
+    /// A number of the statement, such as that of an entity.
     case integer(Int64)
-    /// Text that belongs to the statement, such as the name of a function.
+    /// A string of the statement, such as the name of a function.
     case text(String)
-    /// A constant of the request, by its number.
+    /// A constant of the request, by number.
     case constant(Int, SQLConstantForm)
-    /// The moment at which the request is executed.
+    /// The time of execution.
     case now
-    /// The most rows to answer with; -1 for all.
+    /// The maximum number of rows; -1 for no limit.
     case limit
-    /// How many rows to leave out.
+    /// The number of rows to skip.
     case offset
 }
 
-/// In which form a constant is bound.
+/// The forms in which a constant is bound.
 enum SQLConstantForm: Sendable {
-    /// As columns hold such values.
+    /// The form of columns.
     case stored
-    /// As the functions take numbers, where text is a decimal number.
+    /// The form of the functions, in which text is a decimal number.
     case number
-    /// The key of an object of a table; a key that no row has for anything else.
+    /// The key of an object of a table; for other values, a key that no row has.
     case key(root: ObjectIdentifier)
-    /// The number of an entity; one that no row has for anything else.
+    /// The number of an entity; for other values, a number that no row has.
     case entityNumber
-    /// The numbers of entities by their names, or as descriptions, in a list.
+    /// The numbers of a list of entities, given by name or as descriptions.
     case entityNumbers
-    /// The n-th spelling of a text; the last one again where there are fewer.
+    /// The n-th spelling of a string; the last one where there are fewer.
     case spelling(Int)
-    /// The beginning that every spelling of the text shares.
+    /// The common prefix of all spellings of a string.
     case prefix
-    /// The least text after all that begin with ``prefix``.
+    /// The smallest string after all strings with ``prefix``.
     case afterPrefix
-    /// The text with the least mark after it, which would belong to its last character.
+    /// The string followed by the smallest combining mark, which would belong to its last character.
     case withMark
-    /// The beginning of every text that a pattern finds.
+    /// The common prefix of all strings that match a pattern.
     case patternPrefix
-    /// The least text after all that begin with ``patternPrefix``.
+    /// The smallest string after all strings with ``patternPrefix``.
     case afterPatternPrefix
-    /// Text with case and marks folded.
+    /// A string with case and diacritics folded.
     case folded(PredicateComparison.Options)
     /// A regular expression, which must be valid.
     case regularExpression(PredicateComparison.Options)
-    /// As many nils as a collection has elements.
+    /// A list of nils with the size of a collection.
     case size
-    /// A collection: those of its elements that can equal values of a kind.
+    /// A collection, limited to elements that can equal values of a kind.
     case list(SQLListForm)
 }
 
-/// Which elements of a collection are bound, and how.
+/// The selection and form of a collection's elements.
 enum SQLListForm: Sendable {
-    /// Numbers as columns hold them.
+    /// Numbers in the form of columns.
     case numbers
-    /// Numbers as the functions take them.
+    /// Numbers in the form of the functions.
     case anyNumbers
-    /// Text in all its spellings.
+    /// Strings in all their spellings.
     case texts
-    /// Text as it is.
+    /// Strings, unchanged.
     case plainTexts
-    /// Text with case and marks folded.
+    /// Strings with case and diacritics folded.
     case foldedTexts(PredicateComparison.Options)
     case dates, data, uuids, urls
     /// Keys of objects of one table.
     case keys(root: ObjectIdentifier)
 }
 
-/// A value in one of the forms that SQLite binds.
+/// A value in one of SQLite's storage classes.
 enum SQLValue: Sendable {
     case null
     case integer(Int64)

@@ -1,15 +1,15 @@
 internal import Foundation
 internal import Predicates
 
-/// A composite attribute in SQL, or one within another: a column that holds an archived dictionary, and the way to the element in it.
+/// A composite attribute in SQL, or a nested one: a column that holds an archived dictionary, and the path to an element in it.
 struct SQLComposite {
     let attribute: NSCompositeAttributeDescription
-    /// The entity and the attributes on the way, for messages.
+    /// The names of the entity and the attributes along the path, for messages.
     let name: String
     let column: SQLFragment
     private let path: [String]
 
-    /// The attribute that a column holds; nil for one that is not composite.
+    /// Creates the composite of a column; nil for another kind of attribute.
     init?(_ attribute: NSPropertyDescription, of entity: NSEntityDescription, column: SQLFragment) {
         guard let attribute = attribute as? NSCompositeAttributeDescription else { return nil }
         self.init(attribute: attribute, name: "\(entity).\(attribute.name)", column: column, path: [])
@@ -22,9 +22,9 @@ struct SQLComposite {
         self.path = path
     }
 
-    /// The value of an element; nil where there is none of the name.
+    /// Returns the value of an element; nil where there is none of the name.
     ///
-    /// A function reads it from the archive in each row: no index helps.
+    /// A function reads it from the archive in each row: indexes are not used.
     func element(_ key: String) -> SQLTerm? {
         guard let element = attribute.elements.first(where: { $0.name == key }) else { return nil }
         if let inner = element as? NSCompositeAttributeDescription {

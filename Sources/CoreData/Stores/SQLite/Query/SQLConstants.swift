@@ -1,18 +1,18 @@
 internal import Foundation
 internal import Predicates
 
-/// What of a constant's value the SQL depends on: its kind, and how text is spelled.
+/// The aspects of a constant's value that the SQL depends on: its kind, and the spelling of strings.
 struct SQLConstantClass: Hashable {
     enum Kind: UInt8 {
         case null, integer, real, notANumber, decimal, longDecimal, text, date, data, uuid, url, object, entity, list
     }
 
-    /// Kinds of the elements of a list.
+    /// The kinds of a list's elements.
     struct Elements: OptionSet, Hashable {
         let rawValue: UInt16
         static let null = Elements(rawValue: 1)
         static let number = Elements(rawValue: 2)
-        /// A decimal number that no binary one stands for.
+        /// A decimal number that no binary one equals.
         static let longDecimal = Elements(rawValue: 4)
         static let text = Elements(rawValue: 8)
         static let date = Elements(rawValue: 16)
@@ -22,26 +22,27 @@ struct SQLConstantClass: Hashable {
         static let object = Elements(rawValue: 256)
         static let entity = Elements(rawValue: 512)
         static let other = Elements(rawValue: 1024)
-        /// A text that has more spellings than are listed.
+        /// A string with more spellings than are listed.
         static let manySpellings = Elements(rawValue: 2048)
         static let any = Elements(rawValue: 4096)
-        /// A decimal number, which calculates differently.
+        /// A decimal number, which has different arithmetic.
         static let decimal = Elements(rawValue: 8192)
         static let notANumber = Elements(rawValue: 16384)
-        /// The collection has no order.
+        /// The collection is unordered.
         static let unordered = Elements(rawValue: 32768)
     }
 
     var kind: Kind
-    /// How many spellings a text has, up to ``TextSpellings/limit``; 0 for more.
+    /// The number of spellings of a string, up to ``TextSpellings/limit``; 0 for more.
     var spellings: UInt8 = 1
     /// Whether an integer that a count is compared with is 0.
     var isZero = false
-    /// Whether all spellings of a text begin with the same bytes; of a pattern, all texts that it finds.
+    /// Whether all spellings of a string begin with the same bytes; for a pattern, all matching strings.
     var hasPrefix = false
     var elements: Elements = []
 
-    /// - Parameter detail: what may matter. Where the spelling of text does not, it counts as having any number of spellings.
+    /// - Parameter detail: The aspect that may matter. Where it is not the spelling of strings, they count as having any number of
+    ///   spellings.
     init(_ value: PropertyValue, _ detail: PredicateShape.Detail) {
         let isSpelled = detail == .spelling
         switch value {
@@ -103,7 +104,7 @@ struct SQLConstantClass: Hashable {
         }
     }
 
-    /// Writes the class into the shape of a request.
+    /// Appends the class to the shape of a request.
     static func write(_ value: PropertyValue, _ detail: PredicateShape.Detail, _ key: inout [UInt8]) {
         let found = SQLConstantClass(value, detail)
         key.append(found.kind.rawValue)
@@ -120,12 +121,12 @@ struct SQLConstantClass: Hashable {
     }
 }
 
-/// The ways to spell a text that are canonically equivalent, which predicates take for the same and SQLite does not.
+/// Lists the canonically equivalent spellings of a string, which predicates treat as equal and SQLite does not.
 enum TextSpellings {
-    /// How many spellings are listed at most.
+    /// The maximum number of spellings to list.
     static let limit = 16
 
-    /// ASCII characters that some other character stands for: the Kelvin sign, the Greek question mark, the varia.
+    /// The ASCII characters to which some other character is equivalent: the Kelvin sign, the Greek question mark, the varia.
     private static let twins: [UInt8: String] = [
         UInt8(ascii: "K"): "\u{212A}", UInt8(ascii: ";"): "\u{37E}", UInt8(ascii: "`"): "\u{1FEF}",
     ]
@@ -134,7 +135,8 @@ enum TextSpellings {
         byte == UInt8(ascii: "K") || byte == UInt8(ascii: ";") || byte == UInt8(ascii: "`")
     }
 
-    /// How many spellings are listed, rounded up to a power of two; 0 where they are too many. And whether all begin alike.
+    /// Returns the number of spellings, rounded up to a power of two, or 0 where there are too many; and whether all have a common
+    /// prefix.
     static func `class`(of text: String) -> (count: UInt8, hasPrefix: Bool) {
         if text.utf8.allSatisfy({ $0 < 0x80 && !hasTwin($0) }) { return (1, !text.isEmpty) }
         let hasPrefix = prefix(of: text) != nil
@@ -144,7 +146,7 @@ enum TextSpellings {
         return (UInt8(count), hasPrefix)
     }
 
-    /// All spellings; nil where they are too many, or not known.
+    /// Returns all spellings; nil where there are too many, or they are not known.
     static func all(of text: String) -> [String]? {
         var spellings = [""]
         for character in text {
@@ -155,48 +157,48 @@ enum TextSpellings {
         return spellings
     }
 
-    /// The spellings of one character; none where they are not known.
+    /// Returns the spellings of one character; none where they are not known.
     private static func all(of character: Character) -> [String] {
         let text = String(character)
         if let byte = character.asciiValue { return twins[byte].map { [text, $0] } ?? [text] }
         let composed = text.precomposedStringWithCanonicalMapping.unicodeScalars
         let decomposed = text.decomposedStringWithCanonicalMapping.unicodeScalars
-        // Letters of Latin and Cyrillic script with one mark have two spellings, those without have one.
+        // Latin and Cyrillic letters with one mark have two spellings, those without have one.
         guard composed.count == 1, let scalar = composed.first, decomposed.count <= 2 else { return [] }
         switch scalar.value {
         case 0xC5: return ["\u{C5}", "A\u{30A}", "\u{212B}"]
         case 0xB7: return ["\u{B7}", "\u{387}"]
         case 0xC0...0x24F, 0x400...0x4FF:
             if decomposed.count == 1 { return [text] }
-            // A letter whose base can be written in two ways has more spellings than these.
+            // A letter whose base has two spellings has more.
             guard let base = decomposed.first, !(base.isASCII && hasTwin(UInt8(base.value))) else { return [] }
             return [String(String.UnicodeScalarView(composed)), String(String.UnicodeScalarView(decomposed))]
         default: return []
         }
     }
 
-    /// The ASCII that every spelling begins with; nil for none.
+    /// Returns the ASCII prefix of all spellings; nil for none.
     static func prefix(of text: String) -> String? {
         var bytes: [UInt8] = []
         for byte in text.utf8 {
             if byte >= 0x80 || hasTwin(byte) { break }
             bytes.append(byte)
         }
-        // A mark after the last character belongs to it: together they may be spelled as one.
+        // A mark after the last character belongs to it: the two may have a composed spelling.
         if bytes.count < text.utf8.count, !bytes.isEmpty { bytes.removeLast() }
         return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The ASCII that every text begins with which a pattern of LIKE finds; nil for none.
+    /// Returns the ASCII prefix of all strings that match a LIKE pattern; nil for none.
     static func prefix(ofPattern pattern: String) -> String? {
         prefix(of: String(decoding: pattern.utf8.prefix { !"*?\\".utf8.contains($0) }, as: UTF8.self))
     }
 
-    /// The least text after all that begin with an ASCII text.
+    /// Returns the smallest string after all strings with an ASCII prefix.
     static func after(_ prefix: String) -> String {
         var bytes = Array(prefix.utf8)
         guard let last = bytes.popLast() else { return prefix }
-        // After the last ASCII character comes U+0080.
+        // U+0080 follows the last ASCII character.
         bytes += last < 0x7F ? [last + 1] : [0xC2, 0x80]
         return String(decoding: bytes, as: UTF8.self)
     }

@@ -2,19 +2,19 @@ internal import CSQLite
 internal import Foundation
 internal import Predicates
 
-/// Reads the dictionaries of a fetch out of a statement's columns.
+/// Reads the dictionaries of a fetch from a statement's columns.
 struct SQLDictionaryReader {
     let columns: [SQLResultColumn]
-    /// The ID of a row of an entity.
+    /// Returns the ID of a row of an entity.
     let id: (Int64, NSEntityDescription) -> NSManagedObjectID
-    /// The entity of a number.
+    /// Returns the entity with a number.
     let entity: (Int64) -> NSEntityDescription?
-    /// The value of a column that only the store can read.
+    /// Returns the value of a column that only the store can read.
     let stored: (OpaquePointer, Int32, SQLStorage, NSAttributeDescription) throws -> Any?
 
-    /// The dictionary of the row that a statement stands at.
+    /// Returns the dictionary of a statement's current row.
     ///
-    /// - Throws: code 134060 where a value is not of the type that its column is to have.
+    /// - Throws: Code 134060 where a value cannot be converted to the type of its column.
     func dictionary(_ statement: OpaquePointer) throws -> NSDictionary {
         let dictionary = NSMutableDictionary(capacity: columns.count)
         for column in columns {
@@ -54,7 +54,7 @@ struct SQLDictionaryReader {
         }
     }
 
-    /// A decimal number: a floating-point one stands for the shortest numeral that reads back as it.
+    /// Returns a decimal number: a floating-point one represents its shortest numeral.
     private func decimal(_ statement: OpaquePointer, _ column: Int32) -> PropertyValue {
         switch sqlite3_column_type(statement, column) {
         case SQLITE_INTEGER: return .decimal(Decimal(sqlite3_column_int64(statement, column)))

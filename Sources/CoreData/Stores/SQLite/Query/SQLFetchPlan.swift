@@ -1,16 +1,16 @@
 internal import Foundation
 internal import Predicates
 
-/// A fetch request as SQL: the statement that serves every request of its shape, and how its columns are read.
-// Immutable; used by who has the reader that it belongs to.
+/// The SQL statement that serves every fetch request of a shape, and the form of its columns.
+// Immutable; used by the thread that has its reader.
 final class SQLFetchPlan {
-    /// What the statement answers.
+    /// The result of the statement.
     enum Answer {
-        /// The columns of whole rows, as ``SQLRowPlan`` reads them.
+        /// The columns of complete rows, as ``SQLRowPlan`` reads them.
         case rows
-        /// Keys and numbers of entities.
+        /// Keys and entity numbers.
         case ids
-        /// One number.
+        /// A single number.
         case count
         case dictionaries([SQLResultColumn])
     }
@@ -28,18 +28,18 @@ final class SQLFetchPlan {
     }
 }
 
-/// A request's statement with the values that the request brings.
+/// A statement with the values of a request.
 struct SQLiteQuery {
     let plan: SQLFetchPlan
     let values: SQLRequestValues
 }
 
-/// One value of a dictionary, and where it is in the statement's columns.
+/// A value of a dictionary, and its place in the statement's columns.
 struct SQLResultColumn {
     enum Reading {
         /// A value of a kind.
         case value(SQLKind)
-        /// A key; and the number of its entity in the next column where that may be one of several.
+        /// A key; and the number of its entity in the next column if there may be several.
         case object(SQLEntity, hasNumber: Bool)
         /// An attribute whose column only the store can read.
         case stored(SQLStorage, NSAttributeDescription)
@@ -49,17 +49,17 @@ struct SQLResultColumn {
     let reading: Reading
 }
 
-/// What of a fetch request its statement depends on.
+/// The aspects of a fetch request that its statement depends on.
 struct SQLFetchShape {
-    /// The shape; nil for a request that has none because parts of it are code.
+    /// The shape; nil for a request that has none because it contains code.
     let key: [UInt8]?
     /// The constants in the order of ``SQLFetchTranslator``.
     let constants: [PropertyValue]
     private let details: [PredicateShape.Detail]
-    /// What of the constants the statement depends on.
+    /// The aspects of the constants that the statement depends on.
     var classes: [SQLConstantClass] { zip(constants, details).map { SQLConstantClass($0, $1) } }
 
-    /// - Throws: the error of a predicate that did not parse, and of a key path that has no name.
+    /// - Throws: The error of a predicate that did not parse, and of a key path without a name.
     init(_ request: StoreQuery, _ parts: SQLFetchParts) throws {
         var shape = PredicateShape(classify: SQLConstantClass.write)
         withUnsafeBytes(of: ObjectIdentifier(request.entity)) { bytes in for byte in bytes { shape.append(byte) } }
@@ -79,7 +79,7 @@ struct SQLFetchShape {
                 for column in columns {
                     shape.append(column.name)
                     shape.append(column.expression)
-                    // The column goes into the plan with its type.
+                    // The plan contains the type of the column.
                     shape.append("\(column.type?.rawValue ?? 0)")
                 }
             }
@@ -103,14 +103,14 @@ extension TextOrder {
     }
 }
 
-/// A sort descriptor as SQL can follow it.
+/// A sort descriptor that SQL supports.
 struct SQLOrder {
     let keyPath: String
     let ascending: Bool
     let order: TextOrder
 }
 
-/// The parts of a request that are trees.
+/// The trees of a request.
 struct SQLFetchParts {
     var predicate: PredicateTree?
     var orders: [SQLOrder] = []
@@ -118,10 +118,11 @@ struct SQLFetchParts {
     var groupedBy: [FetchColumn] = []
     var having: PredicateTree?
 
-    /// - Throws: the error of a predicate that did not parse; code 134060 for columns that name nothing; that there is no SQL for a comparator.
+    /// - Throws: The error of a predicate that did not parse; code 134060 for unknown columns; an error for a comparator, which has no
+    ///   SQL.
     init(_ request: StoreQuery) throws {
         predicate = try request.predicate?.tree()
-        // Nobody sees the order of what is only counted, unless a part of it is left out.
+        // A count does not depend on the order, unless there is an offset or limit.
         if request.resultType != .countResultType {
             for descriptor in request.sortDescriptors {
                 guard let order = try descriptor.storeOrder() else {

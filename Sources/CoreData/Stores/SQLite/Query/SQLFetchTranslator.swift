@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Predicates
 
-/// Writes a whole fetch request as one SELECT.
+/// Translates a fetch request to one SELECT.
 struct SQLFetchTranslator {
     private let request: StoreQuery
     private let entity: SQLEntity
@@ -12,7 +12,7 @@ struct SQLFetchTranslator {
     /// The columns of the SELECT so far.
     private var selected: [SQLFragment] = []
 
-    /// - Parameter rowColumns: the columns of whole rows, after key, entity and version.
+    /// - Parameter rowColumns: The columns of complete rows, after key, entity and version.
     init(
         _ request: StoreQuery, _ parts: SQLFetchParts, constants: [SQLConstantClass], schema: SQLSchema,
         entity: SQLEntity, rowColumns: [SQLIdentifier]
@@ -26,9 +26,9 @@ struct SQLFetchTranslator {
         translator = SQLTranslator(schema: schema, constants: constants, entity: entity, scope: scope)
     }
 
-    /// The plan.
+    /// Returns the plan.
     ///
-    /// - Throws: ``InvalidPredicateError`` for what no store can answer, ``SQLQueryError`` for what SQL cannot.
+    /// - Throws: ``InvalidPredicateError`` for a request that no store can answer, ``SQLQueryError`` for one that SQL cannot.
     mutating func plan() throws -> SQLFetchPlan {
         let conditions = try conditions()
         switch request.resultType {
@@ -55,13 +55,13 @@ struct SQLFetchTranslator {
         return conditions
     }
 
-    /// The numbers that rows must have; nil where all rows of the table do.
+    /// The required entity numbers; nil where all rows of the table match.
     private var entityNumbers: [Int64]? {
         if request.includesSubentities { return entity.isWholeTable ? nil : entity.numbers }
         return entity.isWholeTable && entity.numbers.count == 1 ? nil : [entity.number]
     }
 
-    /// Puts a statement together once nothing can join another table any more.
+    /// Assembles a statement once no more tables are joined.
     private func body(_ select: SQLFragment, _ conditions: [SQLFragment], orders: SQLFragment = "") throws -> SQLFragment {
         var statement = select
         statement += " FROM "
@@ -99,16 +99,16 @@ struct SQLFetchTranslator {
     }
 
     private func operand(sortedBy keyPath: String) throws -> SQLOperand {
-        // The name of a column may have dots in it, as that of a path has.
+        // The name of a column may contain dots, like that of a path.
         if let column = translator.grouping?.columns[keyPath] { return .term(column) }
         return try translator.operand(.path(keyPath))
     }
 
-    /// What rows are ordered by; nil where all are equal.
+    /// Returns the ordering term; nil where all rows are equal.
     private func term(of operand: SQLOperand, _ order: SQLOrder) throws -> SQLFragment? {
         switch operand {
         case .object(let object):
-            // Objects have no order, but those that are not there come first.
+            // Objects are unordered, but missing ones come first.
             return object.row?.number == 0 ? nil : "\(object.key) IS NOT NULL"
         case .many, .list, .constants:
             throw InvalidPredicateError(
@@ -117,7 +117,7 @@ struct SQLFetchTranslator {
             switch term.kind {
             case .text: if let collation = order.order.collation { return "\(term.sql)\(collation)" }
             case .number(.any): return "CAST(\(term.sql) AS REAL)"
-            // Decimal numbers that no other number stands for are kept as bytes.
+            // Decimal numbers that no other number equals are stored as blobs.
             case .number(.decimal): return "CASE WHEN \(term.sql) >= x'' THEN CAST(CAST(\(term.sql) AS TEXT) AS REAL) ELSE \(term.sql) END"
             case .null, .entity: return nil
             case .object, .anyObject: return "\(term.sql) IS NOT NULL"
@@ -164,7 +164,7 @@ struct SQLFetchTranslator {
         return SQLFetchPlan(entity: entity, statement: statement, answer: .dictionaries(columns))
     }
 
-    /// Whether a column is one of those that a request gets without asking, and no store keeps it.
+    /// Returns whether a column is a default column that is not stored.
     private func isUnstored(_ column: FetchColumn) -> Bool {
         guard !request.namesColumns, let property = entity.entity.frozen?.byName[column.name] else { return false }
         if case .unstored = entity[property] { return true }
@@ -202,7 +202,7 @@ struct SQLFetchTranslator {
         return SQLResultColumn(column: column, index: index, reading: reading)
     }
 
-    /// The attribute that a path leads to.
+    /// Returns the attribute at the end of a path.
     private func attribute(at expression: ExpressionTree) -> SQLResultColumn.Reading? {
         guard case .keyPath(let keys) = expression else { return nil }
         var current: NSEntityDescription? = entity.entity

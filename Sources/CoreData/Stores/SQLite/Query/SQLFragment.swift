@@ -1,10 +1,11 @@
-/// A piece of SQL with the places of its parameters, put together from literals of the source code, quoted names and bindings only.
+/// A fragment of SQL with its parameters, composed from literals in the source code, quoted names and bindings only.
 ///
-/// Nothing that comes from outside can get into the text: interpolation takes fragments, ``SQLIdentifier``s, aliases and bindings, no text.
+/// External data cannot become part of the text: interpolation accepts fragments, ``SQLIdentifier``s, aliases and bindings, but not
+/// strings.
 struct SQLFragment: ExpressibleByStringInterpolation {
     /// The text, with a question mark for each parameter.
     private(set) var sql: String
-    /// What the parameters stand for, in their order.
+    /// The sources of the parameters, in order.
     private(set) var bindings: [SQLBinding]
 
     init(stringLiteral value: StaticString) {
@@ -51,14 +52,14 @@ struct SQLFragment: ExpressibleByStringInterpolation {
     }
 }
 
-/// The name of a table within one statement, given by number.
+/// The alias of a table within one statement, by number.
 struct SQLAlias: Hashable {
     let number: Int
     var sql: String { "t\(number)" }
 }
 
 extension Sequence<SQLFragment> {
-    /// The fragments with a separator between each two.
+    /// Returns the fragments joined by a separator.
     func joined(by separator: SQLFragment) -> SQLFragment {
         var result: SQLFragment = ""
         var isFirst = true

@@ -10,7 +10,7 @@ enum SQLFunctionNames {
 }
 
 extension TextOrder {
-    /// The collation that orders so; nil for the order of bytes, which needs none.
+    /// Returns the collation of an order; nil for the order of bytes, which needs none.
     var collation: SQLFragment? {
         switch self {
         case .binary: nil

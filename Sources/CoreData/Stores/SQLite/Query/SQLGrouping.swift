@@ -1,22 +1,22 @@
 internal import Foundation
 internal import Predicates
 
-/// What expressions mean where a dictionary fetch groups rows: what it groups by, what functions make of all rows, and the names of columns.
+/// Resolves expressions in a grouped dictionary fetch: the grouped values, aggregates, and columns by name.
 final class SQLGrouping {
-    /// What the request groups by, with its SQL.
+    /// The grouped expressions, with their SQL.
     private let keys: [(expression: ExpressionTree, operand: SQLOperand)]
-    /// The columns that were written, by their names.
+    /// The translated columns by name.
     var columns: [String: SQLTerm] = [:]
-    /// Whether names of columns stand for them, as they do in a having predicate.
+    /// Whether names of columns are resolved, as in a having predicate.
     var readsColumns = false
-    /// What is being written, for messages.
+    /// The part being translated, for messages.
     var place = ""
-    /// Whether the arguments of a function are being written, which are about rows.
+    /// Whether the arguments of an aggregate are being translated, which are evaluated for rows.
     private var isWithin = false
 
     init(keys: [(expression: ExpressionTree, operand: SQLOperand)]) { self.keys = keys }
 
-    /// An expression that has a meaning of its own here; nil to write its parts.
+    /// Returns the operand for a grouped expression or aggregate; nil to translate its parts.
     func operand(for expression: ExpressionTree, _ translator: SQLTranslator) throws -> SQLOperand? {
         if isWithin { return nil }
         if readsColumns {

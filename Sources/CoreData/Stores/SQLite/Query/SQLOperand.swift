@@ -1,9 +1,9 @@
 internal import Foundation
 internal import Predicates
 
-/// What is known of a value's kind when SQL is written.
+/// The kind of a value, as far as it is known at translation.
 enum SQLKind {
-    /// Nil, as it is written in the predicate.
+    /// A literal nil.
     case null
     case number(SQLNumberForm)
     case text
@@ -11,16 +11,16 @@ enum SQLKind {
     case data
     case uuid
     case url
-    /// An object of an entity, or of one that inherits from it: its key.
+    /// An object of an entity or its subentities: its key.
     case object(NSEntityDescription)
-    /// An object given as a constant, of whatever entity.
+    /// An object given as a constant, of any entity.
     case anyObject
     /// An entity: its number.
     case entity
-    /// Bytes that only a transformer or an archive can read.
+    /// Data that only a transformer or unarchiver can read.
     case opaque
 
-    /// What SQL can compare directly with what.
+    /// The groups of kinds that SQL can compare directly.
     enum Family {
         case null, number, text, date, data, uuid, url, object, entity, opaque
     }
@@ -40,7 +40,7 @@ enum SQLKind {
         }
     }
 
-    /// The letter by which SQL functions are told how to read an argument.
+    /// The code by which SQL functions receive the kind of an argument.
     var code: String {
         switch self {
         case .null: "-"
@@ -72,27 +72,27 @@ enum SQLKind {
     }
 }
 
-/// In which form a number comes out of SQL.
+/// The forms of numbers in SQL.
 enum SQLNumberForm {
     /// An integer, 0 or 1.
     case boolean
     /// An integer.
     case integer
-    /// An integer or a floating-point number, which calculate as they do in SQL.
+    /// An integer or a floating-point number, with the arithmetic of SQL.
     case plain
-    /// A decimal number as columns hold it: as another number, or as the bytes of its numeral. Calculated with in decimal.
+    /// A decimal number in the form of columns: as another number, or as a blob with its numeral. Its arithmetic is decimal.
     case decimal
-    /// Any of these, or a decimal number as text: only functions can work with it.
+    /// Any of these forms, or a decimal number as text: only functions support it.
     case any
 
-    /// Whether SQL compares such numbers by what they are worth.
+    /// Whether SQL compares such numbers by value.
     var isComparable: Bool { self != .any }
-    /// Whether SQL calculates with such numbers as predicates do.
+    /// Whether SQL has the arithmetic of predicates for such numbers.
     var isCalculable: Bool { self == .boolean || self == .integer || self == .plain }
-    /// Whether there are no fractions.
+    /// Whether all such numbers are integers.
     var isInteger: Bool { self == .boolean || self == .integer }
 
-    /// The form of a value that has either form.
+    /// Returns the form of a value that may have either form.
     func joined(with other: SQLNumberForm) -> SQLNumberForm {
         if self == other { return self }
         if isInteger && other.isInteger { return .integer }
@@ -104,49 +104,49 @@ enum SQLNumberForm {
 struct SQLTerm {
     var sql: SQLFragment
     var kind: SQLKind
-    /// The constant that it is, where it is one.
+    /// The constant, if the value is one.
     var constant: SQLConstant?
-    /// Whether it is a column as it lies in a table, which an index can find.
+    /// Whether the value is an unchanged column, which an index may contain.
     var isColumn = false
-    /// Whether SQLite may have stored a whole floating-point number as an integer.
+    /// Whether SQLite may have stored an integral floating-point number as an integer.
     var mayBeStoredAsInteger = false
-    /// Where it is a count: what the counted rows come from.
+    /// The counted rows, if the value is a count.
     var counted: SQLFragment?
-    /// Where it is a composite attribute: what keys lead to.
+    /// The composite, if the value is one.
     var composite: SQLComposite?
 
-    /// The number forms it can have.
+    /// The number form, for a number.
     var number: SQLNumberForm? { if case .number(let form) = kind { form } else { nil } }
     var isNull: Bool { kind.family == .null }
 
-    /// The value as a function takes it: decimal numbers as such.
+    /// The value in the form of functions: decimal numbers as such.
     var forFunctions: SQLFragment {
         if let constant, case .number(.decimal) = kind { return "\(SQLBinding.constant(constant.number, .number))" }
         if case .number(.decimal) = kind { return "CoreDataDecimal(\(sql))" }
         return sql
     }
 
-    /// The value for calculations, in which a whole floating-point number must not pass for an integer.
+    /// The value for arithmetic, in which an integral floating-point number must not be taken for an integer.
     var asReal: SQLFragment { mayBeStoredAsInteger ? "CAST(\(sql) AS REAL)" : sql }
 }
 
-/// A constant of the request, and what the SQL may depend on.
+/// A constant of the request, and the aspects that the SQL may depend on.
 struct SQLConstant {
     let number: Int
     let shape: SQLConstantClass
 }
 
-/// One object in SQL: its key, and its row where that is needed.
+/// An object in SQL: its key, and its row where it is needed.
 struct SQLObject {
     let entity: SQLEntity
     let key: SQLFragment
-    /// Where the row is joined when it is needed.
+    /// The scope in which the row is joined when it is needed.
     let scope: SQLScope
-    /// The row, where it is there already.
+    /// The row, if it is joined already.
     let row: SQLAlias?
 }
 
-/// Many values or objects in SQL: what a SELECT finds.
+/// A collection of values or objects in SQL: the result of a SELECT.
 struct SQLMany {
     enum Element {
         case object(SQLObject)
@@ -155,12 +155,12 @@ struct SQLMany {
     let scope: SQLScope
     var conditions: [SQLFragment]
     var element: Element
-    /// In which order the elements come; nil where they have none.
+    /// The order of the elements; nil for an unordered collection.
     var order: SQLFragment?
-    /// Whether a nil is no element.
+    /// Whether nil is excluded from the elements.
     var leavesOutNil = false
 
-    /// The rest of a SELECT, after its columns.
+    /// Returns the part of a SELECT after its columns.
     func from() -> SQLFragment {
         var all = conditions
         if leavesOutNil { all.append("\(value.sql) IS NOT NULL") }
@@ -177,7 +177,7 @@ struct SQLMany {
         }
     }
 
-    /// How many elements there are.
+    /// Returns the number of elements.
     func count() -> SQLFragment { "(SELECT COUNT(*)\(from()))" }
 }
 
@@ -191,7 +191,7 @@ enum SQLOperand {
     case term(SQLTerm)
     case object(SQLObject)
     case many(SQLMany)
-    /// A collection written in the predicate, of values that are no constants.
+    /// A collection in the predicate whose elements are not constants.
     case list([SQLOperand])
     /// A collection of constants.
     case constants(SQLConstant)
@@ -202,13 +202,13 @@ final class SQLScope {
     private(set) var tables: SQLFragment = ""
     private var joined: [String: SQLAlias] = [:]
 
-    /// Adds a table whose rows are combined with those that are there.
+    /// Adds a table whose rows are combined with the existing ones.
     func add(_ table: SQLFragment) {
         if !tables.isEmpty { tables += ", " }
         tables += table
     }
 
-    /// The row with a key, which may be missing: joined once.
+    /// Returns the row with a key, which may be missing; the row is joined once.
     func row(of table: SQLIdentifier, key: SQLFragment, _ next: () -> SQLAlias) -> SQLAlias {
         if let alias = joined[key.sql] { return alias }
         let alias = next()

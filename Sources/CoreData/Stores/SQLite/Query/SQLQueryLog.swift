@@ -2,13 +2,13 @@ internal import CSQLite
 internal import Foundation
 internal import Logging
 
-/// What is said about queries: Apple's launch argument `-com.apple.CoreData.SQLDebug 1`, or the environment variable `COREDATA_SQL_DEBUG=1`.
+/// Logs queries, enabled by Apple's launch argument `-com.apple.CoreData.SQLDebug 1` or the environment variable `COREDATA_SQL_DEBUG=1`.
 ///
-/// Level 1 logs each statement and how long it took, and of fetches how many rows they gave; level 2 how many values are bound too, and with
-/// `COREDATA_SQL_DEBUG_VALUES=1` the values themselves, which may be private; level 3 how SQLite goes about it. From level 1 on, a scan of a
-/// whole table that has many rows is a warning.
+/// Level 1 logs each statement with its duration, and the number of rows of fetches; level 2 also the number of bound values, and with
+/// `COREDATA_SQL_DEBUG_VALUES=1` the values themselves, which may be private; level 3 also SQLite's query plan. From level 1, a full scan
+/// of a large table is logged as a warning.
 struct SQLQueryLog {
-    /// The level; 0 for silence.
+    /// The level; 0 disables logging.
     static let level: Int = {
         let arguments = CommandLine.arguments
         var setting = ProcessInfo.processInfo.environment["COREDATA_SQL_DEBUG"]
@@ -17,24 +17,24 @@ struct SQLQueryLog {
         }
         return setting.flatMap { Int($0) } ?? (["yes", "true"].contains(setting?.lowercased()) ? 1 : 0)
     }()
-    /// Whether values may be shown.
+    /// Whether values may be logged.
     static let showsValues: Bool = ["1", "yes", "true"].contains(
         ProcessInfo.processInfo.environment["COREDATA_SQL_DEBUG_VALUES"]?.lowercased() ?? "")
-    /// A table with so many rows is large.
+    /// The number of rows from which a table is large.
     static let largeTable: Int64 = 10_000
 
     var level = Self.level
     var showsValues = Self.showsValues
     var logger = Log.sql
 
-    /// A query under way.
+    /// A running query.
     struct Run {
         let query: SQLiteQuery
         let connection: SQLConnection
         let start: DispatchTime
     }
 
-    /// Has a connection log what it runs besides fetches: saves, faults, and what the store does for itself.
+    /// Logs the statements of a connection other than fetches: those of saves, faults, and the store itself.
     static func trace(_ connection: SQLConnection) {
         if level == 0 { return }
         sqlite3_trace_v2(
@@ -42,7 +42,7 @@ struct SQLQueryLog {
             { _, _, statement, nanoseconds in
                 guard let statement, let text = sqlite3_sql(OpaquePointer(statement)) else { return 0 }
                 let sql = String(cString: text)
-                // Fetches are logged with more about them.
+                // Fetches are logged with more information.
                 if sql.contains(" t0"), sql.hasPrefix("SELECT") || sql.hasPrefix("EXPLAIN") { return 0 }
                 let time = nanoseconds?.loadUnaligned(as: Int64.self) ?? 0
                 Log.sql.debug("\(sql) (\(Double(time) / 1e9) s)")
@@ -67,7 +67,7 @@ struct SQLQueryLog {
         explain(run)
     }
 
-    /// How SQLite finds the rows.
+    /// Logs SQLite's query plan.
     private func explain(_ run: Run) {
         let steps: [String]
         do {
@@ -81,7 +81,7 @@ struct SQLQueryLog {
         }
         if level >= 3 { for step in steps { logger.debug("EXPLAIN QUERY PLAN: \(step)") } }
         let entity = run.query.plan.entity
-        // The first step is about the fetched table, unless nothing but an index is read.
+        // The first step is about the fetched table, unless only an index is read.
         guard let first = steps.first, first.hasPrefix("SCAN"), !first.contains("INDEX"), !run.query.plan.readsAllOnPurpose else { return }
         do {
             let rows = try run.connection.with("SELECT MAX(Z_PK) FROM \(entity.table)") { try $0.step() ? $0.int64(0) : 0 }
@@ -96,7 +96,7 @@ struct SQLQueryLog {
 }
 
 extension SQLFetchPlan {
-    /// Whether no condition could keep SQLite from reading everything.
+    /// Whether the query has no condition, so that reading all rows is intended.
     fileprivate var readsAllOnPurpose: Bool { !sql.contains(" WHERE ") }
 }
 

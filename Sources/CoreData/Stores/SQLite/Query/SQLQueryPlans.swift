@@ -1,28 +1,28 @@
 internal import Foundation
 internal import Predicates
 
-/// Turns fetch requests into SQL, once for each shape of request.
-// Used by who has the reader that it belongs to.
+/// Translates fetch requests to SQL, once for each shape of request.
+// Used by the thread that has its reader.
 final class SQLQueryPlans {
     private let schema: SQLSchema
     private let token: StoreToken
     private let rowColumns: (SQLEntity) -> [SQLIdentifier]
     private var plans: [[UInt8]: SQLFetchPlan] = [:]
-    /// So many plans are kept; all go when there are more.
+    /// The number of cached plans, beyond which all are removed.
     private static let limit = 400
-    /// How many requests were translated, for tests.
+    /// The number of translated requests, for tests.
     private(set) var translations = 0
 
-    /// - Parameter rowColumns: the columns of an entity's whole rows, after key, entity and version.
+    /// - Parameter rowColumns: The columns of an entity's complete rows, after key, entity and version.
     init(schema: SQLSchema, token: StoreToken, rowColumns: @escaping (SQLEntity) -> [SQLIdentifier]) {
         self.schema = schema
         self.token = token
         self.rowColumns = rowColumns
     }
 
-    /// The SQL of a request.
+    /// Returns the SQL of a request.
     ///
-    /// - Throws: ``InvalidPredicateError`` for what no store can answer, ``SQLQueryError`` for what SQL cannot.
+    /// - Throws: ``InvalidPredicateError`` for a request that no store can answer, ``SQLQueryError`` for one that SQL cannot.
     func query(_ request: StoreQuery, _ entity: SQLEntity) throws -> SQLiteQuery {
         let parts = try SQLFetchParts(request)
         let shape = try SQLFetchShape(request, parts)
@@ -42,7 +42,7 @@ final class SQLQueryPlans {
         let values = SQLRequestValues(
             constants: shape.constants, limit: request.fetchLimit, offset: request.fetchOffset, now: Date(), token: token,
             entityNumber: { [schema] entity in
-                // An entity of another copy of the model stands for the one of the same name here.
+                // An entity of another copy of the model stands for the one with the same name here.
                 schema.entity(entity)?.number ?? schema.model.entitiesByName[entity.name ?? ""].flatMap(schema.entity)?.number
             })
         return SQLiteQuery(plan: plan, values: values)

@@ -2,8 +2,8 @@ internal import CSQLite
 internal import Foundation
 internal import Predicates
 
-/// What a reader keeps to answer fetches by SQL.
-// Used by who has the reader that it belongs to.
+/// The query plans and functions of a reader.
+// Used by the thread that has its reader.
 final class SQLQueries {
     let plans: SQLQueryPlans
     let functions: SQLQueryFunctions
@@ -15,9 +15,9 @@ final class SQLQueries {
 }
 
 extension SQLReader {
-    /// Answers a fetch by SQL, and in memory what SQL cannot answer where the request allows it.
+    /// Answers a fetch by SQL, and in memory where SQL cannot and the request allows it.
     ///
-    /// - Throws: ``InvalidPredicateError`` for a mistake in the predicate, code 134091 naming a clause that has no SQL, and SQLite's errors.
+    /// - Throws: ``InvalidPredicateError`` for an invalid predicate, code 134091 naming a clause without SQL, and SQLite's errors.
     func queried(_ request: StoreQuery, _ entity: SQLEntity) throws -> StoreAnswer {
         let queries = try queries()
         let query: SQLiteQuery
@@ -32,7 +32,7 @@ extension SQLReader {
             if request.allowsEvaluationInMemory { return try RowFetch(table: self, query: request).answer() }
             throw SQLQueryError.tooComplex(request, error)
         } catch {
-            // A function of ours that fails says more than SQLite does.
+            // The error of a failing function says more than SQLite's.
             throw queries.functions.takeError() ?? error
         }
     }
@@ -68,7 +68,7 @@ extension SQLReader {
         }
     }
 
-    /// The ID of a row of an entity or of one below it.
+    /// Returns the ID of a row of an entity or its subentities.
     private func id(_ key: Int64, numbered number: Int64, _ entity: SQLEntity) -> NSManagedObjectID {
         if let known = cursor.row(entity.rootNumber, key)?.objectID { return known }
         let owner = number == entity.number ? entity.entity : schema.entity(numbered: number)?.entity ?? entity.entity
@@ -87,7 +87,7 @@ extension SQLReader {
 
     // MARK: In memory
 
-    /// Answers a fetch of which SQL can say a part: the rows that this leaves are filtered, sorted and cut in memory.
+    /// Answers a fetch that SQL supports in part: the rows found by SQL are filtered, sorted and limited in memory.
     private func finishedInMemory(_ request: StoreQuery, _ entity: SQLEntity) throws -> StoreAnswer {
         let predicate = try request.predicate.flatMap { try translatable($0.tree(), entity) }.map { NSPredicate(tree: $0) }
         let narrowed = StoreQuery(request.entity, includesSubentities: request.includesSubentities).with(predicate: predicate)
@@ -95,7 +95,7 @@ extension SQLReader {
         return try RowFetch(table: FoundRows(rows, reader: self), query: request).answer()
     }
 
-    /// Those parts of a predicate that SQL can answer and that all must match; nil for none.
+    /// Returns the parts of a conjunction that SQL supports; nil for none.
     private func translatable(_ tree: PredicateTree, _ entity: SQLEntity) throws -> PredicateTree? {
         if case .and(let parts) = tree {
             let left = try parts.compactMap { try translatable($0, entity) }
@@ -111,7 +111,7 @@ extension SQLReader {
     }
 }
 
-/// Rows that SQL has found, to be filtered further.
+/// Rows found by SQL, to be filtered further.
 private final class FoundRows: RowTable {
     private let rows: RowList
     private let reader: SQLReader
@@ -132,7 +132,7 @@ private final class FoundRows: RowTable {
 }
 
 extension StorableValue {
-    /// The value as Foundation has it.
+    /// The value as a Foundation type.
     fileprivate var plainValue: Any? {
         switch self {
         case .null: nil

@@ -11,7 +11,7 @@ extension SQLMany.Element {
 }
 
 extension SQLTranslator {
-    /// An operand as a collection; a nil instead of one has no elements.
+    /// Returns an operand as a collection; nil instead of one has no elements.
     func many(_ operand: SQLOperand) throws -> SQLMany {
         switch operand {
         case .many(let many): return many
@@ -23,7 +23,7 @@ extension SQLTranslator {
         }
     }
 
-    /// Values, each of which is an element.
+    /// Returns a collection of values.
     func many(_ terms: [SQLTerm]) throws -> SQLMany {
         let (values, kind) = try unified(terms)
         let scope = SQLScope()
@@ -46,7 +46,7 @@ extension SQLTranslator {
             order: constant.shape.elements.contains(.unordered) ? nil : "\(alias).rowid")
     }
 
-    /// How a collection of constants is bound where its elements stand for themselves.
+    /// Returns the form in which a collection of constants is bound.
     private func list(_ constant: SQLConstant) throws -> (SQLListForm, SQLKind) {
         let elements = constant.shape.elements
         let kinds = elements.intersection([.number, .notANumber, .text, .date, .data, .uuid, .url, .object, .entity, .other])
@@ -64,9 +64,9 @@ extension SQLTranslator {
         }
     }
 
-    // MARK: Operators of key paths
+    // MARK: Collection operators
 
-    /// `@count` and its like.
+    /// Translates a collection operator such as `@count`.
     func collectionOperator(_ name: String, _ rest: ArraySlice<String>, of operand: SQLOperand) throws -> SQLOperand {
         if name == "@count" {
             guard rest.isEmpty else { throw invalid(.unsupported, "Nothing can follow @count") }
@@ -99,7 +99,7 @@ extension SQLTranslator {
         }
     }
 
-    /// Equal elements once.
+    /// Returns the distinct elements.
     private func distinct(_ many: SQLMany) -> SQLMany {
         let scope = SQLScope()
         let alias = nextAlias()
@@ -121,7 +121,7 @@ extension SQLTranslator {
 
     // MARK: Sets
 
-    /// `UNION` and its like: equal elements are one, and numbers are what they are worth.
+    /// Translates a set operator such as `UNION`: equal elements are one, and numbers are compared by value.
     func setOperation(_ operation: ExpressionTree.SetOperator, _ left: SQLMany, _ right: SQLMany) throws -> SQLMany {
         let (_, kind) = try unified([left.value, right.value])
         func column(_ term: SQLTerm) -> SQLFragment {
@@ -152,7 +152,7 @@ extension SQLTranslator {
         return SQLMany(scope: scope, conditions: [], element: .term(SQLTerm(sql: "\(alias).value", kind: result)))
     }
 
-    /// The elements of a collection that match.
+    /// Returns the elements of a collection that match.
     func subquery(_ collection: ExpressionTree, _ name: String, _ condition: PredicateTree) throws -> SQLMany {
         var source = try many(operand(collection))
         let outer = variables[name]
@@ -164,7 +164,7 @@ extension SQLTranslator {
 
     // MARK: Elements
 
-    /// `names[0]`, `names[FIRST]` and its like.
+    /// Translates `names[0]`, `names[FIRST]` and similar expressions.
     func element(_ collection: SQLOperand, _ index: ExpressionTree.ElementIndex) throws -> SQLTerm {
         if case .term(let term) = collection, term.isNull { return .unknown }
         if case .size = index {

@@ -1,9 +1,9 @@
 internal import Predicates
 
 extension SQLTranslator {
-    /// Whether two values are worth the same.
+    /// Translates the equality of two values.
     ///
-    /// - Parameter asksForNil: whether a nil that is written asks whether the other has a value.
+    /// - Parameter asksForNil: Whether a literal nil tests whether the other side has a value.
     func equality(
         _ left: SQLTerm, _ right: SQLTerm, _ options: PredicateComparison.Options, asksForNil: Bool
     ) throws -> SQLFragment {
@@ -35,7 +35,7 @@ extension SQLTranslator {
         return "\(SQLBinding.constant(number, .key(root: ObjectIdentifier(entity.rootEntity))))"
     }
 
-    /// False, and unknown where a value is nil: what the values are can never match.
+    /// Returns false, or unknown where a value is nil, for values that can never match.
     func never(_ left: SQLTerm, _ right: SQLTerm) -> SQLFragment {
         let tests = [left, right].filter { $0.constant == nil }.map { "\($0.sql) IS NULL" as SQLFragment }
         return tests.isEmpty ? "0" : "((\(tests.joined(by: " OR "))) AND NULL)"
@@ -46,11 +46,11 @@ extension SQLTranslator {
         return first.isComparable && second.isComparable
     }
 
-    /// Compares by order.
+    /// Translates a comparison by order.
     ///
     /// - Parameters:
-    ///   - operation: the operator in SQL.
-    ///   - code: the operator as ``SQLFunctions`` numbers them.
+    ///   - operation: The operator in SQL.
+    ///   - code: The number of the operator in ``SQLFunctions``.
     func order(
         _ left: SQLTerm, _ operation: SQLFragment, _ code: Int64, _ right: SQLTerm, _ options: PredicateComparison.Options
     ) throws -> SQLFragment {
@@ -68,8 +68,8 @@ extension SQLTranslator {
         }
     }
 
-    /// Decimal numbers that no other number stands for are kept as bytes, which SQLite takes for more than any number: they are looked at one
-    /// by one, all others by an index.
+    /// Decimal numbers that no other number equals are stored as blobs, which SQLite orders after all numbers: they are compared one by
+    /// one, all others by an index.
     private func numberOrder(_ left: SQLTerm, _ operation: SQLFragment, _ code: Int64, _ right: SQLTerm) -> SQLFragment {
         let exactly: SQLFragment = "CoreDataCompare(\(SQLBinding.integer(code)), \(left.forFunctions), \(right.forFunctions))"
         guard areComparable(left, right), !(left.mayBeLongDecimal && right.mayBeLongDecimal) else { return exactly }
@@ -79,7 +79,7 @@ extension SQLTranslator {
         return "((\(plainly) AND \(decimal) < x'') OR (\(decimal) >= x'' AND \(exactly)))"
     }
 
-    /// A count compared with 0: whether there is anything takes less than counting it. Nil for any other comparison.
+    /// Translates the comparison of a count with 0: testing existence costs less than counting. Returns nil for any other comparison.
     private func emptiness(_ left: SQLTerm, _ operation: PredicateComparison.Operator, _ right: SQLTerm) -> SQLFragment? {
         let from: SQLFragment
         var operation = operation
@@ -108,7 +108,7 @@ extension SQLTranslator {
 
     // MARK: Text
 
-    /// Equal text has equal characters, however it is spelled: bytes decide where there is one spelling, or few.
+    /// Translates the equality of strings by their characters, in any spelling: bytes are compared where there are few spellings.
     private func equalText(_ left: SQLTerm, _ right: SQLTerm, _ options: PredicateComparison.Options) -> SQLFragment {
         if options.folds { return "\(folded(left, options)) = \(folded(right, options))" }
         let (value, constant) = left.constant == nil ? (left, right) : (right, left)
@@ -124,7 +124,7 @@ extension SQLTranslator {
         }
     }
 
-    /// The texts that begin with the same bytes as all spellings of a constant do, which an index finds.
+    /// Returns the range of strings with the prefix of all spellings of a constant, for which an index is used.
     private func range(
         _ value: SQLTerm, _ constant: SQLConstant, _ first: SQLConstantForm = .prefix, _ end: SQLConstantForm = .afterPrefix
     ) -> SQLFragment {
@@ -133,13 +133,13 @@ extension SQLTranslator {
         return "\(value.sql) >= \(low) AND \(value.sql) < \(high)"
     }
 
-    /// Text with case and marks folded.
+    /// Returns a string with case and diacritics folded.
     func folded(_ text: SQLTerm, _ options: PredicateComparison.Options) -> SQLFragment {
         if let constant = text.constant { return "\(SQLBinding.constant(constant.number, .folded(options)))" }
         return "CoreDataFold(\(text.sql), \(options.binding))"
     }
 
-    /// BEGINSWITH and its like.
+    /// Translates a string operator such as BEGINSWITH.
     func text(
         _ left: SQLOperand, _ operation: TextOperator, _ right: SQLOperand, _ options: PredicateComparison.Options
     ) throws -> SQLFragment {
@@ -171,7 +171,7 @@ extension SQLTranslator {
             switch operation {
             case .beginsWith:
                 if constant.shape.spellings != 1 { return "(\(range(text, constant)) AND \(call))" }
-                // ASCII is what it looks like, unless a mark follows. All marks come after U+0300: few texts need a closer look.
+                // ASCII matches by bytes, unless a mark follows. All marks are at least U+0300: few strings need further comparison.
                 let mark = SQLBinding.constant(constant.number, .withMark)
                 return "(\(range(text, constant)) AND (\(text.sql) < \(mark) OR \(call)))"
             case .like: return "(\(range(text, constant, .patternPrefix, .afterPatternPrefix)) AND \(call))"
@@ -183,15 +183,15 @@ extension SQLTranslator {
 }
 
 extension SQLTerm {
-    /// Whether it is a constant that is no number, though its type is one.
+    /// Whether the value is the constant NaN.
     fileprivate var isNotANumber: Bool { constant?.shape.kind == .notANumber }
 
-    /// Whether it may be a decimal number that is kept as bytes.
+    /// Whether the value may be a decimal number stored as a blob.
     fileprivate var mayBeLongDecimal: Bool { if case .number(.decimal) = kind { constant == nil } else { false } }
 }
 
 extension PredicateComparison.Options {
-    /// Whether case or marks count for nothing.
+    /// Whether case or diacritics are ignored.
     var folds: Bool { !isDisjoint(with: [.caseInsensitive, .diacriticInsensitive]) }
     var binding: SQLBinding { .integer(Int64(rawValue)) }
 }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Predicates
 
 extension SQLTranslator {
-    /// An expression as an operand.
+    /// Translates an expression to an operand.
     func operand(_ expression: ExpressionTree) throws -> SQLOperand {
         if let grouped = try grouping?.operand(for: expression, self) { return grouped }
         switch expression {
@@ -66,7 +66,7 @@ extension SQLTranslator {
         return .term(term)
     }
 
-    /// An operand as one value.
+    /// Returns an operand as one value.
     func term(_ operand: SQLOperand) throws -> SQLTerm {
         switch operand {
         case .term(let term): return term
@@ -76,9 +76,9 @@ extension SQLTranslator {
         }
     }
 
-    // MARK: Calculations
+    // MARK: Arithmetic
 
-    /// Two numbers, or dates and numbers, combined.
+    /// Translates arithmetic on two numbers, or on dates and numbers.
     func calculation(
         _ operation: ExpressionTree.ArithmeticOperator, _ left: SQLTerm, _ right: SQLTerm
     ) throws -> SQLTerm {
@@ -116,7 +116,7 @@ extension SQLTranslator {
             sql: "CoreDataCalculate(\(code), \(left.forFunctions), \(right.forFunctions))", kind: .number(isDecimal ? .any : .plain))
     }
 
-    /// A date so many seconds later or earlier.
+    /// Returns a date shifted by seconds.
     private func moved(_ date: SQLTerm, _ operation: ExpressionTree.ArithmeticOperator, _ seconds: SQLTerm) throws -> SQLTerm {
         if seconds.number?.isComparable ?? false {
             let sign: SQLFragment = operation == .add ? "+" : "-"
@@ -126,7 +126,7 @@ extension SQLTranslator {
         return SQLTerm(sql: "CoreDataCalculate(\(code), \(date.asReal), \(seconds.sql))", kind: .date)
     }
 
-    // MARK: One of two values
+    // MARK: Conditionals
 
     private func conditional(_ condition: PredicateTree, _ value: SQLTerm, _ otherwise: SQLTerm) throws -> SQLTerm {
         let test = try predicate(condition)
@@ -134,7 +134,7 @@ extension SQLTranslator {
         return SQLTerm(sql: "(CASE WHEN \(test) THEN \(terms[0]) ELSE \(terms[1]) END)", kind: kind)
     }
 
-    /// Several values as the values of one kind.
+    /// Returns several values as values of one kind.
     func unified(_ terms: [SQLTerm]) throws -> ([SQLFragment], SQLKind) {
         let known = terms.filter { !$0.isNull }
         guard let first = known.first else { return (terms.map { _ in "NULL" }, .null) }
@@ -181,7 +181,7 @@ extension SQLTranslator {
 }
 
 extension SQLTerm {
-    /// Nil that comes out of a calculation.
+    /// Nil as the result of an operation.
     static let unknown = SQLTerm(sql: "NULL", kind: .null)
     static let zero = SQLTerm(sql: "0", kind: .number(.integer))
     static let allBits = SQLTerm(sql: "-1", kind: .number(.integer))

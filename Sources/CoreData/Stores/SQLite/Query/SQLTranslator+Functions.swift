@@ -1,16 +1,16 @@
 internal import Foundation
 internal import Predicates
 
-/// What is made of many values.
+/// The aggregates of collections.
 enum SQLAggregate: String {
     case sum, count, min, max, average, median, mode, stddev
 
-    /// The collection operators of key paths that give a collection again.
+    /// The collection operators whose result is a collection.
     static let collections: Set<String> = [
         "@unionOfObjects", "@distinctUnionOfObjects", "@unionOfArrays", "@distinctUnionOfArrays", "@unionOfSets", "@distinctUnionOfSets",
     ]
 
-    /// An operator of key paths.
+    /// Creates the aggregate of a collection operator.
     init?(operator name: String) {
         switch name {
         case "@sum": self = .sum
@@ -21,14 +21,14 @@ enum SQLAggregate: String {
         }
     }
 
-    /// A function by Apple's name.
+    /// Creates the aggregate of Apple's function name.
     init?(function name: String) {
         self.init(rawValue: name.lowercased().hasSuffix(":") ? String(name.lowercased().dropLast()) : name.lowercased())
     }
 }
 
 extension SQLTranslator {
-    /// A function of the expression language.
+    /// Translates a function of the expression language.
     func function(_ name: String, _ arguments: [ExpressionTree]) throws -> SQLTerm {
         if let aggregate = SQLAggregate(function: name) {
             return try self.aggregate(aggregate, of: gathered(arguments.map { try operand($0) }))
@@ -40,7 +40,7 @@ extension SQLTranslator {
         switch (plain, terms.count) {
         case ("now", 0): return SQLTerm(sql: "\(SQLBinding.now)", kind: .date)
         case ("noindex", 1):
-            // A plus sign keeps SQLite from looking for an index.
+            // A plus sign prevents SQLite from using an index.
             var term = terms[0]
             (term.sql, term.isColumn) = ("+\(term.sql)", false)
             return term
@@ -53,7 +53,7 @@ extension SQLTranslator {
         return try call("CoreDataCall", name, terms, kind: Self.kind(of: plain, terms))
     }
 
-    /// A method called through `FUNCTION`; the operand is the first argument.
+    /// Translates a method called with `FUNCTION`; the operand is the first argument.
     func method(_ name: String, _ arguments: [ExpressionTree]) throws -> SQLTerm {
         try ValueOperations.check(method: name, argumentCount: arguments.count - 1, clause: clause)
         let terms = try arguments.map { try term(operand($0)) }
@@ -68,7 +68,7 @@ extension SQLTranslator {
         return try call("CoreDataCallMethod", name, terms, kind: kind)
     }
 
-    /// A call of the evaluator's own function.
+    /// Returns a call of the evaluator's function.
     private func call(_ function: SQLFragment, _ name: String, _ terms: [SQLTerm], kind: SQLKind) throws -> SQLTerm {
         for term in terms where term.kind.code == "?" { throw unsupported("\(name) cannot be given \(term.kind.name).") }
         let codes = terms.map(\.kind.code).joined()
@@ -85,9 +85,9 @@ extension SQLTranslator {
         }
     }
 
-    // MARK: Of many values
+    // MARK: Aggregates
 
-    /// The arguments of a function as one collection.
+    /// Returns the arguments of a function as one collection.
     private func gathered(_ operands: [SQLOperand]) throws -> SQLMany {
         func isMany(_ operand: SQLOperand) -> Bool {
             switch operand {
@@ -100,7 +100,7 @@ extension SQLTranslator {
         throw unsupported("A function takes either one collection or single values.")
     }
 
-    /// What is made of the elements of a collection.
+    /// Returns an aggregate of a collection's elements.
     func aggregate(_ aggregate: SQLAggregate, of many: SQLMany) throws -> SQLTerm {
         let (call, kind) = try self.aggregate(aggregate, of: many.value)
         return SQLTerm(
@@ -108,7 +108,7 @@ extension SQLTranslator {
         )
     }
 
-    /// The call of an aggregate function in SQL. Nil counts for nothing.
+    /// Returns the call of an aggregate function in SQL, which ignores nil.
     func aggregate(_ aggregate: SQLAggregate, of value: SQLTerm) throws -> (SQLFragment, SQLKind) {
         if value.isNull {
             switch aggregate {
@@ -139,17 +139,17 @@ extension SQLTranslator {
         }
     }
 
-    /// An aggregate that the evaluator computes of all values at once.
+    /// Returns an aggregate that the evaluator computes from all values at once.
     private func collected(_ aggregate: SQLAggregate, _ value: SQLTerm, _ kind: SQLKind) -> (SQLFragment, SQLKind) {
         let name = SQLBinding.text(aggregate == .average ? "@avg" : aggregate.rawValue)
         let call: SQLFragment = "CoreDataAggregate(\(name), \(SQLBinding.text(value.kind.code)), \(value.forFunctions))"
-        // The sum of nothing is 0; all else of nothing is nil.
+        // The sum of no values is 0; other aggregates of none are nil.
         return (aggregate == .sum ? "COALESCE(\(call), 0)" : call, kind)
     }
 }
 
 extension ExpressionTree.ArithmeticOperator {
-    /// A calculation by Apple's name for it as a function, in lower case.
+    /// Creates the operator of Apple's function name, in lower case.
     init?(functionName name: String) {
         switch name {
         case "add:to:": self = .add

@@ -1,7 +1,7 @@
 internal import Predicates
 
 extension SQLTranslator {
-    /// IN and CONTAINS: whether a value is an element of a collection, or a part of a text.
+    /// Translates IN and CONTAINS: whether a value is an element of a collection, or a substring.
     func membership(of element: SQLOperand, in collection: SQLOperand, _ options: PredicateComparison.Options) throws -> SQLFragment {
         switch collection {
         case .term(let text) where text.kind.family == .text:
@@ -60,7 +60,7 @@ extension SQLTranslator {
         }
     }
 
-    // MARK: What a SELECT finds
+    // MARK: Results of a SELECT
 
     private func membership(of value: SQLTerm, in many: SQLMany, _ options: PredicateComparison.Options) throws -> SQLFragment {
         var many = many
@@ -69,7 +69,7 @@ extension SQLTranslator {
             throw unsupported("What a transformer made of a value cannot be compared.")
         }
         let from = many.from()
-        // Where nothing can be found: unknown as soon as a nil is met, else false.
+        // For an impossible match: unknown where a nil is found, otherwise false.
         let unknown: SQLFragment
         if value.isNull {
             unknown = "(EXISTS (SELECT 1\(from)) AND NULL)"

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Predicates
 
 extension SQLTranslator {
-    /// Follows a key path.
+    /// Translates a key path.
     func follow(_ keys: ArraySlice<String>, from base: SQLOperand) throws -> SQLOperand {
         var current = base
         var rest = keys
@@ -18,7 +18,7 @@ extension SQLTranslator {
         return current
     }
 
-    /// The row of an object, joined when that has not happened yet.
+    /// Returns the row of an object, and joins it if needed.
     func row(of object: SQLObject) -> SQLAlias {
         object.row ?? object.scope.row(of: object.entity.table, key: object.key) { nextAlias() }
     }
@@ -95,7 +95,7 @@ extension SQLTranslator {
 
     // MARK: To many
 
-    /// The objects of a to-many relationship, joined to the tables of a scope.
+    /// Returns the objects of a to-many relationship, joined to the tables of a scope.
     private func related(
         _ relation: SQLToMany, _ property: NSPropertyDescription, owner: SQLFragment, _ scope: SQLScope, conditions: [SQLFragment]
     ) throws -> SQLMany {
@@ -116,12 +116,12 @@ extension SQLTranslator {
             element = SQLObject(entity: entity, key: "\(alias).\(join.other)", scope: scope, row: nil)
             order = join.orderColumn.map { "\(alias).\($0)" }
         }
-        // Objects of several owners have no order among each other.
+        // The objects of several owners are unordered.
         return SQLMany(
             scope: scope, conditions: conditions + [condition], element: .object(element), order: conditions.isEmpty ? order : nil)
     }
 
-    /// The table of pairs; of a relationship that is its own inverse, a pair counts in both directions, whichever stands there.
+    /// Returns the join table; for a relationship that is its own inverse, each pair in both directions.
     private func pairs(of join: SQLJoin) -> SQLFragment {
         guard join.isReflexive else { return "\(join.table)" }
         let order: SQLFragment = join.orderColumn.map { ", \($0)" } ?? ""
@@ -143,7 +143,7 @@ extension SQLTranslator {
         switch try step(key, from: object) {
         case .term(let term): many.element = .term(term)
         case .object(let next):
-            // Where an element leads to none, there is none.
+            // An element without a destination is excluded.
             if key != "objectID" || next.key.sql != object.key.sql { many.conditions.append("\(next.key) IS NOT NULL") }
             many.element = .object(next)
         case .many, .list, .constants: throw unsupported("“\(key)” leads to collections of collections.")
@@ -158,14 +158,14 @@ extension SQLTranslator {
         "lastPathComponent": .text, "pathExtension": .text,
     ]
 
-    /// What a key leads to from a value that is no object.
+    /// Translates a key of a value that is not an object.
     private func value(_ key: String, of term: SQLTerm) throws -> SQLTerm {
         if key.uppercased() == "SELF" || term.isNull { return term }
         switch term.kind {
         case .entity where key == "name": return entityName(term)
         case .text:
             guard let kind = Self.textKeys[key] else {
-                // Finds that there is no such key, and says so.
+                // Throws the error of an unknown key.
                 _ = try ValueOperations.read(key, of: .string(""), clause: clause)
                 throw unsupported("SQL cannot read “\(key)” of a text.")
             }

@@ -1,24 +1,25 @@
 internal import Foundation
 internal import Predicates
 
-/// Writes predicates and expressions as SQL, for the tables of one store.
+/// Translates predicates and expressions to SQL, for the tables of one store.
 ///
-/// Each method agrees with the evaluator: an unknown answer is NULL, values of different kinds are never equal, and what SQLite has no
-/// operation for is done by functions that are the evaluator's own (``SQLFunctions``). What cannot be said in SQL is an error that names the clause.
+/// Each method agrees with the evaluator: an unknown result is NULL, values of different kinds are never equal, and operations that
+/// SQLite lacks are performed by functions that call the evaluator (``SQLFunctions``). An expression without SQL is an error that names
+/// the clause.
 final class SQLTranslator {
     let schema: SQLSchema
-    /// The classes of the request's constants, by their numbers.
+    /// The classes of the request's constants, by number.
     private let constants: [SQLConstantClass]
     private var aliases = 0
-    /// What the evaluated object is.
+    /// The evaluated object.
     var root: SQLOperand
-    /// What variables stand for.
+    /// The operands of variables.
     var variables: [String: SQLOperand] = [:]
-    /// What the columns of groups stand for, where rows are grouped.
+    /// The grouping of rows, if there is one.
     var grouping: SQLGrouping?
-    /// The comparison that is being written, for messages.
+    /// The comparison being translated, for messages.
     private var current: PredicateComparison?
-    /// What is being written where there is no comparison.
+    /// The part being translated outside of comparisons.
     var place = ""
 
     init(schema: SQLSchema, constants: [SQLConstantClass], entity: SQLEntity, scope: SQLScope) {
@@ -37,7 +38,7 @@ final class SQLTranslator {
 
     // MARK: Predicates
 
-    /// A predicate as an expression that is 1, 0 or NULL.
+    /// Translates a predicate to an expression that is 1, 0 or NULL.
     func predicate(_ tree: PredicateTree) throws -> SQLFragment {
         switch tree {
         case .true: return "1"
@@ -60,7 +61,7 @@ final class SQLTranslator {
         return balanced(try parts.map { try predicate($0) }[...], word)
     }
 
-    /// SQLite limits how deep an expression is, and a row of ANDs is as deep as it is long.
+    /// Combines parts in a balanced tree: SQLite limits the depth of expressions, and a chain of ANDs is as deep as it is long.
     func balanced(_ parts: ArraySlice<SQLFragment>, _ word: SQLFragment) -> SQLFragment {
         if parts.count <= 32 { return "(\(parts.map { "\($0)" as SQLFragment }.joined(by: word)))" }
         let middle = parts.startIndex + parts.count / 2
@@ -79,7 +80,7 @@ final class SQLTranslator {
         return try compare(left, comparison.operator, right, comparison.options)
     }
 
-    /// Compares two operands as a comparison without ANY or ALL does.
+    /// Compares two operands without a modifier.
     func compare(
         _ left: SQLOperand, _ operation: PredicateComparison.Operator, _ right: SQLOperand, _ options: PredicateComparison.Options
     ) throws -> SQLFragment {
@@ -113,9 +114,9 @@ final class SQLTranslator {
         return "(\(low) AND \(high))"
     }
 
-    // MARK: Each element
+    // MARK: Modifiers
 
-    /// ANY and ALL, which are never unknown.
+    /// Translates ANY and ALL, which are never unknown.
     private func each(_ left: SQLOperand, _ comparison: PredicateComparison, _ right: SQLOperand) throws -> SQLFragment {
         let isAll = comparison.modifier == .all
         func compared(_ element: SQLOperand) throws -> SQLFragment { try compare(element, comparison.operator, right, comparison.options) }
@@ -141,18 +142,18 @@ final class SQLTranslator {
 
     // MARK: Errors
 
-    /// The clause that is being written.
+    /// The clause being translated.
     var clause: String {
         if let current { return PredicateTree.comparison(current).withConstants.description }
         return place
     }
 
-    /// A mistake in the predicate, which every store finds.
+    /// Returns the error of an invalid predicate, which every store reports.
     func invalid(_ kind: InvalidPredicateError.Kind, _ message: String) -> InvalidPredicateError {
         InvalidPredicateError(kind: kind, message: "\(message), in the clause \(clause)")
     }
 
-    /// Something that has a meaning, but not in SQL.
+    /// Returns the error of a valid expression without SQL.
     func unsupported(_ reason: String) -> NSError { SQLQueryError.untranslatable(clause, reason) }
 
     func constantClass(_ number: Int) -> SQLConstantClass { constants[number] }
@@ -160,7 +161,7 @@ final class SQLTranslator {
 
 /// The errors of fetches that SQL cannot answer.
 enum SQLQueryError {
-    /// Says that a clause has no SQL, and what to do about it.
+    /// Returns the error of a clause without SQL, and what to do about it.
     static func untranslatable(_ clause: String, _ reason: String) -> NSError {
         CoreDataError.make(
             NSPersistentStoreUnsupportedRequestTypeError,
@@ -170,13 +171,13 @@ enum SQLQueryError {
             info: [untranslatableKey: true])
     }
 
-    /// What SQLite says of statements that are beyond its limits, which are those of the library that is installed.
+    /// SQLite's messages for statements beyond its limits, which depend on the installed library.
     private static let limits = [
         "parser stack overflow", "too many SQL variables", "too many terms in compound SELECT", "Expression tree is too large",
         "tables in a join", "too many columns", "query aborted",
     ]
 
-    /// Whether SQLite refused a statement for its size.
+    /// Returns whether SQLite rejected a statement for its size.
     static func isTooComplex(_ error: any Error) -> Bool {
         guard let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError, cause.domain == NSSQLiteErrorDomain else {
             return false
@@ -184,7 +185,7 @@ enum SQLQueryError {
         return limits.contains { cause.localizedDescription.contains($0) }
     }
 
-    /// Says that a request is beyond SQLite's limits.
+    /// Returns the error of a request beyond SQLite's limits.
     static func tooComplex(_ request: StoreQuery, _ cause: any Error) -> NSError {
         CoreDataError.make(
             NSPersistentStoreUnsupportedRequestTypeError,

@@ -1,22 +1,22 @@
 internal import Foundation
 internal import Predicates
 
-/// Turns the values of transformable and composite attributes into bytes and back: by the transformer that the attribute names, or by keyed
-/// archives where it names none.
+/// Converts values of transformable and composite attributes to data and back: with the attribute's transformer, or by keyed archiving
+/// where it has none.
 enum SQLArchive {
-    /// The value that bytes stand for; nil where nothing here can tell.
+    /// Returns the value of data; nil where it cannot be determined.
     static func value(of data: Data, _ attribute: NSAttributeDescription) throws -> Any? {
         if attribute.attributeType == .compositeAttributeType { return try composite(in: data) }
         guard let name = attribute.valueTransformerName, !name.isEmpty else { return try object(in: data) }
         guard let transformer = ValueTransformer(forName: NSValueTransformerName(name)) else { throw missing(name, attribute) }
-        // Those that open archives are the wrong way round, and Core Data turns them.
+        // Unarchiving transformers work in the reverse direction, which Core Data accounts for.
         return transformer is NSSecureUnarchiveFromDataTransformer
             ? transformer.transformedValue(data) : transformer.reverseTransformedValue(data)
     }
 
-    /// The bytes that a store keeps of a value.
+    /// Returns the data that a store keeps of a value.
     ///
-    /// - Throws: code 134030 for a value that cannot be turned into bytes.
+    /// - Throws: Code 134030 for a value that cannot be converted to data.
     static func data(of value: Any, _ attribute: NSAttributeDescription) throws -> Data {
         if attribute.attributeType != .compositeAttributeType, let name = attribute.valueTransformerName, !name.isEmpty {
             guard let transformer = ValueTransformer(forName: NSValueTransformerName(name)) else { throw missing(name, attribute) }
@@ -50,15 +50,15 @@ enum SQLArchive {
             next: "Call ValueTransformer.setValueTransformer(_:forName:) before the store is used.")
     }
 
-    /// The elements of a composite attribute by their names; nil where the archive holds something else.
+    /// Returns the elements of a composite attribute by name; nil where the archive contains something else.
     static func composite(in data: Data) throws -> [String: Any]? {
         let archive = try KeyedArchive(data)
         return try (archive.value(of: archive.rootIndex) ?? object(in: data)) as? [String: Any]
     }
 
-    /// The object at the top of a keyed archive.
+    /// Returns the root object of a keyed archive.
     static func object(in data: Data) throws -> Any? {
-        // Foundation's reader stops the program at some damaged archives; ours throws.
+        // Foundation's unarchiver stops the program at some damaged archives; this one throws.
         _ = try KeyedArchive(data)
         let unarchiver = try NSKeyedUnarchiver(forReadingFrom: data)
         unarchiver.requiresSecureCoding = false
@@ -69,7 +69,7 @@ enum SQLArchive {
         return object
     }
 
-    /// A value as an object that can be archived; nil where it cannot.
+    /// Returns a value as an object that can be archived; nil where it cannot.
     static func archivable(_ value: Any) -> Any? {
         switch value {
         case let text as String: return text as NSString

@@ -1,17 +1,17 @@
 internal import Foundation
 internal import Synchronization
 
-/// The place of a row in the cache.
+/// The cache entry of a row.
 struct SQLCacheEntry: ~Copyable {
-    /// The slots of a row; or an odd number: a state of the store, doubled and one more. Who has read an older state may put nothing here.
+    /// The slots of a row; or an odd number, which encodes an epoch: a reader of an earlier state must not store a row here.
     let value: Atomic<UInt>
-    /// When the row was last known to be as it is in the store, in nanoseconds of the system's uptime.
+    /// The time at which the row was last known to be current, in nanoseconds of the system's uptime.
     let time: Atomic<UInt64>
 
     static let pageSize = 256
     static let pageBytes = pageSize * MemoryLayout<SQLCacheEntry>.stride
 
-    /// A page of entries that have no rows. Whoever asks owns it.
+    /// Creates a page of empty entries, which the caller owns.
     static func makePage(since epoch: UInt64) -> UnsafeMutablePointer<SQLCacheEntry> {
         let page = UnsafeMutablePointer<SQLCacheEntry>.allocate(capacity: pageSize)
         for index in 0..<pageSize {
@@ -22,14 +22,14 @@ struct SQLCacheEntry: ~Copyable {
 
     static func noRow(since epoch: UInt64) -> UInt { UInt(truncatingIfNeeded: epoch) << 1 | 1 }
 
-    /// The row of a value.
+    /// Returns the row of a value.
     @inline(__always) static func slots(_ value: UInt) -> UnsafeMutableRawPointer? {
         value & 1 != 0 ? nil : UnsafeMutableRawPointer(bitPattern: value)
     }
 }
 
-/// The pages of keys that lie close, by their number.
-// Its length is fixed; the pages are atomics. A table owns it, and frees it when nobody looks at it any more.
+/// The pages of consecutive keys, by page number.
+// Its length is fixed; the pages are atomics. A table owns it, and frees it when no reader uses it any more.
 final class SQLPageDirectory: @unchecked Sendable {
     let count: Int
     private let pages: UnsafeMutablePointer<Atomic<UInt>>
@@ -52,24 +52,24 @@ final class SQLPageDirectory: @unchecked Sendable {
 
 /// The pages of the rows of one table.
 ///
-/// Looking for a page takes no lock where keys lie close, which is almost always: SQLite counts them up. The lock is taken to add and remove pages, and
-/// by a save that files its rows, so that none goes to a page that has just been removed.
-// `lock` guards `sparse`, `pageCount` and what the directory has; the rest are atomics.
+/// Finding a page takes no lock for dense keys, the usual case, because SQLite assigns them consecutively. The lock is taken to add and
+/// remove pages, and by a save that caches its rows, so that no row is added to a removed page.
+// `lock` guards `sparse`, `pageCount` and the contents of the directory; the rest are atomics.
 final class SQLCacheTable: @unchecked Sendable {
     let lock = Mutex()
-    /// Retained.
+    /// The directory, retained.
     private let directory = Atomic<UInt>(0)
     private var sparse: [Int64: UnsafeMutablePointer<SQLCacheEntry>] = [:]
     private let hasSparse = Atomic<Bool>(false)
     private var pageCount = 0
-    /// The state of the store of which new pages know at least.
+    /// The minimum epoch of new pages.
     private var epoch: UInt64 = 1
 
     @inline(__always) private var known: Unmanaged<SQLPageDirectory>? {
         UnsafeRawPointer(bitPattern: directory.load(ordering: .sequentiallyConsistent)).map(Unmanaged.fromOpaque)
     }
 
-    /// The page of a number; nil where there is none. Who looks has said so.
+    /// Returns the page with a number; nil where there is none. The caller has called ``SQLGrace/begin()``.
     @inline(__always) func page(_ number: Int64) -> UnsafeMutablePointer<SQLCacheEntry>? {
         if let known {
             let found = known._withUnsafeGuaranteedRef { directory in
@@ -86,9 +86,9 @@ final class SQLCacheTable: @unchecked Sendable {
         return sparse[number]
     }
 
-    /// The page of a number, which is made where there is none. Under the lock.
+    /// Returns the page with a number, and creates it if needed. Call it under the lock.
     ///
-    /// - Parameter leftovers: gets what is to be given up.
+    /// - Parameter leftovers: Collects what is to be released.
     func pageForWriting(_ number: Int64, _ leftovers: inout [SQLGrace.Leftover], isNew: inout Bool) -> UnsafeMutablePointer<SQLCacheEntry> {
         if let directory = known?.takeUnretainedValue(), number >= 0, number < Int64(directory.count), let page = directory[Int(number)] {
             return page
@@ -97,7 +97,7 @@ final class SQLCacheTable: @unchecked Sendable {
         let page = SQLCacheEntry.makePage(since: epoch)
         isNew = true
         pageCount += 1
-        // There may be four times as many places as pages.
+        // The directory may have four times as many places as there are pages.
         guard number >= 0, number < Int64(pageCount) * 4 + 64 else {
             sparse[number] = page
             hasSparse.store(true, ordering: .sequentiallyConsistent)
@@ -107,7 +107,7 @@ final class SQLCacheTable: @unchecked Sendable {
         return page
     }
 
-    /// A directory with a place for a number. Sparse pages that it has a place for move there.
+    /// Returns a directory with a place for a number, and moves sparse pages to it that it has places for.
     private func room(for number: Int, _ leftovers: inout [SQLGrace.Leftover]) -> SQLPageDirectory {
         let old = known
         if let old = old?.takeUnretainedValue(), number < old.count { return old }
@@ -124,11 +124,11 @@ final class SQLCacheTable: @unchecked Sendable {
     /// The number of places in the directory.
     var directoryCount: Int { known?.takeUnretainedValue().count ?? 0 }
 
-    /// Calls `body` with some of the pages, and takes out those for which it answers false. Under the lock.
+    /// Calls `body` with some of the pages, and removes those for which it returns false. Call it under the lock.
     ///
     /// - Parameters:
-    ///   - range: places in the directory; all other pages where it is nil.
-    ///   - epoch: the state of the store.
+    ///   - range: The places in the directory; nil for all other pages.
+    ///   - epoch: The current epoch.
     func keepPages(
         _ range: Range<Int>?, since epoch: UInt64, _ change: inout SQLCacheChange,
         where body: (UnsafeMutablePointer<SQLCacheEntry>, inout SQLCacheChange) -> Bool
@@ -154,7 +154,7 @@ final class SQLCacheTable: @unchecked Sendable {
         }
     }
 
-    /// Takes out all pages. Under the lock.
+    /// Removes all pages. Call it under the lock.
     func detachAll(since epoch: UInt64) -> (pages: Int, leftovers: [SQLGrace.Leftover]) {
         var leftovers: [SQLGrace.Leftover] = []
         self.epoch = max(self.epoch, epoch)

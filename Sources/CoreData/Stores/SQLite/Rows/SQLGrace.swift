@@ -2,13 +2,13 @@ internal import CoreDataRuntime
 internal import Foundation
 internal import Synchronization
 
-/// Keeps what a cache has given up until nobody can be looking at it any more, so that looking takes no lock.
+/// Defers the release of objects removed from a cache until no reader can be using them, so that reads take no lock.
 ///
-/// Whoever looks says so in a counter, one of several, so that threads do not meet at one. What is given up waits until each counter has been
-/// seen at zero once: whoever began to look later cannot have found it.
+/// A reader increments a counter, one of several, so that threads do not contend for one. A removed object waits until each counter was
+/// seen at zero once: readers that began later cannot have found it.
 // The counters are atomics; `lock` guards the rest.
 final class SQLGrace: @unchecked Sendable {
-    /// What a cache has let go of.
+    /// An object removed from a cache.
     enum Leftover {
         case block(Unmanaged<RowBlock>)
         case page(UnsafeMutablePointer<SQLCacheEntry>)
@@ -16,17 +16,17 @@ final class SQLGrace: @unchecked Sendable {
     }
 
     private static let stripes = 16
-    /// So many bytes apart, threads that count do not disturb each other.
+    /// The distance of counters in bytes, which prevents false sharing.
     private static let distance = 64
-    /// Two counters for each stripe: new looks use one kind while the other comes to rest. Owned, and freed with the object.
+    /// Two counters for each stripe: new reads use one of them while the other drains. Owned, and freed with the object.
     private let counters: UnsafeMutableRawPointer
     private let kind = Atomic<Int>(0)
     private let lock = Mutex()
-    /// Whether something waits.
+    /// Whether objects are waiting.
     private let waits = Atomic<Bool>(false)
-    /// What is to wait next.
+    /// The objects that will wait next.
     private var young: [Leftover] = []
-    /// What waits for the counters in `unseen`, as bits.
+    /// The objects that wait for the counters in `unseen`, as bits.
     private var old: [Leftover] = []
     private var unseen: UInt32 = 0
 
@@ -43,9 +43,9 @@ final class SQLGrace: @unchecked Sendable {
         (counters + index &* Self.distance).assumingMemoryBound(to: Atomic<Int>.self)
     }
 
-    /// Begins to look.
+    /// Begins a read.
     ///
-    /// - Returns: what ``end(_:)`` is to be given.
+    /// - Returns: The argument for ``end(_:)``.
     @inline(__always) func begin() -> Int {
         // The threads' addresses differ in their upper bits.
         let stripe = Int(truncatingIfNeeded: (UInt64(coredata_thread()) &* 0x9E37_79B9_7F4A_7C15) >> 60)
@@ -56,13 +56,13 @@ final class SQLGrace: @unchecked Sendable {
 
     @inline(__always) func end(_ index: Int) { counter(index).pointee.subtract(1, ordering: .sequentiallyConsistent) }
 
-    /// Whether nobody looks who may have begun before: what nobody could find until then can be given up at once.
+    /// Whether no read is running that began before: objects that no reader has found can be released at once.
     var isIdle: Bool {
         for index in 0..<2 * Self.stripes where counter(index).pointee.load(ordering: .sequentiallyConsistent) != 0 { return false }
         return true
     }
 
-    /// Takes what nobody can find any more.
+    /// Adds removed objects.
     func add(_ leftovers: [Leftover]) {
         if leftovers.isEmpty { return }
         lock.lock()
@@ -71,13 +71,13 @@ final class SQLGrace: @unchecked Sendable {
         lock.unlock()
     }
 
-    /// What nobody looks at any more. Whoever takes it gives it up, without a lock.
+    /// Returns the objects that no reader uses any more, for the caller to release without a lock.
     func takeRested() -> [Leftover] {
         if !waits.load(ordering: .relaxed) { return [] }
         lock.lock()
         defer { lock.unlock() }
         var rested: [Leftover] = []
-        // What has waited, and then what has come meanwhile.
+        // First the objects that have waited, then those added meanwhile.
         for _ in 0..<2 {
             if unseen == 0 {
                 if young.isEmpty { break }
@@ -90,7 +90,7 @@ final class SQLGrace: @unchecked Sendable {
                 unseen &= ~(1 << UInt32(index))
             }
             if unseen != 0 {
-                // Those of the kind in use may never be seen at rest.
+                // The counters in use may never be seen at zero.
                 let used: UInt32 = kind.load(ordering: .relaxed) == 0 ? 0xFFFF : 0xFFFF_0000
                 if unseen & ~used == 0 { turn() }
                 break
@@ -104,7 +104,7 @@ final class SQLGrace: @unchecked Sendable {
 
     private func turn() { kind.store(1 - kind.load(ordering: .relaxed), ordering: .relaxed) }
 
-    /// Everything that waits, when nobody is left.
+    /// Returns all waiting objects, when there are no readers left.
     func takeAll() -> [Leftover] {
         lock.lock()
         defer { lock.unlock() }

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import Synchronization
 
-/// What is at the other end of a to-many relationship of one row.
+/// The related rows of one row by a to-many relationship.
 enum SQLRelated: Sendable {
-    /// Rows of one table: a part of what was read for many.
+    /// Rows of one table: a part of the result for many rows.
     case numbers(SQLRelatedPart, Range<Int>)
     case ids([NSManagedObjectID])
 
@@ -20,7 +20,7 @@ enum SQLRelated: Sendable {
     }
 }
 
-/// The numbers of related rows that one question has found for many.
+/// The related row numbers that one query has found for many rows.
 // Immutable.
 final class SQLRelatedPart: Sendable {
     let origin: RowOrigin
@@ -32,15 +32,15 @@ final class SQLRelatedPart: Sendable {
     }
 }
 
-/// Relationships that were read for many objects at once, until something changes.
+/// Caches relationships that were read for many objects at once, until something changes.
 ///
-/// They lie in several parts, so that threads seldom wait for each other. Each part knows of which generation its lists are: to forget all of them
-/// is to count up.
-// Each stripe has a lock of its own; `generation` is atomic.
+/// The entries are in several stripes, so that threads rarely wait for each other. Each stripe knows the generation of its lists:
+/// incrementing the generation invalidates all of them.
+// Each stripe has its own lock; `generation` is atomic.
 final class SQLRelatedCache: @unchecked Sendable {
     private struct Key: Hashable {
         let relationship: ObjectIdentifier
-        /// ``NSManagedObjectID/key``, which no two IDs of a store share that counts its rows.
+        /// The ``NSManagedObjectID/key``, which is unique among the IDs of a store with numbered rows.
         let key: Int64
     }
     private final class Stripe {
@@ -50,17 +50,17 @@ final class SQLRelatedCache: @unchecked Sendable {
     }
     private let stripes = (0..<16).map { _ in Stripe() }
     private let current = Atomic<UInt64>(1)
-    /// Long walks through a large graph leave lists behind that nobody asks for again.
+    /// The maximum size of a stripe: a traversal of a large graph leaves lists that nobody reads again.
     private static let longest = 200_000 / 16
 
-    /// Counts how often everything was forgotten.
+    /// The number of invalidations.
     var generation: UInt64 { current.load(ordering: .sequentiallyConsistent) }
 
     private func stripe(_ key: Int64) -> Stripe {
         stripes[Int(truncatingIfNeeded: (UInt64(bitPattern: key) &* 0x9E37_79B9_7F4A_7C15) >> 60)]
     }
 
-    /// - Parameter age: in seconds; any will do for a negative number.
+    /// - Parameter age: The maximum age in seconds; negative for any age.
     func related(of relationship: NSRelationshipDescription, for key: Int64, notOlderThan age: TimeInterval) -> SQLRelated? {
         let stripe = stripe(key)
         stripe.lock.lock()
@@ -71,18 +71,18 @@ final class SQLRelatedCache: @unchecked Sendable {
         return known.related
     }
 
-    /// Files what was read.
+    /// Caches a list.
     ///
     /// - Parameters:
-    ///   - generation: what ``generation`` was before.
-    ///   - isCurrent: whether nothing has changed since. Asked under the lock.
+    ///   - generation: The value of ``generation`` before the query.
+    ///   - isCurrent: Returns whether nothing has changed since. Called under the lock.
     func set(
         _ related: SQLRelated, of relationship: NSRelationshipDescription, for key: Int64, time: UInt64, generation: UInt64,
         isCurrent: () -> Bool
     ) {
         let stripe = stripe(key)
         stripe.lock.lock()
-        // Given up without the lock: what lists hold is not ours.
+        // Released outside of the lock: lists may hold other objects.
         var old: [Key: (related: SQLRelated, time: UInt64)] = [:]
         defer { withExtendedLifetime(old) {} }
         defer { stripe.lock.unlock() }
@@ -97,7 +97,7 @@ final class SQLRelatedCache: @unchecked Sendable {
 
     func removeAll() { current.add(1, ordering: .sequentiallyConsistent) }
 
-    /// Gives the memory back as well.
+    /// Clears the cache and releases its memory.
     func close() {
         removeAll()
         for stripe in stripes {

@@ -1,30 +1,30 @@
 internal import Foundation
 internal import Synchronization
 
-/// The rows that a store has read or saved, as long as a context shows them or they have lately come.
+/// Caches the rows that a store has read or saved, while a context uses them and for some time after.
 ///
-/// Rows of equal version need not be read again, and a fault among them fires without a question. It keeps no account of who has a row:
-/// when it has grown enough, the rows in blocks that nobody else holds go.
+/// Rows with the current version are not read again, and their faults fire without a query. The cache does not track the owners of rows:
+/// when it has grown enough, the rows in blocks that only the cache retains are removed.
 ///
-/// Threads look and file side by side, without a lock; what they may still be looking at is given up later, see ``SQLGrace``. Whoever files a row
-/// says of which state of the store it is: ``epoch`` counts what is committed here or noticed of others. A save counts up first and files its rows
-/// then, so that a row of an older state neither overwrites one of its rows nor revives one that it has deleted.
-// The tables are set before the store is used; everything else is atomic, or has locks of its own.
+/// Threads read and insert concurrently without a lock; removed rows are released later, see ``SQLGrace``. Each inserted row has an
+/// epoch: ``epoch`` counts the commits of this store and the detected changes of others. A save increments it before it inserts its rows,
+/// so that a row of an older state neither overwrites nor revives one of them.
+// The tables are set before the store is used; everything else is atomic, or has its own locks.
 final class SQLRowCache: RowsAtHand, @unchecked Sendable {
     let epoch = Atomic<UInt64>(1)
     let grace = SQLGrace()
-    /// By the number of the entity at the top of the inheritance. Retained, and released with the object.
+    /// The tables by root entity number. Retained, and released with the object.
     private var tables: UnsafeMutableBufferPointer<Unmanaged<SQLCacheTable>?> = .init(start: nil, count: 0)
-    /// How much memory the pages take, and the blocks of the rows in them.
+    /// The memory of the pages, and of the blocks of their rows.
     private let bytes = Atomic<Int>(0)
     private(set) var limit = SQLiteOptions.standardCacheLimit
-    /// From how many bytes on it is swept.
+    /// The size in bytes from which the cache is swept.
     private let sweepSize = Atomic<Int>(SQLiteOptions.standardCacheLimit)
-    /// When it may be swept again although it has not grown much.
+    /// The time from which the cache may be swept again without much growth.
     private let sweepTime = Atomic<UInt64>(0)
     private let isSweeping = Atomic<Bool>(false)
 
-    /// Makes room for tables. Before anybody else has the cache.
+    /// Creates tables. Call it before the cache is shared.
     func open(_ roots: Set<Int64>, limit: Int) {
         self.limit = limit
         sweepSize.store(limit, ordering: .relaxed)
@@ -36,7 +36,7 @@ final class SQLRowCache: RowsAtHand, @unchecked Sendable {
 
     deinit {
         removeAll()
-        // Nobody looks any more. What is given up may give up others.
+        // No readers are left. Releasing objects may release others.
         while true {
             let leftovers = grace.takeAll()
             if leftovers.isEmpty { break }
@@ -46,23 +46,23 @@ final class SQLRowCache: RowsAtHand, @unchecked Sendable {
         tables.deallocate()
     }
 
-    /// The table of an inheritance, which lives as long as the cache.
+    /// Returns the table of a root entity, which lives as long as the cache.
     @inline(__always) func table(_ root: Int64) -> Unmanaged<SQLCacheTable>? {
         root >= 0 && root < Int64(tables.count) ? tables[Int(root)] : nil
     }
 
-    /// How much memory the cache holds, in bytes, with what others hold as well.
+    /// The memory of the cache in bytes, including blocks that others retain too.
     var byteCount: Int { bytes.load(ordering: .relaxed) }
 
     func count(_ change: Int) { bytes.add(change, ordering: .relaxed) }
 
-    // MARK: Looking
+    // MARK: Reading
 
     func row(_ number: Int64, of origin: RowOrigin, notOlderThan age: TimeInterval) -> Row? {
         row(origin.table, number, notOlderThan: age)
     }
 
-    /// The row of a key unless it is older than so many seconds; any age will do for a negative number.
+    /// Returns the row with a key unless it is older than `age` seconds; of any age for a negative number.
     func row(_ root: Int64, _ key: Int64, notOlderThan age: TimeInterval = -1) -> Row? {
         guard let table = table(root) else { return nil }
         let look = grace.begin()
@@ -77,14 +77,14 @@ final class SQLRowCache: RowsAtHand, @unchecked Sendable {
         return Row(slots)
     }
 
-    // MARK: What has changed
+    // MARK: Changes
 
-    /// Counts up the state of the store: what was read before is not filed any more where something has changed.
+    /// Increments the epoch, so that rows read before are not inserted where something has changed.
     @discardableResult func advance() -> UInt64 { epoch.add(1, ordering: .sequentiallyConsistent).newValue }
 
-    /// Files rows that were saved, after ``advance()``.
+    /// Inserts saved rows, after ``advance()``.
     ///
-    /// - Parameter row: the slots and the key of each index. Somebody holds their blocks.
+    /// - Parameter row: Returns the slots and the key of a row by index. The caller retains the blocks.
     @inline(__always) func put(_ root: Int64, _ range: Range<Int>, _ row: (Int) -> (slots: UnsafeMutableRawPointer, key: Int64)) {
         let time = DispatchTime.now().uptimeNanoseconds
         change(root, range) { table, index, page, change in
@@ -97,7 +97,7 @@ final class SQLRowCache: RowsAtHand, @unchecked Sendable {
         }
     }
 
-    /// Forgets rows that have changed or are gone, after ``advance()``.
+    /// Removes changed or deleted rows, after ``advance()``.
     @inline(__always) func remove(_ root: Int64, _ range: Range<Int>, _ key: (Int) -> Int64?) {
         let nothing = SQLCacheEntry.noRow(since: epoch.load(ordering: .sequentiallyConsistent))
         change(root, range) { table, index, page, change in
@@ -110,7 +110,7 @@ final class SQLRowCache: RowsAtHand, @unchecked Sendable {
 
     func remove(_ root: Int64, _ key: Int64) { remove(root, 0..<1) { _ in key } }
 
-    /// Changes entries under the lock of their table, so many at a time that others wait for a moment only.
+    /// Changes entries under the lock of their table, in chunks, so that others wait for a moment only.
     @inline(__always) private func change(
         _ root: Int64, _ range: Range<Int>,
         _ body: (SQLCacheTable, Int, inout (number: Int64, entries: UnsafeMutablePointer<SQLCacheEntry>)?, inout SQLCacheChange) -> Void
@@ -129,7 +129,7 @@ final class SQLRowCache: RowsAtHand, @unchecked Sendable {
         }
     }
 
-    /// Forgets the rows of a table, after ``advance()``.
+    /// Removes the rows of a table, after ``advance()``.
     func removeAll(of root: Int64) {
         guard let table = table(root)?.takeUnretainedValue() else { return }
         let epoch = epoch.load(ordering: .sequentiallyConsistent)
@@ -139,22 +139,22 @@ final class SQLRowCache: RowsAtHand, @unchecked Sendable {
         finish(SQLCacheChange(bytes: -pages * SQLCacheEntry.pageBytes, leftovers: leftovers))
     }
 
-    /// Forgets everything, after ``advance()``.
+    /// Removes all rows, after ``advance()``.
     func removeAll() {
         for root in tables.indices { removeAll(of: Int64(root)) }
         collect()
     }
 
-    // MARK: Giving up
+    // MARK: Releasing
 
     func finish(_ change: SQLCacheChange) {
         if change.bytes != 0 { count(change.bytes) }
         if change.leftovers.isEmpty { return }
-        // At once if possible, while it is near.
+        // At once if possible, while it is in the processor's cache.
         if grace.isIdle { dispose(change.leftovers) } else { grace.add(change.leftovers) }
     }
 
-    /// Gives up what nobody looks at any more.
+    /// Releases the objects that no reader uses any more.
     func collect() {
         let rested = grace.takeRested()
         if !rested.isEmpty { dispose(rested) }
@@ -172,13 +172,13 @@ final class SQLRowCache: RowsAtHand, @unchecked Sendable {
                 }
                 page.deinitialize(count: SQLCacheEntry.pageSize)
                 page.deallocate()
-                // Another page may have led somebody to such a block until now.
+                // Until now, a reader may have found such a block through another page.
                 finish(change)
             }
         }
     }
 
-    /// Gives up what nobody else holds, once there is enough of it.
+    /// Sweeps the cache once enough memory may be released.
     @inline(__always) func sweepIfLarge() { if byteCount > limit { sweepIfGrown() } }
 
     @inline(never) private func sweepIfGrown() {
@@ -189,7 +189,7 @@ final class SQLRowCache: RowsAtHand, @unchecked Sendable {
         }
     }
 
-    /// Gives up what nobody else holds. One thread does so at a time; others go on meanwhile.
+    /// Removes rows that only the cache retains. One thread sweeps at a time; others continue meanwhile.
     func sweep() {
         guard isSweeping.compareExchange(expected: false, desired: true, ordering: .sequentiallyConsistent).exchanged else { return }
         let start = DispatchTime.now().uptimeNanoseconds
@@ -198,7 +198,7 @@ final class SQLRowCache: RowsAtHand, @unchecked Sendable {
         for table in tables {
             guard let table = table?.takeUnretainedValue() else { continue }
             var place = 0
-            // The directory, and then the rest.
+            // The directory first, then the other pages.
             while true {
                 let range = place < table.directoryCount ? place..<place + 64 : nil
                 var change = SQLCacheChange()
@@ -214,12 +214,13 @@ final class SQLRowCache: RowsAtHand, @unchecked Sendable {
         collect()
         let end = DispatchTime.now().uptimeNanoseconds
         sweepSize.store(byteCount + limit, ordering: .relaxed)
-        // What contexts hold may be theirs no longer before the cache has grown: so it is looked at again, in one part of two hundred of the time.
+        // Contexts may release rows before the cache has grown: it is swept again after a while, using at most one part in two hundred of
+        // the time.
         sweepTime.store(end &+ max(1_000_000_000, (end &- start) &* 200), ordering: .relaxed)
         isSweeping.store(false, ordering: .sequentiallyConsistent)
     }
 
-    /// Whether some rows of a page stay.
+    /// Returns whether rows of a page remain.
     private static func sweep(_ page: UnsafeMutablePointer<SQLCacheEntry>, _ epoch: UInt64, _ change: inout SQLCacheChange) -> Bool {
         var kept = 0
         for index in 0..<SQLCacheEntry.pageSize {
@@ -239,16 +240,16 @@ final class SQLRowCache: RowsAtHand, @unchecked Sendable {
     }
 }
 
-/// What a change of the cache leaves to be done.
+/// The pending work of a change of the cache.
 struct SQLCacheChange {
-    /// How many bytes it has more.
+    /// The change of the size in bytes.
     var bytes = 0
     var leftovers: [SQLGrace.Leftover] = []
 
-    /// The cache holds the row no longer.
+    /// Releases the cache's hold on a row.
     @inline(__always) mutating func giveUp(_ slots: UnsafeMutableRawPointer) { giveUp(slots.rowBlock, rows: 1) }
 
-    /// The cache holds so many rows of a block no longer.
+    /// Releases the cache's hold on a number of rows of a block.
     @inline(__always) mutating func giveUp(_ block: Unmanaged<RowBlock>, rows: Int) {
         let size = block._withUnsafeGuaranteedRef { block in
             block.cachedRows.pointee.subtract(rows, ordering: .sequentiallyConsistent).newValue == 0 ? block.byteCount : 0
@@ -260,7 +261,7 @@ struct SQLCacheChange {
 }
 
 extension SQLCacheTable {
-    /// The page of a key, which is the last one for keys that come in order. Under the lock.
+    /// Returns the page of a key, which is the last one for consecutive keys. Call it under the lock.
     @inline(__always) fileprivate func pointer(
         _ key: Int64, _ page: inout (number: Int64, entries: UnsafeMutablePointer<SQLCacheEntry>)?, _ change: inout SQLCacheChange
     ) -> UnsafeMutablePointer<SQLCacheEntry> {
@@ -279,23 +280,23 @@ extension SQLCacheTable {
 }
 
 extension UnsafeMutableRawPointer {
-    /// Holds the row for the cache, which holds each block once for all of its rows.
+    /// Retains the row for the cache, which retains each block once for all of its rows.
     ///
-    /// - Returns: how many bytes it has more.
+    /// - Returns: The additional size in bytes.
     @inline(__always) func keep() -> Int { rowBlock.keep(rows: 1) }
 
-    /// Whether nobody but the cache holds the block of a row that it has.
+    /// Whether only the cache retains the block of a cached row.
     fileprivate var isHeldByCacheAlone: Bool {
-        // The cache's own reference, neither counted nor given up.
+        // The cache's own reference, neither retained nor released.
         var reference = rowBlock.toOpaque()
         return withUnsafeMutableBytes(of: &reference) { isKnownUniquelyReferenced(&$0.assumingMemoryBound(to: RowBlock.self)[0]) }
     }
 }
 
 extension Unmanaged<RowBlock> {
-    /// The cache holds so many rows more. Somebody holds the block.
+    /// Adds rows of a block to the cache's count; the caller retains the block.
     ///
-    /// - Returns: how many bytes it has more.
+    /// - Returns: The additional size in bytes.
     @inline(__always) func keep(rows: Int) -> Int {
         _withUnsafeGuaranteedRef { block in
             guard block.cachedRows.pointee.add(rows, ordering: .relaxed).oldValue == 0 else { return 0 }

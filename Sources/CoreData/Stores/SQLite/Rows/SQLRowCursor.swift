@@ -1,34 +1,33 @@
 internal import Foundation
 internal import Synchronization
 
-/// Looks for rows in the cache and files what is read, for one reader: rows mostly come in the order of their keys, so that the page asked for last
-/// serves the next as well.
-// Used by who has the reader that it belongs to.
+/// Reads and inserts cached rows for one reader: rows are mostly in the order of their keys, so the last page often serves the next row.
+// Used by the thread that has its reader.
 final class SQLRowCursor {
     private let cache: SQLRowCache
     private var depth = 0
     private var look = 0
-    /// Whose pages were asked for last; the cache holds it.
+    /// The table of the last page, retained by the cache.
     @exclusivity(unchecked) private var table: Unmanaged<SQLCacheTable>?
     @exclusivity(unchecked) private var root: Int64 = -1
     @exclusivity(unchecked) private var number: Int64 = 0
     @exclusivity(unchecked) private var entries: UnsafeMutablePointer<SQLCacheEntry>?
-    /// The block of the rows filed last, and for how many rows it is held that are not filed yet: from the second one on for a great many, so that
-    /// not each has to be counted.
+    /// The block of the last inserted rows, and the number of its rows retained in advance: from the second row on for many at once, so
+    /// that each need not be counted.
     @exclusivity(unchecked) private var block: UnsafeMutableRawPointer?
     @exclusivity(unchecked) private var surplus = 0
     private static let many = 1 << 40
-    /// The state of the store that is read, or an older one; 0 for one that nobody else may see: nothing is filed then.
+    /// The epoch of the state being read, or an older one; 0 for uncommitted changes, which are not inserted.
     @exclusivity(unchecked) var epoch: UInt64 = 0
-    /// The time that rows get which come now, in nanoseconds of the system's uptime.
+    /// The time for newly read rows, in nanoseconds of the system's uptime.
     @exclusivity(unchecked) private(set) var now: UInt64 = 0
 
     init(_ cache: SQLRowCache) { self.cache = cache }
 
-    /// Rows come from here on.
+    /// Updates the time for the rows read from here on.
     func noteTime() { now = DispatchTime.now().uptimeNanoseconds }
 
-    /// Begins to look. Calls may be nested.
+    /// Begins to read. Calls may be nested.
     func begin() {
         depth += 1
         if depth == 1 { look = cache.grace.begin() }
@@ -45,7 +44,7 @@ final class SQLRowCursor {
         cache.collect()
     }
 
-    /// The entry of a key; nil where there is no page for it.
+    /// Returns the entry of a key; nil where there is no page for it.
     @inline(__always) private func entry(_ root: Int64, _ key: Int64) -> UnsafeMutablePointer<SQLCacheEntry>? {
         if let entries, number == key >> 8, self.root == root { return entries + Int(key & 255) }
         return farEntry(root, key)
@@ -69,13 +68,13 @@ final class SQLRowCursor {
         return page + Int(key & 255)
     }
 
-    /// The slots of a row of whatever age, which stay until ``end()``.
+    /// Returns the slots of a row of any age, which are valid until ``end()``.
     @inline(__always) func slots(_ root: Int64, _ key: Int64) -> UnsafeMutableRawPointer? {
         guard let entry = entry(root, key) else { return nil }
         return SQLCacheEntry.slots(entry.pointee.value.load(ordering: .sequentiallyConsistent))
     }
 
-    /// The row of a key unless it is older than so many seconds; any age will do for a negative number.
+    /// Returns the row with a key unless it is older than `age` seconds; of any age for a negative number.
     func row(_ root: Int64, _ key: Int64, notOlderThan age: TimeInterval = -1) -> Row? {
         guard let slots = slots(root, key), let entry = entry(root, key) else { return nil }
         if age >= 0 {
@@ -85,16 +84,21 @@ final class SQLRowCursor {
         return Row(slots)
     }
 
-    /// The row that is there is as the store has it now.
-    @inline(__always) func touch(_ root: Int64, _ key: Int64) { entry(root, key)?.pointee.time.store(now, ordering: .relaxed) }
+    /// Marks the cached row as current.
+    @inline(__always) func touch(_ root: Int64, _ key: Int64) {
+        guard let entry = entry(root, key) else { return }
+        // Others that read the same rows at the same time do not disturb each other: nobody asks for an age so exactly.
+        if now > entry.pointee.time.load(ordering: .relaxed) &+ Self.exactness { entry.pointee.time.store(now, ordering: .relaxed) }
+    }
+    private static let exactness: UInt64 = 1_000_000
 
-    /// Files a row that was read, unless something newer is there. Somebody holds its block.
+    /// Inserts a row that was read, unless there is a newer one. The caller retains its block.
     @inline(__always) func set(_ slots: UnsafeMutableRawPointer, _ root: Int64, _ key: Int64) {
         if epoch == 0 { return }
         guard let entry = entry(root, key) ?? newEntry(root, key) else { return }
         let old = entry.pointee.value.load(ordering: .sequentiallyConsistent)
         if let other = SQLCacheEntry.slots(old) {
-            // Versions count up, unless others have put an older file in the place of this one.
+            // Versions increase, unless others have replaced the file by an older one.
             if other.rowPrefix.pointee.version >= slots.rowPrefix.pointee.version,
                 cache.epoch.load(ordering: .sequentiallyConsistent) != epoch
             {
@@ -108,7 +112,7 @@ final class SQLRowCursor {
         entry.pointee.time.store(now, ordering: .relaxed)
         let (isFiled, _) = entry.pointee.value.compareExchange(
             expected: old, desired: UInt(bitPattern: slots), ordering: .sequentiallyConsistent)
-        // Another was quicker, with the same row or a newer one.
+        // Another thread was faster, with the same row or a newer one.
         if !isFiled { return }
         surplus &-= 1
         if let other = SQLCacheEntry.slots(old) { giveUp(other) }
@@ -120,7 +124,7 @@ final class SQLRowCursor {
         cache.finish(change)
     }
 
-    /// The next rows come from another block.
+    /// Begins with the rows of another block.
     @inline(never) private func start(_ block: Unmanaged<RowBlock>) {
         var change = SQLCacheChange()
         settle(&change)
@@ -135,7 +139,7 @@ final class SQLRowCursor {
         if bytes > 0 { cache.count(bytes) }
     }
 
-    /// Counts the rows that were filed. Those that others have removed meanwhile are counted already.
+    /// Counts the inserted rows. Those that others have removed meanwhile are counted already.
     private func settle(_ change: inout SQLCacheChange) {
         guard let block else { return }
         if surplus > 0 { change.giveUp(Unmanaged<RowBlock>.fromOpaque(block), rows: surplus) }

@@ -1,12 +1,12 @@
 internal import CSQLite
 internal import Foundation
 
-/// Reads the rows of one entity out of a statement's columns, straight into a block of rows.
+/// Reads the rows of one entity from a statement's columns into a block of rows.
 ///
-/// Texts, bytes and to-one references are packed: nothing is allocated for them, see `Row+Packing.swift`.
-// Used by who has the reader of the store that it belongs to.
+/// Strings, data and to-one references are packed, without allocation, see `Row+Packing.swift`.
+// Used by the thread that has the store's reader.
 final class SQLRowReader {
-    /// A column of a plain value and the slot it goes to. It holds no references, which would be counted for each row.
+    /// A column of a plain value and its slot. It contains no references, which would be counted for each row.
     private struct PlainStep {
         let column: Int32
         let storage: PlainStorage
@@ -45,7 +45,7 @@ final class SQLRowReader {
     /// The columns of a to-one relationship.
     private struct Key {
         let column: Int32
-        /// -1 where the destination has no subentities.
+        /// The column of the destination's entity; -1 where the destination has no subentities.
         let entityColumn: Int32
         let slot: RowLayout.Slot
         let destination: SQLEntity
@@ -58,15 +58,15 @@ final class SQLRowReader {
     private let steps: [Step]
     private let keys: [Key]
     private let values: SQLValues
-    /// The block that the next rows go to, as long as there is room.
+    /// The block for the next rows, while there is space.
     @exclusivity(unchecked) private var block: RowBlock?
     @exclusivity(unchecked) private var nextBlockSize = 1024
-    /// The length of the slots.
+    /// The size of the slots.
     private let slotsSize: Int
-    /// What texts mostly have room in; where they have not, the row moves to a larger block.
+    /// The usual space for strings of a row; a larger row is moved to another block.
     private static let usualTexts = 512
 
-    /// - Parameter columns: where each column stands in the statements.
+    /// - Parameter columns: The indexes of the columns in the statements.
     init(_ entity: SQLEntity, columns: [SQLIdentifier: Int], schema: SQLSchema, values: SQLValues) {
         self.values = values
         origin = values.origin(of: entity)
@@ -103,14 +103,14 @@ final class SQLRowReader {
 
     deinit { plainSteps.deallocate() }
 
-    /// The row that a statement stands at. The reader holds its block until it reads the next.
+    /// Reads a statement's current row. The reader retains its block until the next row.
     func read(_ statement: OpaquePointer, number: Int64, version: Int64) throws -> UnsafeMutableRawPointer {
         var room = block.map(\.room) ?? 0
         if room < slotsSize + RowPrefix.size + Self.usualTexts { room = startBlock(slotsSize + RowPrefix.size + Self.usualTexts) }
         var slots = block.unsafelyUnwrapped.place(size: 0, number: number, version: version)
         slots.copyMemory(from: layout.nilRow.unsafelyUnwrapped.slots, byteCount: slotsSize)
         var size = slotsSize
-        // Room is left for the next row to begin at a whole word.
+        // Space is left for the next row to be aligned to a word.
         var limit = room - RowPrefix.size - 7
         for step in plainSteps {
             let column = step.column
@@ -138,7 +138,7 @@ final class SQLRowReader {
                 }
                 place.storeBytes(of: seconds, as: Double.self)
             case .text:
-                // The value is asked rather than the statement, which costs less; one thread at a time has both.
+                // Reading from the value costs less than from the statement; one thread at a time has both.
                 let value = sqlite3_column_value(statement, column)
                 guard let bytes = sqlite3_value_text(value) else { continue }
                 let count = Int(sqlite3_value_bytes(value))
@@ -146,7 +146,7 @@ final class SQLRowReader {
                 pack(bytes, count, at: step.location, in: slots, &size)
             case .data:
                 guard let bytes = sqlite3_column_blob(statement, column) else {
-                    // No bytes are not NULL.
+                    // An empty blob is not NULL.
                     if sqlite3_column_type(statement, column) == SQLITE_NULL { continue }
                     break
                 }
@@ -196,7 +196,7 @@ final class SQLRowReader {
         return slots
     }
 
-    /// The row is whole. Also one that cannot be read is: nobody will have it, and what it holds so far is released with its block.
+    /// Completes the row, also one that cannot be read: it is not returned, and its contents are released with its block.
     @inline(__always) private func finish(_ slots: UnsafeMutableRawPointer, _ size: Int) {
         let whole = (size + 7) & ~7
         slots.rowPrefix.pointee.size |= UInt32(truncatingIfNeeded: whole)
@@ -223,9 +223,10 @@ final class SQLRowReader {
         block.unsafelyUnwrapped.noteReferences()
     }
 
-    /// A new block of at least so many bytes. Those of a reader that reads much are larger, so that a single row takes no more than it needs.
+    /// Creates a new block with at least a number of bytes. A reader of many rows creates larger blocks, so that a single row takes no
+    /// more than it needs.
     ///
-    /// - Returns: how many bytes it has.
+    /// - Returns: The number of available bytes.
     @inline(never) private func startBlock(_ least: Int) -> Int {
         let size = (max(least, nextBlockSize) + 7) & ~7
         nextBlockSize = min(RowBlock.standardSize, nextBlockSize * 2)
@@ -233,7 +234,7 @@ final class SQLRowReader {
         return size
     }
 
-    /// Takes the row that is being read to a block in which it may become so long.
+    /// Moves the row being read to a block with more space.
     @inline(never) private func move(
         _ slots: UnsafeMutableRawPointer, _ size: Int, to newSize: Int
     ) -> (slots: UnsafeMutableRawPointer, limit: Int) {
@@ -255,7 +256,7 @@ final class SQLRowReader {
         values.error(values.unreadable(attribute(slotIndex), reason), in: origin.id(number))
     }
 
-    /// A UUID that is spelled, if it is one.
+    /// Parses a UUID in text form.
     @inline(never) private func oddUUID(
         _ statement: OpaquePointer, _ column: Int32, _ slotIndex: Int, _ number: Int64
     ) throws -> UUID {
@@ -279,26 +280,26 @@ final class SQLRowReader {
                 row.store(value, in: step.slot)
             }
         } catch {
-            // Nobody will have it, and what it holds is released with its block.
+            // The row is not returned, and its contents are released with its block.
             finish(slots, size)
             throw values.error(error, in: origin.id(slots.rowPrefix.pointee.number))
         }
     }
 }
 
-/// What a SELECT of an entity's rows asks for, and how its answer is read.
+/// The columns of a SELECT of an entity's rows, and their readers.
 ///
-/// The first three columns are the key, the entity's number and the version; then come those of the entity and of all that inherit from it.
-// Used by who has the reader of the store that it belongs to.
+/// The first three columns are the key, the entity number and the version, followed by those of the entity and its subentities.
+// Used by the thread that has the store's reader.
 final class SQLRowPlan {
     let entity: SQLEntity
     let columns: [SQLIdentifier]
-    /// The columns, as a SELECT from the table names them.
+    /// The columns in a SELECT from the table.
     let list: String
-    /// Selects the row of a key.
+    /// Selects the row with a key.
     let selectOne: String
     private var keptStatement: SQLStatement?
-    /// Selects the rows of many keys; their list follows.
+    /// Selects the rows of many keys, whose list follows.
     let selectMany: String
     private let readers: [Int64: SQLRowReader]
     private let only: SQLRowReader?
@@ -322,7 +323,7 @@ final class SQLRowPlan {
         only = kinds.count == 1 ? readers[kinds[0].number] : nil
     }
 
-    /// The statement that selects the row of a key, kept for the next fault. Whoever steps through it is done before the next comes.
+    /// Returns the statement that selects the row with a key, cached for faults. Its caller is done before the next one begins.
     func statementForOne(_ connection: SQLConnection) throws -> SQLStatement {
         if let keptStatement { return keptStatement }
         let statement = try SQLStatement(selectOne, connection: connection, isKept: true)
@@ -330,15 +331,15 @@ final class SQLRowPlan {
         return statement
     }
 
-    /// The columns, with the name of a table before each.
+    /// Returns the columns, qualified by a table.
     func list(of table: String) -> String {
         ([.primaryKey, .entity, .version] + columns).map { "\(table).\($0.sql)" }.joined(separator: ", ")
     }
 
-    /// The reader of all rows of the table; nil where rows of several entities lie in it.
+    /// The reader of all rows of the table; nil where it contains rows of several entities.
     var onlyReader: SQLRowReader? { entity.isAlone ? only : nil }
 
-    /// The reader of rows that are of a number; nil for a number that the entity and those below it do not have.
+    /// Returns the reader of rows with an entity number; nil for a number outside of the entity and its subentities.
     @inline(__always) func reader(_ number: Int64) -> SQLRowReader? {
         if let only { return number == entity.number || entity.isAlone ? only : nil }
         return readers[number]
@@ -346,7 +347,7 @@ final class SQLRowPlan {
 }
 
 extension SQLEntity {
-    /// The columns of the entity's rows that hold values.
+    /// The columns of values in the entity's rows.
     var rowColumns: [SQLIdentifier] {
         properties.flatMap { property -> [SQLIdentifier] in
             switch property {

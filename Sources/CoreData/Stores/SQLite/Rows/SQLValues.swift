@@ -2,14 +2,14 @@ internal import CSQLite
 internal import Foundation
 internal import Logging
 
-/// Where the rows of a store come from, the same for all of its readers: rows know by it whether they are of one table.
+/// The origins of a store's rows, shared by all of its readers: rows of one table have the same origin.
 // Immutable.
 final class SQLOrigins: Sendable {
     let schema: SQLSchema
-    /// By the number of the entity.
+    /// The origins by entity number.
     let byNumber: [Int64: RowOrigin]
 
-    /// - Parameter rows: those that objects get when their faults fire: of a view, those of the store that it is a view of.
+    /// - Parameter rows: The cache in which faults find their rows; for a view, that of the original store.
     init(_ schema: SQLSchema, token: StoreToken, rows: SQLRowCache) {
         self.schema = schema
         let store = RowOriginStore(schema.entities.map { ($0.number, $0.entity) }, token: token, rows: rows)
@@ -18,15 +18,15 @@ final class SQLOrigins: Sendable {
     }
 }
 
-/// Turns the values of columns into those of slots and back, where they are not the same: IDs, UUIDs, URLs, decimals, archives, files.
-// Used by who has the reader that it belongs to.
+/// Converts values between columns and slots where they differ: IDs, UUIDs, URLs, decimals, archives, files.
+// Used by the thread that has its reader.
 final class SQLValues {
     let schema: SQLSchema
     private let token: StoreToken
     private let path: String
-    /// The directory of values that lie in files of their own.
+    /// The directory of external data files.
     let externalFiles: URL?
-    /// The ID made last: owners that came together often lead to the same object.
+    /// The last created ID: objects fetched together often have the same destination.
     private var lastID: NSManagedObjectID?
     private let origins: SQLOrigins
 
@@ -40,22 +40,22 @@ final class SQLValues {
 
     // MARK: IDs
 
-    /// The ID of a row of an entity.
+    /// Returns the ID of a row of an entity.
     func id(_ key: Int64, of entity: NSEntityDescription) -> NSManagedObjectID {
         NSManagedObjectID(entity: entity, token: token, reference: .integer(key))
     }
 
-    /// Where the rows of an entity come from.
+    /// Returns the origin of an entity's rows.
     func origin(of entity: SQLEntity) -> RowOrigin { origins.byNumber[entity.number].unsafelyUnwrapped }
 
-    /// The number of the entity that a to-one relationship leads to.
+    /// Returns the entity number of a to-one relationship's destination.
     @inline(__always) func number(_ stored: Int64, _ destination: SQLEntity) -> Int64 {
         stored == destination.number || schema.entity(numbered: stored) == nil ? destination.number : stored
     }
 
-    /// The ID of the row that a to-one relationship leads to.
+    /// Returns the ID of a to-one relationship's destination.
     ///
-    /// - Parameter number: the number of its entity, 0 where the destination is the only one.
+    /// - Parameter number: The number of its entity, 0 where there is only one.
     func id(_ key: Int64, _ number: Int64, _ destination: SQLEntity) -> NSManagedObjectID {
         let entity = number == 0 || number == destination.number ? destination : schema.entity(numbered: number) ?? destination
         if let lastID, case .integer(key) = lastID.reference, lastID.owningEntity === entity.entity { return lastID }
@@ -66,7 +66,7 @@ final class SQLValues {
 
     // MARK: Reading
 
-    /// The value of a column that is not NULL.
+    /// Returns the value of a column that is not NULL.
     func read(
         _ statement: OpaquePointer, _ column: Int32, _ storage: SQLStorage, _ attribute: NSAttributeDescription
     ) throws -> StorableValue {
@@ -88,7 +88,7 @@ final class SQLValues {
             return .uuid(bytes.withUnsafeBytes { $0.loadUnaligned(as: UUID.self) })
         case .uri:
             let text = text(statement, column)
-            // Apple's URLs may be empty; this is the one way to one here.
+            // Apple's URLs may be empty; this is the only way to create one here.
             guard let url = text.isEmpty ? URLComponents().url : URL(string: text) else {
                 throw unreadable(attribute, "its column holds “\(text)”, which is no URL")
             }
@@ -110,7 +110,7 @@ final class SQLValues {
 
     private func decimal(_ statement: OpaquePointer, _ column: Int32, _ attribute: NSAttributeDescription) throws -> Decimal {
         if sqlite3_column_type(statement, column) == SQLITE_INTEGER { return Decimal(sqlite3_column_int64(statement, column)) }
-        // The shortest numeral of a floating-point number is the decimal it was made of, if that had no more digits than it can hold.
+        // The shortest numeral of a floating-point number is the original decimal, if that had no more digits than the number can hold.
         let numeral =
             sqlite3_column_type(statement, column) == SQLITE_FLOAT
             ? "\(sqlite3_column_double(statement, column))" : text(statement, column)
@@ -127,7 +127,7 @@ final class SQLValues {
             next: "Mend the row, or give the attribute another type.", info: [NSFilePathErrorKey: path])
     }
 
-    /// An error that a value has met, with the row it is in.
+    /// Returns the error of a value with its row.
     func error(_ error: any Error, in row: NSManagedObjectID) -> any Error {
         let error = error as NSError
         guard error.domain == NSCocoaErrorDomain, case .integer(let key) = row.reference else { return error }
@@ -140,9 +140,9 @@ final class SQLValues {
         return NSError(domain: error.domain, code: error.code, userInfo: info)
     }
 
-    // MARK: Values that are archives
+    // MARK: Archived values
 
-    /// What an archive holds. Bytes that nothing here can open stay bytes.
+    /// Returns the value of an archive, or the data itself if it cannot be decoded.
     private func archived(_ data: Data, _ attribute: NSAttributeDescription) -> Any {
         do {
             if let value = try SQLArchive.value(of: data, attribute) { return value }
@@ -152,11 +152,11 @@ final class SQLValues {
         return data
     }
 
-    // MARK: Values that lie in files
+    // MARK: External values
 
-    /// The bytes of a value that may lie in a file; nil where that is gone.
+    /// Returns the bytes of a value that may be external; nil where its file is missing.
     ///
-    /// Stores come without the files beside them: one that is not there must not keep all other values from being read.
+    /// Stores may be copied without their external files: a missing file must not prevent reading all other values.
     private func externalData(_ stored: Data, _ attribute: NSAttributeDescription) throws -> Data? {
         switch stored.first {
         case 1: return Data(stored.dropFirst())

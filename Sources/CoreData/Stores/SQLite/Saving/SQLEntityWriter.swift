@@ -2,10 +2,10 @@ internal import CSQLite
 internal import Foundation
 internal import Predicates
 
-/// Writes the rows of one entity: the statements for it, and how slots become parameters.
-// Used under the lock of writing.
+/// Writes the rows of one entity: its statements, and the binding of slots to parameters.
+// Used under the write lock.
 final class SQLEntityWriter {
-    /// A slot and the columns it goes to.
+    /// A slot and its columns.
     struct Step {
         let property: NSPropertyDescription
         let slotIndex: Int
@@ -13,13 +13,13 @@ final class SQLEntityWriter {
         let columns: [SQLIdentifier]
         let kind: Kind
     }
-    /// What a step of a plain value needs to know: no references, which would be counted for each row.
+    /// The data of a step for a plain value, without references, which would be counted for each row.
     fileprivate struct PlainStep {
         enum Kind {
             case integer
             case double
             case text
-            /// The step itself says what is to be done.
+            /// See the step itself.
             case other
         }
         let kind: Kind
@@ -51,27 +51,27 @@ final class SQLEntityWriter {
     }
     enum Kind {
         case attribute(SQLStorage, NSAttributeDescription)
-        /// The destination; where it has subentities, the entity's number goes to a second column. Where the relationship back is ordered,
-        /// the place goes to the last column.
+        /// The destination; where it has subentities, a second column contains the entity number. Where the inverse is ordered, the last
+        /// column contains the position.
         case toOne(SQLEntity, hasEntityColumn: Bool, order: SQLIdentifier?)
     }
 
     let entity: SQLEntity
     private let steps: [Step]
-    /// Those of a statement that writes everything.
+    /// The steps of a statement that writes all columns.
     let allSteps: Steps
     private let schema: SQLSchema
     private let token: StoreToken
-    /// Where large values go; nil where they stay in their rows.
+    /// The files of large values; nil where they are stored in their rows.
     private let externalFiles: SQLExternalFiles?
     private var updates: [ChangeKey: Update] = [:]
-    /// Statements for so many rows at once.
+    /// The insert statements by number of rows.
     private var inserts: [Int: String] = [:]
-    /// How many parameters a row has among those of ``insert(_:)``.
+    /// The number of parameters of a row in ``insert(_:)``.
     let columnCount: Int
-    /// The attributes whose values follow from others of the row.
+    /// The derived attributes that are computed from the row.
     private let derived: [Derived]
-    /// The to-one relationships that are written with the place of the row in an order.
+    /// The to-one relationships that are written with the position in the inverse's order.
     private let placed: [NSRelationshipDescription]
     var derives: Bool { !derived.isEmpty }
 
@@ -85,14 +85,14 @@ final class SQLEntityWriter {
         let low: UInt64
         let high: [UInt64]
     }
-    /// How some columns are written.
+    /// The statement that updates some columns.
     final class Update {
-        /// Writes one row: the last three parameters are the new version, the key and the version that was read.
+        /// Updates one row: the last three parameters are the new version, the key and the version that was read.
         let sql: String
         let steps: Steps
-        /// The columns among them whose values may lie in files.
+        /// The columns whose values may be external.
         let externalColumns: [SQLIdentifier]
-        /// How many parameters a row has among those of ``many(_:)``.
+        /// The number of parameters of a row in ``many(_:)``.
         let columnCount: Int
         private let table: SQLIdentifier
         private let columns: [SQLIdentifier]
@@ -108,9 +108,9 @@ final class SQLEntityWriter {
             sql = "UPDATE \(table) SET \(assignments) WHERE Z_PK = ? AND \(SQLIdentifier.versionNumber) = ?"
         }
 
-        /// The statement that writes so many rows: of each come the key, the version that was read, and the values.
+        /// Returns the statement that updates a number of rows: for each, the key, the version that was read, and the values.
         ///
-        /// One that finds its rows by a list takes two thirds of the time of one for each row.
+        /// Finding the rows by a list takes two thirds of the time of separate statements.
         func many(_ count: Int) -> String {
             if let sql = known[count] { return sql }
             let names = columns.indices.map { "c\($0)" }
@@ -171,7 +171,7 @@ final class SQLEntityWriter {
         columnCount = 2 + steps.reduce(0) { $0 + $1.columns.count }
     }
 
-    /// The column with the place of the row among those of the object that a to-one relationship leads to.
+    /// Returns the column of the position among the rows of a to-one relationship's destination.
     private static func orderColumn(_ relationship: NSRelationshipDescription, _ schema: SQLSchema) -> SQLIdentifier? {
         guard let inverse = relationship.keptInverse, inverse.isToMany, inverse.isOrdered,
             let owner = inverse.entity.flatMap(schema.entity), case .toMany(.foreignKey(let key)) = owner[inverse]
@@ -181,11 +181,11 @@ final class SQLEntityWriter {
 
     // MARK: Statements
 
-    /// The statement that inserts so many rows.
+    /// Returns the statement that inserts a number of rows.
     func insert(_ count: Int) -> String {
         if let known = inserts[count] { return known }
         let columns = [SQLIdentifier.primaryKey, .entity, .version] + steps.flatMap(\.columns)
-        // The entity is the same for all.
+        // The entity is the same for all rows.
         let row = "(?, \(entity.number), " + Array(repeating: "?", count: columns.count - 2).joined(separator: ", ") + ")"
         let sql =
             "INSERT INTO \(entity.table) (\(columns.map(\.sql).joined(separator: ", "))) VALUES "
@@ -194,7 +194,7 @@ final class SQLEntityWriter {
         return sql
     }
 
-    /// How what has changed is written.
+    /// Returns the statement that updates changed properties.
     func update(_ changed: PropertySet) -> Update {
         let key = ChangeKey(low: changed.low, high: changed.high)
         if let known = updates[key] { return known }
@@ -214,8 +214,8 @@ final class SQLEntityWriter {
         return update
     }
 
-    /// The properties that an update writes. A relationship that leads where it did before is left out where the row has a place in
-    /// the order at its other end: the object there may have nothing to save, and so no place to give.
+    /// Returns the properties that an update writes. A relationship with an unchanged destination is omitted where the row has a position
+    /// in the inverse's order: the destination may have nothing to save, and no position to assign.
     @inline(__always) func properties(of changes: [StoreChange], _ index: Int) -> PropertySet {
         placed.isEmpty ? changes[index].changed : propertiesApartFromPlaces(of: changes[index])
     }
@@ -235,7 +235,7 @@ final class SQLEntityWriter {
 
     // MARK: Values
 
-    /// Computes the attributes of a row that follow from others of it. The row is the saver's own.
+    /// Computes the derived attributes of a row, which must be exclusive to the save.
     func derive(_ row: Row) throws {
         for derived in derived {
             let value = try derived.value.value(of: row.subject)
@@ -243,9 +243,9 @@ final class SQLEntityWriter {
         }
     }
 
-    /// Binds the values of a row, and what is text or bytes notes in `scratch`.
+    /// Binds the values of a row, and collects strings and data in `scratch`.
     ///
-    /// - Returns: the index after the last parameter.
+    /// - Returns: The index after the last parameter.
     @inline(__always) func bind(
         _ steps: Steps, of row: Row, to statement: SQLStatement, from first: Int, scratch: SQLScratch, orders: inout SQLOrderKeys,
         key: Int64
@@ -275,7 +275,7 @@ final class SQLEntityWriter {
 
     /// Binds a value that is not plain.
     ///
-    /// - Returns: the index after its last parameter.
+    /// - Returns: The index after its last parameter.
     @inline(never) private func bind(
         _ step: Step, of row: Row, to handle: OpaquePointer, at first: Int, scratch: SQLScratch, orders: inout SQLOrderKeys, key: Int64
     ) throws -> Int {
@@ -338,8 +338,8 @@ final class SQLEntityWriter {
         }
     }
 
-    /// Binds a decimal number: as a number where that keeps all of its digits, else as the bytes of its numeral, which the type of the column
-    /// leaves as they are. As text, it would be rounded to the 15 digits of a floating-point number.
+    /// Binds a decimal number: as a number if that is exact, otherwise as a blob with its numeral, which the column's affinity does not
+    /// convert. As text, it would be rounded to the 15 digits of a floating-point number.
     private func bind(_ number: Decimal, to handle: OpaquePointer, at index: Int, _ scratch: SQLScratch) {
         let numeral = number.description
         if let whole = Int64(numeral) {

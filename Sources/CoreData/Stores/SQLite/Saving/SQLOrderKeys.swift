@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// The places of rows in ordered relationships that a save is about to write.
+/// Assigns the positions of rows in ordered relationships for a save.
 ///
-/// Places are numbers with gaps, so that a row that is put between two others mostly leaves theirs as they are.
+/// Positions are numbers with gaps, so that inserting a row between two others mostly leaves theirs unchanged.
 struct SQLOrderKeys {
-    /// The first place, and how far apart neighbours are that come new; those of Core Data.
+    /// The first position, and the distance of new neighbours; the values are Core Data's.
     static let first: Int64 = 2048
     static let step: Int64 = 1024
 
@@ -12,30 +12,30 @@ struct SQLOrderKeys {
         let table: SQLIdentifier
         let name: SQLIdentifier
     }
-    /// The new places in columns of rows, by the key of the row.
+    /// The new positions in columns of rows, by row key.
     private var places: [Column: [Int64: Int64]] = [:]
-    /// The places that stay as they are: rows whose owner is written anew are to have them again.
+    /// The unchanged positions, for rows whose owner is written again.
     private var kept: [Column: [Int64: Int64]] = [:]
 
-    /// - Parameter known: the place that the row has now.
+    /// - Parameter known: The current position of the row.
     mutating func set(_ place: Int64, known: Int64?, _ column: SQLIdentifier, _ key: Int64, in table: SQLIdentifier) {
         let column = Column(table: table, name: column)
         if known == place { kept[column, default: [:]][key] = place } else { places[column, default: [:]][key] = place }
     }
 
-    /// Takes the place of a row that is being written anyway.
+    /// Removes and returns the position of a row that is written anyway.
     mutating func take(_ column: SQLIdentifier, _ key: Int64, in table: SQLIdentifier) -> Int64? {
         if places.isEmpty, kept.isEmpty { return nil }
         let column = Column(table: table, name: column)
         return places[column]?.removeValue(forKey: key) ?? kept[column]?[key]
     }
 
-    /// The places of rows that are not written otherwise.
+    /// The positions of rows that are not written otherwise.
     var remaining: [(column: Column, places: [Int64: Int64])] { places.filter { !$0.value.isEmpty }.map { ($0.key, $0.value) } }
 
-    /// The places of a sequence of which some have one: as many as can keep theirs.
+    /// Returns the positions of a sequence, keeping as many existing ones as possible.
     ///
-    /// - Parameter known: the place of each, nil for those that have none.
+    /// - Parameter known: The position of each element, nil for those without one.
     static func places(_ known: [Int64?]) -> [Int64] {
         let kept = longestRise(known)
         var places = [Int64](repeating: 0, count: known.count)
@@ -77,7 +77,7 @@ struct SQLOrderKeys {
 
     private static func fresh(_ count: Int) -> [Int64] { (0..<Int64(count)).map { first + $0 * step } }
 
-    /// Which places form the longest sequence that rises.
+    /// Returns which positions form the longest increasing subsequence.
     private static func longestRise(_ known: [Int64?]) -> [Bool] {
         var tails: [Int] = []
         var previous = [Int](repeating: -1, count: known.count)

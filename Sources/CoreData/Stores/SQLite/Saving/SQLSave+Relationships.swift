@@ -1,9 +1,9 @@
 internal import Foundation
 
 extension SQLSave {
-    // MARK: Places
+    // MARK: Positions
 
-    /// Finds the places of the objects in ordered relationships that have changed, before anything is written.
+    /// Assigns the positions in changed ordered relationships, before anything is written.
     mutating func prepareOrders(_ changes: StoreChangeSet) throws {
         guard schema.hasOrders else { return }
         for (part, areNew) in [(changes.inserted, true), (changes.updated, false)] {
@@ -45,7 +45,7 @@ extension SQLSave {
         }
     }
 
-    /// Writes the places of rows that were not written otherwise.
+    /// Writes the positions of rows that were not written otherwise.
     func writeOrders() throws {
         for (column, places) in orders.remaining {
             try connection.with("UPDATE \(column.table) SET \(column.name) = ? WHERE Z_PK = ?") { statement in
@@ -58,11 +58,11 @@ extension SQLSave {
         }
     }
 
-    // MARK: Pairs, and relationships that have no way back
+    // MARK: Join tables and one-way relationships
 
     func writeRelationships(_ changes: StoreChangeSet) throws {
         guard schema.hasPairs else { return }
-        // Made when it is first needed: which relationships of which objects the save writes, nil for all.
+        // Created on demand: the relationships that the save writes, by object; nil for all.
         lazy var written = WrittenRelationships(changes)
         for part in [changes.inserted, changes.updated] {
             for index in part.indices where !part[index].lists.isEmpty {
@@ -82,7 +82,7 @@ extension SQLSave {
         }
     }
 
-    /// Whether the other end of a pair writes it.
+    /// Returns whether the other object's relationship writes the pair.
     private func isWritten(
         by other: NSManagedObjectID, _ relationship: NSRelationshipDescription, _ join: SQLJoin,
         _ writes: (NSManagedObjectID, NSRelationshipDescription) -> Bool
@@ -101,7 +101,7 @@ extension SQLSave {
         if !gone.isEmpty {
             try connection.with("DELETE FROM \(join.table) WHERE \(join.own) = ? AND \(join.other) = ?") { statement in
                 for other in gone {
-                    // What was never saved stands in no pair.
+                    // An object that was never saved is in no pair.
                     guard let key = try? key(of: other, for: relationship) else { continue }
                     for pair in join.isReflexive ? [(owner, key), (key, owner)] : [(owner, key)] {
                         statement.bind(pair.0, at: 1)
@@ -166,7 +166,7 @@ extension SQLSave {
     }
 }
 
-/// Which relationships of which objects a save writes.
+/// The relationships that a save writes, by object.
 private struct WrittenRelationships {
     private var all: Set<NSManagedObjectID> = []
     private var some: [NSManagedObjectID: PropertySet] = [:]

@@ -1,21 +1,21 @@
 internal import CSQLite
 internal import Foundation
 
-/// The rows that a save writes, with their keys and, entity by entity, their places.
+/// The rows that a save writes, grouped by entity.
 struct SQLRows {
-    /// What is done to the rows; none of rows of a batch, which belong to no objects.
+    /// The changes of the rows; empty for rows of a batch, which belong to no objects.
     let changes: [StoreChange]
     /// The rows of a batch.
     private let batch: [Row]
-    /// The slots of the rows, which `changes` or `batch` hold.
+    /// The slots of the rows, which `changes` or `batch` retains.
     private(set) var slots: [UnsafeMutableRawPointer] = []
     private(set) var keys: [Int64] = []
-    /// Rows that follow each other and are of one entity, in order.
+    /// The runs of consecutive rows of one entity, in order.
     private(set) var runs: [(entity: SQLEntity, range: Range<Int>)] = []
 
-    /// The rows of changes.
+    /// Creates the rows of changes.
     ///
-    /// - Throws: code 133000 for a row of another store, 134070 for one of an entity that is not kept.
+    /// - Throws: Code 133000 for a row of another store, 134070 for a row of an entity that the store does not hold.
     init(_ changes: [StoreChange], of store: SQLiteStore) throws {
         self.changes = changes
         batch = []
@@ -28,7 +28,7 @@ struct SQLRows {
         try changes.forEachRun { runs.append((try store.sqlEntity($0), $1)) }
     }
 
-    /// Rows that belong to no objects, with their IDs.
+    /// Creates rows that belong to no objects, with their IDs.
     init(new rows: [Row], of store: SQLiteStore) throws {
         changes = []
         batch = rows
@@ -47,20 +47,20 @@ struct SQLRows {
 struct SQLSave {
     private let store: SQLiteStore
     let connection: SQLConnection
-    /// Whether rows are updated one by one, so that those which others have changed are known.
+    /// Whether rows are updated one by one, so that conflicting ones are known.
     private let isCareful: Bool
     private(set) var conflicts: [StoreConflicts.Version] = []
-    /// Objects to delete of which others have changed or deleted some. Which they are shows once the save is undone.
+    /// The deletions whose objects others have changed or deleted, determined after the rollback.
     private(set) var mismatched: [StoreChange] = []
-    /// Objects that no table has, and of which nothing was to be written.
+    /// The changed objects without a row for which there was nothing to write.
     private(set) var lost: [NSManagedObjectID] = []
     var orders = SQLOrderKeys()
-    /// So many rows are written by one statement.
+    /// The number of rows written by one statement.
     private static let rowsPerStatement = 100
 
-    /// There are conflicts: all that there are, for the merge policy must settle them together.
+    /// Thrown for conflicts; all of them are collected, because the merge policy must resolve them together.
     struct Mismatch: Error {}
-    /// Others have changed or deleted some of many rows that were updated together: a careful save finds out which.
+    /// Thrown when others have changed or deleted some of the rows updated together: a careful save determines which.
     struct UpdateMismatch: Error {}
 
     init(_ store: SQLiteStore, _ connection: SQLConnection, isCareful: Bool) {
@@ -79,7 +79,7 @@ struct SQLSave {
     // MARK: Deleting
 
     mutating func delete(_ changes: [StoreChange]) throws {
-        /// The objects of one entity that were read with one version, -1 where they were not read.
+        /// The objects of one entity with one base version; -1 for those that were never read.
         struct Group {
             let entity: NSEntityDescription
             let version: Int64
@@ -97,7 +97,7 @@ struct SQLSave {
                     current = places[entity]?[version] ?? groups.count
                     places[entity, default: [:]][version] = current
                     if current == groups.count { groups.append(Group(entity: description, version: version)) }
-                    // Mostly they are all alike.
+                    // Usually all are alike.
                     if groups.count == 1, groups[0].keys.isEmpty { groups[0].keys.reserveCapacity(changes.count) }
                 }
                 groups[current].keys.append(try base?.withRow(store.key(of:)) ?? store.key(of: changes[index].objectID))
@@ -108,7 +108,7 @@ struct SQLSave {
             let keys = group.keys.sorted()
             try store.dropFiles(of: keys, entity)
             let deleted = try delete(keys, group.version, from: entity.table)
-            // Which they are shows once the save is undone.
+            // The conflicts are determined after the rollback.
             if group.version >= 0, deleted < keys.count {
                 mismatched += changes.filter { $0.entity === group.entity && $0.baseVersion ?? -1 == group.version }
             }
@@ -116,7 +116,7 @@ struct SQLSave {
         }
     }
 
-    /// Deletes the rows of keys that rise, and answers how many there were. Versions are compared where the objects were read.
+    /// Deletes the rows with ascending keys, and returns their number. Versions are compared where the objects were read.
     private func delete(_ keys: [Int64], _ version: Int64, from table: SQLIdentifier) throws -> Int {
         let condition = version >= 0 ? "\(SQLIdentifier.versionNumber) = ?1 AND " : ""
         let first = version >= 0 ? 1 : 0
@@ -129,7 +129,7 @@ struct SQLSave {
             if end - start < 20 {
                 others.append(contentsOf: keys[start..<end])
             } else {
-                // Keys without a gap are the quickest to find.
+                // A range of keys is the fastest to find.
                 let range = "Z_PK BETWEEN ?\(first + 1) AND ?\(first + 2)"
                 try connection.with("DELETE FROM \(table) WHERE \(condition)\(range)") { statement in
                     if version >= 0 { statement.bind(version, at: 1) }
@@ -151,7 +151,7 @@ struct SQLSave {
         return deleted
     }
 
-    /// Takes deleted rows out of the tables of pairs, and out of columns that no relationship leads back from.
+    /// Removes deleted rows from join tables, and from the columns of one-way relationships.
     private func forget(_ keys: [Int64], of entity: SQLEntity) throws {
         for (index, property) in entity.properties.enumerated() {
             guard case .toMany(let place) = property else { continue }
@@ -173,7 +173,7 @@ struct SQLSave {
 
     // MARK: Updating
 
-    /// Frees the unique values of rows that are about to get others: two rows may exchange theirs.
+    /// Clears the unique values of rows that are about to change them: two rows may exchange theirs.
     func clearUniqueValues(of changes: [StoreChange]) throws {
         guard store.persistentStoreCoordinator?.managedObjectModel.hasUniquenessConstraints ?? false else { return }
         for change in changes {
@@ -215,7 +215,7 @@ struct SQLSave {
         throws
     {
         var index = range.lowerBound
-        // UPDATE has had FROM since SQLite 3.33.
+        // UPDATE supports FROM since SQLite 3.33.
         let together =
             isCareful || !update.externalColumns.isEmpty || sqlite3_libversion_number() < 3_033_000
             ? 1 : rowsPerStatement(update.columnCount)
@@ -246,7 +246,7 @@ struct SQLSave {
             parameter = try changed.slots[index].withRow { row in
                 if writer.derives { try writer.derive(row) }
                 statement.bind(key, at: parameter)
-                // The statement counts up from it.
+                // The statement increments it.
                 if row.version == .min { throw UpdateMismatch() }
                 statement.bind(row.version &- 1, at: parameter + 1)
                 return try writer.bind(
@@ -285,7 +285,7 @@ struct SQLSave {
         }
     }
 
-    /// Whether an object is one that rows name and no table has, and that has only lost what led to it: nothing is to be written there.
+    /// Returns whether an object has no row and was changed only by losing references: nothing is written for it.
     private func neverWas(_ change: StoreChange) -> Bool {
         guard change.wasMissing else { return false }
         return change.changedProperties.allSatisfy { property in
@@ -294,7 +294,7 @@ struct SQLSave {
         }
     }
 
-    /// How many rows of so many parameters one statement takes.
+    /// Returns the number of rows that one statement can have.
     private func rowsPerStatement(_ parameters: Int) -> Int {
         let limit = Int(sqlite3_limit(connection.handle, SQLITE_LIMIT_VARIABLE_NUMBER, -1))
         return max(1, min(Self.rowsPerStatement, limit / parameters))

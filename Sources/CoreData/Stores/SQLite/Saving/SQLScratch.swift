@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// Texts and bytes of the rows that a statement is about to write, one behind the other, so that SQLite need not copy them.
-// Used under the lock of writing.
+/// Collects strings and data of the rows for a statement in one buffer, so that SQLite need not copy them.
+// Used under the write lock.
 final class SQLScratch {
     private struct Piece {
         let index: Int
@@ -34,7 +34,7 @@ final class SQLScratch {
         bytes = new
     }
 
-    /// Notes the text that is to be bound at an index. It is read in place, which counts no reference to it, and not changed.
+    /// Adds the string for a parameter. It is read in place without counting a reference, and not changed.
     @inline(__always) func add(_ place: UnsafeMutablePointer<String>, at index: Int) {
         place.pointee.withUTF8 { text in
             reserve(text.count)
@@ -44,7 +44,7 @@ final class SQLScratch {
         }
     }
 
-    /// Notes the text of a slot, packed or not.
+    /// Adds the string of a slot, packed or not.
     @inline(__always) func add(_ slots: UnsafeMutableRawPointer, _ location: SlotLocation, at index: Int) {
         if !location.isPacked(slots) { return add((slots + location.offset).assumingMemoryBound(to: String.self), at: index) }
         let text = PackedBytes.bytes(slots, location.offset)
@@ -72,7 +72,7 @@ final class SQLScratch {
         withUnsafeMutablePointer(to: &text) { add($0, at: index) }
     }
 
-    /// Binds what was noted. It stays where it is until the next reset.
+    /// Binds the collected values. They stay valid until the next reset.
     @inline(__always) func bind(to statement: SQLStatement) {
         for piece in pieces {
             if piece.isText {

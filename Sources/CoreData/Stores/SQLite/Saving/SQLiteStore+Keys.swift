@@ -1,8 +1,8 @@
 internal import Foundation
 
 extension SQLiteStore {
-    func makePermanentIDs(for new: NewObjects) throws -> [NSManagedObjectID] {
-        // New objects mostly come entity by entity: what is looked up serves a run of them.
+    func permanentIDs(for new: NewObjects, for caller: StoreCaller) throws -> [NSManagedObjectID] {
+        // New objects are mostly grouped by entity: a lookup serves a run of them.
         var runs: [(entity: SQLEntity, count: Int)] = []
         var counts: [Int64: (entity: SQLEntity, count: Int64)] = [:]
         for (description, count) in new.entityRuns {
@@ -10,7 +10,7 @@ extension SQLiteStore {
             runs.append((entity, count))
             counts[entity.rootNumber, default: (entity, 0)].count += Int64(count)
         }
-        // Keys are given out by the file, so that connections of others take no equal ones. A key that a failed save leaves is lost.
+        // The file assigns the keys, so that other connections get different ones. Keys of a failed save are lost.
         var next: [Int64: Int64] = [:]
         try writeLock.withLock {
             try database().transaction {
@@ -33,13 +33,13 @@ extension SQLiteStore {
         return ids
     }
 
-    /// Takes so many keys of a table. Within a transaction.
+    /// Reserves keys of a table. Call it within a transaction.
     ///
-    /// - Returns: the last of them.
+    /// - Returns: The last key.
     func allocate(_ count: Int64, _ root: Int64, _ entity: SQLEntity) throws -> Int64 {
         let connection = try database()
         if checkedRoots.insert(root).inserted {
-            // A file that others have written to may hold keys beyond its own count, or have none.
+            // A file written by others may contain keys beyond its counter, or have no counter.
             try connection.with(
                 "INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) SELECT ?1, ?2, 0, 0 "
                     + "WHERE NOT EXISTS (SELECT 1 FROM Z_PRIMARYKEY WHERE Z_ENT = ?1)"

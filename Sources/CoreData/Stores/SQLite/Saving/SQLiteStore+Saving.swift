@@ -24,21 +24,25 @@ extension SQLiteStore {
         cache.sweepIfLarge()
     }
 
-    /// Files the rows that were saved in the cache. Under the lock of writing, so that those of the next save come later.
+    /// Caches the saved rows. Call it under the write lock, so that those of the next save follow.
     private func file(_ changes: StoreChangeSet, _ inserted: SQLRows, _ changed: SQLRows) {
-        // First: what others have read until now must not come over what is filed here.
+        // First: rows read by others until now must not replace the ones cached here.
         cache.advance()
         related.removeAll()
         let derived = schema.derivedRoots
         for saved in [inserted, changed] {
             for (entity, range) in saved.runs where !derived.contains(entity.rootNumber) {
                 cache.put(entity.rootNumber, range) { index in
-                    coredata_prefetch(saved.slots[min(index + 12, saved.slots.count - 1)] - RowPrefix.size)
+                    let next = min(index + 12, saved.slots.count - 1)
+                    coredata_prefetch(saved.slots[next] - RowPrefix.size)
+                    coredata_prefetch(saved.slots[next] - RowBlock.distanceToFirstRow)
+                    // The row that is given up.
+                    if let base = saved.changes[next].baseSlots { coredata_prefetch(base - RowPrefix.size) }
                     return (saved.slots[index], saved.keys[index])
                 }
             }
         }
-        // SQLite has computed values there, also of rows that were not saved.
+        // SQLite has computed values, also in rows that were not saved.
         for root in derived { cache.removeAll(of: root) }
         changes.deleted.forEachRun { description, range in
             guard let entity = place(of: description) else { return }
@@ -48,10 +52,9 @@ extension SQLiteStore {
         }
     }
 
-    /// Writes what was made ready.
+    /// Writes the prepared rows.
     ///
-    /// - Parameter isCareful: whether each row is updated by itself. Otherwise an ``SQLSave/UpdateMismatch`` may say that it must be done so.
-    /// - Returns: changed objects that no table has, and of which nothing was to be written.
+    /// - Parameter isCareful: Whether to update each row separately. Otherwise an ``SQLSave/UpdateMismatch`` may require that.
     private func write(
         _ changes: StoreChangeSet, _ inserted: SQLRows, _ changed: SQLRows, _ isCareful: Bool, _ connection: SQLConnection,
         for caller: StoreCaller
@@ -79,7 +82,7 @@ extension SQLiteStore {
                 let row = try requireWriter().readRow(place.entity, place.key, isFresh: true)
                 return row?.version == change.baseVersion ? nil : StoreConflicts.Version(id, stored: row)
             }
-            // The policy settles with what the file has, and the cache must not dispute it afterwards.
+            // The merge policy uses the rows of the file, and the cache must agree with them afterwards.
             cache.advance()
             for conflict in save.conflicts { keep(conflict) }
             throw StoreConflicts(save.conflicts + deletions)
@@ -87,8 +90,8 @@ extension SQLiteStore {
         return save.lost
     }
 
-    /// How many kilobytes of pages a save may keep: those of SQLite, and as many for each index that many rows come into or go from. 0 where
-    /// the program has said how many.
+    /// Returns the page cache size of a save in kilobytes: SQLite's default, and the same for each index that many rows are added to or
+    /// removed from. Returns 0 where the program has set the size.
     private func cacheSize(_ changes: StoreChangeSet, _ connection: SQLConnection) throws -> Int {
         if changes.inserted.count + changes.deleted.count < 2000 { return 0 }
         if try SQLiteOptions(options).pragmas.contains(where: { $0.name == "cache_size" }) { return 0 }
@@ -106,9 +109,9 @@ extension SQLiteStore {
         return 2000 * min(1 + indexes, 8)
     }
 
-    /// The key of a row that is to be saved here.
+    /// Returns the key of a row to be saved here.
     ///
-    /// - Throws: code 133000 for one of another store.
+    /// - Throws: Code 133000 for a row of another store.
     @inline(__always) func key(of row: Row) throws -> Int64 {
         let key: Int64? = row.block.withOrigin { origin in
             guard let origin else { return nil }
@@ -118,9 +121,9 @@ extension SQLiteStore {
         return try self.key(of: row.objectID.unsafelyUnwrapped)
     }
 
-    /// The key of an object that is to be saved here.
+    /// Returns the key of an object to be saved here.
     ///
-    /// - Throws: code 133000 for one of another store.
+    /// - Throws: Code 133000 for an object of another store.
     func key(of id: NSManagedObjectID) throws -> Int64 {
         if case .integer(let key) = id.reference, id.token === token { return key }
         throw CoreDataError.make(

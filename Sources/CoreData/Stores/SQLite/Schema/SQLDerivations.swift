@@ -1,13 +1,13 @@
 internal import Foundation
 internal import Predicates
 
-/// How a derived attribute gets its value.
+/// The ways to compute a derived attribute.
 enum SQLDerivation {
     /// From the row itself, when it is written.
     case local(ExpressionTree)
-    /// By triggers, which the statements make.
+    /// By triggers, created by the statements.
     case triggers([SQLTrigger])
-    /// By nothing: the value is what is set.
+    /// Not computed: the value is the one that is set.
     case none
 }
 
@@ -17,8 +17,8 @@ struct SQLTrigger {
     let sql: String
 }
 
-/// Finds out how derived attributes get their values: as Core Data's do, the time of a save, an attribute of a related object, a count and a
-/// sum of related objects by triggers, so that whoever writes to the file keeps them; anything about the row alone when it is written.
+/// Determines how derived attributes are computed: like Core Data's, the time of a save, an attribute of a related object, and counts and
+/// sums of related objects by triggers, so that every writer of the file maintains them; an expression over the row when it is written.
 struct SQLDerivations {
     private let schema: SQLSchema
 
@@ -53,7 +53,7 @@ struct SQLDerivations {
 
     private static func plain(_ name: String) -> String { name.hasSuffix(":") ? String(name.dropLast()) : name }
 
-    /// Whether an expression asks for attributes of the row alone.
+    /// Returns whether an expression reads attributes of the row only.
     private static func isLocal(_ expression: ExpressionTree, _ entity: NSEntityDescription) -> Bool {
         var isLocal = true
         _ = expression.replacing { part in
@@ -71,7 +71,7 @@ struct SQLDerivations {
 
     // MARK: Triggers
 
-    /// The attribute that triggers are to keep.
+    /// The attribute that triggers maintain.
     private struct Target {
         let schema: SQLSchema
         let entity: SQLEntity
@@ -87,7 +87,7 @@ struct SQLDerivations {
                 sql: "CREATE TRIGGER IF NOT EXISTS \(name) AFTER \(event) ON \(table) FOR EACH ROW\(condition) BEGIN \(body) END")
         }
 
-        /// Which rows of a shared table are meant.
+        /// The condition for the entity's rows in a shared table.
         private var kind: String? { entity.condition(includingSubentities: true, alias: "NEW") }
 
         func time() -> [SQLTrigger] {
@@ -98,7 +98,8 @@ struct SQLDerivations {
             ]
         }
 
-        /// An attribute of the object that a to-one relationship leads to, or a count or sum of those of a to-many one.
+        /// Returns the triggers for an attribute of a to-one relationship's destination, or for a count or sum of a to-many
+        /// relationship's.
         func path(_ keys: [String]) -> [SQLTrigger]? {
             if let last = keys.last, last == "@count" { return collected(Array(keys.dropLast()), "count") }
             if keys.count == 3, keys[1] == "@sum" { return collected([keys[0], keys[2]], "sum") }
@@ -120,7 +121,7 @@ struct SQLDerivations {
             ]
         }
 
-        /// A relationship and the column of an attribute at its other end.
+        /// Returns a relationship and the column of an attribute of its destination.
         private func step(_ keys: [String]) -> (NSRelationshipDescription, SQLEntity, SQLIdentifier)? {
             guard let relationship = entity.entity.propertiesByName[keys[0]] as? NSRelationshipDescription, !relationship.isTransient,
                 let destination = relationship.destinationEntity.flatMap(schema.entity),
@@ -151,7 +152,7 @@ struct SQLDerivations {
             }
         }
 
-        /// What goes into the columns of owners when all of theirs are looked at.
+        /// Returns the value computed from all related rows of an owner.
         private func all(_ key: SQLForeignKey, _ source: SQLIdentifier?, owner: String) -> String {
             let value = source.map { "ifnull(sum(\($0)), 0)" } ?? "count(*)"
             return
@@ -159,7 +160,8 @@ struct SQLDerivations {
         }
 
         private func collected(_ key: SQLForeignKey, _ source: SQLIdentifier?) -> [SQLTrigger] {
-            // A count is counted on, for many may come to one owner in a save; a sum of floating-point numbers would drift away.
+            // A count is updated incrementally, because many rows may be added to one owner in a save; a sum of floating-point numbers
+            // would accumulate errors.
             func joins(_ owner: String) -> String {
                 source == nil
                     ? "UPDATE \(entity.table) SET \(column) = ifnull(\(column), 0) + 1 WHERE Z_PK = \(owner);"

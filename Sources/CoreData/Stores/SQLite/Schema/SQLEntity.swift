@@ -1,22 +1,22 @@
 internal import Foundation
 
-/// Where the objects of an entity lie in a store.
-// Immutable once its schema is made. The model, which the schema keeps, keeps the entity.
+/// Maps an entity to its table and columns.
+// Immutable once its schema is created. The schema retains the model, which retains the entity.
 final class SQLEntity: @unchecked Sendable {
     unowned let entity: NSEntityDescription
     /// The table, shared by all entities of one inheritance.
     let table: SQLIdentifier
-    /// What stands in `Z_ENT` for objects of the entity itself.
+    /// The value of `Z_ENT` for objects of the entity itself.
     let number: Int64
-    /// The number of the entity at the top of the inheritance, under which the largest key in use is kept.
+    /// The number of the root entity, under which the largest key in use is stored.
     let rootNumber: Int64
-    /// What stands in `Z_ENT` for objects of the entity and of all that inherit from it.
+    /// The values of `Z_ENT` for objects of the entity and its subentities.
     let numbers: [Int64]
-    /// Whether every row of the table is an object of the entity or of one that inherits from it.
+    /// Whether every row of the table is an object of the entity or its subentities.
     let isWholeTable: Bool
-    /// Whether the entity has the table for itself. What its rows say in `Z_ENT` counts for nothing then, as with Core Data.
+    /// Whether the entity has the table for itself. The `Z_ENT` of its rows is then ignored, as in Core Data.
     var isAlone: Bool { isWholeTable && numbers.count == 1 }
-    /// Where each property lies, by its `slotIndex`.
+    /// The mapping of each property, by its `slotIndex`.
     let properties: [SQLProperty]
 
     init(
@@ -32,10 +32,10 @@ final class SQLEntity: @unchecked Sendable {
         self.properties = properties
     }
 
-    /// Where a property of the entity lies.
+    /// The mapping of a property.
     subscript(property: NSPropertyDescription) -> SQLProperty { properties[property.slotIndex] }
 
-    /// The condition that a row is of the entity or, as is asked, of one that inherits from it; nil where every row of the table is.
+    /// Returns the condition for rows of the entity and, if requested, its subentities; nil where every row of the table matches.
     func condition(includingSubentities: Bool, alias: String? = nil) -> String? {
         let column = (alias.map { $0 + "." } ?? "") + SQLIdentifier.entity.sql
         if includingSubentities {
@@ -48,7 +48,7 @@ final class SQLEntity: @unchecked Sendable {
     }
 }
 
-/// A table of rows: the columns of an entity at the top of an inheritance and of all that inherit from it.
+/// A table of rows: the columns of a root entity and its subentities.
 struct SQLTable: Sendable {
     struct Column: Sendable {
         let name: SQLIdentifier
@@ -59,15 +59,15 @@ struct SQLTable: Sendable {
     let columns: [Column]
 }
 
-/// A table of the pairs of a many-to-many relationship.
+/// The join table of a many-to-many relationship.
 struct SQLJoinTable: Sendable {
     let name: SQLIdentifier
-    /// The two keys.
+    /// The columns of the two keys.
     let columns: [SQLIdentifier]
     let orderColumns: [SQLIdentifier]
 }
 
-/// An index, as SQL makes it.
+/// An index, with its definition in SQL.
 struct SQLIndex: Sendable {
     let name: SQLIdentifier
     let sql: String

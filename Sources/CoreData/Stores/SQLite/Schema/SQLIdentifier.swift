@@ -1,15 +1,15 @@
-/// The name of a table, column, index or trigger, as it stands in SQL: quoted where it must be.
+/// The name of a table, column, index or trigger in SQL, quoted if needed.
 ///
-/// Names come from models, which may be hostile or merely odd; nothing else puts a name into SQL.
+/// Names come from models, which may be malicious or unusual; SQL contains names in no other way.
 struct SQLIdentifier: Hashable, Sendable, CustomStringConvertible {
-    /// The name itself, without quotes.
+    /// The name, without quotes.
     let name: String
-    /// The name as SQL takes it.
+    /// The name in SQL.
     let sql: String
 
     init(_ name: String) {
         self.name = name
-        // No word of SQL begins with Z: such names stand plain, as Core Data writes them.
+        // No SQL keyword begins with Z: such names are not quoted, like Core Data's.
         let isPlain =
             name.utf8.first == UInt8(ascii: "Z")
             && name.utf8.allSatisfy { byte in
@@ -19,20 +19,20 @@ struct SQLIdentifier: Hashable, Sendable, CustomStringConvertible {
         sql = isPlain ? name : "\"" + name.replacing("\"", with: "\"\"") + "\""
     }
 
-    /// The name as SQL takes it, so that it can be interpolated.
+    /// The name in SQL, for interpolation.
     var description: String { sql }
 
-    /// The key of a row within its table.
+    /// The column of a row's key within its table.
     static let primaryKey = SQLIdentifier("Z_PK")
-    /// The number of the row's entity.
+    /// The column of a row's entity number.
     static let entity = SQLIdentifier("Z_ENT")
-    /// The version of the row, counted up by every save.
+    /// The column of a row's version, which every save increments.
     static let version = SQLIdentifier("Z_OPT")
-    /// The version as it is read: others may have left the column empty, or have put something else into it.
+    /// The version as it is read: others may have left the column empty, or stored another value.
     static let versionNumber = "CAST(ifnull(Z_OPT, 0) AS INTEGER)"
-    /// The assignment that counts the version up.
+    /// The assignment that increments the version.
     static let countUp = "Z_OPT = \(versionNumber) + 1"
 }
 
-/// Text as a literal of SQL.
+/// Returns a string as an SQL literal.
 func sqlLiteral(_ text: String) -> String { "'" + text.replacing("'", with: "''") + "'" }

@@ -1,9 +1,9 @@
 internal import Foundation
 
-/// Makes the indexes of a new store: on the keys of other rows, on `Z_ENT` where entities share a table, and those that the model asks for.
+/// Defines the indexes of a new store: on foreign keys, on `Z_ENT` where entities share a table, and those of the model.
 struct SQLIndexes {
     private(set) var all: [SQLIndex] = []
-    /// The indexes of the model that are not made, each with the reason.
+    /// The indexes of the model that are not created, each with the reason.
     private(set) var unmade: [String] = []
 
     init(entities: [SQLEntity], joins: [SQLJoinTable]) {
@@ -70,14 +70,14 @@ struct SQLIndexes {
                     ? element.property.flatMap { self.column(of: $0, in: entity) }
                         .map { "\($0) COLLATE BINARY \(element.isAscending ? "ASC" : "DESC")" } : nil
             }
-            // An index over what is in no column of the table would be another one without it.
+            // An index without an element that has no column would be another index.
             if elements.contains(nil) || elements.isEmpty { continue }
             add("Z_\(name)_\(index.name)", on: entity, elements.compactMap { $0 })
         }
         let indexed = Set(description.indexes.map { $0.elements.map(\.propertyName) })
         for compound in description.compoundIndexes {
             let properties = NSEntityDescription.names(in: compound)
-            // The compiler of models repeats indexes in the older form.
+            // The model compiler repeats indexes in the older form.
             if indexed.contains(properties) { continue }
             let columns = properties.map { name in
                 name.flatMap { description.frozen?.byName[$0] }.flatMap { self.column(of: $0, in: entity) }

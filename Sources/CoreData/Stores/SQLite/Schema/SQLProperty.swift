@@ -1,33 +1,33 @@
 internal import Foundation
 
-/// How a value is kept in a column.
+/// The storage of a value in a column.
 enum SQLStorage: Sendable {
-    /// A whole number.
+    /// An integer.
     case integer
     /// 0 or 1.
     case boolean
-    /// A floating-point number of either width.
+    /// A floating-point number of either size.
     case double
     /// A floating-point number: seconds since 2001.
     case date
-    /// UTF-8 text.
+    /// A UTF-8 string.
     case text
-    /// Bytes.
+    /// A blob.
     case data
-    /// Bytes behind a byte that says whether they follow (1) or lie in a file that is named there (2).
+    /// A blob whose first byte says whether it contains the value (1) or the name of an external file (2).
     case externalData
     /// The 16 bytes of a UUID.
     case uuid
     /// The text of a URL.
     case uri
-    /// A number: an integer or a floating-point number where these are exact, otherwise the bytes (a blob) of its numeral.
+    /// A number: an integer or a floating-point number where these are exact, otherwise a blob with its numeral.
     case decimal
-    /// The bytes that a value transformer or an archiver made.
+    /// The data of a value transformer or archiver.
     case transformable
-    /// The bytes of an archived dictionary, for composite attributes.
+    /// The data of an archived dictionary, for composite attributes.
     case composite
 
-    /// The type that the table declares for the column.
+    /// The declared type of the column.
     var columnType: String {
         switch self {
         case .integer, .boolean: "INTEGER"
@@ -39,7 +39,7 @@ enum SQLStorage: Sendable {
         }
     }
 
-    /// Which columns of a table come first.
+    /// The rank of the column in its table.
     var rank: Int {
         switch self {
         case .integer, .boolean: 0
@@ -50,7 +50,7 @@ enum SQLStorage: Sendable {
         }
     }
 
-    /// Nil for an attribute that stores do not keep.
+    /// Nil for an attribute that is not stored.
     init?(_ attribute: NSAttributeDescription) {
         switch attribute.attributeType {
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: self = .integer
@@ -69,59 +69,59 @@ enum SQLStorage: Sendable {
     }
 }
 
-/// Where the value of a property lies in the tables of a store.
+/// Maps a property to tables and columns.
 enum SQLProperty: Sendable {
     case attribute(SQLAttribute)
     case toOne(SQLToOne)
     case toMany(SQLToMany)
-    /// A transient property, or one of a type that no store keeps.
+    /// A transient property, or one of a type that is not stored.
     case unstored
 }
 
-/// Where an attribute lies: a column of the entity's table.
+/// Maps an attribute to a column of the entity's table.
 struct SQLAttribute: Sendable {
     let column: SQLIdentifier
     let storage: SQLStorage
 }
 
-/// Where a to-one relationship lies: the other row's key in a column of the entity's table.
+/// Maps a to-one relationship to a column of the entity's table with the destination's key.
 struct SQLToOne: Sendable {
     let column: SQLIdentifier
-    /// The column with the number of the other row's entity, where the destination has subentities.
+    /// The column with the entity number of the destination, where that has subentities.
     let entityColumn: SQLIdentifier?
 }
 
-/// Where a to-many relationship lies.
+/// Maps a to-many relationship to columns or a join table.
 enum SQLToMany: Sendable {
-    /// In the rows of the destination, which hold the owner's key.
+    /// A foreign key in the rows of the destination.
     case foreignKey(SQLForeignKey)
-    /// In a table of pairs.
+    /// A join table.
     case join(SQLJoin)
 }
 
-/// A column of the destination's table that holds the key of the owner of a to-many relationship.
+/// A column of the destination's table that contains the key of a to-many relationship's owner.
 struct SQLForeignKey: Sendable {
     /// The table of the destination.
     let table: SQLIdentifier
-    /// The key of the owner.
+    /// The column of the owner's key.
     let column: SQLIdentifier
-    /// The number of the owner's entity, where that may be one of several.
+    /// The column of the owner's entity number, where there may be several.
     let entityColumn: SQLIdentifier?
-    /// The place among the owner's related rows, where the relationship is ordered.
+    /// The column of the position in the owner's order, for an ordered relationship.
     let orderColumn: SQLIdentifier?
 }
 
-/// A table of pairs, seen from one of its ends.
+/// A join table, seen from one of its ends.
 struct SQLJoin: Sendable {
     let table: SQLIdentifier
-    /// The key of the owner.
+    /// The column of the owner's key.
     let own: SQLIdentifier
-    /// The key of the related row.
+    /// The column of the related row's key.
     let other: SQLIdentifier
-    /// The place of the related row among the owner's, where the relationship is ordered.
+    /// The column of the related row's position in the owner's order, for an ordered relationship.
     let orderColumn: SQLIdentifier?
-    /// The place of the owner among the related row's, where the inverse is ordered.
+    /// The column of the owner's position in the related row's order, for an ordered inverse.
     let inverseOrderColumn: SQLIdentifier?
-    /// Whether a relationship is its own inverse: a pair stands in the table once for each direction.
+    /// Whether the relationship is its own inverse: the table contains a pair for each direction.
     let isReflexive: Bool
 }

@@ -1,8 +1,9 @@
 internal import Foundation
 
-/// What lies where in a store, for the entities of a model: the layout that Core Data's own SQLite stores have.
+/// Maps the entities of a model to tables and columns, in the layout of Core Data's own SQLite stores.
 ///
-/// Entities of one inheritance share a table, `Z` and the name of the one at the top. Entities are numbered in the order of their names,
+/// The entities of one inheritance share a table, whose name is `Z` and that of the root entity. Entities are numbered in the order of
+/// their names, subentities after their superentity.
 /// subentities after the one they inherit from.
 // Immutable.
 final class SQLSchema: @unchecked Sendable {
@@ -12,25 +13,25 @@ final class SQLSchema: @unchecked Sendable {
     let tables: [SQLTable]
     let joins: [SQLJoinTable]
     let indexes: [SQLIndex]
-    /// What the model wants to be indexed and is not, for people.
+    /// The indexes of the model that are not created, as messages.
     let unmadeIndexes: [String]
-    /// The numbers of the inheritances that have derived attributes.
+    /// The root entity numbers of inheritances with derived attributes.
     let derivedRoots: Set<Int64>
-    /// The numbers of the inheritances that have attributes which a transformer makes.
+    /// The root entity numbers of inheritances with transformable attributes.
     let transformedRoots: Set<Int64>
-    /// Whether rows hold their places in ordered relationships.
+    /// Whether rows contain positions of ordered relationships.
     let hasOrders: Bool
-    /// Whether relationships are written that lie in no row of either end: tables of pairs, and keys that no relationship leads back from.
+    /// Whether there are relationships stored in no row of either end: join tables, and one-way foreign keys.
     let hasPairs: Bool
     private let byEntity: [ObjectIdentifier: SQLEntity]
     private let byNumber: [Int64: SQLEntity]
 
-    /// Lays out entities of a frozen model.
+    /// Creates the schema of a frozen model.
     ///
     /// - Parameters:
-    ///   - entities: those that the store keeps.
-    ///   - numbers: the numbers that a file gives to entities, by name; entities it does not know are numbered as in a new store.
-    ///   - fileTables: the columns of the tables that a file has, where a layout can be had in two ways.
+    ///   - entities: The entities that the store holds.
+    ///   - numbers: The entity numbers of an existing file, by name; other entities are numbered as in a new store.
+    ///   - fileTables: The columns of an existing file's tables, where a layout has variants.
     init(
         model: NSManagedObjectModel, entities: [NSEntityDescription], numbers: [String: Int64] = [:], fileTables: [String: [String]] = [:]
     ) {
@@ -71,9 +72,9 @@ final class SQLSchema: @unchecked Sendable {
         unmadeIndexes = indexes.unmade
     }
 
-    /// Where an entity lies; nil for one that the store does not keep.
+    /// Returns the mapping of an entity; nil for one that the store does not hold.
     func entity(_ entity: NSEntityDescription) -> SQLEntity? { byEntity[ObjectIdentifier(entity)] }
 
-    /// The entity of a number in `Z_ENT`.
+    /// Returns the entity with a number in `Z_ENT`.
     func entity(numbered number: Int64) -> SQLEntity? { byNumber[number] }
 }

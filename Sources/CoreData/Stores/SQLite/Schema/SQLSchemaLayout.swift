@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Finds out what lies where: numbers, tables, columns, tables of pairs.
+/// Computes the layout of a schema: numbers, tables, columns, join tables.
 struct SQLSchemaLayout {
     /// The entities in the order of their numbers in a new store.
     private let ordered: [NSEntityDescription]
@@ -31,7 +31,7 @@ struct SQLSchemaLayout {
     }
 
     private static func comesFirst(_ left: NSEntityDescription, _ right: NSEntityDescription) -> Bool {
-        // By code units, as names are compared that are no text for people.
+        // By UTF-16 code units, the order of identifiers.
         (left.name ?? "").utf16.lexicographicallyPrecedes((right.name ?? "").utf16)
     }
 
@@ -78,7 +78,7 @@ struct SQLSchemaLayout {
         tables.append(SQLTable(name: tableNames[ObjectIdentifier(root)]!, columns: columns))
     }
 
-    /// The columns of the keys of other rows: of to-one relationships, of to-many ones that have no way back, and of places.
+    /// Returns the foreign key columns: of to-one relationships, of one-way to-many relationships, and of positions.
     private mutating func keyColumns(of entity: NSEntityDescription, _ taken: inout SQLNames) -> [SQLIdentifier] {
         var columns: [SQLIdentifier] = []
         for case let relationship as NSRelationshipDescription in stored(entity) where !relationship.isToMany {
@@ -122,7 +122,7 @@ struct SQLSchemaLayout {
         return columns
     }
 
-    /// The to-many relationships without an inverse that lead to an entity.
+    /// Returns the to-many relationships without an inverse whose destination is an entity.
     private func oneWay(to entity: NSEntityDescription) -> [NSRelationshipDescription] {
         ordered.flatMap { stored($0).compactMap { $0 as? NSRelationshipDescription } }
             .filter { $0.isToMany && $0.keptInverse == nil && $0.destinationEntity === entity }
@@ -141,7 +141,7 @@ struct SQLSchemaLayout {
         }
     }
 
-    // MARK: Tables of pairs
+    // MARK: Join tables
 
     private mutating func layOutJoins(of entity: NSEntityDescription) {
         for case let relationship as NSRelationshipDescription in stored(entity) where relationship.isToMany {
@@ -182,7 +182,7 @@ struct SQLSchemaLayout {
         }
     }
 
-    /// How much a column of a file looks like the one that is looked for: a migration may have left it another number.
+    /// Returns the similarity of a file's column with an expected one: a migration may have left another number in its name.
     private static func likeness(_ found: SQLIdentifier, _ wanted: SQLIdentifier) -> Int {
         func word(_ name: String) -> String { name.replacing(/^Z_[0-9]*|[0-9]+$/, with: "") }
         return found == wanted ? 2 : word(found.name) == word(wanted.name) ? 1 : 0
@@ -192,15 +192,15 @@ struct SQLSchemaLayout {
         SQLIdentifier("Z_FOK_" + (column.name.hasPrefix("Z_") ? String(column.name.dropFirst(2)) : column.name))
     }
 
-    /// Whether the table of pairs is named after `relationship` and not after its inverse.
+    /// Returns whether the join table is named after `relationship` and not after its inverse.
     private func leads(_ relationship: NSRelationshipDescription, _ inverse: NSRelationshipDescription) -> Bool {
         guard let entity = relationship.entity, let other = inverse.entity, relationship !== inverse else { return true }
-        // A file that has one of the two tables decides.
+        // In an existing file, the existing table decides.
         let mine = fileTables["Z_\(number(of: entity))" + relationship.name.uppercased()] != nil
         let theirs = fileTables["Z_\(number(of: other))" + inverse.name.uppercased()] != nil
         if mine != theirs { return mine }
         if entity !== other {
-            // Entities that inherit, or are inherited from, come before those that stand alone.
+            // Entities with super- or subentities precede others.
             let ranks = [entity, other].map { candidate in (Self.depth(candidate), candidate.subentities.isEmpty ? 0 : 1) }
             if ranks[0] != ranks[1] { return ranks[0] > ranks[1] }
             return number(of: entity) < number(of: other)
@@ -226,12 +226,12 @@ struct SQLSchemaLayout {
     }
 }
 
-/// Names that are in use, to SQLite, which does not tell A from a.
+/// The names in use; SQLite's names are case-insensitive.
 struct SQLNames {
     private var taken: Set<String>
     init(_ names: [String]) { taken = Set(names.map { $0.lowercased() }) }
 
-    /// Takes a name, or the name with the first number that makes it another one.
+    /// Claims a name, or the name with the first number that makes it unique.
     mutating func claim(_ name: String) -> SQLIdentifier {
         var candidate = name
         var count = 0

@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// Notices that faults fire one after the other, for which one read transaction does: to begin one each time is a third of the work.
+/// Detects series of faults, which share one read transaction: beginning one for each fault is a third of its cost.
 ///
-/// The transaction lasts for a few milliseconds at most, so that nobody reads what has long been changed, and ends by itself when the faults
-/// do, so that the log of the file can be emptied.
-// Used by who has the reader that it belongs to.
+/// The transaction lasts a few milliseconds at most, so that reads are current, and ends when the faults do, so that the log of the file
+/// can be checkpointed.
+// Used by the thread that has its reader.
 struct SQLReadStorm {
     private static let firstFaults = 8
     private static let longest: UInt64 = 20_000_000
@@ -13,15 +13,15 @@ struct SQLReadStorm {
     private var start: UInt64 = 0
     private(set) var isOn = false
 
-    /// What the store is to do before it reads the row of a fault.
+    /// The action before reading the row of a fault.
     enum Step {
         case nothing
         case begin
-        /// The transaction is old.
+        /// Ends the transaction because it is too old.
         case end
     }
 
-    /// - Parameter now: in nanoseconds of the system's uptime.
+    /// - Parameter now: The time in nanoseconds of the system's uptime.
     mutating func noteFault(at now: UInt64) -> Step {
         defer { last = now }
         if isOn {
@@ -37,7 +37,7 @@ struct SQLReadStorm {
         return .begin
     }
 
-    /// Something else is done.
+    /// Ends a series because of another operation.
     mutating func stop() {
         isOn = false
         count = 0

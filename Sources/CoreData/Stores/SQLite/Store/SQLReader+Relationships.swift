@@ -3,7 +3,7 @@ internal import Foundation
 internal import Synchronization
 
 extension SQLReader {
-    /// The objects of a to-many relationship as the file has them.
+    /// Reads the destination IDs of a to-many relationship from the file.
     func readRelated(_ relationship: NSRelationshipDescription, _ owner: SQLEntity, _ key: Int64) throws -> [NSManagedObjectID] {
         let question = try SQLRelatedQuestion(relationship, owner, schema)
         return try database().with(question.one) { statement in
@@ -11,7 +11,7 @@ extension SQLReader {
             var ids: [NSManagedObjectID] = []
             var last: Int64?
             while try statement.step() {
-                // Tables of pairs that others have made may have a pair twice.
+                // Join tables written by others may contain a pair twice.
                 let key = statement.int64(0)
                 if key == last { continue }
                 last = key
@@ -21,7 +21,7 @@ extension SQLReader {
         }
     }
 
-    /// The ID of a related row; nil for a row of no entity that the relationship may lead to.
+    /// Returns the ID of a related row; nil for a row whose entity is not a valid destination.
     private func relatedID(_ key: Int64, _ number: Int64, _ destination: SQLEntity) -> NSManagedObjectID? {
         if let known = cursor.row(destination.rootNumber, key)?.objectID { return known }
         if number == destination.number || destination.isAlone { return values.id(key, of: destination.entity) }
@@ -29,12 +29,12 @@ extension SQLReader {
         return values.id(key, of: entity.entity)
     }
 
-    /// Reads a relationship of many rows into the cache, and the rows at the other end with it.
+    /// Reads a relationship of many rows into the cache, together with the destination rows.
     ///
     /// - Parameters:
-    ///   - family: what the keys of the owners' IDs have in common.
-    ///   - found: is told what is related to each owner.
-    /// - Returns: what was found, where it is of one table.
+    ///   - family: The common part of the keys of the owners' IDs.
+    ///   - found: Called with the related rows of each owner.
+    /// - Returns: The destination rows, where they are of one table.
     @discardableResult func readRelated(
         _ relationship: NSRelationshipDescription, _ owner: SQLEntity, _ numbers: [Int64], family: Int64,
         found tell: ((Int64, SQLRelated) -> Void)? = nil
@@ -55,19 +55,19 @@ extension SQLReader {
         try database().forEachChunk(of: numbers, { question.many(plan, $0) }) { statement in
             let handle = statement.handle
             var found: [Int64] = []
-            // Not counted: the plan's readers hold them.
+            // Not retained: the plan's readers retain them.
             var origins: [Unmanaged<RowOrigin>] = []
             var owners: [(number: Int64, start: Int)] = []
             while try statement.step() {
                 guard let reader = plan.reader(sqlite3_column_int64(handle, 1)) else { continue }
                 _ = try readRow(handle, plan)
-                // The rows of one owner come together.
+                // The rows of one owner are consecutive.
                 let owner = sqlite3_column_int64(handle, ownerColumn)
                 let number = sqlite3_column_int64(handle, 0)
                 if owners.last?.number != owner {
                     owners.append((owner, found.count))
                 } else if found.last == number {
-                    // A pair may stand there twice.
+                    // A pair may occur twice.
                     continue
                 }
                 found.append(number)
@@ -95,7 +95,7 @@ extension SQLReader {
     }
 }
 
-/// The statements that follow a to-many relationship.
+/// The statements that read a to-many relationship.
 struct SQLRelatedQuestion {
     let destination: SQLEntity
     private let place: SQLToMany
@@ -125,7 +125,7 @@ struct SQLRelatedQuestion {
         }
     }
 
-    /// Selects the rows related to many rows: what `plan` lists, then the owner's key.
+    /// Returns the statement that selects the rows related to many rows: the columns of `plan`, then the owner's key.
     func many(_ plan: SQLRowPlan, _ keys: String) -> String {
         switch place {
         case .foreignKey(let key):
@@ -140,7 +140,7 @@ struct SQLRelatedQuestion {
         }
     }
 
-    /// The table of pairs; of a relationship that is its own inverse, a pair counts in both directions, whichever stands there.
+    /// Returns the join table; for a relationship that is its own inverse, each pair in both directions.
     private func source(_ join: SQLJoin) -> String {
         guard join.isReflexive, join.orderColumn == nil else { return join.table.sql }
         return "(SELECT \(join.own), \(join.other) FROM \(join.table) UNION SELECT \(join.other), \(join.own) FROM \(join.table))"

@@ -43,16 +43,16 @@ extension SQLReader {
         }
     }
 
-    /// Reads the rows of a statement that selects what `plan` lists, from its first column on.
+    /// Reads the rows of a statement that selects the columns of `plan` first.
     ///
-    /// A row of the version that is known is not read again.
+    /// A row whose version is cached is not read again.
     ///
-    /// - Parameter body: is given the slots of each row, whose block somebody holds until the next comes.
+    /// - Parameter body: Called with the slots of each row, whose block is retained until the next row.
     @inline(__always) func readRows(
         _ statement: SQLStatement, _ plan: SQLRowPlan, _ body: (UnsafeMutableRawPointer) throws -> Void
     ) throws {
         let handle = statement.handle
-        // Held here: what is reached through others would be counted for each row.
+        // In local variables: references through other objects would be counted for each row.
         let cursor = cursor
         let only = plan.onlyReader
         let root = plan.entity.rootNumber
@@ -72,7 +72,7 @@ extension SQLReader {
         }
     }
 
-    /// The slots of the row that a statement stands at. Somebody holds its block until the next is read.
+    /// Returns the slots of a statement's current row. Its block is retained until the next row.
     @inline(__always) func readRow(_ handle: OpaquePointer, _ plan: SQLRowPlan) throws -> UnsafeMutableRawPointer {
         let key = sqlite3_column_int64(handle, 0)
         let number = sqlite3_column_int64(handle, 1)
@@ -97,14 +97,14 @@ extension SQLReader {
 
     // MARK: One row
 
-    /// The row of a key as the file has it.
+    /// Reads the row with a key from the file.
     ///
-    /// - Parameter isFresh: whether it is read also where the cache has the row of its version.
+    /// - Parameter isFresh: Whether to read it even if the cached row has the current version.
     func readRow(_ entity: SQLEntity, _ key: Int64, isFresh: Bool = false) throws -> Row? {
         cursor.noteTime()
         let plan = plan(entity)
         let statement = try plan.statementForOne(databaseForFault())
-        // Not cleared afterwards: the key that it holds does no harm.
+        // The bindings are not cleared: the key does no harm.
         defer { sqlite3_reset(statement.handle) }
         sqlite3_bind_int64(statement.handle, 1, key)
         guard try statement.step(), let reader = plan.reader(statement.int64(1)) else { return nil }
@@ -121,7 +121,7 @@ extension SQLReader {
         let plan = plan(entity)
         try database().forEachChunk(of: keys, { "\(plan.selectMany)\($0)" }) { statement in
             while try statement.step() {
-                // A row of another entity is not the one that was asked for.
+                // A row of another entity is ignored.
                 if plan.reader(statement.int64(1)) != nil { _ = try readRow(statement.handle, plan) }
             }
         }
@@ -130,7 +130,7 @@ extension SQLReader {
     // MARK: Uniqueness
 
     func readHolders(of constraint: UniquenessConstraint, _ key: [PropertyValue]) throws -> [NSManagedObjectID] {
-        // The first one with the constraint declares it: entities come before those that inherit from them.
+        // The first entity with the constraint declares it: entities precede their subentities.
         let owner = schema.entities.filter { $0.entity.frozen!.uniqueness.contains { $0 === constraint } }
             .min { $0.entity.frozen!.uniqueness.count < $1.entity.frozen!.uniqueness.count || $0.numbers.count > $1.numbers.count }
         guard let owner else { return [] }
@@ -180,11 +180,11 @@ extension SQLReader {
 extension SQLConnection {
     private static let chunkSizes = [1, 4, 16, 64, 250, 1000]
 
-    /// Runs a statement for many keys: for so many at a time that few statements serve any number.
+    /// Runs a statement for many keys in chunks, so that few statements serve any number of keys.
     ///
     /// - Parameters:
-    ///   - sql: the statement with the list of its keys: `(?, ?, …)`.
-    ///   - first: the parameters before the keys are bound by the caller, so many.
+    ///   - sql: Returns the statement with the list of its keys: `(?, ?, …)`.
+    ///   - first: The number of parameters before the keys, which the caller binds.
     func forEachChunk(
         of keys: [Int64], after first: Int = 0, _ sql: (String) -> String, bind: (SQLStatement) -> Void = { _ in },
         _ body: (SQLStatement) throws -> Void
@@ -198,7 +198,7 @@ extension SQLConnection {
             if size != known.size { known = (size, sql("(" + Array(repeating: "?", count: size).joined(separator: ", ") + ")")) }
             try with(known.sql) { statement in
                 bind(statement)
-                // What is left of the list repeats the last key.
+                // The rest of the list repeats the last key.
                 for index in 0..<size { statement.bind(keys[start + min(index, count - 1)], at: first + index + 1) }
                 try body(statement)
             }

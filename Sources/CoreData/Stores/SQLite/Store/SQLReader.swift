@@ -2,9 +2,9 @@ internal import Foundation
 internal import Logging
 internal import Synchronization
 
-/// Everything that one connection needs for reading: its statements and plans, the blocks that it fills with rows, and its place in the cache.
+/// A connection with everything needed for reading: its statements and plans, the blocks it fills with rows, and its cursor in the cache.
 ///
-/// One thread at a time has it, see ``SQLReaderPool``; that of the connection which writes belongs to who has the lock of writing.
+/// One thread at a time has it, see ``SQLReaderPool``; the reader of the writing connection belongs to the owner of the write lock.
 // Used by the thread that has it.
 final class SQLReader: RowTable {
     unowned let store: SQLiteStore
@@ -12,18 +12,20 @@ final class SQLReader: RowTable {
     let schema: SQLSchema
     let values: SQLValues
     let cursor: SQLRowCursor
-    // The store's, which is asked through no reference that would be counted.
+    // The store's cache, referenced directly to avoid counting references.
     let cache: SQLRowCache
     let related: SQLRelatedCache
     private var plans: [ObjectIdentifier: SQLRowPlan] = [:]
+    /// The one that was asked for last: faults mostly come entity by entity.
+    @exclusivity(unchecked) private var lastPlan: SQLRowPlan?
     private var schemas: [ObjectIdentifier: RowSchema] = [:]
-    /// Made at the first fetch.
+    /// Created at the first fetch.
     private var madeQueries: SQLQueries?
     private var storm = SQLReadStorm()
-    /// Where it stands in the pool; nil for one that is in none.
+    /// The place in the pool; nil for a reader outside of it.
     var place: Int?
     private var depth = 0
-    /// What the cache of relationships had when the state of the store began that is read.
+    /// The generation of the relationship cache when the state being read began.
     private(set) var generation: UInt64 = 0
 
     init(_ store: SQLiteStore, _ connection: SQLConnection, _ origins: SQLOrigins) {
@@ -38,11 +40,11 @@ final class SQLReader: RowTable {
         SQLQueryLog.trace(connection)
     }
 
-    // MARK: Being had
+    // MARK: Using
 
-    /// Reads what the store has now. Calls may be nested.
+    /// Reads the current state of the store. Calls may be nested.
     func use<Result>(_ body: (SQLReader) throws -> Result) rethrows -> Result {
-        // No newer than what the next statement sees: every save counts up after its commit.
+        // Not newer than the next statement's state: a save increments the epoch after its commit.
         let epoch = cache.epoch.load(ordering: .sequentiallyConsistent)
         if storm.isOn, cursor.epoch != epoch { endStorm() }
         if depth == 0, !storm.isOn { (cursor.epoch, generation) = (epoch, related.generation) }
@@ -55,10 +57,10 @@ final class SQLReader: RowTable {
         return try body(self)
     }
 
-    /// Whether a caller further up has begun to read before the last save.
+    /// Whether an outer caller has begun to read before the last save.
     var isOutdated: Bool { cursor.epoch != cache.epoch.load(ordering: .sequentiallyConsistent) }
 
-    /// Does something during which rows are read that nobody else may see: a transaction that writes.
+    /// Runs `body` in a write transaction, whose rows must not be cached.
     func inTransaction<Result>(_ body: () throws -> Result) rethrows -> Result {
         let epoch = cursor.epoch
         cursor.epoch = 0
@@ -68,13 +70,13 @@ final class SQLReader: RowTable {
 
     // MARK: The connection
 
-    /// The connection, for anything but a single fault.
+    /// Returns the connection, for any operation except single faults.
     func database() -> SQLConnection {
         if storm.isOn { endStorm() }
         return connection
     }
 
-    /// The connection for a fault whose time was noted: many in a row share a transaction.
+    /// Returns the connection for a fault at the noted time: faults in a series share a transaction.
     func databaseForFault() throws -> SQLConnection {
         switch storm.noteFault(at: cursor.now) {
         case .nothing: break
@@ -98,7 +100,7 @@ final class SQLReader: RowTable {
         }
     }
 
-    /// What answers fetches by SQL.
+    /// Returns the query plans of the connection.
     func queries() throws -> SQLQueries {
         if let madeQueries { return madeQueries }
         let made = try SQLQueries(self)
@@ -106,16 +108,17 @@ final class SQLReader: RowTable {
         return made
     }
 
-    // MARK: What lies where
+    // MARK: The schema
 
     func sqlEntity(_ entity: NSEntityDescription) throws -> SQLEntity { try store.sqlEntity(entity) }
 
     func place(of id: NSManagedObjectID) -> (entity: SQLEntity, key: Int64)? { store.place(of: id) }
 
     func plan(_ entity: SQLEntity) -> SQLRowPlan {
-        if let plan = plans[ObjectIdentifier(entity)] { return plan }
-        let plan = SQLRowPlan(entity, schema: schema, values: values)
+        if let lastPlan, lastPlan.entity === entity { return lastPlan }
+        let plan = plans[ObjectIdentifier(entity)] ?? SQLRowPlan(entity, schema: schema, values: values)
         plans[ObjectIdentifier(entity)] = plan
+        lastPlan = plan
         return plan
     }
 

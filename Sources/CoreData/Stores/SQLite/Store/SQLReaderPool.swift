@@ -2,16 +2,16 @@ internal import CoreDataRuntime
 internal import Foundation
 internal import Synchronization
 
-/// The readers of a file that is read side by side.
+/// The pool of readers for concurrent reads of a file.
 ///
-/// They are opened when they are first needed. Where all are out, who comes waits. A thread that has a reader and comes again gets the same one.
-// `condition` guards `opened`; the places are atomics, and a place's reader belongs to the thread that stands there.
+/// Readers are opened on demand. When all are in use, callers wait. A thread that already has a reader gets the same one again.
+// `condition` guards `opened`; the places are atomics, and a place's reader belongs to its owner thread.
 final class SQLReaderPool: @unchecked Sendable {
-    /// Who has a reader. Places lie so far apart that threads do not disturb each other.
+    /// The owner of a reader. Places are far enough apart to prevent false sharing.
     private struct Place: ~Copyable {
-        /// The thread that has the reader; 0 while nobody has.
+        /// The thread that has the reader; 0 while it is free.
         let owner = Atomic<UInt>(SQLReaderPool.unopened)
-        /// The thread that had it last: its next question finds the reader's memory near.
+        /// The thread that had it last, whose processor cache may contain the reader's memory.
         let last = Atomic<UInt>(0)
         private let distance: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0)
     }
@@ -26,13 +26,13 @@ final class SQLReaderPool: @unchecked Sendable {
     private let isClosed = Atomic<Bool>(false)
     private let open: () throws -> SQLReader?
 
-    /// There is no reader, and none can be opened.
+    /// The error when there is no reader and none can be opened.
     struct NoReader: Error {}
 
-    /// How many readers there may be on this machine.
+    /// The default number of readers on this machine.
     static var standardSize: Int { max(2, min(8, ProcessInfo.processInfo.activeProcessorCount)) }
 
-    /// - Parameter open: opens a reader; nil where none can be opened any more.
+    /// - Parameter open: Opens a reader; returns nil where none can be opened any more.
     init(size: Int = standardSize, open: @escaping () throws -> SQLReader?) {
         self.open = open
         self.size = size
@@ -49,24 +49,24 @@ final class SQLReaderPool: @unchecked Sendable {
         places.deallocate()
     }
 
-    /// How many readers are open.
+    /// The number of open readers.
     var count: Int { condition.withLock { opened } }
 
-    /// Whether any was opened.
+    /// Whether a reader was opened.
     var isOpened: Bool { places[0].owner.load(ordering: .relaxed) != Self.unopened }
 
     // MARK: Lending
 
-    /// Lends a reader.
+    /// Calls `body` with a reader.
     ///
-    /// - Throws: what opening one meets, ``NoReader``, and `closed()` once the pool is closed.
+    /// - Throws: The errors of opening a reader, ``NoReader``, and `closed()` once the pool is closed.
     func with<Result>(closed: () -> any Error, _ body: (SQLReader) throws -> Result) throws -> Result {
         let thread = coredata_thread()
         var known = -1
         for index in 0..<size where places[index].owner.load(ordering: .relaxed) == thread { known = index }
         if known >= 0, let reader = readers[known] {
-            // Statements that a caller further up steps through keep the state that they began with: what was saved since shows in another reader.
-            // Nobody waits for one who has one, or two might wait for each other.
+            // A statement that an outer caller is stepping keeps its state: later saves are visible to another reader only. A thread that
+            // has a reader does not wait for another, which could deadlock.
             guard reader.isOutdated, reader.connection.isReading else { return try reader.use(body) }
             guard let other = free(thread) else { return try (open() ?? reader).use(body) }
             defer { give(other) }
@@ -77,7 +77,7 @@ final class SQLReaderPool: @unchecked Sendable {
         return try readers[index].unsafelyUnwrapped.use(body)
     }
 
-    /// Lends the reader of a place unless somebody has it. True if it was, or is none any more.
+    /// Calls `body` with the reader of a place unless it is in use. Returns true if it was called, or if there is no reader any more.
     func withFree(_ index: Int, _ body: (SQLReader) -> Void) -> Bool {
         if places[index].owner.load(ordering: .sequentiallyConsistent) == Self.unopened { return true }
         guard take(index, coredata_thread()) else { return false }
@@ -100,7 +100,7 @@ final class SQLReaderPool: @unchecked Sendable {
         return nil
     }
 
-    /// A reader that nobody else has, which may be opened for it; nil where the pool is closed.
+    /// Returns a free reader, and opens one if needed; nil where the pool is closed.
     private func waitForFree(_ thread: UInt) throws -> Int? {
         condition.lock()
         defer { condition.unlock() }
@@ -138,7 +138,7 @@ final class SQLReaderPool: @unchecked Sendable {
 
     // MARK: Closing
 
-    /// Waits for those who read, and closes all readers. Those that this thread has itself go when it gives them back.
+    /// Waits for readers in use, and closes all. Those of the calling thread are closed when they are returned.
     func close() {
         let thread = coredata_thread()
         isClosed.store(true, ordering: .sequentiallyConsistent)

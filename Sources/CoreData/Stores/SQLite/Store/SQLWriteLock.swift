@@ -2,18 +2,18 @@ internal import CoreDataRuntime
 internal import Foundation
 internal import Synchronization
 
-/// Lets one thread at a time write to a store; it may come again, and can tell that it is the one.
+/// A recursive lock for writing to a store, which knows its owner thread.
 // The mutex guards `depth`; the rest is atomic.
 final class SQLWriteLock: @unchecked Sendable {
     private let mutex = Mutex()
     private let owner = Atomic<UInt>(0)
     private var depth = 0
-    /// Whether somebody has had to wait for it.
+    /// Whether a thread has ever waited for it.
     private let contended = Atomic<Bool>(false)
 
     var wasContended: Bool { contended.load(ordering: .relaxed) }
 
-    /// Whether this thread has the lock.
+    /// Whether the calling thread has the lock.
     @inline(__always) var isOwn: Bool { owner.load(ordering: .relaxed) == coredata_thread() }
 
     func lock() {
@@ -27,7 +27,7 @@ final class SQLWriteLock: @unchecked Sendable {
         depth += 1
     }
 
-    /// Takes the lock if nobody else has it.
+    /// Takes the lock if it is free.
     func tryLock() -> Bool {
         if !isOwn {
             guard mutex.tryLock() else { return false }

@@ -2,30 +2,30 @@ internal import Foundation
 internal import Logging
 internal import Predicates
 
-// What the coordinator asks for reading. Rows and relationships that are in memory are had without a reader.
+// Implements the coordinator's reads. Cached rows and relationships are returned without a reader.
 extension SQLiteStore {
-    func answered(_ request: StoreQuery) throws -> StoreAnswer {
-        // Where somebody is writing, others are not; whether they were before, the writer asks itself.
+    func answer(_ query: StoreQuery, for caller: StoreCaller) throws -> StoreAnswer {
+        // While a thread writes, other processes do not; the writer itself checks for earlier changes.
         if writeLock.tryLock() {
             defer { writeLock.unlock() }
             try noticeOthers()
         }
-        let isPlain = try !request.allowsEvaluationInMemory && isPlain(sqlEntity(request.entity))
-        return try reading(isPlain: isPlain) { try $0.answer(request) }
+        let isPlain = try !query.allowsEvaluationInMemory && isPlain(sqlEntity(query.entity))
+        return try reading(isPlain: isPlain) { try $0.answer(query) }
     }
 
-    func knownRow(for id: NSManagedObjectID, for caller: StoreCaller) throws -> Row? {
+    func row(for id: NSManagedObjectID, for caller: StoreCaller) throws -> Row? {
         guard let place = place(of: id) else { return nil }
         if let row = cache.row(place.entity.rootNumber, place.key, notOlderThan: caller.stalenessInterval) { return row }
         return try reading(isPlain: isPlain(place.entity)) { try $0.readRow(place.entity, place.key) }
     }
 
-    /// Whether reading rows runs no transformer.
+    /// Returns whether reading rows runs no transformer.
     private func isPlain(_ entity: SQLEntity) -> Bool { !schema.transformedRoots.contains(entity.rootNumber) }
 
-    func readRows(for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> Bool {
+    func prepareRows(for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> Bool {
         let age = caller.stalenessInterval
-        // Rows that serve no later reader are read one at a time.
+        // Rows that must not be cached are read one at a time.
         if age == 0 { return false }
         var missing: [ObjectIdentifier: (entity: SQLEntity, keys: [Int64])] = [:]
         for id in ids {
@@ -41,7 +41,7 @@ extension SQLiteStore {
 
     // MARK: Relationships
 
-    func readRelatedNumbers(
+    func prepareRelatedNumbers(
         of relationship: NSRelationshipDescription, for numbers: [Int64], of origin: RowOrigin, for caller: StoreCaller
     ) throws -> RelatedNumbers? {
         let age = caller.stalenessInterval
@@ -64,7 +64,7 @@ extension SQLiteStore {
             }
             if isAll, parts.count == 1 { return RelatedNumbers(numbers: parts[0].numbers[...], origin: parts[0].origin) }
         }
-        // Some were known before.
+        // Some were cached.
         var all: [Int64] = []
         var shared: RowOrigin?
         for number in numbers {
@@ -78,7 +78,7 @@ extension SQLiteStore {
         return RelatedNumbers(numbers: all[...], origin: shared ?? origin)
     }
 
-    func readRelated(
+    func prepareRelated(
         of relationship: NSRelationshipDescription, for ids: [NSManagedObjectID], for caller: StoreCaller
     ) throws -> Bool {
         if caller.stalenessInterval == 0 { return false }
@@ -90,23 +90,23 @@ extension SQLiteStore {
         return true
     }
 
-    func knownOrReadRelatedIDs(
+    func relatedIDs(
         of relationship: NSRelationshipDescription, for id: NSManagedObjectID, for caller: StoreCaller
     ) throws -> [NSManagedObjectID] {
         guard let place = place(of: id) else { return [] }
         if !relationship.isToMany {
-            guard let row = try knownRow(for: id, for: caller) else { return [] }
+            guard let row = try row(for: id, for: caller) else { return [] }
             return row.objectID(at: row.layout.slots[relationship.slotIndex]).map { [$0] } ?? []
         }
         if let known = related.related(of: relationship, for: id.key, notOlderThan: caller.stalenessInterval) { return known.ids }
         return try reading { try $0.readRelated(relationship, place.entity, place.key) }
     }
 
-    // MARK: What is kept in memory
+    // MARK: Cached rows
 
-    func forget(_ id: NSManagedObjectID) {
+    func forgetRow(of id: NSManagedObjectID) {
         guard let place = place(of: id) else { return }
-        // What is read next is to be new.
+        // The next read must return current rows.
         cache.advance()
         cache.remove(place.entity.rootNumber, place.key)
         related.removeAll(of: id)

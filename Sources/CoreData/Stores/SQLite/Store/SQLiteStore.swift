@@ -2,43 +2,43 @@ internal import Foundation
 internal import Logging
 internal import Synchronization
 
-/// The store that keeps objects in a SQLite database, laid out as Core Data's own.
+/// The SQLite store, with the layout of Core Data's own.
 ///
-/// One connection writes, under the lock of writing. A file with a write-ahead log is read by others beside it, side by side, see
-/// ``SQLReaderPool``; databases in memory, files in other modes and former states of a store are read by the one connection they have, under
-/// its lock. Rows that are in memory are had without either.
-// `writeLock` guards `writer` and what is used in writing; `cache`, `related`, `pool` and `remoteChanges` look after themselves; the rest is set when the
-// store is opened.
+/// One connection writes, under the write lock. A file with a write-ahead log is read concurrently by further connections, see
+/// ``SQLReaderPool``; databases in memory, files in other modes and views of past states are read by their single connection, under its
+/// lock. Cached rows need neither.
+// `writeLock` guards `writer` and the state used in writing; `cache`, `related`, `pool` and `remoteChanges` guard themselves; the rest is
+// set when the store is opened.
 final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @unchecked Sendable {
     let writeLock = SQLWriteLock()
-    /// The connection that writes; nil before the store is opened and after it has been removed.
+    /// The reader of the writing connection; nil before the store is opened and after it was removed.
     private var writer: SQLReader?
-    /// The connection of a store that is just being opened.
+    /// The connection of a store that is being opened.
     private var opening: SQLConnection?
-    /// The readers; nil where the file cannot be read side by side.
+    /// The pool of readers; nil where the file cannot be read concurrently.
     private var pool: SQLReaderPool?
     private(set) var schema: SQLSchema!
     let cache = SQLRowCache()
-    /// Relationships that were read for many objects at once.
+    /// The cache of relationships that were read for many objects at once.
     let related = SQLRelatedCache()
-    /// What is said about queries.
+    /// The log of queries.
     var queryLog = SQLQueryLog()
     let scratch = SQLScratch()
-    /// The files of large values; nil for a store in memory.
+    /// The external data files; nil for a store in memory.
     private(set) var externalFiles: SQLExternalFiles?
-    /// The metadata as the file has them.
+    /// The metadata in the file.
     var savedMetadata: [String: Any] = [:]
     var writers: [ObjectIdentifier: SQLEntityWriter] = [:]
     private var dataVersion: Int64 = -1
-    /// The entity that was looked for last, which the schema holds.
+    /// The last entity that was looked up, retained by the schema.
     private let lastPlace = Atomic<UInt>(0)
-    /// What notes the rows that a transaction writes; nil where no history is kept, or the store is only read.
+    /// Records the rows that a transaction writes; nil without history tracking, or for a read-only store.
     var historyNotes: SQLHistory?
-    /// How the history of the file is read; nil where it has none.
+    /// Reads the history of the file; nil where there is none.
     var historyReader: SQLHistory?
-    /// Sees that others write to the file; nil unless that is asked for.
+    /// Watches the file for writes by others; nil unless requested.
     var watcher: SQLFileWatcher?
-    /// The key given last, by the number of the entity at the top of the inheritance: none below it is checked again.
+    /// The root entities whose last assigned key was checked.
     var checkedRoots: Set<Int64> = []
 
     // MARK: Opening and closing
@@ -69,7 +69,7 @@ final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @unchecked 
         if let url, try SQLiteFiles.isReadSideBySide(url, connection, options) {
             let file = SQLiteFiles.identity(of: url)
             pool = SQLReaderPool { [unowned self] in
-                // Another file may lie there by now; the one that is open goes on.
+                // Another file may be at the URL now; the open one continues to be used.
                 guard SQLiteFiles.identity(of: url) == file else { return nil }
                 return SQLReader(self, try SQLiteFiles.connectBeside(url, options), origins)
             }
@@ -77,7 +77,7 @@ final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @unchecked 
     }
 
     override func willRemove(from coordinator: NSPersistentStoreCoordinator?) {
-        // The readers go first: the last connection to a file takes its log away, which one that only reads cannot.
+        // The readers first: the last connection to a file removes its log, which a read-only one cannot.
         pool?.close()
         writeLock.withLock {
             writer?.endStorm()
@@ -92,7 +92,7 @@ final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @unchecked 
         related.close()
     }
 
-    /// Shows what another store has in the state of a connection.
+    /// Makes the store a view of another store in the state of a connection.
     func become(_ original: SQLiteStore, as connection: SQLConnection) {
         token = original.token
         metadata = original.metadata
@@ -113,12 +113,13 @@ final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @unchecked 
 
     // MARK: Reading and writing
 
-    /// Reads what the store has now, with a reader that this thread alone has meanwhile: the connection that writes, where the thread is writing.
+    /// Reads the current state of the store, with a reader that only this thread uses meanwhile: the writing connection, if the thread is
+    /// writing.
     ///
-    /// As long as nobody has had to wait for it, the connection that writes serves for reading too: many a program needs no other.
+    /// While no thread has had to wait for it, the writing connection is used for reading too: many programs need no other.
     ///
-    /// - Parameter isPlain: whether no code of the program's own runs meanwhile, which might wait for somebody who writes.
-    /// - Throws: code 134070 once the store has been removed.
+    /// - Parameter isPlain: Whether no code of the program is called meanwhile, which might wait for a writer.
+    /// - Throws: Code 134070 once the store was removed.
     func reading<Result>(isPlain: Bool = false, _ body: (SQLReader) throws -> Result) throws -> Result {
         defer { cache.sweepIfLarge() }
         if let pool, !writeLock.isOwn {
@@ -131,23 +132,23 @@ final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @unchecked 
         return try writeLock.withLock { try requireWriter().use(body) }
     }
 
-    /// How many readers are open beside the connection that writes.
+    /// The number of open readers, without the writing connection.
     var readerCount: Int { pool?.count ?? 0 }
 
-    /// What reads by the connection that writes. Under the lock of writing.
+    /// Returns the reader of the writing connection. Call it under the write lock.
     ///
-    /// - Throws: code 134070 once the store has been removed.
+    /// - Throws: Code 134070 once the store was removed.
     func requireWriter() throws -> SQLReader {
         if let writer { return writer }
         throw closed()
     }
 
-    /// The connection that writes. Under the lock of writing.
+    /// Returns the writing connection. Call it under the write lock.
     ///
-    /// - Throws: code 134070 once the store has been removed.
+    /// - Throws: Code 134070 once the store was removed.
     func database() throws -> SQLConnection { try requireWriter().database() }
 
-    /// What answers fetches by the connection that writes. Under the lock of writing.
+    /// Returns the query plans of the writing connection. Call it under the write lock.
     func queries() throws -> SQLQueries { try requireWriter().queries() }
 
     private func closed() -> any Error {
@@ -156,14 +157,14 @@ final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @unchecked 
             reason: "It is not open: it was removed from its coordinator.", next: "Add it again.", info: [NSAffectedStoresErrorKey: [self]])
     }
 
-    /// Has the read transaction of a reader ended when the faults that it was begun for have ended.
+    /// Ends the read transaction of a reader when the series of faults has ended.
     func endStormLater(of reader: SQLReader) { Self.endStormLater(token, reader.place) }
 
-    // The token alone goes to the other thread; it keeps no store alive.
+    // The other thread receives the token only, which does not retain the store.
     private static func endStormLater(_ token: StoreToken, _ place: Int?) {
         DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(50)) {
             guard let store = token.store as? SQLiteStore else { return }
-            // Where somebody has it, that may be the last fault.
+            // While the reader is in use, there may be another fault.
             if let place {
                 if store.pool?.withFree(place, { $0.endStorm() }) == false { endStormLater(token, place) }
             } else if store.writeLock.tryLock() {
@@ -177,11 +178,11 @@ final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @unchecked 
 
     override func didAdd(to coordinator: NSPersistentStoreCoordinator) { watchFile() }
 
-    // MARK: What others have written
+    // MARK: Changes by others
 
-    /// Notices that another connection has changed the file: what is kept of it may be out of date. Under the lock of writing.
+    /// Detects changes of the file by other connections, and invalidates the caches. Call it under the write lock.
     ///
-    /// - Returns: whether one has.
+    /// - Returns: Whether there were changes.
     @discardableResult func noticeOthers() throws -> Bool {
         let version = try database().with("PRAGMA data_version") { try $0.step() ? $0.int64(0) : 0 }
         if version == dataVersion { return false }
@@ -193,18 +194,18 @@ final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @unchecked 
         return true
     }
 
-    /// Forgets everything that is kept of the file.
+    /// Clears all caches of the file.
     func forgetRows() {
         cache.advance()
         related.removeAll()
         cache.removeAll()
     }
 
-    // MARK: What lies where
+    // MARK: The schema
 
-    /// Where an entity lies.
+    /// Returns the mapping of an entity.
     ///
-    /// - Throws: code 134070 for one that the store does not keep.
+    /// - Throws: Code 134070 for an entity that the store does not hold.
     func sqlEntity(_ entity: NSEntityDescription) throws -> SQLEntity {
         if let found = schema?.entity(entity) { return found }
         throw CoreDataError.make(
@@ -212,14 +213,14 @@ final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @unchecked 
             reason: "The entity is not in its configuration.", next: "Use a store whose configuration has the entity.")
     }
 
-    /// The key and the entity's place of an ID of this store.
+    /// Returns the key and the entity's mapping for an ID of this store.
     func place(of id: NSManagedObjectID) -> (entity: SQLEntity, key: Int64)? {
         guard case .integer(let key) = id.reference, id.token === token else { return nil }
         return place(of: id.owningEntity).map { ($0, key) }
     }
 
     func place(of description: NSEntityDescription) -> SQLEntity? {
-        // Objects mostly come entity by entity.
+        // Objects are mostly grouped by entity.
         if let last = UnsafeRawPointer(bitPattern: lastPlace.load(ordering: .relaxed)) {
             let entity = Unmanaged<SQLEntity>.fromOpaque(last)
             if entity._withUnsafeGuaranteedRef({ $0.entity === description }) { return entity.takeUnretainedValue() }

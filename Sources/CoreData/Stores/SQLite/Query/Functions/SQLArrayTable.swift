@@ -1,12 +1,12 @@
 internal import CSQLite
 internal import Foundation
 
-/// The values of a collection, bound to one parameter as a whole.
+/// The values of a collection, bound to one parameter.
 final class SQLArray {
     let values: [SQLValue]
     init(_ values: [SQLValue]) { self.values = values }
 
-    /// The type under which SQLite passes the pointer on, as a C string that is never freed.
+    /// The type of the pointer in SQLite, as a C string that is never freed.
     nonisolated(unsafe) static let type: UnsafePointer<CChar> = {
         let name: StaticString = "CoreDataArray"
         return UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self)
@@ -20,7 +20,8 @@ final class SQLArray {
     }
 }
 
-/// `CoreDataArray(?)`: a table of the values of one parameter, so that a collection of any size is one value and one statement.
+/// Implements `CoreDataArray(?)`: a virtual table of the values of one parameter, so that a collection of any size is one value of one
+/// statement.
 enum SQLArrayTable {
     private struct Cursor {
         var base: sqlite3_vtab_cursor
@@ -29,7 +30,7 @@ enum SQLArrayTable {
         var row: Int
     }
 
-    /// Never changed once it is made; SQLite keeps its address.
+    /// Never changed once it is created; SQLite retains its address.
     nonisolated(unsafe) private static let module: UnsafeMutablePointer<sqlite3_module> = {
         let module = UnsafeMutablePointer<sqlite3_module>.allocate(capacity: 1)
         module.initialize(to: sqlite3_module())
@@ -91,7 +92,7 @@ enum SQLArrayTable {
         try SQLQueryFunctions.check(sqlite3_create_module_v2(connection, "CoreDataArray", module, nil, nil), connection, "CoreDataArray")
     }
 
-    /// The parameter must be there before the first row can be.
+    /// The parameter must be known before the first row.
     private static func plan(_ info: UnsafeMutablePointer<sqlite3_index_info>?) -> Int32 {
         guard let info else { return SQLITE_ERROR }
         for index in 0..<Int(info.pointee.nConstraint) {
@@ -123,7 +124,7 @@ enum SQLArrayTable {
 }
 
 extension SQLValue {
-    /// Answers SQLite with the value.
+    /// Returns the value to SQLite.
     func write(_ context: OpaquePointer?) {
         switch self {
         case .null, .list: sqlite3_result_null(context)
@@ -134,7 +135,7 @@ extension SQLValue {
         }
     }
 
-    /// Binds the value to a parameter, counted from 1.
+    /// Binds the value to a parameter, numbered from 1.
     func bind(to statement: OpaquePointer, at index: Int) {
         let place = Int32(index)
         switch self {

@@ -2,11 +2,11 @@ internal import CSQLite
 internal import Foundation
 internal import Predicates
 
-/// What CoreDataSum and CoreDataAverage keep between rows; SQLite gives the memory, all zeros.
+/// The state of CoreDataSum and CoreDataAverage between rows; SQLite provides zeroed memory.
 private struct RunningSum {
-    /// The sum as long as it is an integer.
+    /// The sum while all numbers are integers.
     var whole: Int64
-    /// The sum once a number was none, or the integers overflowed.
+    /// The sum after a non-integer, or after an integer overflow.
     var real: Double
     var count: Int64
     var isReal: Bool
@@ -34,7 +34,7 @@ private struct RunningSum {
     }
 }
 
-/// All values that CoreDataAggregate was shown.
+/// The values passed to CoreDataAggregate.
 private final class CollectedValues {
     let name: String
     var values: [PropertyValue] = []
@@ -70,7 +70,7 @@ extension SQLQueryFunctions {
         } final: { context in
             let place = sqlite3_aggregate_context(context, 0)?.assumingMemoryBound(to: UnsafeRawPointer?.self)
             guard let pointer = place?.pointee else {
-                // Not one row.
+                // There was no row.
                 return sqlite3_result_null(context)
             }
             let held = Unmanaged<CollectedValues>.fromOpaque(pointer).takeRetainedValue()

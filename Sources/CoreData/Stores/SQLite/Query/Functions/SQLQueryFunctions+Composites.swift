@@ -4,7 +4,7 @@ internal import Predicates
 
 extension SQLQueryFunctions {
     func addComposites(to connection: OpaquePointer) throws {
-        // the names on the way to the element, the number of its type, the archive
+        // arguments: the names along the path to the element, the number of its type, the archive
         try add("CoreDataElement", 3, to: connection) { context, _, values in
             guard let values, sqlite3_value_type(values[2]) != SQLITE_NULL else { return sqlite3_result_null(context) }
             SQLQueryFunctions.call(context) {
@@ -15,7 +15,7 @@ extension SQLQueryFunctions {
                 var value: Any? = try SQLArchive.composite(in: archive)
                 for key in path.split(separator: ".") { value = (AttributeCheck.unwrapped(value) as? [String: Any])?[String(key)] }
                 if type == .compositeAttributeType {
-                    // Only whether it is there matters: elements are read from the column.
+                    // Only its existence matters: elements are read from the column.
                     return SQLFunctionValue.write(AttributeCheck.unwrapped(value) == nil ? nil : true, context)
                 }
                 let element = NSAttributeDescription()

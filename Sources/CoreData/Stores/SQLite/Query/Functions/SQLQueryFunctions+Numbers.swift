@@ -80,7 +80,7 @@ extension SQLQueryFunctions {
         (2..<max(2, Int(count))).map { SQLFunctionValue.read(values[$0], code(values[1], $0 - 2)) }
     }
 
-    /// The letter for the kind of an argument.
+    /// Returns the code for the kind of an argument.
     static func code(_ codes: OpaquePointer?, _ index: Int) -> UInt8 {
         guard let bytes = sqlite3_value_text(codes), index < Int(sqlite3_value_bytes(codes)) else { return UInt8(ascii: "n") }
         return bytes[index]

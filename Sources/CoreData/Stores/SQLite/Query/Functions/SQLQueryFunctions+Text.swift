@@ -2,7 +2,7 @@ internal import CSQLite
 internal import Foundation
 internal import Predicates
 
-/// A pattern that a statement goes on using.
+/// A pattern that is retained for further rows of a statement.
 private final class HeldPattern {
     let pattern: TextPattern
     init(_ pattern: TextPattern) { self.pattern = pattern }
@@ -47,7 +47,7 @@ extension SQLQueryFunctions {
     }
 }
 
-/// The orders of text that queries name.
+/// The collations of queries.
 enum SQLTextCollation {
     static func register(on connection: OpaquePointer) throws {
         typealias Compare =
@@ -56,7 +56,7 @@ enum SQLTextCollation {
             try SQLQueryFunctions.check(
                 sqlite3_create_collation_v2(connection, name, SQLITE_UTF8, nil, compare, nil), connection, name)
         }
-        // Equal texts have equal characters, however they are spelled.
+        // Equal strings have equal characters, in any spelling.
         try add("CoreDataText") { _, a, first, b, second in SQLTextCollation.compare(first, a, second, b, .binary) }
         try add("CoreDataNoCase") { _, a, first, b, second in SQLTextCollation.compare(first, a, second, b, .caseInsensitive) }
         try add("CoreDataLocalized") { _, a, first, b, second in SQLTextCollation.compare(first, a, second, b, .localized) }

@@ -2,14 +2,14 @@ internal import CSQLite
 internal import Foundation
 internal import Predicates
 
-/// The functions, collations and the table that queries call: SQLite's side of the evaluator's own operations.
+/// The SQL functions, collations and the virtual table of queries, which call the evaluator's operations.
 ///
-/// A function cannot throw. It keeps its error here, and answers SQLite with a failure; whoever runs the statement takes the error out.
-// Used by one connection, where that is used.
+/// A function cannot throw. It keeps its error here, and reports a failure to SQLite; the caller of the statement takes the error.
+// Used by one connection, on the same thread.
 final class SQLQueryFunctions {
     private var error: (any Error)?
 
-    /// What the last failing function threw.
+    /// Returns and clears the error of the last failing function.
     func takeError() -> (any Error)? {
         defer { error = nil }
         return error
@@ -19,7 +19,7 @@ final class SQLQueryFunctions {
     typealias Function = @convention(c) (OpaquePointer?, Int32, Arguments?) -> Void
     typealias Final = @convention(c) (OpaquePointer?) -> Void
 
-    /// Makes everything known to a connection.
+    /// Registers everything with a connection.
     init(on connection: OpaquePointer) throws {
         try addTextFunctions(to: connection)
         try addNumberFunctions(to: connection)
@@ -29,20 +29,20 @@ final class SQLQueryFunctions {
         try SQLArrayTable.register(on: connection)
     }
 
-    /// Adds a function.
+    /// Registers a function.
     ///
     /// - Parameters:
-    ///   - count: how many arguments it takes; -1 for any number.
-    ///   - isPure: whether equal arguments give equal results.
+    ///   - count: The number of arguments; -1 for any number.
+    ///   - isPure: Whether equal arguments produce equal results.
     func add(_ name: String, _ count: Int32, isPure: Bool = true, to connection: OpaquePointer, _ function: Function) throws {
-        // Functions that only queries call: a file cannot call them in its triggers and views.
+        // For queries only: triggers and views of a file cannot call the functions.
         let flags = SQLITE_UTF8 | SQLITE_DIRECTONLY | (isPure ? SQLITE_DETERMINISTIC : 0)
         let own = Unmanaged.passRetained(self).toOpaque()
         let code = sqlite3_create_function_v2(connection, name, count, flags, own, function, nil, nil, Self.release)
         try Self.check(code, connection, name)
     }
 
-    /// Adds an aggregate function.
+    /// Registers an aggregate function.
     func add(_ name: String, _ count: Int32, to connection: OpaquePointer, step: Function, final: Final) throws {
         let own = Unmanaged.passRetained(self).toOpaque()
         let code = sqlite3_create_function_v2(
@@ -61,7 +61,7 @@ final class SQLQueryFunctions {
             reason: String(cString: sqlite3_errmsg(connection)), next: "Check that the SQLite of the system is 3.31 or later.")
     }
 
-    /// Runs the body of a function: its error becomes that of the statement.
+    /// Runs the body of a function, and reports its error to the statement.
     static func call(_ context: OpaquePointer?, _ body: () throws -> Void) {
         do {
             try body()
@@ -72,9 +72,9 @@ final class SQLQueryFunctions {
     }
 }
 
-/// Values between SQLite and the evaluator.
+/// Converts values between SQLite and the evaluator.
 enum SQLFunctionValue {
-    /// An argument as the kind that a letter of ``SQLKind/code`` stands for.
+    /// Returns an argument as the kind of a ``SQLKind/code``.
     static func read(_ value: OpaquePointer?, _ code: UInt8 = UInt8(ascii: "n")) -> PropertyValue {
         let type = sqlite3_value_type(value)
         if type == SQLITE_NULL { return .null }
@@ -106,7 +106,7 @@ enum SQLFunctionValue {
         return Data(bytes: bytes, count: Int(sqlite3_value_bytes(value)))
     }
 
-    /// Answers with a value: decimal numbers as text.
+    /// Returns a value to SQLite: decimal numbers as text.
     static func write(_ value: PropertyValue, _ context: OpaquePointer?) {
         switch value {
         case .bool(let flag): sqlite3_result_int64(context, flag ? 1 : 0)
@@ -139,8 +139,8 @@ enum SQLFunctionValue {
         sqlite3_result_blob64(context, bytes.baseAddress ?? UnsafeRawPointer(empty), UInt64(bytes.count), transient)
     }
 
-    /// SQLite copies what it is given.
+    /// Makes SQLite copy a value.
     static var transient: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
-    /// An address for what is empty: without one it would be NULL. Never read, never freed.
+    /// An address for empty values, because nil would be NULL. Never read or freed.
     nonisolated(unsafe) static let empty = UnsafePointer(UnsafeMutablePointer<CChar>.allocate(capacity: 1))
 }

@@ -4,7 +4,7 @@ internal import Predicates
 extension SQLiteQuery {
     /// Binds the parameters of a prepared statement.
     ///
-    /// - Throws: ``InvalidPredicateError`` for a regular expression that is not valid.
+    /// - Throws: ``InvalidPredicateError`` for an invalid regular expression.
     func bind(to statement: OpaquePointer) throws {
         for (index, binding) in plan.bindings.enumerated() { try values.value(of: binding).bind(to: statement, at: index + 1) }
     }
