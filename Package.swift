@@ -3,12 +3,17 @@
 import CompilerPluginSupport
 import PackageDescription
 
+/// Checks of internal invariants, after every change of a structure: for the tests of this package, see CONTRIBUTING.md.
+let internalChecks: [SwiftSetting] =
+    Context.environment["COREDATA_INTERNAL_CHECKS"] == nil ? [] : [.define("COREDATA_INTERNAL_CHECKS")]
+
 /// The strictness every target is built with: Swift 6 language mode (from the tools version) and these upcoming features.
-let strict: [SwiftSetting] = [
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-]
+let strict: [SwiftSetting] =
+    [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+    ] + internalChecks
 
 /// An example: a library target that reads like the article it follows, and its tests.
 func example(_ name: String, dependencies: [Target.Dependency] = [], resources: [Resource]? = nil) -> [Target] {
@@ -44,18 +49,21 @@ let package = Package(
         .target(name: "CoreDataRuntime"),
         // Tells the object graph which stores ship, when the program is loaded.
         .target(name: "CoreDataRegistration", dependencies: ["CoreDataRuntime"]),
+        // Names that no property can have. It imports nothing, for the macros use it too.
+        .target(name: "TakenNames", swiftSettings: strict),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .yum(["zlib-devel"])]),
         .systemLibrary(
             name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .yum(["sqlite-devel"]), .brew(["sqlite"])]),
         .target(
             name: "CoreData",
             dependencies: [
-                "Predicates", "CoreDataRuntime", "CoreDataRegistration", "CSQLite", "CZlib",
-                .product(name: "Logging", package: "swift-log"),
-            ], swiftSettings: strict),
+                "Predicates", "CoreDataRuntime", "CoreDataRegistration", "TakenNames", "CSQLite", "CZlib", .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict),
         .macro(
             name: "CoreDataMacroPlugin",
             dependencies: [
+                "TakenNames",
                 .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
                 .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
             ], swiftSettings: strict),
@@ -70,7 +78,7 @@ let package = Package(
         .testTarget(name: "ManagedSourcesTests", dependencies: ["ManagedSources"], swiftSettings: strict),
         .target(name: "StoreConformance", dependencies: ["CoreData"], swiftSettings: strict),
         // The plugin that compiles Core Data models. Nothing of it may depend on swift-syntax.
-        .target(name: "ModelCodeGeneration", dependencies: ["CoreData", "Predicates"], swiftSettings: strict),
+        .target(name: "ModelCodeGeneration", dependencies: ["CoreData", "Predicates", "TakenNames"], swiftSettings: strict),
         .executableTarget(name: "ModelCompilerTool", dependencies: ["ModelCodeGeneration"], swiftSettings: strict),
         .plugin(name: "ModelCompiler", capability: .buildTool(), dependencies: ["ModelCompilerTool"]),
         .testTarget(name: "ModelCodeGenerationTests", dependencies: ["ModelCodeGeneration", "CoreData"], swiftSettings: strict),
@@ -114,3 +122,15 @@ let package = Package(
                 name: "DemoTests", dependencies: ["coredata-demo", "SampleService"], path: "Examples/Demo/Tests", swiftSettings: strict),
         ]
 )
+
+// With the checks only the graph and its tests are built: nothing else has any, and a second build of swift-syntax takes longer than
+// they do.
+if !internalChecks.isEmpty {
+    let checked: Set = [
+        "TakenNames", "Predicates", "PredicateCases", "PredicatesTests", "CoreDataRuntime", "CoreDataRegistration", "CZlib", "CSQLite", "CoreData", "CoreDataTests",
+        "store-writer",
+        "StoreConformance", "StoreConformanceTests", "ExampleSupport", "Guide", "Songs",
+    ]
+    package.targets.removeAll { !checked.contains($0.name) }
+    package.products.removeAll { !checked.contains($0.name) }
+}

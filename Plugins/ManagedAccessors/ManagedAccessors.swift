@@ -84,7 +84,7 @@ import PackagePlugin
 
     /// Returns the modules that a target can import, with their Swift files; the tool knows Core Data's own.
     private static func dependencies(of target: any SourceModuleTarget) -> [(module: String, files: [URL])] {
-        let known: Set<String> = ["CoreData", "Predicates", "CoreDataRuntime"]
+        let known: Set<String> = ["CoreData", "Predicates", "CoreDataRuntime", "TakenNames"]
         var seen: Set<String> = []
         return target.recursiveTargetDependencies.compactMap { $0 as? any SourceModuleTarget }.compactMap { module in
             guard !known.contains(module.moduleName), seen.insert(module.moduleName).inserted else { return nil }

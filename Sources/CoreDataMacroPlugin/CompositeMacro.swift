@@ -34,7 +34,7 @@ enum CompositeMacro: ExtensionMacro, MemberMacro {
         ]
     }
 
-    /// The initializer, and the memberwise one, which the compiler generates only for a structure without initializers.
+    /// Returns the initializer, and the memberwise one, which the compiler generates only for a structure without initializers.
     static func expansion(
         of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax, conformingTo protocols: [TypeSyntax],
         in context: some MacroExpansionContext

@@ -1,6 +1,7 @@
 internal import SwiftDiagnostics
 internal import SwiftSyntax
 internal import SwiftSyntaxBuilder
+internal import TakenNames
 
 /// Examines one property.
 enum PropertyExamination {
@@ -15,7 +16,7 @@ enum PropertyExamination {
         }
         if property.isObserved { return findings.report(property.binding.accessorBlock!, .observed(name)) }
         guard let type = property.type else { return examineMissingType(property, &findings) }
-        if reservedNames.contains(name) { return findings.report(place, .reserved(name)) }
+        if TakenNames.membersInSwift.contains(name) { return findings.report(place, .reserved(name)) }
         switch property.kind {
         case .relationship: examineRelationship(property, type, &findings)
         case .fetched:
@@ -264,17 +265,5 @@ enum PropertyExamination {
         "Int8": "Int16", "UInt8": "Int16", "UInt16": "Int32", "UInt32": "Int64", "UInt": "Int64", "UInt64": "Decimal", "CGFloat": "Double",
         "Float16": "Float", "Float80": "Double", "NSString": "String", "NSDate": "Date", "NSData": "Data", "NSDecimalNumber": "Decimal",
         "NSUUID": "UUID", "NSURL": "URL", "Character": "String", "Substring": "String", "TimeInterval": "Double", "NSInteger": "Int",
-    ]
-
-    /// The members of every managed object, as in CoreData's model check.
-    private static let reservedNames: Set<String> = [
-        "class", "description", "debugDescription", "hash", "self", "superclass", "isProxy", "copy", "mutableCopy", "init", "entity",
-        "objectID",
-        "managedObjectContext", "hasChanges", "hasPersistentChangedValues", "isInserted", "isUpdated", "isDeleted", "isFault",
-        "faultingState",
-        "observationInfo", "changedValues", "committedValues", "awakeFromFetch", "awakeFromInsert", "prepareForDeletion", "willSave",
-        "didSave",
-        "willTurnIntoFault", "didTurnIntoFault", "validateForInsert", "validateForUpdate", "validateForDelete", "isEqual", "hashValue",
-        "entityDeclaration",
     ]
 }

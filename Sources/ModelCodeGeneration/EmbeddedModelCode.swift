@@ -1,4 +1,5 @@
 internal import CoreData
+internal import Predicates
 
 /// Writes the class by which the program finds the model by name, with the text of the model.
 struct EmbeddedModelCode {
@@ -37,17 +38,8 @@ struct EmbeddedModelCode {
                 """)
     }
 
-    /// Returns a string as a literal in one line.
-    static func literal(_ text: String) -> String {
-        "\""
-            + text.unicodeScalars.map { scalar in
-                switch scalar {
-                case "\"", "\\": "\\\(scalar)"
-                case _ where scalar.value < 0x20 || scalar.value == 0x7F: "\\u{\(String(scalar.value, radix: 16))}"
-                default: String(scalar)
-                }
-            }.joined() + "\""
-    }
+    /// A text as a literal in one line.
+    private static func literal(_ text: String) -> String { text.quoted(escapesInvisible: true) }
 
     /// Returns a string as a multiline literal.
     static func textLiteral(_ text: String) -> String {

@@ -1,6 +1,7 @@
 internal import CoreData
 package import Foundation
 internal import Predicates
+internal import TakenNames
 
 /// The output of compiling a model bundle: classes, the embedded model, the model in the resources, and diagnostics.
 package struct ModelCompilation {
@@ -71,7 +72,7 @@ package struct ModelCompilation {
             for property in entity.properties where property.entity === entity {
                 if !property.name.isIdentifier {
                     fail(entity, property.name, "\(place).\(property.name): this cannot be the name of a property. Rename it.")
-                } else if NSManagedObjectModel.namesOfMembers.contains(property.name) {
+                } else if TakenNames.members.contains(property.name) {
                     fail(
                         entity, property.name,
                         "\(place).\(property.name): the name is that of a member of every managed object. Rename it, and keep the old name as renaming ID."

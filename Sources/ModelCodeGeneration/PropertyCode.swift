@@ -1,4 +1,5 @@
 package import CoreData
+internal import TakenNames
 
 /// Writes the declaration of a property in its class, with the type that Xcode uses and the typed property of its accessors.
 struct PropertyCode {
@@ -105,18 +106,8 @@ extension NSEntityDescription {
 }
 
 extension String {
-    /// The keywords of Swift that must be escaped as names.
-    private static let keywords: Set<String> = [
-        "Any", "Protocol", "Self", "Type", "as", "associatedtype", "break", "case", "catch", "class", "continue", "default", "defer",
-        "deinit", "do",
-        "else", "enum", "extension", "fallthrough", "false", "fileprivate", "for", "func", "guard", "if", "import", "in", "init", "inout",
-        "internal", "is", "let", "nil", "operator", "precedencegroup", "private", "protocol", "public", "repeat", "rethrows", "return",
-        "self",
-        "static", "struct", "subscript", "super", "switch", "throw", "throws", "true", "try", "typealias", "var", "where", "while",
-    ]
-
-    /// The name in source code.
-    var asIdentifier: String { Self.keywords.contains(self) ? "`\(self)`" : self }
+    /// The name as it stands in code.
+    var asIdentifier: String { TakenNames.keywords.contains(self) ? "`\(self)`" : self }
 
     /// Whether the string can be the name of a declaration.
     package var isIdentifier: Bool {

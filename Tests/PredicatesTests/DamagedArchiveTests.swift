@@ -128,6 +128,20 @@ import Testing
         }
     }
 
+    @Test func theTextOfAnArchiveInXMLIsReadAsItStands() throws {
+        func constant(_ string: String, head: String = "") throws -> PredicateTree {
+            let text = String(decoding: archive(comparison(with: string, className: "NSString")), as: UTF8.self)
+            return try PredicateArchive.predicate(from: Data(text.replacingOccurrences(of: "<plist", with: head + "<plist").utf8)).tree()
+        }
+        func equal(_ text: String) -> PredicateTree { .compare(.evaluatedObject, .equal, .constant(.string(text))) }
+        let type = "<!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN\" \"http://www.apple.com/DTDs/PropertyList-1.0.dtd\">"
+        #expect(try constant("<string> a\n<!-- no text -->b &#x41;&amp;<![CDATA[<c>]]></string>", head: type) == equal(" a\nb A&<c>"))
+        #expect(try constant("<string/>") == equal(""))
+        #expect(throws: InvalidPredicateError.self) { try constant("<string>&a;</string>") }
+        #expect(throws: InvalidPredicateError.self) { try constant("<string>a</string>", head: "<!DOCTYPE plist [<!ENTITY a \"b\">]>") }
+        #expect(throws: InvalidPredicateError.self) { try constant("<string>a<string>b</string></string>") }
+    }
+
     // MARK: Archives by hand
 
     private func uid(_ number: Int) -> String { "<dict><key>CF$UID</key><integer>\(number)</integer></dict>" }

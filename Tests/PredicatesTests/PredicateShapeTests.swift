@@ -45,7 +45,7 @@ import Testing
             let numbered = tree.numberingConstants(from: &next)
             #expect(next == constants.count, "seed \(Self.seed): \(tree)")
             for constant in numbered.numberedConstants {
-                #expect(constants[constant.number] == constant.example, "seed \(Self.seed): \(tree)")
+                #expect(constants[constant.number] == constant.value, "seed \(Self.seed): \(tree)")
             }
         }
     }
@@ -69,13 +69,13 @@ import Testing
 }
 
 extension PredicateTree {
-    fileprivate var numberedConstants: [NumberedConstant] {
-        var found: [NumberedConstant] = []
+    fileprivate var numberedConstants: [(value: PropertyValue, number: Int)] {
+        var found: [(value: PropertyValue, number: Int)] = []
         collect(&found)
         return found
     }
 
-    private func collect(_ found: inout [NumberedConstant]) {
+    private func collect(_ found: inout [(value: PropertyValue, number: Int)]) {
         switch self {
         case .true, .false, .block: return
         case .not(let part): part.collect(&found)
@@ -86,21 +86,23 @@ extension PredicateTree {
         }
     }
 
-    fileprivate func collectConstants(_ found: inout [NumberedConstant]) { collect(&found) }
+    fileprivate func collectConstants(_ found: inout [(value: PropertyValue, number: Int)]) { collect(&found) }
 
     fileprivate var erasingConstants: PredicateTree { rebuilt { $0.erasingConstants } }
 }
 
 extension ExpressionTree {
-    fileprivate func collect(_ found: inout [NumberedConstant]) {
-        if let constant = numberedConstant { found.append(constant) }
+    fileprivate func collect(_ found: inout [(value: PropertyValue, number: Int)]) {
+        if case .numberedConstant(let value, let number) = self { found.append((value, number)) }
         if case .subquery(_, _, let condition) = self { condition.collectConstants(&found) }
         if case .conditional(let condition, _, _) = self { condition.collectConstants(&found) }
         for part in parts { part.collect(&found) }
     }
 
     fileprivate var erasingConstants: ExpressionTree {
-        if case .constant = self { return .constant(.null) }
-        return rebuilt({ $0.erasingConstants }, { condition, _ in condition.erasingConstants })
+        switch self {
+        case .constant, .numberedConstant: return .constant(.null)
+        default: return rebuilt({ $0.erasingConstants }, { condition, _ in condition.erasingConstants })
+        }
     }
 }

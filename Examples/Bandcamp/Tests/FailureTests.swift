@@ -119,7 +119,7 @@ import Testing
 }
 
 extension Stack {
-    /// The error that fetching bands meets.
+    /// Returns the error of fetching bands.
     fileprivate func errorOfFetch(_ predicate: NSPredicate) async -> NSError? {
         await context.perform {
             do {

@@ -20,7 +20,7 @@ extension SampleService {
     ///
     /// - Parameters:
     ///   - id: The identifier of the palette.
-    /// - change: Changes the palette; it must not call the service.
+    ///   - change: Changes the palette; it must not call the service.
     /// - Throws: ``SampleServiceError/unknownPalette(id:)``.
     public func updatePalette(id: Int, _ change: (inout SamplePalette) -> Void) throws {
         try responder.state.withLock { try $0.palettes.update(id: id, change) }

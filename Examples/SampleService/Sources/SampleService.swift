@@ -27,7 +27,6 @@ public final class SampleService: Sendable {
 
     /// The responder, with all state that controls can change. The listener references it, and never this object, so that an unreferenced
     /// service closes its port.
-    /// holds any more closes its port.
     let responder: Responder
 
     private let listener: Locked<Listener?>

@@ -13,17 +13,17 @@ struct Reply: Sendable {
     let entityTag: String?
     let contentType: String?
 
-    /// The body as a JSON object.
+    /// Returns the body as a JSON object.
     func object() throws -> [String: Any] {
         try #require(JSONSerialization.jsonObject(with: body) as? [String: Any])
     }
 
-    /// The body as a JSON array of objects.
+    /// Returns the body as a JSON array of objects.
     func objects() throws -> [[String: Any]] {
         try #require(JSONSerialization.jsonObject(with: body) as? [[String: Any]])
     }
 
-    /// The array of objects under a key of the body.
+    /// Returns the array of objects under a key of the body.
     func objects(_ key: String) throws -> [[String: Any]] {
         try #require(try object()[key] as? [[String: Any]])
     }

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Logging
 
-/// Whether objects and contexts check that they are used on their queue: enabled by Apple's launch argument
+/// Checks that objects and contexts are used on their queue. Enabled by Apple's launch argument
 /// `-com.apple.CoreData.ConcurrencyDebug 1` or the environment variable `COREDATA_CONCURRENCY_DEBUG=1`.
 ///
 /// Use on another queue then stops the program with a message that names the object, the context and the queues. Disabled checks cost

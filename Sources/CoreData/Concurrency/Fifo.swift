@@ -17,7 +17,7 @@ struct Fifo<Element>: Sequence {
     }
 
     @discardableResult mutating func removeFirst() -> Element {
-        let element = elements[start].unsafelyUnwrapped
+        let element = elements[start].known("from the start on no element has been taken")
         elements[start] = nil
         start += 1
         if isEmpty {

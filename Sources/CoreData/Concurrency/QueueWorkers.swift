@@ -2,10 +2,10 @@ internal import Foundation
 
 /// The threads that the queues of all contexts share.
 ///
-/// Their number is that of the processors, but at least four. While work is waiting and threads have been blocked for some time, by a
-/// semaphore or a slow store, the same number of threads is added, because the waiting work may include what unblocks them; they end when
-/// there is nothing to do. A thread that computes is not replaced.
-// `lock` guards the mutable state.
+/// There are as many as the machine has processors, four at least. Where work is waiting and threads have stood still for a while, on a semaphore or for a
+/// slow store, as many more come in their place, for the one that would wake them may be in what is waiting; they go again when there is nothing for
+/// them to do. A thread that computes is not replaced.
+// `lock` guards everything that changes. It is no box, for it guards fields of the workers, too.
 final class QueueWorkers: @unchecked Sendable {
     static let shared = QueueWorkers()
 

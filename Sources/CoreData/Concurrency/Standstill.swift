@@ -50,7 +50,7 @@ final class QueueThread: @unchecked Sendable {
     /// Marks the calling thread as a worker.
     static func becomeWorker() { current.isWorker = true }
 
-    /// Makes the blocked thread run an errand. Call it under ``Standstill/lock``.
+    /// Enqueues work for the blocked thread. Call it under ``Standstill/lock``.
     func give(_ errand: @escaping () -> Void) {
         errands.append(errand)
         wakeUp.signal()
@@ -105,7 +105,7 @@ final class QueueRequest: @unchecked Sendable {
         activity.thread = thread
     }
 
-    /// Returns the activity to its own thread.
+    /// Moves the activity back to its own thread.
     func finish() {
         isFinished = true
         guard let origin else { return }

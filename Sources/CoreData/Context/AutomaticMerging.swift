@@ -1,41 +1,34 @@
 internal import Foundation
 
 /// The contexts that are notified of saves in a coordinator or a parent context.
-// `lock` guards `listeners` and the position of each.
-final class MergeListeners: @unchecked Sendable {
-    private let lock = Mutex()
+// The listeners lie in a box with its lock, which guards the position of each, too.
+final class MergeListeners: Sendable {
     // A weak reference would slow down reference counting of the registry; each context removes itself when it is deallocated.
-    private var listeners: [MergeListener] = []
+    private let listeners = LockedBox<[MergeListener]>([])
 
     func add(_ listener: MergeListener) {
-        lock.lock()
-        defer { lock.unlock() }
-        listener.position = listeners.count
-        listeners.append(listener)
+        listeners.withLock { listeners in
+            listener.position = listeners.count
+            listeners.append(listener)
+        }
     }
 
     func remove(_ listener: MergeListener) {
-        lock.lock()
-        defer { lock.unlock() }
-        let position = listener.position
-        listeners.swapAt(position, listeners.count - 1)
-        listeners[position].position = position
-        listeners.removeLast()
+        listeners.withLock { listeners in
+            let position = listener.position
+            listeners.swapAt(position, listeners.count - 1)
+            listeners[position].position = position
+            _ = listeners.removeLast()
+        }
     }
 
     /// Has each context except one merge a save, asynchronously on its own queue.
     func tell(_ saved: @autoclosure () -> SavedIDs, isRemote: Bool, except saver: ObjectRegistry?) {
-        lock.lock()
-        let isHeard = listeners.contains { $0.registry !== saver }
-        lock.unlock()
-        if !isHeard { return }
+        if !listeners.withLock({ $0.contains { $0.registry !== saver } }) { return }
         let saved = saved()
         if saved.isEmpty { return }
         let news = SaveNews(saved, isRemote: isRemote)
-        var idle: [MergeListener] = []
-        lock.lock()
-        for listener in listeners where listener.registry !== saver && listener.hear(news) { idle.append(listener) }
-        lock.unlock()
+        let idle = listeners.withLock { $0.filter { $0.registry !== saver && $0.hear(news) } }
         for listener in idle { listener.enqueueMerge() }
     }
 }
@@ -54,14 +47,16 @@ final class SaveNews: Sendable {
 }
 
 /// A context that is notified of saves; it is not kept alive by pending saves.
-// `lock` guards `news` and `isMergeEnqueued`; the lock of the listeners guards `position`.
+// What it has been told lies in a box with its lock; the lock of the listeners guards `position`.
 final class MergeListener: @unchecked Sendable {
     let registry: ObjectRegistry
     private let queue: ContextQueue
-    private let lock = Mutex()
-    /// The saves that the context has not merged yet.
-    private var news: [SaveNews] = []
-    private var isMergeEnqueued = false
+    private struct State {
+        /// What the context has been told and has not merged.
+        var news: [SaveNews] = []
+        var isMergeEnqueued = false
+    }
+    private let state = LockedBox(State())
     fileprivate var position = 0
 
     init(_ context: NSManagedObjectContext) {
@@ -73,12 +68,11 @@ final class MergeListener: @unchecked Sendable {
     ///
     /// - Returns: Whether to enqueue a merge; false if an enqueued merge will include the save.
     fileprivate func hear(_ save: SaveNews) -> Bool {
-        lock.lock()
-        defer { lock.unlock() }
-        news.append(save)
-        if isMergeEnqueued { return false }
-        isMergeEnqueued = true
-        return true
+        state.withLock { state in
+            state.news.append(save)
+            defer { state.isMergeEnqueued = true }
+            return !state.isMergeEnqueued
+        }
     }
 
     /// Enqueues a merge of all saves that are pending when it runs on the context's queue.
@@ -93,17 +87,10 @@ final class MergeListener: @unchecked Sendable {
     }
 
     private func takeNews() -> [SaveNews] {
-        lock.lock()
-        defer { lock.unlock() }
-        isMergeEnqueued = false
-        return news.take()
-    }
-}
-
-extension Array {
-    fileprivate mutating func take() -> [Element] {
-        defer { self = [] }
-        return self
+        state.withLock { state in
+            defer { state = State() }
+            return state.news
+        }
     }
 }
 

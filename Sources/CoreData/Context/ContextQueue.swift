@@ -3,10 +3,10 @@ internal import Synchronization
 
 /// A context's serial queue: runs one block at a time, in the order of submission.
 ///
-/// Any number of queues shares the threads of ``QueueWorkers``. A caller that finds the queue free runs its block on its own thread; a
-/// caller that has to wait may meanwhile serve those it waits for, see ``Standstill``.
-// `lock` guards the entries and their counts; `holder` is written under it and read by anyone. `registry` is set once, before the queue
-// is used.
+/// Any number of queues shares the few threads of ``QueueWorkers``. A caller that finds the queue free runs its block itself, where it stands;
+/// one that has to wait may meanwhile be asked to serve those it waits for, see ``Standstill``.
+// `lock` guards what waits, and how; `holder` is written under it, and read by anyone. `registry` is set once, before the queue
+// has anything to do. It is no box: `holder` is read without it, and every block passes here.
 final class ContextQueue: @unchecked Sendable {
     /// A waiting request or job.
     private enum Entry {
@@ -229,7 +229,7 @@ final class ContextQueue: @unchecked Sendable {
             let request = QueueRequest(activity, for: self, isForChild: isForChild) { result = Result { try block() } }
             stand(request, on: thread)
         }
-        switch result.unsafelyUnwrapped {
+        switch result.known("whoever stands until the request is done has its result") {
         case .success(let value): return value
         case .failure(let error): return try failing(error)
         }

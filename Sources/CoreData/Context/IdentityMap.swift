@@ -12,8 +12,10 @@ struct IdentityMap: ~Copyable {
         var object: UnsafeMutableRawPointer?
     }
 
-    private var entries: UnsafeMutablePointer<Entry>
-    private var mask: Int
+    // Owned: allocated here and by `grow(to:)`, freed there and with the map. It has `mask + 1` entries, all initialized, and every index below is
+    // masked. The objects are not held: each leaves the map, under the registry's lock, before its memory goes.
+    private(set) var entries: UnsafeMutablePointer<Entry>
+    private(set) var mask: Int
     private(set) var count = 0
 
     init() {
@@ -29,7 +31,7 @@ struct IdentityMap: ~Copyable {
         return entries
     }
 
-    @inline(__always) private static func home(_ key: Int64, _ mask: Int) -> Int {
+    @inline(__always) static func home(_ key: Int64, _ mask: Int) -> Int {
         let group = Int(truncatingIfNeeded: ((UInt64(bitPattern: key) >> 3) &* 0x9E37_79B9_7F4A_7C15) >> 29)
         return ((group << 3) | Int(truncatingIfNeeded: key & 7)) & mask
     }
@@ -49,6 +51,7 @@ struct IdentityMap: ~Copyable {
         if (count &+ 1) &* 2 > mask { grow(to: (mask + 1) * 2) }
         place(Entry(key: key, object: object))
         count &+= 1
+        checkInvariants()
     }
 
     /// Inserts an object unless one of the same identity is in the table.
@@ -63,6 +66,7 @@ struct IdentityMap: ~Copyable {
         }
         entries[index] = Entry(key: key, object: object)
         count &+= 1
+        checkInvariants()
     }
 
     /// Reserves space for `additional` objects.
@@ -87,6 +91,7 @@ struct IdentityMap: ~Copyable {
             if old[index].object != nil { place(old[index]) }
         }
         old.deallocate()
+        checkInvariants()
     }
 
     /// Removes an object and shifts the following ones back, so that no gap breaks their probe sequence.
@@ -94,6 +99,7 @@ struct IdentityMap: ~Copyable {
         var gap = Self.home(key, mask)
         while let candidate = entries[gap].object, candidate != object { gap = (gap &+ 1) & mask }
         guard entries[gap].object != nil else { return }
+        defer { checkInvariants() }
         count &-= 1
         var index = gap
         while true {

@@ -56,7 +56,7 @@ public struct ContextNotifications: AsyncSequence, Sendable {
             continuation.finish()
             return AsyncIterator(base: stream.makeAsyncIterator())
         }
-        let token = Handover(
+        let token = Transfer(
             NotificationCenter.default.addObserver(forName: name, object: context, queue: nil) {
                 continuation.yield(ObjectIDChanges($0))
             })
@@ -64,7 +64,7 @@ public struct ContextNotifications: AsyncSequence, Sendable {
         return AsyncIterator(base: stream.makeAsyncIterator())
     }
 
-    /// Returns one notification after the other.
+    /// An iterator over the notifications.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate var base: AsyncStream<ObjectIDChanges>.AsyncIterator
 

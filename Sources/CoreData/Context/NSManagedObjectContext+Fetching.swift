@@ -29,7 +29,7 @@ extension NSManagedObjectContext {
         try resolve(request)
         try checkGroups(request)
         let erased = request.erased()
-        return try settled(StoreQuery(erased, of: request.entity.unsafelyUnwrapped))
+        return try settled(StoreQuery(erased, of: request.knownEntity))
     }
 
     /// Counts the objects that match `request`, unsaved changes in this context included. Call it on the context's queue.
@@ -112,7 +112,7 @@ extension NSManagedObjectContext {
         }
         switch try source.fetch(query, for: self) {
         case .ids(let ids): return ids
-        case .rows(let rows): return rows.map { $0.objectID.unsafelyUnwrapped }
+        case .rows(let rows): return rows.map { $0.knownObjectID }
         case .objects(let objects): return objects.elements.map(\.objectID)
         case .dictionaries, .count: throw unexpectedAnswer(query, wanted: "object IDs")
         }
@@ -170,7 +170,7 @@ extension NSManagedObjectContext {
         if let wanted = ResultType.self as? NSManagedObject.Type,
             entity.allKinds.allSatisfy({ $0.managedObjectClass.isSubclass(of: wanted) })
         {
-            return unsafeBitCast(objects, to: [ResultType].self)
+            return uncheckedArray(objects, of: ResultType.self)
         }
         return try cast(objects)
     }

@@ -57,7 +57,7 @@ extension NSManagedObjectContext {
         _ known: [NSManagedObject?], _ missing: Int, count: Int, _ make: (Int) -> NSManagedObject
     ) -> [NSManagedObject] {
         // Without gaps, the array is an array of objects: an optional reference has the layout of the reference.
-        if missing == 0, count > 0 { return unsafeBitCast(known, to: [NSManagedObject].self) }
+        if missing == 0, count > 0 { return uncheckedArray(known, of: NSManagedObject.self) }
         var new: [NSManagedObject] = []
         new.reserveCapacity(missing)
         var objects: [NSManagedObject] = []
@@ -120,7 +120,7 @@ extension NSManagedObjectContext {
     /// What all of them hold is counted for all at once: where contexts on several threads fetch the same, they would wait for each other's processors.
     private func appendFaults(of rows: RowList, _ run: Range<Int>, of block: RowBlock, to objects: inout [NSManagedObject]) {
         block.withOrigin { origin in
-            guard let origin else { return run.forEach { objects.append(fault(Row(rows.slots($0)).objectID.unsafelyUnwrapped)) } }
+            guard let origin else { return run.forEach { objects.append(fault(Row(rows.slots($0)).knownObjectID)) } }
             let (sharedOrigin, sharedEntity) = (Unmanaged.passUnretained(origin), Unmanaged.passUnretained(origin.entity))
             sharedOrigin.retain(times: run.count)
             sharedEntity.retain(times: run.count)
@@ -128,7 +128,7 @@ extension NSManagedObjectContext {
                 // Each takes over one of the references that were counted.
                 let object = emptyObject(sharedEntity)
                 object.origin = sharedOrigin.takeRetainedValue()
-                object.number = rows.slots(index).rowPrefix.pointee.number
+                object.number = SlotPointer(rows.slots(index)).prefix.pointee.number
                 objects.append(object)
             }
         }
@@ -183,10 +183,10 @@ extension NSManagedObjectContext {
 
     /// Creates the fault of a row, not registered yet.
     private func fault(of slots: UnsafeMutableRawPointer) -> NSManagedObject {
-        slots.rowBlock._withUnsafeGuaranteedRef { block in
+        SlotPointer(slots).block._withUnsafeGuaranteedRef { block in
             block.withOrigin { origin in
-                guard let origin else { return fault(Row(slots).objectID.unsafelyUnwrapped) }
-                return fault(slots.rowPrefix.pointee.number, of: origin)
+                guard let origin else { return fault(Row(slots).knownObjectID) }
+                return fault(SlotPointer(slots).prefix.pointee.number, of: origin)
             }
         }
     }
@@ -203,6 +203,7 @@ extension NSManagedObjectContext {
     ///
     /// - Parameter entity: is counted for the object already.
     @inline(__always) private func emptyObject(_ entity: Unmanaged<NSEntityDescription>) -> NSManagedObject {
+        // The address is compared on this thread, and never followed.
         coredata_expect_no_values(entity.toOpaque())
         let objectClass = entity._withUnsafeGuaranteedRef { $0.managedObjectClass }
         let object = objectClass.init(entity: entity.takeRetainedValue(), insertInto: nil)

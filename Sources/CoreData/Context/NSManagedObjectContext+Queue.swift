@@ -1,12 +1,5 @@
 internal import Foundation
 
-/// Transfers a value across a queue: one side gives it up and the other takes it.
-// The two sides never use it at once: the queue orders them.
-struct Handover<Value>: @unchecked Sendable {
-    var value: Value
-    init(_ value: Value) { self.value = value }
-}
-
 extension NSManagedObjectContext {
     /// The time at which a block given to ``perform(schedule:_:)`` starts.
     public enum ScheduledTaskType: Sendable {
@@ -20,7 +13,7 @@ extension NSManagedObjectContext {
 
     /// Enqueues a block and processes pending changes after it; implements the public ``perform(_:)-(()->Void)``.
     func enqueue(_ block: @escaping () -> Void) {
-        let block = Handover(block)
+        let block = Handover(block, on: queue)
         queue.async { self.runEvent { block.value() } }
     }
 
@@ -41,11 +34,11 @@ extension NSManagedObjectContext {
     public func perform<T, Failure: Error>(
         schedule: ScheduledTaskType = .immediate, _ block: @escaping () throws(Failure) -> T
     ) async throws(Failure) -> T {
-        let block = Handover(block)
-        let result: Handover<Result<T, Failure>> = await withCheckedContinuation { continuation in
+        let block = Handover(block, on: queue)
+        let result: Transfer<Result<T, Failure>> = await withCheckedContinuation { continuation in
             let run = { @Sendable in
                 let result = self.runEvent { Result { () throws(Failure) -> T in try block.value() } }
-                continuation.resume(returning: Handover(result))
+                continuation.resume(returning: Transfer(result))
             }
             if schedule == .immediate, contextQueue.isCurrent { run() } else { queue.async(execute: run) }
         }

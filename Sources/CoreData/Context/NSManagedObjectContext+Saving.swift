@@ -153,7 +153,7 @@ extension NSManagedObjectContext {
         let new = changes.inserted.keeping { !$0.hasPermanentID }
         let ids = try source.permanentIDs(for: new, in: self)
         // An optional reference has the layout of the reference: the array needs no conversion.
-        let temporary = registry.exchangeIDs(of: new, for: unsafeBitCast(ids, to: [NSManagedObjectID?].self))
+        let temporary = registry.exchangeIDs(of: new, for: uncheckedArray(ids, of: NSManagedObjectID?.self))
         do {
             let rows = try source.save(changes, in: self)
             settle(ids, after: temporary)
@@ -270,8 +270,8 @@ extension NSManagedObject {
     func rowForSaving(keepsLists: Bool, keepsTransients: Bool = false) throws -> Row {
         if slots == nil { try fulfillFault() }
         if !flags.contains(.ownsRow) { _ = prepareRowForWriting() }
-        let row = self.row.unsafelyUnwrapped
-        row.version = (snapshotSlots?.rowPrefix.pointee.version ?? 0) &+ 1
+        let row = self.row.known("a row for writing has just been prepared")
+        row.version = (SlotPointer(snapshotSlots)?.prefix.pointee.version ?? 0) &+ 1
         // A row with a row number creates its ID on demand.
         if origin == nil || row.block.origin !== origin, identifier == nil || row.objectID !== identifier { row.objectID = objectID }
         let frozen = owningEntity.frozen!

@@ -29,28 +29,27 @@ open class NSQueryGenerationToken: NSObject, NSCopying, @unchecked Sendable {
     open func copy(with zone: NSZone? = nil) -> Any { self }
 }
 
-/// The query generation that a context is pinned to. Also read by a context that fetches for it in the background.
-// `lock` guards the token; `pinned` is an atomic.
-final class QueryGeneration: @unchecked Sendable {
-    private let lock = NSLock()
+/// The state that a context holds on to. Another context that fetches for it in the background asks too.
+// The token lies in a box with its lock, under which `pinned`, an atomic, is set.
+final class QueryGeneration: Sendable {
     private let pinned = Atomic<Bool>(false)
     /// Whether the context is pinned to a state, or will be at its next read.
     var isPinned: Bool { pinned.load(ordering: .relaxed) }
-    private var token: NSQueryGenerationToken?
+    private let token = LockedBox<NSQueryGenerationToken?>(nil)
 
     /// Pins the context to a state: nil unpins it, and ``NSQueryGenerationToken/current`` pins it at the next read.
     func set(_ new: NSQueryGenerationToken?) {
-        lock.withLock {
+        token.withLock { token in
             pinned.store(new != nil, ordering: .relaxed)
             token = new === NSQueryGenerationToken.current ? nil : new
         }
     }
 
     /// Moves a pinned context to the state of its next read.
-    func advance() { lock.withLock { token = nil } }
+    func advance() { token.withLock { $0 = nil } }
 
     /// The state; ``NSQueryGenerationToken/current`` before the first read, nil for an unpinned context.
-    var current: NSQueryGenerationToken? { !isPinned ? nil : lock.withLock { isPinned ? token ?? .current : nil } }
+    var current: NSQueryGenerationToken? { !isPinned ? nil : token.withLock { isPinned ? $0 ?? .current : nil } }
 
     /// Returns the state, and determines it by `find` if needed.
     func settled(_ find: () throws -> NSQueryGenerationToken) rethrows -> NSQueryGenerationToken? {
@@ -58,7 +57,7 @@ final class QueryGeneration: @unchecked Sendable {
         if known !== NSQueryGenerationToken.current { return known }
         // Outside the lock: stores have their own locks, under which they may request the state.
         let found = try find()
-        return lock.withLock {
+        return token.withLock { token in
             guard isPinned else { return nil }
             if token == nil { token = found }
             return token

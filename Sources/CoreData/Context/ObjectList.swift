@@ -31,7 +31,9 @@ struct ObjectList {
 
     private mutating func compact() {
         objects = objects.filter { $0 != nil }
-        for (index, object) in objects.enumerated() { object.unsafelyUnwrapped.listIndex = Int32(truncatingIfNeeded: index) }
+        for (index, object) in objects.enumerated() {
+            object.known("the gaps have been closed").listIndex = Int32(truncatingIfNeeded: index)
+        }
     }
 
     /// Empties the list and returns its objects.
@@ -65,6 +67,6 @@ struct ObjectList {
 
     var elements: [NSManagedObject] {
         // Without gaps, the array is an array of objects: an optional reference has the layout of the reference.
-        count == objects.count ? unsafeBitCast(objects, to: [NSManagedObject].self) : objects.compactMap { $0 }
+        count == objects.count ? uncheckedArray(objects, of: NSManagedObject.self) : objects.compactMap { $0 }
     }
 }

@@ -5,14 +5,14 @@ internal import Foundation
 ///
 /// Objects may be released on any thread, so the table is guarded by a lock. A lookup and the removal in an object's deinitializer
 /// exclude each other; a lookup does not find an object whose deinitialization has begun.
-// `lock` guards `map`, `gone` and `owner`.
+// `lock` guards `map`, `gone` and `owner`. It is no box: every object that comes or goes passes here, and fields are taken one by one under it.
 final class ObjectRegistry: @unchecked Sendable {
-    private let lock = Mutex()
-    @exclusivity(unchecked) private var map = IdentityMap()
+    let lock = Mutex()
+    @exclusivity(unchecked) private(set) var map = IdentityMap()
     /// The IDs of the objects released since the context last asked.
     @exclusivity(unchecked) private var gone: [NSManagedObjectID] = []
     @exclusivity(unchecked) private var remembersReleases = false
-    /// The context clears it in its deinitializer. A weak reference would slow down reference counting of the context.
+    /// Not held. The context clears it, under the lock, when it goes. Weak would make every count of the context's references slow.
     @exclusivity(unchecked) private var owner: Unmanaged<NSManagedObjectContext>?
 
     init(_ context: NSManagedObjectContext) { owner = Unmanaged.passUnretained(context) }
@@ -41,6 +41,9 @@ final class ObjectRegistry: @unchecked Sendable {
         defer { lock.unlock() }
         return find(id)
     }
+
+    // An object that is filed has its memory: its deinitialization takes it out under the lock first. So what never changes after the deinitialization has
+    // begun, the identity, may be read of each under the lock; whoever wants the object itself must get a reference, which fails from then on.
 
     private func find(_ id: NSManagedObjectID) -> NSManagedObject? {
         let found = map.find(id.key) { pointer in
@@ -99,10 +102,10 @@ final class ObjectRegistry: @unchecked Sendable {
         var missing = 0
         for index in part {
             let slots = rows.slots(index)
-            let object = slots.rowBlock._withUnsafeGuaranteedRef { block in
+            let object = SlotPointer(slots).block._withUnsafeGuaranteedRef { block in
                 block.withOrigin { origin in
-                    if let origin { return find(slots.rowPrefix.pointee.number, of: origin) }
-                    return find(Row(slots).objectID.unsafelyUnwrapped)
+                    if let origin { return find(SlotPointer(slots).prefix.pointee.number, of: origin) }
+                    return find(Row(slots).knownObjectID)
                 }
             }
             if object == nil { missing += 1 }
@@ -123,6 +126,7 @@ final class ObjectRegistry: @unchecked Sendable {
         lock.lock()
         insert(object)
         lock.unlock()
+        checkInvariants()
     }
 
     func register(_ objects: [NSManagedObject]) {
@@ -130,6 +134,7 @@ final class ObjectRegistry: @unchecked Sendable {
         map.reserve(objects.count)
         for object in objects { insert(object) }
         lock.unlock()
+        checkInvariants()
     }
 
     /// Whether no object is registered.
@@ -151,6 +156,7 @@ final class ObjectRegistry: @unchecked Sendable {
     /// - Parameter start: The index of the first object to register.
     /// - Returns: The objects that were not registered, with the object that has their identity.
     func registerNew(_ objects: [NSManagedObject], from start: Int = 0) -> [ObjectIdentifier: NSManagedObject] {
+        defer { checkInvariants() }
         lock.lock()
         defer { lock.unlock() }
         map.reserve(objects.count - start)
@@ -162,7 +168,7 @@ final class ObjectRegistry: @unchecked Sendable {
                 map.insert(Unmanaged.passUnretained(object).toOpaque(), for: key) { other in
                     Unmanaged<NSManagedObject>.fromOpaque(other)._withUnsafeGuaranteedRef { other in
                         if let origin = object.origin { return other.isIdentified(by: object.number, of: origin) }
-                        return other.isIdentified(by: object.madeID.unsafelyUnwrapped)
+                        return other.isIdentified(by: object.madeID.known("an object with a key has an ID or an origin"))
                     }
                 }
             }
@@ -207,6 +213,7 @@ final class ObjectRegistry: @unchecked Sendable {
 
     /// Gives objects other IDs, registers them again and returns the old IDs, nil for objects whose ID was never created.
     func exchangeIDs(of objects: [NSManagedObject], for ids: [NSManagedObjectID?]) -> [NSManagedObjectID?] {
+        defer { checkInvariants() }
         lock.lock()
         defer { lock.unlock() }
         map.reserve(objects.count)

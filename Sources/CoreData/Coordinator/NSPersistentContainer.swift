@@ -10,7 +10,7 @@ internal import Logging
 /// ```
 ///
 /// Source: [NSPersistentContainer](https://developer.apple.com/documentation/coredata/nspersistentcontainer).
-// `lock` guards the descriptions; the rest is immutable or guards itself.
+// The descriptions lie in a box with their lock; the rest is immutable or guards itself.
 open class NSPersistentContainer: NSObject, @unchecked Sendable {
     /// The name of the container.
     public let name: String
@@ -27,15 +27,14 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     // Set by the initializer only.
     var modelError: NSError?
 
-    private let lock = NSLock()
-    private var descriptions: [NSPersistentStoreDescription] = []
+    private let descriptions = LockedBox<[NSPersistentStoreDescription]>([])
 
     /// The stores to open. The default is a SQLite store with the name of the container in ``defaultDirectoryURL()``.
     ///
     /// For a store that exists only as long as the container, as in tests, set the URL of the description to `/dev/null`.
     open var persistentStoreDescriptions: [NSPersistentStoreDescription] {
-        get { lock.withLock { descriptions } }
-        set { lock.withLock { descriptions = newValue } }
+        get { descriptions.withLock { $0 } }
+        set { descriptions.withLock { $0 = newValue } }
     }
 
     /// Creates a container with `model`, which is immutable from then on.
@@ -47,9 +46,8 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         mainContext = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
         mainContext.persistentStoreCoordinator = coordinator
         super.init()
-        descriptions = [
-            NSPersistentStoreDescription(url: Self.defaultDirectoryURL().appendingPathComponent("\(name).sqlite"))
-        ]
+        let standard = NSPersistentStoreDescription(url: Self.defaultDirectoryURL().appendingPathComponent("\(name).sqlite"))
+        descriptions.withLock { $0 = [standard] }
     }
 
     /// Returns the default directory of stores.

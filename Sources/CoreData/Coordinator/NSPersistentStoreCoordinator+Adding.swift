@@ -1,44 +1,25 @@
 internal import CoreDataRuntime
 public import Foundation
 
-/// The user-info key of the added stores, in a ``Foundation/Notification/Name/NSPersistentStoreCoordinatorStoresDidChange`` notification.
-public let NSAddedPersistentStoresKey = "added"
-/// The user-info key of the removed stores.
-public let NSRemovedPersistentStoresKey = "removed"
-/// The user-info key of the stores whose UUID has changed.
-public let NSUUIDChangedPersistentStoresKey = "changed"
-
-extension Notification.Name {
-    /// Posted when a coordinator has added or removed a store.
-    public static let NSPersistentStoreCoordinatorStoresDidChange = Notification.Name("_NSPersistentStoresChangedNotification")
-    /// Declared for source compatibility and never posted here; on Apple's platforms, it announces changes of iCloud stores.
-    public static let NSPersistentStoreCoordinatorStoresWillChange = Notification.Name("NSPersistentStoreCoordinatorStoresWillChange")
-    /// Posted when a coordinator is about to remove a store, which is the object of the notification.
-    public static let NSPersistentStoreCoordinatorWillRemoveStore = Notification.Name(
-        "_NSPersistentStoreCoordinatorWillRemoveStoreNotification")
-}
-
 /// The registered store classes by type.
-// `lock` guards `classes`.
-private final class StoreClasses: @unchecked Sendable {
-    /// The classes, with those that ship besides: whatever a program says of them comes later.
+private final class StoreClasses: Sendable {
+    /// The classes, the shipped ones included: whatever a program registers comes later.
     static var shared: StoreClasses {
         _ = shipped
         return instance
     }
-    /// The classes while those that ship are being registered.
+    /// The classes, while the shipped ones are being registered.
     static let instance = StoreClasses()
     private static let shipped: Void = coredata_register()
 
-    private let lock = NSLock()
-    private var classes: [String: NSPersistentStore.Type] = [NSInMemoryStoreType: InMemoryStore.self]
+    private let classes = LockedBox<[String: NSPersistentStore.Type]>([NSInMemoryStoreType: InMemoryStore.self])
 
     subscript(type: String) -> NSPersistentStore.Type? {
-        get { lock.withLock { classes[type] } }
-        set { lock.withLock { classes[type] = newValue } }
+        get { classes.withLock { $0[type] } }
+        set { classes.withLock { $0[type] = newValue } }
     }
 
-    var all: [String: NSPersistentStore.Type] { lock.withLock { classes } }
+    var all: [String: NSPersistentStore.Type] { classes.withLock { $0 } }
 }
 
 extension NSPersistentStoreCoordinator {
@@ -140,7 +121,7 @@ extension NSPersistentStoreCoordinator {
         with storeDescription: NSPersistentStoreDescription,
         completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
     ) {
-        let work = Handover { [self] in
+        let work = Transfer { [self] in
             do {
                 try addPersistentStore(
                     ofType: storeDescription.type, configurationName: storeDescription.configuration, at: storeDescription.url,
@@ -177,10 +158,6 @@ extension NSPersistentStoreCoordinator {
                 store, "loadMetadata()", "The metadata have no NSStoreUUIDKey.",
                 next: "Set it to text that is the same whenever this place is opened; object URIs carry it.")
         }
-    }
-
-    func postStoresChange(_ key: String, _ store: NSPersistentStore) {
-        NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorStoresDidChange, object: self, userInfo: [key: [store]])
     }
 
     // MARK: Metadata of stores that are not open

@@ -20,7 +20,7 @@ extension NSPersistentStoreCoordinator {
             if group.count == objects.count { return given }
             for (object, id) in zip(group, given) { ids[ObjectIdentifier(object)] = id }
         }
-        return objects.map { ids[ObjectIdentifier($0)].unsafelyUnwrapped }
+        return objects.map { ids[ObjectIdentifier($0)].known("each object is in one group, and each group has got its IDs") }
     }
 
     private func check(_ ids: [NSManagedObjectID], for objects: [NSManagedObject], of store: NSPersistentStore) throws {

@@ -6,24 +6,26 @@ internal import Synchronization
 /// Contexts on any queue may use a coordinator at the same time; stores guard their own state.
 ///
 /// Source: [NSPersistentStoreCoordinator](https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator).
-// `lock` guards `stores`, `reservedURLs` and `label`, and nothing else: stores have locks of their own. What follows from `stores` is atomic.
+// The name, the stores and the places that are reserved lie in a box with their lock, and nothing else: stores have locks of their own.
 open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// The model of the objects, which is immutable.
     public let managedObjectModel: NSManagedObjectModel
     /// The name of the coordinator in logs.
     open var name: String? {
-        get { lock.withLock { label } }
-        set { lock.withLock { label = newValue } }
+        get { state.withLock { $0.label } }
+        set { state.withLock { $0.label = newValue } }
     }
 
-    private let lock = NSRecursiveLock()
-    private var label: String?
-    private var stores: [NSPersistentStore] = [] { didSet { noteWishes() } }
-    /// What some store wants: each object that comes to live in a context, and each fault, looks here.
+    private struct State {
+        var label: String?
+        var stores: [NSPersistentStore] = []
+        /// The URLs at which stores are being opened.
+        var reservedURLs: Set<URL> = []
+    }
+    private let state = LockedBox(State())
+    /// What some store wants: each object that comes to live in a context, and each fault, looks here. Set under the lock of the state.
     private let registrationsAreWanted = Atomic<Bool>(false)
     private let faultsAreBatched = Atomic<Bool>(false)
-    /// The URLs at which stores are being opened.
-    private var reservedURLs: Set<URL> = []
     let workQueue = ContextQueue.makePrivate("NSPersistentStoreCoordinator")
     /// The contexts that merge saves automatically.
     let mergeListeners = MergeListeners()
@@ -48,17 +50,17 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         LoadedModels.shared.add(model)
     }
 
-    deinit { for store in stores { store.willRemove(from: nil) } }
+    deinit { for store in persistentStores { store.willRemove(from: nil) } }
 
     /// The stores, in the order of their addition.
-    open var persistentStores: [NSPersistentStore] { lock.withLock { stores } }
+    open var persistentStores: [NSPersistentStore] { state.withLock { $0.stores } }
 
     /// Returns the store of a token, which object IDs contain.
     final func store(with token: StoreToken) -> NSPersistentStore? {
-        lock.lock()
-        defer { lock.unlock() }
-        for store in stores where store.token === token { return store }
-        return nil
+        state.withLock {
+            for store in $0.stores where store.token === token { return store }
+            return nil
+        }
     }
 
     /// Whether a store is to be told which objects come to live in contexts, and go.
@@ -67,7 +69,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     final var batchesFaults: Bool { faultsAreBatched.load(ordering: .acquiring) }
 
     /// Finds out what the stores want. Under the lock.
-    private func noteWishes() {
+    private func noteWishes(of stores: [NSPersistentStore]) {
         registrationsAreWanted.store(stores.contains(where: \.rowAccess.wantsRegistrations), ordering: .releasing)
         faultsAreBatched.store(stores.contains(where: \.rowAccess.batchesFaults), ordering: .releasing)
     }
@@ -100,7 +102,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// - Throws: Code 134080 where a store is open at the URL or being opened there on another thread.
     func reserve(_ url: URL?) throws {
         guard let url else { return }
-        guard persistentStore(for: url) == nil, lock.withLock({ reservedURLs.insert(url).inserted }) else { throw placeTaken(url) }
+        guard persistentStore(for: url) == nil, state.withLock({ $0.reservedURLs.insert(url).inserted }) else { throw placeTaken(url) }
         // The store may have been added and its reservation released in between.
         if persistentStore(for: url) != nil {
             giveUpReservation(of: url)
@@ -110,7 +112,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     func giveUpReservation(of url: URL?) {
         guard let url else { return }
-        lock.withLock { _ = reservedURLs.remove(url) }
+        state.withLock { _ = $0.reservedURLs.remove(url) }
     }
 
     private func placeTaken(_ url: URL) -> NSError {
@@ -125,10 +127,13 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         while true {
             // Stores may override the properties read here: they are not called under the lock.
             try refuseTwin(of: store, among: known)
-            let (isAdded, now) = lock.withLock {
-                let isSame = stores.elementsEqual(known, by: ===)
-                if isSame { stores.append(store) }
-                return (isSame, stores)
+            let (isAdded, now) = state.withLock { state in
+                let isSame = state.stores.elementsEqual(known, by: ===)
+                if isSame {
+                    state.stores.append(store)
+                    noteWishes(of: state.stores)
+                }
+                return (isSame, state.stores)
             }
             if isAdded { return }
             known = now
@@ -153,7 +158,10 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         }
         NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
         store.willRemove(from: self)
-        lock.withLock { stores.removeAll { $0 === store } }
+        state.withLock { state in
+            state.stores.removeAll { $0 === store }
+            noteWishes(of: state.stores)
+        }
         store.persistentStoreCoordinator = nil
         postStoresChange(NSRemovedPersistentStoresKey, store)
     }
@@ -166,69 +174,5 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
             let store = persistentStores.first(where: { $0.identifier == uri.storeIdentifier })
         else { return nil }
         return NSManagedObjectID(entity: entity, token: store.token, reference: uri.reference)
-    }
-
-    /// Executes a fetch, save or batch request for `context`, without the pending changes of the context. Call it on the context's queue.
-    ///
-    /// - Returns: An array of objects, IDs or dictionaries, or of one number for a count; an empty array for a save; the result of a
-    ///   batch request.
-    /// - Throws: The store's error.
-    open func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext) throws -> Any {
-        if let save = request as? NSSaveChangesRequest {
-            try saveWhole(
-                ChangeSet(
-                    inserted: Array(save.insertedObjects ?? []), updated: Array(save.updatedObjects ?? []),
-                    deleted: Array(save.deletedObjects ?? []), locked: Array(save.lockedObjects ?? [])), in: context)
-            return [Any]()
-        }
-        if let batch = request as? any ExecutableBatchRequest { return try executeBatch(batch, in: context) }
-        if let history = request as? NSPersistentHistoryChangeRequest { return try executeHistory(history, in: context) }
-        guard let fetch = request as? NSFetchRequest<any NSFetchRequestResult> else {
-            throw CoreDataError.make(
-                NSPersistentStoreUnsupportedRequestTypeError, "The coordinator cannot execute \(Swift.type(of: request)).",
-                next: "Use context.execute(_:) or context.fetch(_:).")
-        }
-        fetch.entity = fetch.entity ?? fetch.entityName.flatMap { managedObjectModel.entitiesByName[$0] }
-        guard let entity = fetch.entity else {
-            throw CoreDataError.make(
-                NSCoreDataError, "The fetch request names no entity.", next: "Make it with entityName: or set its entity.")
-        }
-        switch try self.fetch(StoreQuery(fetch, of: entity), for: context) {
-        case .rows(let rows): return context.materialize(rows)
-        case .ids(let ids): return ids
-        case .objects(let objects): return objects.elements
-        case .dictionaries(let dictionaries): return dictionaries.elements
-        case .count(let count): return [NSNumber(value: count)]
-        }
-    }
-}
-
-/// The models in use, from which a class finds its entity without a context.
-// `lock` guards `models`.
-final class LoadedModels: @unchecked Sendable {
-    static let shared = LoadedModels()
-    private struct Weak { weak var model: NSManagedObjectModel? }
-    private let lock = NSLock()
-    private var models: [Weak] = []
-
-    func add(_ model: NSManagedObjectModel) {
-        lock.withLock {
-            models.removeAll { $0.model == nil || $0.model === model }
-            models.append(Weak(model: model))
-        }
-    }
-
-    /// Returns the entity of a class in the model that was loaded last.
-    func entity(for objectClass: NSManagedObject.Type) -> NSEntityDescription? {
-        withEntity(for: objectClass) { $0 }
-    }
-
-    /// Calls `body` with the entity of a class in the model that was loaded last, and keeps the model alive meanwhile: an entity does not
-    /// retain its model, and another thread may release the model at any time.
-    func withEntity<Result>(
-        for objectClass: NSManagedObject.Type, _ body: (NSEntityDescription?) throws -> Result
-    ) rethrows -> Result {
-        let models = lock.withLock { self.models.reversed().compactMap(\.model) }
-        return try withExtendedLifetime(models) { try body(models.lazy.compactMap { $0.entity(for: objectClass) }.first) }
     }
 }

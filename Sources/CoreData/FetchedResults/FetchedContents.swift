@@ -19,7 +19,7 @@ final class FetchedNode: RankedNode {
     /// The place of the object.
     var place: FetchedChanges.Place {
         let index = rank
-        let row = index - section.first.unsafelyUnwrapped.rank
+        let row = index - section.first.known("a section with an object has a first one").rank
         return FetchedChanges.Place(indexPath: IndexPath(row: row, section: section.rank), index: index)
     }
 }
@@ -38,7 +38,7 @@ final class FetchedSection: RankedNode {
         objects.reserveCapacity(count)
         var node: RankedNode? = first
         while let current = node, objects.count < count {
-            objects.append(unsafeDowncast(current, to: FetchedNode.self).object)
+            objects.append(unchecked(current, as: FetchedNode.self).object)
             node = current.next
         }
         return objects
@@ -123,7 +123,7 @@ struct FetchedContents {
     /// - Returns: The section, if it is new.
     /// - Throws: An error where the object's section name does not fit its place; the error of a failing fault. Nothing is changed then.
     mutating func insert(_ node: FetchedNode) throws -> FetchedSection? {
-        let keys = node.keys.unsafelyUnwrapped
+        let keys = node.keys.known("a node is made with its keys")
         let index = try objects.partitionPoint { other in
             switch sort.compare(try self.keys(of: other), keys) {
             case .orderedAscending: true
@@ -157,7 +157,7 @@ struct FetchedContents {
     /// Removes an object. Returns its section if it has become empty and was removed.
     mutating func remove(_ node: FetchedNode) -> FetchedSection? {
         let section = node.section
-        let next = node.next.map { unsafeDowncast($0, to: FetchedNode.self) }
+        let next = node.next.map { unchecked($0, as: FetchedNode.self) }
         objects.remove(node)
         nodes[ObjectIdentifier(node.object)] = nil
         section.count -= 1

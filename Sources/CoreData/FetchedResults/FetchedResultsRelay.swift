@@ -101,7 +101,7 @@ extension FetchedChanges {
             changes.append(.insert(offset: move.to.index, element: id, associatedWith: move.from.index))
         }
         // Each index is removed once and inserted once, so the changes always form a valid difference.
-        return CollectionDifference(changes).unsafelyUnwrapped
+        return CollectionDifference(changes).known("each place is left once and taken once")
     }
 }
 

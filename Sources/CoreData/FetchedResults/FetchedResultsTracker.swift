@@ -39,7 +39,7 @@ final class FetchedResultsTracker: @unchecked Sendable {
         context.processPendingChanges()
         let naming = try cacheName.map { try SectionNaming(context, request, sectionKeyPath: sectionKeyPath, cacheName: $0) }
         let fetched = try find(request)
-        let entity = request.entity.unsafelyUnwrapped
+        let entity = request.knownEntity
         let schema = entity.frozen!.schema
         let predicate = try context.settled(request.predicate)?.compiled(for: schema)
         let sort = try CompiledSortKeys(request.sortDescriptors ?? [], for: schema)

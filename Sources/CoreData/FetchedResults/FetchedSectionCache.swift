@@ -22,13 +22,12 @@ struct CachedSections: Codable, Equatable {
 
 /// The section caches of fetched results controllers, by name: in memory for this run of the program, in files for the next.
 ///
-/// A cache avoids reading the section name of every object, which loads each from its store. The fetch itself, with its order, is not
-/// cached.
-// `lock` guards `known`; files are written atomically.
-final class FetchedSectionCache: @unchecked Sendable {
+/// What a cache spares is reading the section name of every object, for which each has to be read from its store. The fetch itself, with its
+/// order, is the store's work and not spared.
+// What is known lies in a box with its lock; files are written whole.
+final class FetchedSectionCache: Sendable {
     static let shared = FetchedSectionCache()
-    private let lock = NSLock()
-    private var known: [String: CachedSections] = [:]
+    private let known = LockedBox<[String: CachedSections]>([:])
 
     // MARK: Keys
 
@@ -55,7 +54,7 @@ final class FetchedSectionCache: @unchecked Sendable {
     ///
     /// - Throws: Code 134060 where this run of the program has used the name for another request to the same stores.
     func sections(named name: String, fingerprint: String, stores: [String]) throws -> CachedSections? {
-        if let cached = lock.withLock({ known[name] }) {
+        if let cached = known.withLock({ $0[name] }) {
             if cached.fingerprint == fingerprint, cached.stores == stores { return cached }
             guard cached.stores == stores else { return nil }
             throw CoreDataError.make(
@@ -69,7 +68,7 @@ final class FetchedSectionCache: @unchecked Sendable {
 
     /// Caches sections.
     func keep(_ sections: CachedSections, named name: String) {
-        lock.withLock { known[name] = sections }
+        known.withLock { $0[name] = sections }
         guard sections.lastingState != nil else { return }
         var written = sections
         // It is meaningless to another run.
@@ -84,7 +83,7 @@ final class FetchedSectionCache: @unchecked Sendable {
 
     /// Deletes the cache with a name, or all caches.
     func delete(_ name: String?) {
-        lock.withLock { if let name { known[name] = nil } else { known = [:] } }
+        known.withLock { if let name { $0[name] = nil } else { $0 = [:] } }
         let place = name.map(Self.file(for:)) ?? Self.folder
         guard FileManager.default.fileExists(atPath: place.path) else { return }
         do {
@@ -110,20 +109,6 @@ final class FetchedSectionCache: @unchecked Sendable {
     /// Returns the sections in a file; nil if the file does not exist or is not a cache.
     private func read(_ name: String) -> CachedSections? {
         (try? Data(contentsOf: Self.file(for: name))).flatMap { try? JSONDecoder().decode(CachedSections.self, from: $0) }
-    }
-}
-
-/// The state of a store's contents. Equal states mean equal contents.
-@_spi(Stores) public struct ContentsState: Equatable, Sendable {
-    /// Identifies the contents within this run of the program.
-    public let current: String
-    /// Identifies the contents in every run of every program; nil where that is not possible.
-    public var lasting: String?
-
-    /// Creates a state from strings that no other contents of the store have.
-    public init(current: String, lasting: String? = nil) {
-        self.current = current
-        self.lasting = lasting
     }
 }
 

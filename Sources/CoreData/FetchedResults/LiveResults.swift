@@ -113,7 +113,7 @@ private final class LiveResultsFollower<Object: NSManagedObject>: @unchecked Sen
 }
 
 extension NSManagedObjectContext {
-    /// The results of a fetch as an asynchronous sequence: its first results, and new ones after each change of the context that affects
+    /// Returns the results of a fetch as an asynchronous sequence: its first results, and new ones after each change of the context that affects
     /// them.
     ///
     /// ```swift
@@ -128,6 +128,6 @@ extension NSManagedObjectContext {
     ///
     /// - Parameter request: The fetch request, which is copied. Without sort descriptors, the order is undefined.
     public nonisolated func liveResults<Object: NSManagedObject>(for request: NSFetchRequest<Object>) -> LiveResults<Object> {
-        LiveResults(context: self, request: Handover(request.copy() as! NSFetchRequest<Object>))
+        LiveResults(context: self, request: Handover(request.copy() as! NSFetchRequest<Object>, on: self))
     }
 }

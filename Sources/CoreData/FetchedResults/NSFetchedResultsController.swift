@@ -27,7 +27,6 @@ open class NSFetchedResultsController<ResultType>: NSObject {
     ///
     /// A name belongs to one request: where entity, predicate, order or section key path have changed, ``performFetch()`` throws until
     /// ``deleteCache(withName:)`` is called. A cache of an earlier run of the program is replaced.
-    /// ``deleteCache(withName:)`` is called. What an earlier run of the program has left is replaced.
     public let cacheName: String?
     final let relay: FetchedResultsRelay
     private weak var erased: NSFetchedResultsController<any NSFetchRequestResult>?
@@ -132,7 +131,7 @@ open class NSFetchedResultsController<ResultType>: NSObject {
         guard relay.tracker.contents != nil else { return nil }
         let objects = relay.tracker.objects
         // The fetch guarantees the class of all objects; none needs to be checked.
-        if ResultType.self is NSManagedObject.Type { return unsafeBitCast(objects, to: [ResultType].self) }
+        if ResultType.self is NSManagedObject.Type { return uncheckedArray(objects, of: ResultType.self) }
         return objects.compactMap { $0 as? ResultType }
     }
 

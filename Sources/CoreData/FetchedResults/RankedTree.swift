@@ -3,9 +3,9 @@ class RankedNode {
     fileprivate(set) final var left: RankedNode?
     fileprivate(set) final var right: RankedNode?
     // The parent or the tree retains the node.
-    fileprivate unowned(unsafe) final var parent: RankedNode?
+    fileprivate(set) unowned(unsafe) final var parent: RankedNode?
     /// The number of nodes in the subtree of this node.
-    fileprivate final var size = 1
+    fileprivate(set) final var size = 1
 
     /// The index of the node in its tree, found in a logarithmic number of steps.
     final var rank: Int {
@@ -40,13 +40,15 @@ class RankedNode {
 ///
 /// The balance factors 3 and 2 are proven to be preserved by insertions and removals (Hirai and Yamamoto, 2011).
 struct RankedTree<Node: RankedNode> {
-    private var root: RankedNode?
+    // All nodes came in through methods that take a `Node`: so each is one.
+    private(set) var root: RankedNode?
 
     init() {}
 
     /// Creates a tree from nodes that are in no other tree.
     init(_ nodes: [Node]) {
         root = Self.build(nodes[...])
+        checkInvariants()
     }
 
     private static func build(_ nodes: ArraySlice<Node>) -> RankedNode? {
@@ -67,15 +69,15 @@ struct RankedTree<Node: RankedNode> {
     subscript(index: Int) -> Node {
         precondition(index >= 0 && index < count, "There is no element \(index) among \(count).")
         var rest = index
-        var node = root.unsafelyUnwrapped
+        var node = root.known("the tree has an element of the index")
         while true {
             let before = node.left?.size ?? 0
-            if rest == before { return unsafeDowncast(node, to: Node.self) }
+            if rest == before { return unchecked(node, as: Node.self) }
             if rest < before {
-                node = node.left.unsafelyUnwrapped
+                node = node.left.known("the index is below its size")
             } else {
                 rest -= before + 1
-                node = node.right.unsafelyUnwrapped
+                node = node.right.known("the index is below the size of both halves")
             }
         }
     }
@@ -85,7 +87,7 @@ struct RankedTree<Node: RankedNode> {
         var index = 0
         var candidate = root
         while let node = candidate {
-            if try liesBefore(unsafeDowncast(node, to: Node.self)) {
+            if try liesBefore(unchecked(node, as: Node.self)) {
                 index += (node.left?.size ?? 0) + 1
                 candidate = node.right
             } else {
@@ -99,6 +101,7 @@ struct RankedTree<Node: RankedNode> {
         precondition(index >= 0 && index <= count, "There is no place \(index) among \(count).")
         guard var parent = root else {
             root = node
+            checkInvariants()
             return
         }
         var rest = index
@@ -121,9 +124,11 @@ struct RankedTree<Node: RankedNode> {
         }
         node.parent = parent
         rebalance(from: parent)
+        checkInvariants()
     }
 
     mutating func remove(_ node: Node) {
+        defer { checkInvariants() }
         let parent = node.parent
         guard let left = node.left, let right = node.right else {
             replace(node, by: node.left ?? node.right, below: parent)
@@ -138,7 +143,7 @@ struct RankedTree<Node: RankedNode> {
         if heir === right {
             start = heir
         } else {
-            start = heir.parent.unsafelyUnwrapped
+            start = heir.parent.known("the heir lies below the right child")
             replace(heir, by: heir.right, below: start)
             heir.right = right
             right.parent = heir
@@ -157,7 +162,7 @@ struct RankedTree<Node: RankedNode> {
         var node = root
         while let left = node?.left { node = left }
         while let current = node {
-            nodes.append(unsafeDowncast(current, to: Node.self))
+            nodes.append(unchecked(current, as: Node.self))
             node = current.next
         }
         return nodes
@@ -189,11 +194,11 @@ struct RankedTree<Node: RankedNode> {
             let right = (node.right?.size ?? 0) + 1
             var top = node
             if left * 3 < right {
-                let child = node.right.unsafelyUnwrapped
+                let child = node.right.known("the right half is the larger one")
                 if (child.left?.size ?? 0) + 1 >= 2 * ((child.right?.size ?? 0) + 1) { rotateRight(child) }
                 top = rotateLeft(node)
             } else if right * 3 < left {
-                let child = node.left.unsafelyUnwrapped
+                let child = node.left.known("the left half is the larger one")
                 if (child.right?.size ?? 0) + 1 >= 2 * ((child.left?.size ?? 0) + 1) { rotateLeft(child) }
                 top = rotateRight(node)
             }
@@ -202,7 +207,7 @@ struct RankedTree<Node: RankedNode> {
     }
 
     @discardableResult private mutating func rotateLeft(_ node: RankedNode) -> RankedNode {
-        let child = node.right.unsafelyUnwrapped
+        let child = node.right.known("who rotates to the left has a right child")
         replace(node, by: child, below: node.parent)
         node.right = child.left
         node.right?.parent = node
@@ -214,7 +219,7 @@ struct RankedTree<Node: RankedNode> {
     }
 
     @discardableResult private mutating func rotateRight(_ node: RankedNode) -> RankedNode {
-        let child = node.left.unsafelyUnwrapped
+        let child = node.left.known("who rotates to the right has a left child")
         replace(node, by: child, below: node.parent)
         node.left = child.right
         node.left?.parent = node

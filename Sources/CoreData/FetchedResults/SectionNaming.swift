@@ -65,7 +65,7 @@ struct SectionNaming {
     /// Whether no changes were made since the fetch began.
     private var isSettled: Bool { !context.hasChanges && context.persistentStoreCoordinator?.contentsState == stateBefore }
 
-    /// Whether the objects, and those that their section names read, have their stored values: a context may have older ones.
+    /// Returns whether the objects, and those that their section names read, have their stored values: a context may have older ones.
     private func isAsStored(_ contents: FetchedContents) -> Bool {
         let keys = keyPath?.split(separator: ".").map(String.init) ?? []
         return contents.objects.nodes.allSatisfy { node in
@@ -106,9 +106,9 @@ struct CachedNames {
     mutating func next() -> String {
         while rest == 0 {
             sections.removeFirst()
-            rest = sections.first.unsafelyUnwrapped.count
+            rest = sections.first.known("the sections have as many objects as there are").count
         }
         rest -= 1
-        return sections.first.unsafelyUnwrapped.name
+        return sections.first.known("the sections have as many objects as there are").name
     }
 }

@@ -1,27 +1,54 @@
-internal import Foundation
+public import Foundation
 internal import Predicates
 
-/// A transaction read from a store; the public history classes are views of it.
-// Immutable; a tombstone's values never change.
-final class HistoryRecord: @unchecked Sendable {
-    struct Change {
-        let number: Int64
-        let objectID: NSManagedObjectID
-        let type: NSPersistentHistoryChangeType
-        let updatedProperties: Set<NSPropertyDescription>?
-        let tombstone: [AnyHashable: Any]?
-    }
-    let number: Int64
-    let storeID: String
-    let timestamp: Date
-    let author: String?
-    let contextName: String?
-    let bundleID: String?
-    let processID: String?
-    /// The changes; nil where they were not requested.
-    let changes: [Change]?
+/// A transaction in the history of a store; the public history classes are views of it.
+@_spi(Stores)
+// Unchecked: immutable; a tombstone's values never change.
+public final class HistoryRecord: @unchecked Sendable {
+    /// A change of one object by the transaction.
+    @_spi(Stores) public struct Change {
+        /// The number of the change within its store.
+        public let number: Int64
+        /// The ID of the changed object.
+        public let objectID: NSManagedObjectID
+        /// The kind of change.
+        public let type: NSPersistentHistoryChangeType
+        /// The properties written by an update; nil for other changes.
+        public let updatedProperties: Set<NSPropertyDescription>?
+        /// The preserved values of a deleted object, by name; nil for other changes and where there are none.
+        public let tombstone: [AnyHashable: Any]?
 
-    init(
+        /// Creates a change.
+        public init(
+            number: Int64, objectID: NSManagedObjectID, type: NSPersistentHistoryChangeType,
+            updatedProperties: Set<NSPropertyDescription>? = nil, tombstone: [AnyHashable: Any]? = nil
+        ) {
+            self.number = number
+            self.objectID = objectID
+            self.type = type
+            self.updatedProperties = updatedProperties
+            self.tombstone = tombstone
+        }
+    }
+    /// The number of the transaction within its store.
+    public let number: Int64
+    /// The UUID of the store.
+    public let storeID: String
+    /// The time of the transaction.
+    public let timestamp: Date
+    /// The author; see ``NSManagedObjectContext/transactionAuthor``.
+    public let author: String?
+    /// The name of the writing context.
+    public let contextName: String?
+    /// The bundle identifier of the writer, or the name of its executable.
+    public let bundleID: String?
+    /// The name of the writing process.
+    public let processID: String?
+    /// The changes, in order; nil where they were not requested.
+    public let changes: [Change]?
+
+    /// Creates a record.
+    public init(
         number: Int64, storeID: String, timestamp: Date, author: String?, contextName: String?, bundleID: String?, processID: String?,
         changes: [Change]?
     ) {
@@ -121,6 +148,7 @@ final class HistorySchema: PredicateSchema, Sendable {
     /// Filters and sorts elements by a request, and applies its offset and limit.
     func select<Element: AnyObject>(_ elements: [Element], by request: NSFetchRequest<any NSFetchRequestResult>) throws -> [Element] {
         func subject(_ element: Element) -> PredicateSubject {
+            // No property of the schema lies in a slot: the address is never read. `elements` keeps the element.
             PredicateSubject(slots: UnsafeRawPointer(Unmanaged.passUnretained(element).toOpaque()), object: element)
         }
         var chosen = elements

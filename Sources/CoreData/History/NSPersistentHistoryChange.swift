@@ -58,9 +58,6 @@ open class NSPersistentHistoryChange: NSObject, NSCopying, @unchecked Sendable {
     /// The entity description of changes, for fetch requests; see ``NSPersistentHistoryChangeRequest/fetchHistory(withFetch:)``.
     open class var entityDescription: NSEntityDescription? { HistoryEntities.change }
 
-    /// Returns the entity description of changes, for a context.
-    open class func entityDescription(with context: NSManagedObjectContext) -> NSEntityDescription? { HistoryEntities.change }
-
     /// A new fetch request for changes; its predicate may use `changeID`, `changeType`, `changedObjectID`, `changedEntity` (by name) and
     /// the keys of their transactions.
     open class var fetchRequest: NSFetchRequest<any NSFetchRequestResult>? { HistoryEntities.request(HistoryEntities.change) }

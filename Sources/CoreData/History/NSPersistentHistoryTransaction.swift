@@ -31,19 +31,6 @@ open class NSPersistentHistoryTransaction: NSObject, NSCopying, @unchecked Senda
     /// The position in the history right after the transaction.
     open var token: NSPersistentHistoryToken { NSPersistentHistoryToken([record.storeID: record.number]) }
 
-    /// Returns a notification like that of a saving context, for ``NSManagedObjectContext/mergeChanges(fromContextDidSave:)``.
-    open func objectIDNotification() -> Notification {
-        typealias Key = NSManagedObjectContext.NotificationKey
-        func ids(_ type: NSPersistentHistoryChangeType) -> Set<NSManagedObjectID> {
-            Set((record.changes ?? []).filter { $0.type == type }.map(\.objectID))
-        }
-        let info: [AnyHashable: Any] = [
-            Key.insertedObjectIDs.rawValue: ids(.insert), Key.updatedObjectIDs.rawValue: ids(.update),
-            Key.deletedObjectIDs.rawValue: ids(.delete),
-        ]
-        return Notification(name: NSManagedObjectContext.didSaveObjectIDsNotification, object: nil, userInfo: info)
-    }
-
     /// Returns the transaction itself, which is immutable.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
@@ -63,9 +50,6 @@ open class NSPersistentHistoryTransaction: NSObject, NSCopying, @unchecked Senda
 
     /// The entity description of transactions, for fetch requests; see ``NSPersistentHistoryChangeRequest/fetchHistory(withFetch:)``.
     open class var entityDescription: NSEntityDescription? { HistoryEntities.transaction }
-
-    /// Returns the entity description of transactions, for a context.
-    open class func entityDescription(with context: NSManagedObjectContext) -> NSEntityDescription? { HistoryEntities.transaction }
 
     /// A new fetch request for transactions; its predicate may use `author`, `bundleID`, `contextName`, `processID`, `timestamp`,
     /// `transactionNumber` and `storeID`.

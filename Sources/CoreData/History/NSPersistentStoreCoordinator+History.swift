@@ -32,8 +32,7 @@ extension NSPersistentStoreCoordinator {
         let asked = persistentStores.filter { store in
             (store.interface as? any HistoryStore)?.keepsHistory ?? false && affected?.contains { $0 === store } ?? true
         }
-        let stores = asked.compactMap { $0.interface as? any HistoryStore }
-        guard !stores.isEmpty else {
+        guard !asked.isEmpty else {
             throw CoreDataError.make(
                 NSPersistentStoreUnsupportedRequestTypeError, "The NSPersistentHistoryChangeRequest cannot be executed.",
                 reason: "None of the stores keeps a history.", next: "Open a SQLite store with NSPersistentHistoryTrackingKey.")
@@ -41,13 +40,19 @@ extension NSPersistentStoreCoordinator {
         if request.isDeletion {
             for store in asked { try refuseIfReadOnly(store) }
             var count = 0
-            for store in stores { count += try store.deleteHistory(request) }
+            for store in asked {
+                // A token that does not contain the store deletes nothing there.
+                guard let boundary = HistoryQuery.Boundary(request.limit, of: store.identifier) else { continue }
+                count += try (store.interface as? any HistoryStore)?.deleteHistory(before: boundary) ?? 0
+            }
             let answer = request.resultType == .count ? NSNumber(value: count) : NSNumber(value: true)
             return NSPersistentHistoryResult(answer, request.resultType == .count ? .count : .statusOnly)
         }
         var records: [HistoryRecord] = []
-        for store in stores { records += try store.history(request) }
-        if stores.count > 1 { records.sort { $0.timestamp < $1.timestamp } }
+        for store in asked {
+            records += try (store.interface as? any HistoryStore)?.history(HistoryQuery(request, of: store.identifier)) ?? []
+        }
+        if asked.count > 1 { records.sort { $0.timestamp < $1.timestamp } }
         return NSPersistentHistoryResult(try answer(request, records), request.resultType)
     }
 
@@ -61,7 +66,8 @@ extension NSPersistentStoreCoordinator {
                 let chosen = try HistorySchema.changes.select(candidates, by: fetch)
                 changes = chosen
                 // The transactions contain the selected changes only.
-                let kept = Dictionary(grouping: chosen, by: { $0.transaction.unsafelyUnwrapped.record.key })
+                let kept = Dictionary(
+                    grouping: chosen, by: { $0.transaction.known("changes of a transaction that was read have it").record.key })
                 records = records.compactMap { record in
                     kept[record.key].map { changes in
                         let numbers = Set(changes.map(\.changeID))

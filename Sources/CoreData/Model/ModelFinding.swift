@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TakenNames
 
 /// An error or warning about a model: its place, a message, and what to do.
 public struct ModelFinding: Hashable, Sendable, CustomStringConvertible {
@@ -52,15 +53,6 @@ extension NSManagedObjectModel {
 
 /// Finds settings that are valid and probably unintended.
 enum ModelWarnings {
-    /// The names that a property must not have: members of `NSObject` and `NSManagedObject`, which Xcode rejects too.
-    static let reservedNames: Set<String> = [
-        "class", "description", "debugDescription", "hash", "self", "superclass", "isProxy", "copy", "mutableCopy", "init", "entity",
-        "objectID",
-        "managedObjectContext", "hasChanges", "hasPersistentChangedValues", "isInserted", "isUpdated", "isDeleted", "isFault",
-        "faultingState", "observationInfo", "changedValues", "committedValues", "awakeFromFetch", "awakeFromInsert", "prepareForDeletion",
-        "willSave", "didSave", "willTurnIntoFault", "didTurnIntoFault", "validateForInsert", "validateForUpdate", "validateForDelete",
-    ]
-
     static func of(_ entity: NSEntityDescription, namesOfClasses: Bool) -> [ModelFinding] {
         var findings: [ModelFinding] = []
         func warn(_ property: NSPropertyDescription?, _ message: String, _ advice: String) {
@@ -85,7 +77,7 @@ enum ModelWarnings {
                 "Name a property, or take the constraint out.")
         }
         for property in entity.declaredProperties {
-            if reservedNames.contains(property.name) {
+            if TakenNames.members.contains(property.name) {
                 warn(
                     property, "The name is that of a member of every managed object.",
                     "Choose another, and keep the old as renaming identifier.")

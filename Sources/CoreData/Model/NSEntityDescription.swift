@@ -97,6 +97,9 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
 
     /// The data computed when the model is frozen; nil before.
     @exclusivity(unchecked) final var frozen: FrozenEntity?
+    /// What freezing the model has computed, for those who have an object, an ID, a row or a checked request of the entity: there is none of these before
+    /// the model is in use, which freezes it for good.
+    @inline(__always) final var frozenParts: FrozenEntity { frozen.known("the entity's model is in use") }
 
     /// Creates an entity without a name and properties.
     public required override init() { super.init() }
@@ -170,7 +173,7 @@ final class FrozenEntity: @unchecked Sendable {
     /// Whether relationships may deny a deletion.
     let deniesDeletion: Bool
     let layout: RowLayout
-    /// The root entity of the inheritance. The model keeps it alive.
+    /// The entity at the top of the inheritance. The model, which has all entities of an inheritance or none, keeps it alive.
     unowned(unsafe) let root: NSEntityDescription
     /// The entity and all of its descendants.
     fileprivate(set) var descendants: Set<ObjectIdentifier> = []
@@ -236,17 +239,6 @@ extension NSEntityDescription {
         self.properties = properties
     }
 
-    /// The class of the entity's objects, as a type. Setting it sets ``managedObjectClassName``.
-    ///
-    /// A class that cannot be found by name at run time (a local or private one) can only be set here.
-    public var managedObjectClass: NSManagedObject.Type {
-        get { frozen?.objectClass ?? boundClass ?? lookUpClass() ?? NSManagedObject.self }
-        set {
-            managedObjectClassName = newValue == NSManagedObject.self ? "NSManagedObject" : String(reflecting: newValue)
-            boundClass = newValue
-        }
-    }
-
     /// The properties by name.
     public var propertiesByName: [String: NSPropertyDescription] {
         if let frozen, frozen.fetched.isEmpty { return frozen.byName }
@@ -276,24 +268,5 @@ extension NSEntityDescription {
         if self === entity { return true }
         if let frozen = entity.frozen { return frozen.descendants.contains(ObjectIdentifier(self)) }
         return superentity?.isKindOf(entity: entity) ?? false
-    }
-
-    /// Returns the entity called `entityName` in the model of `context`.
-    ///
-    /// - Returns: The entity; nil if the context has no coordinator yet or its model does not have the entity.
-    public class func entity(forEntityName entityName: String, in context: NSManagedObjectContext) -> NSEntityDescription? {
-        context.model?.entitiesByName[entityName]
-    }
-
-    /// Creates an object of the entity called `entityName` and inserts it into `context`. Call it on the context's queue.
-    ///
-    /// An unknown name stops the program with a message; Apple's framework raises an exception.
-    public class func insertNewObject(forEntityName entityName: String, into context: NSManagedObjectContext) -> NSManagedObject {
-        guard let entity = entity(forEntityName: entityName, in: context) else {
-            preconditionFailure(
-                "There is no entity “\(entityName)” in the context's model, which has: "
-                    + (context.model?.entitiesByName.keys.sorted().joined(separator: ", ") ?? "none, for it has no coordinator") + ".")
-        }
-        return entity.managedObjectClass.init(entity: entity, insertInto: context)
     }
 }

@@ -90,7 +90,4 @@ extension NSManagedObjectModel {
 extension NSManagedObjectModel {
     /// The key in `VersionInfo.plist` for the module that a model was compiled for.
     package static var moduleKeyOfVersionInfo: String { ModelFile.moduleKey }
-
-    /// The names that a property of a generated class must not have: those of members of every managed object.
-    package static var namesOfMembers: Set<String> { ModelWarnings.reservedNames }
 }

@@ -16,7 +16,7 @@ public final class UniquenessConstraint: Sendable {
     }
 
     /// Returns the constrained values of a row, for ``ConflictFinding/holders(of:_:)``; nil if one of them is nil.
-    public func key(of row: Row) -> [PropertyValue]? { key(of: row, row.entity.frozen.unsafelyUnwrapped) }
+    public func key(of row: Row) -> [PropertyValue]? { key(of: row, row.entity.frozenParts) }
 
     /// Returns the constrained values of a row; nil if one of them is nil.
     func key(of row: Row, _ frozen: FrozenEntity) -> [PropertyValue]? {

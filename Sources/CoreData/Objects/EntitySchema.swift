@@ -59,8 +59,9 @@ final class EntitySchema: PredicateSchema, @unchecked Sendable {
         }
     }
 
+    // The subjects of an entity are its objects, see `NSManagedObject.subject()`.
     private static func object(_ subject: PredicateSubject) -> NSManagedObject {
-        unsafeDowncast(subject.object, to: NSManagedObject.self)
+        unchecked(subject.object, as: NSManagedObject.self)
     }
 
     private static func target(_ subject: PredicateSubject, _ relationship: NSRelationshipDescription) throws -> NSManagedObject? {

@@ -62,11 +62,9 @@ enum StandIns: CaseIterable {
 }
 
 /// Copies of loaded models whose objects record their reads.
-// `lock` guards `twins`.
-final class RecordingModels: @unchecked Sendable {
+final class RecordingModels: Sendable {
     static let shared = RecordingModels()
-    private let lock = NSLock()
-    private var twins: [(model: Weak, twin: NSManagedObjectModel)] = []
+    private let twins = LockedBox<[(model: Weak, twin: NSManagedObjectModel)]>([])
     private struct Weak { weak var model: NSManagedObjectModel? }
 
     /// Returns the recording copy of a loaded model's entity.
@@ -78,7 +76,7 @@ final class RecordingModels: @unchecked Sendable {
     }
 
     private func twin(of model: NSManagedObjectModel) throws -> NSManagedObjectModel {
-        try lock.withLock {
+        try twins.withLock { twins in
             twins.removeAll { $0.model.model == nil }
             if let known = twins.first(where: { $0.model.model === model }) { return known.twin }
             let twin = model.copy() as! NSManagedObjectModel

@@ -23,7 +23,7 @@ extension PropertyPlace {
     }
 
     @inlinable @inline(__always) func setNil(_ isNil: Bool, _ slots: UnsafeMutableRawPointer) {
-        let word = (slots + nullOffset).assumingMemoryBound(to: UInt64.self)
+        let word = SlotPointer(slots).bits(nullOffset)
         if isNil { word.pointee |= nullMask } else { word.pointee &= ~nullMask }
     }
 }
@@ -46,21 +46,21 @@ extension ManagedScalar {
     /// Returns the value at `place`; the type's value for nil where it is nil.
     @inlinable @inline(__always)
     public static func get(from object: NSManagedObject, at place: PropertyPlace) -> Self {
-        fromStored((object.readableSlots(place.index) + place.offset).assumingMemoryBound(to: Stored.self).pointee)
+        fromStored(SlotPointer(object.readableSlots(place.index)).place(place.offset, of: Stored.self).pointee)
     }
 
     /// Returns the value at `place`, or nil.
     @inlinable @inline(__always)
     public static func getOptional(from object: NSManagedObject, at place: PropertyPlace) -> Self? {
         let slots = object.readableSlots(place.index)
-        return place.isNil(slots) ? nil : fromStored((slots + place.offset).assumingMemoryBound(to: Stored.self).pointee)
+        return place.isNil(slots) ? nil : fromStored(SlotPointer(slots).place(place.offset, of: Stored.self).pointee)
     }
 
     /// Stores a value at `place`.
     @inlinable @inline(__always)
     public static func set(_ value: Self, in object: NSManagedObject, at place: PropertyPlace) {
         let slots = object.writableSlots(place.index)
-        (slots + place.offset).assumingMemoryBound(to: Stored.self).pointee = toStored(value)
+        SlotPointer(slots).place(place.offset, of: Stored.self).pointee = toStored(value)
         place.setNil(false, slots)
     }
 
@@ -69,7 +69,7 @@ extension ManagedScalar {
     public static func setOptional(_ value: Self?, in object: NSManagedObject, at place: PropertyPlace) {
         if let value { return set(value, in: object, at: place) }
         let slots = object.writableSlots(place.index)
-        (slots + place.offset).assumingMemoryBound(to: Stored.self).pointee = storedNil
+        SlotPointer(slots).place(place.offset, of: Stored.self).pointee = storedNil
         place.setNil(true, slots)
     }
 

@@ -119,7 +119,9 @@ extension NSManagedObject {
             if let slots {
                 while attributes != 0 {
                     let slot = frozen.layout.slots[attributes.trailingZeroBitCount]
-                    let isEqual = slots.withRow { row in snapshotSlots.withRow { row.hasEqualValue(as: $0, at: slot) } }
+                    let isEqual = SlotPointer(slots).withRow { row in
+                        SlotPointer(snapshotSlots).withRow { row.hasEqualValue(as: $0, at: slot) }
+                    }
                     if !isEqual { return true }
                     attributes &= attributes - 1
                 }

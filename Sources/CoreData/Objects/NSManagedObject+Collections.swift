@@ -25,7 +25,7 @@ extension Sequence where Element: NSManagedObject {
         defer { withExtendedLifetime(compiled) {} }
         try objects.withUnsafeBufferPointer { elements in
             // The array keeps the objects alive; retaining each would cost more than the test.
-            let references = UnsafeRawPointer(elements.baseAddress.unsafelyUnwrapped).assumingMemoryBound(
+            let references = UnsafeRawPointer(elements.baseAddress.known("there is a first object")).assumingMemoryBound(
                 to: Unmanaged<NSManagedObject>.self)
             for index in elements.indices {
                 // Objects and rows are separate in memory: both are prefetched.

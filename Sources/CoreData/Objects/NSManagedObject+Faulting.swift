@@ -41,7 +41,7 @@ extension NSManagedObject {
     /// Takes the values of a fault from `row` and calls `awakeFromFetch`.
     final func fulfillFault(with row: Row) {
         guard isFault else { return }
-        row.slots.rowBlock.retain(times: 2)
+        SlotPointer(row.slots).block.retain(times: 2)
         fulfillFault(counted: row.slots)
     }
 
@@ -66,7 +66,7 @@ extension NSManagedObject {
 
     /// Makes `row` the object's stored values.
     final func adopt(_ row: Row) {
-        row.slots.rowBlock.retain(times: 2)
+        SlotPointer(row.slots).block.retain(times: 2)
         adopt(counted: row.slots)
     }
 
@@ -75,9 +75,9 @@ extension NSManagedObject {
         let (oldSlots, oldSnapshot) = (self.slots, snapshotSlots)
         (self.slots, snapshotSlots) = (slots, slots)
         flags.remove(.ownsRow)
-        oldSlots?.rowBlock.release()
-        oldSnapshot?.rowBlock.release()
-        if flags.contains(.partial) || slots.withRow(\.mayHaveUnknown) { noticeUnknown() }
+        SlotPointer(oldSlots)?.block.release()
+        SlotPointer(oldSnapshot)?.block.release()
+        if flags.contains(.partial) || SlotPointer(slots).withRow(\.mayHaveUnknown) { noticeUnknown() }
     }
 
     /// Returns the slots to read a property from, see ``slotsAfterFault()``; its value is known, even if others in the row are not.
@@ -109,7 +109,7 @@ extension NSManagedObject {
     @usableFromInline @inline(never) final func slotsForWriting(_ index: Int) -> UnsafeMutableRawPointer {
         guard prepareRowForChange(at: index) else { return registry?.context?.discardedSlots(of: owningEntity) ?? slotsOfOwnBlankRow() }
         if refusedValues != nil { forgetRefusal(of: owningEntity.frozen!.properties[index]) }
-        return slots.unsafelyUnwrapped
+        return slots.known("a row for writing has just been prepared")
     }
 
     /// Marks the property at `index` as changed and then makes the row exclusive to the object, so that the event keeps the previous row.

@@ -140,6 +140,7 @@ extension NSManagedObject {
         guard accepts(new.map { [$0] } ?? [], for: relationship) else { return }
         let old = toOne(relationship)
         if old === new { return }
+        defer { checkInvariants(of: relationship) }
         putToOne(new, relationship, was: old)
         guard let inverse = relationship.keptInverse else { return }
         if inverse.isToMany {
@@ -172,6 +173,7 @@ extension NSManagedObject {
         replace(by: new, in: storage, of: relationship)
         for object in old where !kept.contains(ObjectIdentifier(object)) { object.forget(self, at: relationship.keptInverse) }
         for object in new where !before.contains(ObjectIdentifier(object)) { object.remember(self, at: relationship) }
+        checkInvariants(of: relationship)
     }
 
     /// Adds an object to a to-many relationship and updates the inverse.
@@ -181,6 +183,7 @@ extension NSManagedObject {
         guard !storage.isLoaded || !storage.contains(object) else { return }
         put(object, into: relationship)
         object.remember(self, at: relationship)
+        checkInvariants(of: relationship)
     }
 
     /// Removes an object from a to-many relationship and updates the inverse.
@@ -190,6 +193,7 @@ extension NSManagedObject {
         if let inverse = relationship.keptInverse, !inverse.isToMany, object.toOne(inverse) !== self { return }
         take(object, outOf: relationship)
         object.forget(self, at: relationship.keptInverse)
+        checkInvariants(of: relationship)
     }
 
     /// Updates the inverse at this object, which is a new destination of `relationship` from `owner`.

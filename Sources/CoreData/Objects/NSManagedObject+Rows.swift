@@ -1,6 +1,7 @@
 internal import CoreDataRuntime
 
-// The rows of an object. They are stored as their slots, one word each, with manual reference counting.
+// The rows of an object: it holds the block of each once, and releases it when it gets another row and when it is deallocated. They are stored
+// as their slots, one word each, with manual reference counting.
 
 extension Row {
     /// The slots, whose block is retained for a caller that releases it manually.
@@ -22,7 +23,7 @@ extension NSManagedObject {
         @inline(__always) set {
             let old = slots
             slots = newValue?.retainedSlots
-            old?.rowBlock.release()
+            SlotPointer(old)?.block.release()
             if flags.contains(.partial) || newValue?.mayHaveUnknown ?? false { noticeUnknown() }
         }
     }
@@ -33,7 +34,7 @@ extension NSManagedObject {
         set {
             let old = snapshotSlots
             snapshotSlots = newValue?.retainedSlots
-            old?.rowBlock.release()
+            SlotPointer(old)?.block.release()
         }
     }
 
@@ -43,7 +44,7 @@ extension NSManagedObject {
         set {
             let old = eventSlots
             eventSlots = newValue?.retainedSlots
-            old?.rowBlock.release()
+            SlotPointer(old)?.block.release()
         }
     }
 }

@@ -7,7 +7,7 @@ extension NSManagedObject {
     @inline(never) final func noticeUnknown() {
         let isPartial = !(row?.unknownSlots.isEmpty ?? true)
         if isPartial == flags.contains(.partial) { return }
-        let layout = owningEntity.frozen.unsafelyUnwrapped.layout
+        let layout = owningEntity.frozenParts.layout
         if isPartial {
             flags.insert(.partial)
             (places, placeMask) = (layout.watchedPlaces.entries, layout.watchedPlaces.mask)
@@ -26,7 +26,7 @@ extension NSManagedObject {
     /// Loads the value of a property that is about to be read, if it is unknown. The context keeps a store's error.
     @inline(never) final func completeUnknown(at index: Int) {
         guard isUnknown(at: index), let context = registry?.context else { return }
-        do { try context.loadUnknown(owningEntity.frozen.unsafelyUnwrapped.properties[index], of: self) } catch {
+        do { try context.loadUnknown(owningEntity.frozenParts.properties[index], of: self) } catch {
             context.noteFaultError(error, of: self)
         }
     }
@@ -35,7 +35,7 @@ extension NSManagedObject {
     final func completeUnknownSnapshot(at index: Int) {
         guard let snapshot, snapshot.mayHaveUnknown, snapshot.isUnknown(at: snapshot.layout.slots[index]), let context = registry?.context
         else { return }
-        do { try context.loadUnknown(owningEntity.frozen.unsafelyUnwrapped.properties[index], of: self) } catch {
+        do { try context.loadUnknown(owningEntity.frozenParts.properties[index], of: self) } catch {
             context.noteFaultError(error, of: self)
         }
     }
@@ -51,7 +51,7 @@ extension NSManagedObject {
     @inline(never) final func completeAllUnknown() throws {
         guard let context = registry?.context else { return }
         for index in row?.unknownSlots ?? [] where isUnknown(at: index) {
-            try context.loadUnknown(owningEntity.frozen.unsafelyUnwrapped.properties[index], of: self)
+            try context.loadUnknown(owningEntity.frozenParts.properties[index], of: self)
         }
     }
 

@@ -61,23 +61,23 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
         }
         // The layout is loaded each time: keeping a reference across calls would count it, which costs more.
         if AccessHooks.isActive {
-            places = entity.frozen.unsafelyUnwrapped.layout.watchedPlaces.entries
-            placeMask = entity.frozen.unsafelyUnwrapped.layout.watchedPlaces.mask
+            places = entity.frozenParts.layout.watchedPlaces.entries
+            placeMask = entity.frozenParts.layout.watchedPlaces.mask
         } else {
-            places = entity.frozen.unsafelyUnwrapped.layout.places.entries
-            placeMask = entity.frozen.unsafelyUnwrapped.layout.places.mask
+            places = entity.frozenParts.layout.places.entries
+            placeMask = entity.frozenParts.layout.places.mask
         }
         if context == nil {
             // An object from a store gets the store's values: it needs no default row.
             if coredata_takes_no_values(Unmanaged.passUnretained(entity).toOpaque()) == 0 {
-                slots = entity.frozen.unsafelyUnwrapped.layout.defaultRow.unsafelyUnwrapped.retainedSlots
+                slots = entity.frozenParts.layout.usedDefaultRow.retainedSlots
             }
         } else {
             precondition(
-                !entity.frozen.unsafelyUnwrapped.isAbstract,
+                !entity.frozenParts.isAbstract,
                 "The entity “\(entity)” is abstract: insert an object of one of its subentities.")
             // A new object is mostly written at once: it gets an exclusive row.
-            slots = entity.frozen.unsafelyUnwrapped.layout.defaultRow.unsafelyUnwrapped.copy().retainedSlots
+            slots = entity.frozenParts.layout.usedDefaultRow.copy().retainedSlots
             flags = .ownsRow
         }
         // Last: the reference that the argument is becomes the object's, without being counted once more.
@@ -101,9 +101,9 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
 
     deinit {
         registry?.objectWillDeallocate(self)
-        slots?.rowBlock.release()
-        snapshotSlots?.rowBlock.release()
-        eventSlots?.rowBlock.release()
+        SlotPointer(slots)?.block.release()
+        SlotPointer(snapshotSlots)?.block.release()
+        SlotPointer(eventSlots)?.block.release()
     }
 
     /// Returns the entity of the class, once a container or coordinator has loaded a model that names it.
@@ -350,46 +350,4 @@ extension NSManagedObject: @unchecked Sendable {}
 
     /// A property that is marked as changed may be written directly: the row is exclusive and the context was notified.
     @usableFromInline static let writable = ObjectFlags(rawValue: 8 | 16)
-}
-
-/// A set of small integers; the first 64 need no allocation.
-@usableFromInline struct PropertySet: Sendable {
-    @usableFromInline var low: UInt64 = 0
-    @usableFromInline var high: [UInt64] = []
-    @usableFromInline init() {}
-    init(low: UInt64) { self.low = low }
-
-    var isEmpty: Bool { low == 0 && high.allSatisfy { $0 == 0 } }
-
-    /// Whether both sets have equal members and equal capacity.
-    func isEqual(to other: PropertySet) -> Bool { low == other.low && high == other.high }
-
-    @inlinable @inline(__always) func contains(_ index: Int) -> Bool {
-        index < 64 ? low & (1 << UInt64(truncatingIfNeeded: index)) != 0 : containsHigh(index)
-    }
-
-    @usableFromInline func containsHigh(_ index: Int) -> Bool {
-        let word = index / 64 - 1
-        return word < high.count && high[word] & (1 << UInt64(index % 64)) != 0
-    }
-
-    mutating func insert(_ index: Int) {
-        if index < 64 {
-            low |= 1 << UInt64(index)
-        } else {
-            let word = index / 64 - 1
-            while high.count <= word { high.append(0) }
-            high[word] |= 1 << UInt64(index % 64)
-        }
-    }
-
-    mutating func remove(_ index: Int) {
-        if index < 64 {
-            low &= ~(1 << UInt64(index))
-        } else if index / 64 - 1 < high.count {
-            high[index / 64 - 1] &= ~(1 << UInt64(index % 64))
-        }
-    }
-
-    mutating func removeAll() { self = PropertySet() }
 }

@@ -104,21 +104,22 @@ open class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult, @unchec
 }
 
 /// Links the IDs of a store to it without retaining it.
-// `store` is weak and `identifier` guarded by `lock`.
-final class StoreToken: @unchecked Sendable {
-    private let lock = NSLock()
-    private weak var owner: NSPersistentStore?
-    private var uuid: String
+final class StoreToken: Sendable {
+    private struct State {
+        weak var store: NSPersistentStore?
+        var identifier: String
+    }
+    private let state: LockedBox<State>
 
-    init(identifier: String) { uuid = identifier }
+    init(identifier: String) { state = LockedBox(State(identifier: identifier)) }
 
     var store: NSPersistentStore? {
-        get { lock.withLock { owner } }
-        set { lock.withLock { owner = newValue } }
+        get { state.withLock { $0.store } }
+        set { state.withLock { $0.store = newValue } }
     }
 
     var identifier: String {
-        get { lock.withLock { uuid } }
-        set { lock.withLock { uuid = newValue } }
+        get { state.withLock { $0.identifier } }
+        set { state.withLock { $0.identifier = newValue } }
     }
 }

@@ -7,8 +7,8 @@ public import Foundation
 /// has no effect. An index out of range stops the program with a message. Foundation on Linux does not support subclasses of
 /// `NSMutableOrderedSet`, so this is a separate type; `array` and `orderedSet` return plain values.
 public final class OrderedRelationshipSet: RandomAccessCollection {
-    private let owner: NSManagedObject
-    private let relationship: NSRelationshipDescription
+    let owner: NSManagedObject
+    let relationship: NSRelationshipDescription
 
     init(_ owner: NSManagedObject, _ relationship: NSRelationshipDescription) {
         self.owner = owner

@@ -5,8 +5,8 @@ internal import Foundation
 /// It always reflects the current relationship and belongs to the queue of the object's context. Foundation on Linux does not support
 /// subclasses of `NSMutableSet` (cast to `Set`, they are empty), so this is a separate type; `set` and `allObjects` return plain values.
 public final class RelationshipSet: Sequence {
-    private let owner: NSManagedObject
-    private let relationship: NSRelationshipDescription
+    let owner: NSManagedObject
+    let relationship: NSRelationshipDescription
 
     init(_ owner: NSManagedObject, _ relationship: NSRelationshipDescription) {
         self.owner = owner

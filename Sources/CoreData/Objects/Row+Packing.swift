@@ -14,39 +14,49 @@ extension SlotLocation {
     }
 
     @inline(__always) func clearPacked(_ slots: UnsafeMutableRawPointer) {
-        (slots + (nullOffset + 8)).assumingMemoryBound(to: UInt64.self).pointee &= ~nullMask
+        SlotPointer(slots).bits(nullOffset + 8).pointee &= ~nullMask
     }
 
     @inline(__always) func markPacked(_ slots: UnsafeMutableRawPointer) {
-        (slots + (nullOffset + 8)).assumingMemoryBound(to: UInt64.self).pointee |= nullMask
+        SlotPointer(slots).bits(nullOffset + 8).pointee |= nullMask
     }
 
-    @inline(__always) func text(_ slots: UnsafeMutableRawPointer) -> String {
-        isPacked(slots) ? PackedBytes.text(slots, offset) : (slots + offset).assumingMemoryBound(to: String.self).pointee
+    /// The text or data in the slot.
+    @inline(__always) func value<Value: PackableValue>(_ slots: UnsafeMutableRawPointer) -> Value {
+        isPacked(slots) ? .unpacked(from: slots, at: offset) : SlotPointer(slots).place(offset, of: Value.self).pointee
     }
 
-    @inline(__always) func data(_ slots: UnsafeMutableRawPointer) -> Data {
-        isPacked(slots) ? PackedBytes.data(slots, offset) : (slots + offset).assumingMemoryBound(to: Data.self).pointee
-    }
-
-    func setText(_ text: String, _ slots: UnsafeMutableRawPointer) {
-        let place = (slots + offset).assumingMemoryBound(to: String.self)
+    /// Stores text or data in the slot, whose former value may be packed.
+    @inline(__always) func set<Value: PackableValue>(_ value: Value, _ slots: UnsafeMutableRawPointer) {
+        let place = SlotPointer(slots).place(offset, of: Value.self)
         if isPacked(slots) {
-            place.initialize(to: text)
+            place.initialize(to: value)
             clearPacked(slots)
         } else {
-            place.pointee = text
+            place.pointee = value
         }
     }
+}
 
-    func setData(_ data: Data, _ slots: UnsafeMutableRawPointer) {
-        let place = (slots + offset).assumingMemoryBound(to: Data.self)
-        if isPacked(slots) {
-            place.initialize(to: data)
-            clearPacked(slots)
-        } else {
-            place.pointee = data
-        }
+/// A type whose values may be packed: `String` and `Data`.
+public protocol PackableValue {
+    /// Makes the value from a copy of the bytes behind a row's slots, which belong to whoever holds the row.
+    static func unpacked(from slots: UnsafeMutableRawPointer, at offset: Int) -> Self
+}
+
+/// The values of text attributes may be packed.
+extension String: PackableValue {
+    /// The text whose bytes lie behind a row's slots.
+    @inlinable @inline(__always) public static func unpacked(from slots: UnsafeMutableRawPointer, at offset: Int) -> String {
+        PackedBytes.text(slots, offset)
+    }
+}
+
+/// The values of binary attributes may be packed.
+extension Data: PackableValue {
+    /// The data whose bytes lie behind a row's slots.
+    @inlinable @inline(__always) public static func unpacked(from slots: UnsafeMutableRawPointer, at offset: Int) -> Data {
+        PackedBytes.data(slots, offset)
     }
 }
 
@@ -55,8 +65,10 @@ extension SlotLocation {
     /// The size above which bytes stay `Data`, because they would fill the blocks.
     static let longestData = 1024
 
+    /// The bytes of a packed value: within the row, whose block the caller holds while it uses them.
     @inline(__always) static func bytes(_ slots: UnsafeRawPointer, _ offset: Int) -> UnsafeBufferPointer<UInt8> {
         let word = slots.load(fromByteOffset: offset, as: UInt64.self)
+        SlotPointer(UnsafeMutableRawPointer(mutating: slots)).checkPacked(word)
         return UnsafeBufferPointer(
             start: (slots + Int(word & 0xFFFF_FFFF)).assumingMemoryBound(to: UInt8.self), count: Int(word >> 32))
     }
@@ -78,85 +90,13 @@ extension PropertyPlace {
 
     /// Stores a value in a slot of a string or data, whose previous value may be packed.
     @inlinable @inline(__always) func store<Value>(_ value: Value, _ slots: UnsafeMutableRawPointer) {
-        let place = (slots + offset).assumingMemoryBound(to: Value.self)
-        let word = (slots + (nullOffset &+ 8)).assumingMemoryBound(to: UInt64.self)
+        let place = SlotPointer(slots).place(offset, of: Value.self)
+        let word = SlotPointer(slots).bits(nullOffset &+ 8)
         if word.pointee & nullMask != 0 {
             place.initialize(to: value)
             word.pointee &= ~nullMask
         } else {
             place.pointee = value
         }
-    }
-}
-
-extension ManagedScalar where Stored == String {
-    /// Returns the value at `place`; the type's value for nil where it is nil.
-    @inlinable @inline(__always)
-    public static func get(from object: NSManagedObject, at place: PropertyPlace) -> Self {
-        let slots = object.readableSlots(place.index)
-        if place.isPacked(slots) { return fromStored(PackedBytes.text(slots, place.offset)) }
-        return fromStored((slots + place.offset).assumingMemoryBound(to: String.self).pointee)
-    }
-
-    /// Returns the value at `place`, or nil.
-    @inlinable @inline(__always)
-    public static func getOptional(from object: NSManagedObject, at place: PropertyPlace) -> Self? {
-        let slots = object.readableSlots(place.index)
-        if place.isNil(slots) { return nil }
-        if place.isPacked(slots) { return fromStored(PackedBytes.text(slots, place.offset)) }
-        return fromStored((slots + place.offset).assumingMemoryBound(to: String.self).pointee)
-    }
-
-    /// Stores a value at `place`.
-    @inlinable @inline(__always)
-    public static func set(_ value: Self, in object: NSManagedObject, at place: PropertyPlace) {
-        let slots = object.writableSlots(place.index)
-        place.store(toStored(value), slots)
-        place.setNil(false, slots)
-    }
-
-    /// Stores a value or nil at `place`.
-    @inlinable @inline(__always)
-    public static func setOptional(_ value: Self?, in object: NSManagedObject, at place: PropertyPlace) {
-        if let value { return set(value, in: object, at: place) }
-        let slots = object.writableSlots(place.index)
-        place.store(storedNil, slots)
-        place.setNil(true, slots)
-    }
-}
-
-extension ManagedScalar where Stored == Data {
-    /// Returns the value at `place`; the type's value for nil where it is nil.
-    @inlinable @inline(__always)
-    public static func get(from object: NSManagedObject, at place: PropertyPlace) -> Self {
-        let slots = object.readableSlots(place.index)
-        if place.isPacked(slots) { return fromStored(PackedBytes.data(slots, place.offset)) }
-        return fromStored((slots + place.offset).assumingMemoryBound(to: Data.self).pointee)
-    }
-
-    /// Returns the value at `place`, or nil.
-    @inlinable @inline(__always)
-    public static func getOptional(from object: NSManagedObject, at place: PropertyPlace) -> Self? {
-        let slots = object.readableSlots(place.index)
-        if place.isNil(slots) { return nil }
-        if place.isPacked(slots) { return fromStored(PackedBytes.data(slots, place.offset)) }
-        return fromStored((slots + place.offset).assumingMemoryBound(to: Data.self).pointee)
-    }
-
-    /// Stores a value at `place`.
-    @inlinable @inline(__always)
-    public static func set(_ value: Self, in object: NSManagedObject, at place: PropertyPlace) {
-        let slots = object.writableSlots(place.index)
-        place.store(toStored(value), slots)
-        place.setNil(false, slots)
-    }
-
-    /// Stores a value or nil at `place`.
-    @inlinable @inline(__always)
-    public static func setOptional(_ value: Self?, in object: NSManagedObject, at place: PropertyPlace) {
-        if let value { return set(value, in: object, at: place) }
-        let slots = object.writableSlots(place.index)
-        place.store(storedNil, slots)
-        place.setNil(true, slots)
     }
 }

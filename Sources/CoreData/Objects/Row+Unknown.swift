@@ -8,7 +8,7 @@ internal import Foundation
 
 extension Row {
     /// Whether attributes may be unknown. Few stores create such rows: the block has one bit for all of them.
-    var mayHaveUnknown: Bool { slots.rowPrefix.pointee.size & RowPrefix.unknownBit != 0 }
+    var mayHaveUnknown: Bool { SlotPointer(slots).prefix.pointee.size & RowPrefix.unknownBit != 0 }
 
     /// Returns whether the value at `slot` is unknown.
     func isUnknown(at slot: RowLayout.Slot) -> Bool {
@@ -30,8 +30,9 @@ extension Row {
             // The slot holds an empty string or data, which has no storage to release.
             place.initializeMemory(as: UInt8.self, repeating: 0, count: slot.kind.size)
             slot.location.markPacked(slots)
-            slots.rowPrefix.pointee.size |= RowPrefix.unknownBit
+            SlotPointer(slots).prefix.pointee.size |= RowPrefix.unknownBit
         }
+        checkInvariants()
     }
 
     /// Marks the value at `slot` as known before it is set. Call it before the row is shared.
@@ -73,6 +74,7 @@ extension Row {
 
     /// Clears the unknown mark if no value is unknown any more.
     func settleUnknown() {
-        if unknownSlots.isEmpty { slots.rowPrefix.pointee.size &= ~RowPrefix.unknownBit }
+        if unknownSlots.isEmpty { SlotPointer(slots).prefix.pointee.size &= ~RowPrefix.unknownBit }
+        checkInvariants()
     }
 }

@@ -8,7 +8,7 @@ extension Row {
     ///
     /// - Parameter version: A number that is incremented by each change of the row.
     public init(_ objectID: NSManagedObjectID, version: Int64) {
-        self = .blank(objectID.owningEntity.frozen.unsafelyUnwrapped.layout, objectID: objectID, version: version)
+        self = .blank(objectID.owningEntity.frozenParts.layout, objectID: objectID, version: version)
     }
 
     /// Returns the value of an attribute; nil also where it is unknown.

@@ -33,7 +33,7 @@ public struct Row: @unchecked Sendable {
 
     /// Creates a row from its slots, whose block the caller retains.
     @inline(__always) init(_ slots: UnsafeMutableRawPointer) {
-        block = slots.rowBlock.takeUnretainedValue()
+        block = SlotPointer(slots).block.takeUnretainedValue()
         self.slots = slots
     }
 
@@ -53,47 +53,55 @@ public struct Row: @unchecked Sendable {
             }
             row.setNil(true, at: slot)
         }
+        row.checkInvariants()
         return row
     }
 
     var layout: RowLayout { block.layout }
 
     /// The entity of the object, for a row with an object.
-    var entity: NSEntityDescription { block.origin?.entity ?? (objectID?.owningEntity).unsafelyUnwrapped }
+    var entity: NSEntityDescription { block.origin?.entity ?? knownObjectID.owningEntity }
 
     /// The version number, which a store increments at each save of the row.
     public internal(set) var version: Int64 {
-        get { slots.rowPrefix.pointee.version }
-        nonmutating set { slots.rowPrefix.pointee.version = newValue }
+        get { SlotPointer(slots).prefix.pointee.version }
+        nonmutating set { SlotPointer(slots).prefix.pointee.version = newValue }
     }
 
     /// Whether slots may hold references, which the block must release.
     var holdsReferences: Bool {
-        get { slots.rowPrefix.pointee.size & RowPrefix.referenceBit != 0 }
+        get { SlotPointer(slots).prefix.pointee.size & RowPrefix.referenceBit != 0 }
         nonmutating set {
             if !newValue || holdsReferences { return }
-            slots.rowPrefix.pointee.size |= RowPrefix.referenceBit
+            SlotPointer(slots).prefix.pointee.size |= RowPrefix.referenceBit
             block.noteReferences()
         }
     }
 
     /// The size of the slots and the packed values behind them.
-    var size: Int { Int(slots.rowPrefix.pointee.size & RowPrefix.sizeMask) }
+    var size: Int { Int(SlotPointer(slots).prefix.pointee.size & RowPrefix.sizeMask) }
 
     var subject: PredicateSubject { PredicateSubject(slots: slots, object: block) }
 
     // MARK: Identity
 
-    private var idPlace: UnsafeMutablePointer<Atomic<UInt>> { (slots - MemoryLayout<UInt>.size).assumingMemoryBound(to: Atomic<UInt>.self) }
+    /// The ID of a row that has an object, as all have that stores, contexts and saves hand on.
+    var knownObjectID: NSManagedObjectID { objectID.known("the row has an object") }
+
+    /// The last word of the prefix, which everybody reads and writes as an atomic once the row is shared. The block holds the ID that it names.
+    private var idPlace: UnsafeMutablePointer<Atomic<UInt>> {
+        (slots - MemoryLayout<UInt>.size).assumingMemoryBound(to: Atomic<UInt>.self)
+    }
 
     /// The object's ID. The ID of a row with a row number is created on demand.
     public internal(set) var objectID: NSManagedObjectID? {
         get {
             if let known = knownID { return known }
             guard let origin = block.origin else { return nil }
-            let made = origin.id(slots.rowPrefix.pointee.number)
+            let made = origin.id(SlotPointer(slots).prefix.pointee.number)
             let word = UInt(bitPattern: Unmanaged.passRetained(made).toOpaque())
             let (isFirst, other) = idPlace.pointee.compareExchange(expected: 0, desired: word, ordering: .acquiringAndReleasing)
+            // From here on the block owns the reference that was made above; a later thread gives its own up and takes the first.
             if isFirst {
                 block.noteID()
                 return made
@@ -103,7 +111,9 @@ public struct Row: @unchecked Sendable {
         }
         // Before the row is shared.
         nonmutating set {
-            if let newValue, let origin = block.origin, !origin.isSame(slots.rowPrefix.pointee.number, as: newValue) { leaveOrigin() }
+            if let newValue, let origin = block.origin, !origin.isSame(SlotPointer(slots).prefix.pointee.number, as: newValue) {
+                leaveOrigin()
+            }
             let word = newValue.map { UInt(bitPattern: Unmanaged.passRetained($0).toOpaque()) } ?? 0
             let old = idPlace.pointee.exchange(word, ordering: .relaxed)
             if word != 0 { block.noteID() }
@@ -134,20 +144,22 @@ public struct Row: @unchecked Sendable {
     /// Returns an exclusive copy of the row.
     func copy() -> Row {
         let size = size
-        let prefix = slots.rowPrefix
+        let prefix = SlotPointer(slots).prefix
         // The row keeps its layout alive through its entity: no reference is counted here.
         let layout = block.withUnsafeMutablePointerToHeader { Unmanaged.passUnretained($0.pointee.layout) }
         return layout._withUnsafeGuaranteedRef { layout in
+            checkInvariants()
             let row = RowBlock.makeRow(
                 layout, origin: block.origin, size: size, number: prefix.pointee.number, version: prefix.pointee.version)
             if let id = knownID { row.objectID = id }
             row.holdsReferences = true
-            row.slots.rowPrefix.pointee.size |= prefix.pointee.size & RowPrefix.unknownBit
+            SlotPointer(row.slots).prefix.pointee.size |= prefix.pointee.size & RowPrefix.unknownBit
             let source = slots
             row.slots.copyMemory(from: source, byteCount: size)
             // Packed values have the same offsets in the copy.
             if !holdsReferences || layout.defaultIsPlain && layout.isDefaultRow(self) { return row }
             for slot in layout.managed where !slot.location.isPacked(source) { row.initializeManaged(slot, from: source) }
+            row.checkInvariants()
             return row
         }
     }
@@ -156,9 +168,9 @@ public struct Row: @unchecked Sendable {
         let offset = slot.location.offset
         let place = slots + offset
         switch slot.kind {
-        case .string: place.initializeMemory(as: String.self, to: (source + offset).assumingMemoryBound(to: String.self).pointee)
-        case .data: place.initializeMemory(as: Data.self, to: (source + offset).assumingMemoryBound(to: Data.self).pointee)
-        default: place.initializeMemory(as: AnyObject?.self, to: (source + offset).assumingMemoryBound(to: AnyObject?.self).pointee)
+        case .string: place.initializeMemory(as: String.self, to: SlotPointer(source).place(offset, of: String.self).pointee)
+        case .data: place.initializeMemory(as: Data.self, to: SlotPointer(source).place(offset, of: Data.self).pointee)
+        default: place.initializeMemory(as: AnyObject?.self, to: SlotPointer(source).place(offset, of: AnyObject?.self).pointee)
         }
     }
 
@@ -170,6 +182,7 @@ public struct Row: @unchecked Sendable {
     /// Copies one value of a row of the same layout, or of one that this row's layout extends.
     func copyValue(from other: Row, at slot: RowLayout.Slot) {
         if other.mayHaveUnknown, other.isUnknown(at: slot) { return setUnknown(at: slot) }
+        if mayHaveUnknown { setKnown(at: slot) }
         let offset = slot.location.offset
         let place = slots + offset
         let source = other.slots + offset
@@ -177,8 +190,8 @@ public struct Row: @unchecked Sendable {
         case .integer, .boolean: place.storeBytes(of: source.load(as: Int64.self), as: Int64.self)
         case .double, .date: place.storeBytes(of: source.load(as: Double.self), as: Double.self)
         case .uuid: place.copyMemory(from: source, byteCount: 16)
-        case .string: setText(other.text(at: slot), at: slot)
-        case .data: setData(other.data(at: slot), at: slot)
+        case .string: slot.location.set(other.text(at: slot), slots)
+        case .data: slot.location.set(other.data(at: slot), slots)
         case .box, .objectIDs: setReference(other.reference(at: slot), at: slot)
         case .objectID: setReference(other.objectID(at: slot), at: slot)
         }
@@ -192,18 +205,16 @@ public struct Row: @unchecked Sendable {
     }
 
     func setNil(_ isNil: Bool, at slot: RowLayout.Slot) {
-        let word = (slots + slot.location.nullOffset).assumingMemoryBound(to: UInt64.self)
+        let word = SlotPointer(slots).bits(slot.location.nullOffset)
         if isNil { word.pointee |= slot.location.nullMask } else { word.pointee &= ~slot.location.nullMask }
     }
 
-    func text(at slot: RowLayout.Slot) -> String { slot.location.text(slots) }
-    func data(at slot: RowLayout.Slot) -> Data { slot.location.data(slots) }
+    func text(at slot: RowLayout.Slot) -> String { slot.location.value(slots) }
+    func data(at slot: RowLayout.Slot) -> Data { slot.location.value(slots) }
 
-    private func setText(_ text: String, at slot: RowLayout.Slot) { slot.location.setText(text, slots) }
-    private func setData(_ data: Data, at slot: RowLayout.Slot) { slot.location.setData(data, slots) }
-
+    /// What a slot of a reference holds. Its kind says of which class that is: whoever stores one goes by the kind too.
     private func reference(at slot: RowLayout.Slot) -> AnyObject? {
-        (slots + slot.location.offset).assumingMemoryBound(to: AnyObject?.self).pointee
+        SlotPointer(slots).place(slot.location.offset, of: AnyObject?.self).pointee
     }
 
     private func setReference(_ object: AnyObject?, at slot: RowLayout.Slot) {
@@ -212,46 +223,48 @@ public struct Row: @unchecked Sendable {
             place.initializeMemory(as: AnyObject?.self, to: object)
             slot.location.clearPacked(slots)
         } else {
-            place.assumingMemoryBound(to: AnyObject?.self).pointee = object
+            SlotPointer(slots).place(slot.location.offset, of: AnyObject?.self).pointee = object
         }
         setNil(object == nil, at: slot)
     }
 
-    func box(at slot: RowLayout.Slot) -> Box? { reference(at: slot).map { unsafeDowncast($0, to: Box.self) } }
+    func box(at slot: RowLayout.Slot) -> Box? { reference(at: slot).map { unchecked($0, as: Box.self) } }
 
     /// Returns the destination of a to-one relationship; ``NSManagedObjectID/unresolved`` where it is not loaded.
     func objectID(at slot: RowLayout.Slot) -> NSManagedObjectID? {
         if slot.location.isPacked(slots) {
-            return block.origin.unsafelyUnwrapped.store.id(packed: slots.load(fromByteOffset: slot.location.offset, as: UInt64.self))
+            return block.origin.known("only a reader with an origin packs references").store.id(
+                packed: slots.load(fromByteOffset: slot.location.offset, as: UInt64.self))
         }
-        return reference(at: slot).map { unsafeDowncast($0, to: NSManagedObjectID.self) }
+        return reference(at: slot).map { unchecked($0, as: NSManagedObjectID.self) }
     }
 
     func setObjectID(_ id: NSManagedObjectID?, at slot: RowLayout.Slot) { setReference(id, at: slot) }
 
     /// Returns the destinations of a to-many relationship; nil where they are not loaded.
     func objectIDs(at slot: RowLayout.Slot) -> ObjectIDList? {
-        reference(at: slot).map { unsafeDowncast($0, to: ObjectIDList.self) }
+        reference(at: slot).map { unchecked($0, as: ObjectIDList.self) }
     }
 
     func setObjectIDs(_ list: ObjectIDList?, at slot: RowLayout.Slot) { setReference(list, at: slot) }
 
     /// Stores a value that ``AttributeCheck`` has converted to the form of the slot.
     func store(_ value: StorableValue, in slot: RowLayout.Slot) {
+        if mayHaveUnknown { setKnown(at: slot) }
         let place = slots + slot.location.offset
         switch value {
         case .null:
             switch slot.kind {
-            case .string: setText("", at: slot)
-            case .data: setData(Data(), at: slot)
+            case .string: slot.location.set("", slots)
+            case .data: slot.location.set(Data(), slots)
             case .uuid: place.initializeMemory(as: UInt64.self, repeating: 0, count: 2)
             case .box, .objectID, .objectIDs: setReference(nil, at: slot)
             case .integer, .boolean, .double, .date: place.storeBytes(of: 0, as: UInt64.self)
             }
         case .integer(let number): place.storeBytes(of: number, as: Int64.self)
         case .double(let number): place.storeBytes(of: number, as: Double.self)
-        case .string(let text): setText(text, at: slot)
-        case .data(let bytes): setData(bytes, at: slot)
+        case .string(let text): slot.location.set(text, slots)
+        case .data(let bytes): slot.location.set(bytes, slots)
         case .uuid(let uuid): place.storeBytes(of: uuid, as: UUID.self)
         case .box(let box): setReference(box, at: slot)
         }

@@ -23,6 +23,8 @@ struct RowPrefix {
 }
 
 struct RowBlockHeader {
+    /// Held by the block's origin, through its entity; where there is none, by the ID of the row; where that is missing too, by the layout itself,
+    /// whose default rows these are. Not counted, as the count of a layout would be written for each row by every thread.
     unowned(unsafe) let layout: RowLayout
     /// The origin, retained by the block, which creates the IDs of rows with row numbers.
     var origin: Unmanaged<RowOrigin>?
@@ -34,6 +36,29 @@ struct RowBlockHeader {
 ///
 /// Each owner of a row retains its block. A store's reader appends rows while others read the existing ones, which never change: the
 /// fields written meanwhile are atomics outside of the header.
+///
+/// Who holds a block:
+///
+///     NSManagedObject ── slots, snapshotSlots, eventSlots: one reference each, counted by hand (NSManagedObject+Rows.swift)
+///     Row, RowList ───── block(s): counted by the compiler; a RowList counts each block once for the rows that follow each other in it
+///     SQLRowReader ───── block: the one that it fills, until it is full and another begins
+///     SQLRowCache ────── one reference for all rows of the block that it has, however many: `cachedRows` counts them; a cursor counts
+///           │            rows ahead that it has not filed yet. What the cache has given up waits in SQLGrace while threads look
+///           ▼
+///     ┌ RowBlock ──────────────────────────────────────────────────────────────────────────┐
+///     │ header:  layout (not counted) · origin (counted) · capacity                        │
+///     │ notes:   holds IDs? · holds references? · bytes used · cachedRows       16 bytes   │
+///     │ row:     RowPrefix: offset back to the block · size · number · version · ID ───────┼─▶ NSManagedObjectID, counted
+///     │          slots: nil bits, packed bits, values ─────────────────────────────────────┼─▶ String, Data, Box, IDs: counted
+///     │          packed bytes                                                              │     where the slot is not packed
+///     │ row:     RowPrefix …                                                               │
+///     └────────────────────────────────────────────────────────────────────────────────────┘
+///           │ origin                                            rows know nothing of objects and contexts
+///           ▼
+///     RowOrigin ─▶ NSEntityDescription ─▶ model: keeps the layout
+///
+/// A block goes with the last reference: when no object shows one of its rows, nobody hands one on, and the cache has none of them. Then it
+/// releases what its rows hold, their IDs, and last its origin. An address of slots (see ``SlotPointer``) holds nothing.
 final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
     /// The elements begin with the fields that change while others read: a byte that is nonzero once an ID was created for one of several
     /// rows; a byte that is nonzero once a row holds references; from the fifth byte, the number of bytes in use; and in the second word,
@@ -47,10 +72,11 @@ final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
     static let standardSize = 32 * 1024
 
     static func make(_ layout: RowLayout, origin: RowOrigin?, byteCount: Int) -> RowBlock {
-        let block = unsafeDowncast(
+        // `create` makes an object of the class that it is called on.
+        let block = unchecked(
             RowBlock.create(minimumCapacity: (byteCount + noteSize + 7) / 8) { _ in
                 RowBlockHeader(layout: layout, origin: origin.map(Unmanaged.passRetained), capacity: UInt32(byteCount))
-            }, to: RowBlock.self)
+            }, as: RowBlock.self)
         block.withUnsafeMutablePointerToElements {
             $0.initialize(to: 0)
             ($0 + 1).initialize(to: 0)
@@ -68,17 +94,19 @@ final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
         return Row(block: block, slots: slots)
     }
 
+    /// A part of the two words that `make` has initialized to 0, which is 0 as an atomic too. The address holds for as long as somebody has the block.
     @inline(__always) private func note<Value: AtomicRepresentable>(_ offset: Int, of: Value.Type) -> UnsafeMutablePointer<Atomic<Value>> {
         withUnsafeMutablePointerToElements { (UnsafeMutableRawPointer($0) + offset).assumingMemoryBound(to: Atomic<Value>.self) }
     }
     /// The number of bytes in use: read and written by the writer that fills the block.
-    @inline(__always) private var used: UnsafeMutablePointer<Atomic<UInt32>> { note(4, of: UInt32.self) }
+    @inline(__always) var used: UnsafeMutablePointer<Atomic<UInt32>> { note(4, of: UInt32.self) }
     /// The number of rows in a store's cache, which retains the block once for all of them.
     @inline(__always) var cachedRows: UnsafeMutablePointer<Atomic<Int>> { note(8, of: Int.self) }
     /// The approximate memory size of the block.
     @inline(__always) var byteCount: Int { withUnsafeMutablePointerToHeader { Int($0.pointee.capacity) } + 64 }
 
-    private var rows: UnsafeMutableRawPointer { withUnsafeMutablePointerToElements { UnsafeMutableRawPointer($0) + Self.noteSize } }
+    /// Where the rows begin.
+    var rows: UnsafeMutableRawPointer { withUnsafeMutablePointerToElements { UnsafeMutableRawPointer($0) + Self.noteSize } }
     var layout: RowLayout { withUnsafeMutablePointerToHeader { $0.pointee.layout } }
     var origin: RowOrigin? { withUnsafeMutablePointerToHeader { $0.pointee.origin?.takeUnretainedValue() } }
     /// Detaches the single row of the block from its origin.
@@ -103,6 +131,7 @@ final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
     /// Begins a row after the existing ones. It is not part of the block before ``commit(size:)``.
     @inline(__always) func place(size: Int, number: Int64, version: Int64) -> UnsafeMutableRawPointer {
         let slots = rows + (Int(used.pointee.load(ordering: .relaxed)) &+ RowPrefix.size)
+        InternalChecks.require(size + RowPrefix.size <= room, "a row of \(size) bytes is begun in a block with \(room) left")
         let offset = slots - Unmanaged.passUnretained(self).toOpaque()
         (slots - RowPrefix.size).initializeMemory(
             as: RowPrefix.self,
@@ -115,7 +144,13 @@ final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
         let used = used
         used.pointee.store(
             used.pointee.load(ordering: .relaxed) &+ UInt32(truncatingIfNeeded: size &+ RowPrefix.size), ordering: .relaxed)
+        checkInvariants()
     }
+
+    /// Whether some row may hold references.
+    var holdsReferences: Bool { note(1, of: UInt8.self).pointee.load(ordering: .relaxed) != 0 }
+    /// Whether an ID is kept for one of the rows.
+    var holdsIDs: Bool { note(0, of: UInt8.self).pointee.load(ordering: .relaxed) != 0 }
 
     func noteReferences() { note(1, of: UInt8.self).pointee.store(1, ordering: .relaxed) }
 
@@ -123,17 +158,18 @@ final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
     func noteID() { note(0, of: UInt8.self).pointee.store(1, ordering: .relaxed) }
 
     deinit {
+        checkInvariantsAtEnd()
         let end = Int(used.pointee.load(ordering: .relaxed))
-        let holdsReferences = note(1, of: UInt8.self).pointee.load(ordering: .relaxed) != 0
-        let holdsIDs = note(0, of: UInt8.self).pointee.load(ordering: .relaxed) != 0
+        let (holdsReferences, holdsIDs) = (holdsReferences, holdsIDs)
         // The origin keeps the layout alive.
         defer { withUnsafeMutablePointerToHeader { $0.pointee.origin?.release() } }
         if !holdsReferences && !holdsIDs { return }
         var place = rows
         let last = place + end
         while place < last {
+            // Rows lie one behind the other, from the first to `end`; nobody else has the block any more.
             let slots = place + RowPrefix.size
-            let prefix = place.assumingMemoryBound(to: RowPrefix.self)
+            let prefix = SlotPointer(slots).prefix
             if prefix.pointee.size & RowPrefix.referenceBit != 0 { releaseReferences(slots) }
             let size = Int(prefix.pointee.size & RowPrefix.sizeMask)
             // After the references: without an origin, the ID keeps the layout alive.
@@ -145,30 +181,13 @@ final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
     private func releaseReferences(_ slots: UnsafeMutableRawPointer) {
         withUnsafeMutablePointerToHeader { header in
             for slot in header.pointee.layout.managed where !slot.location.isPacked(slots) {
-                let place = slots + slot.location.offset
+                let (slots, offset) = (SlotPointer(slots), slot.location.offset)
                 switch slot.kind {
-                case .string: place.assumingMemoryBound(to: String.self).deinitialize(count: 1)
-                case .data: place.assumingMemoryBound(to: Data.self).deinitialize(count: 1)
-                default: place.assumingMemoryBound(to: AnyObject?.self).deinitialize(count: 1)
+                case .string: slots.place(offset, of: String.self).deinitialize(count: 1)
+                case .data: slots.place(offset, of: Data.self).deinitialize(count: 1)
+                default: slots.place(offset, of: AnyObject?.self).deinitialize(count: 1)
                 }
             }
         }
-    }
-}
-
-// MARK: Rows by their slots, with manual reference counting
-
-extension UnsafeMutableRawPointer {
-    /// The header of the row.
-    @inline(__always) var rowPrefix: UnsafeMutablePointer<RowPrefix> { (self - RowPrefix.size).assumingMemoryBound(to: RowPrefix.self) }
-
-    /// Calls `body` with the row of these slots, whose block the caller retains.
-    @inline(__always) func withRow<Result>(_ body: (Row) throws -> Result) rethrows -> Result {
-        try rowBlock._withUnsafeGuaranteedRef { try body(Row(block: $0, slots: self)) }
-    }
-
-    /// The block that contains the slots.
-    @inline(__always) var rowBlock: Unmanaged<RowBlock> {
-        Unmanaged.fromOpaque(self - Int(truncatingIfNeeded: rowPrefix.pointee.offset))
     }
 }

@@ -130,7 +130,10 @@ final class RowLayout: @unchecked Sendable {
         defaultIsPlain = managed.allSatisfy { $0.kind == .string ? row.text(at: $0).utf8.count < 16 : row.isNil(at: $0) }
     }
 
-    func isDefaultRow(_ row: Row) -> Bool { defaultRow.unsafelyUnwrapped.slots == row.slots }
+    /// The default row of a layout whose initializer is done.
+    @inline(__always) var usedDefaultRow: Row { defaultRow.known("a layout that is in use has one") }
+
+    func isDefaultRow(_ row: Row) -> Bool { usedDefaultRow.slots == row.slots }
 
     deinit {
         // A row reads its layout while it is deallocated: these two must be released before `managed`.

@@ -2,9 +2,10 @@
 @_spi(Stores)
 // Unchecked: the rows are shared and never written.
 public struct RowList: RandomAccessCollection, @unchecked Sendable {
-    private var places: [UnsafeMutableRawPointer] = []
-    private var blocks: [RowBlock] = []
-    private var lastBlock: UnsafeMutableRawPointer?
+    // The slots of the rows, which lie in the blocks of the second list and live for as long as it does.
+    private(set) var places: [UnsafeMutableRawPointer] = []
+    private(set) var blocks: [RowBlock] = []
+    private(set) var lastBlock: UnsafeMutableRawPointer?
 
     /// Creates an empty list.
     public init() {}
@@ -26,9 +27,9 @@ public struct RowList: RandomAccessCollection, @unchecked Sendable {
     @inline(__always) func forEachRun(in part: Range<Int>, _ body: (RowBlock, Range<Int>) -> Void) {
         var start = part.lowerBound
         while start < part.upperBound {
-            let block = places[start].rowBlock
+            let block = SlotPointer(places[start]).block
             var end = start + 1
-            while end < part.upperBound, places[end].rowBlock.toOpaque() == block.toOpaque() { end += 1 }
+            while end < part.upperBound, SlotPointer(places[end]).block.toOpaque() == block.toOpaque() { end += 1 }
             block._withUnsafeGuaranteedRef { body($0, start..<end) }
             start = end
         }
@@ -39,12 +40,13 @@ public struct RowList: RandomAccessCollection, @unchecked Sendable {
 
     /// Appends a row whose block the caller retains until now.
     @inline(__always) mutating func append(_ slots: UnsafeMutableRawPointer) {
-        let block = slots.rowBlock
+        let block = SlotPointer(slots).block
         if block.toOpaque() != lastBlock {
             lastBlock = block.toOpaque()
             blocks.append(block.takeUnretainedValue())
         }
         places.append(slots)
+        checkInvariants()
     }
 }
 

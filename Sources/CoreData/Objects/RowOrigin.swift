@@ -71,9 +71,12 @@ final class RowOriginStore: @unchecked Sendable {
         return UInt64(bitPattern: entity << 48 | number)
     }
 
+    /// Whether a packed reference names one of the store's entities.
+    func knows(packed word: UInt64) -> Bool { entities[Int64(word >> 48)] != nil }
+
     /// Returns the ID of a packed reference.
     func id(packed word: UInt64) -> NSManagedObjectID {
-        let (entity, family) = entities[Int64(word >> 48)].unsafelyUnwrapped
+        let (entity, family) = entities[Int64(word >> 48)].known("the store packs references to its own entities only")
         return NSManagedObjectID(entity: entity, token: token, number: Int64(word & (1 << 48 - 1)), family: family)
     }
 }

@@ -28,7 +28,7 @@ extension Array where Element: NSManagedObject {
     var objectSet: Set<NSManagedObject> { setUncounted { Unmanaged.passUnretained($0) } }
 
     /// The IDs of saved objects as a set.
-    var idSet: Set<NSManagedObjectID> { setUncounted { Unmanaged.passUnretained($0.identifier.unsafelyUnwrapped) } }
+    var idSet: Set<NSManagedObjectID> { setUncounted { Unmanaged.passUnretained($0.identifier.known("the objects have been saved")) } }
 }
 
 extension Array where Element == NSManagedObjectID {

@@ -17,13 +17,13 @@ final class ToManyStorage {
     let isOrdered: Bool
     private(set) var isLoaded: Bool
     private(set) var objects: [NSManagedObject] = []
-    private var removed: [ObjectIdentifier: NSManagedObject] = [:]
+    private(set) var removed: [ObjectIdentifier: NSManagedObject] = [:]
     /// The stored objects as loaded, or as of the last save.
     private var stored: [NSManagedObject] = []
     var storedObjects: [NSManagedObject] { stored }
-    private var taken: Taken?
+    private(set) var taken: Taken?
     /// The positions of the objects; created when there are more than a few.
-    private var positions: [ObjectIdentifier: Int]?
+    var positions: [ObjectIdentifier: Int]?
 
     init(isOrdered: Bool, isLoaded: Bool) {
         self.isOrdered = isOrdered
@@ -32,6 +32,7 @@ final class ToManyStorage {
 
     /// Completes the storage with the store's objects.
     func load(_ found: [NSManagedObject]) {
+        defer { checkInvariants() }
         let added = objects
         var stored = found
         if case .changes(let added, let gone)? = taken {
@@ -62,12 +63,15 @@ final class ToManyStorage {
     }
 
     /// Marks the current objects as saved.
-    func didSave() { stored = objects }
+    func didSave() {
+        stored = objects
+        checkInvariants()
+    }
 
     // MARK: While a save is suspended
 
     /// The changes that a save has taken: they count as stored, although the store may not have them yet.
-    private enum Taken {
+    enum Taken {
         /// The objects stored before, for a loaded list.
         case stored([NSManagedObject])
         /// The additions and removals, for a list that is not loaded.
@@ -76,6 +80,7 @@ final class ToManyStorage {
 
     /// Marks the changes as taken by an asynchronous save; later changes start from them.
     func beginSave() {
+        defer { checkInvariants() }
         if isLoaded {
             taken = .stored(stored)
             stored = objects
@@ -89,12 +94,14 @@ final class ToManyStorage {
 
     /// Ends the save. Returns whether the storage contains nothing that the store does not have.
     func endSave() -> Bool {
+        defer { checkInvariants() }
         taken = nil
         return !isLoaded && objects.isEmpty && removed.isEmpty
     }
 
     /// Makes the changes of a failed save unsaved again, together with later ones.
     func takeBackSave() {
+        defer { checkInvariants() }
         switch taken {
         case .stored(let before)?: stored = before
         case .changes(let added, let gone)?:
@@ -166,6 +173,7 @@ final class ToManyStorage {
 
     /// Restores a removed object, where the store has it.
     func putBack(_ object: NSManagedObject) {
+        defer { checkInvariants() }
         if !isLoaded {
             removed[ObjectIdentifier(object)] = nil
         } else if !contains(object), stored.contains(where: { $0 === object }) {
@@ -197,6 +205,7 @@ final class ToManyStorage {
 
     /// Inserts `object` at the end, or at an index of an ordered relationship. Returns false when it is already there.
     func insert(_ object: NSManagedObject, at index: Int? = nil) -> Bool {
+        defer { checkInvariants() }
         // In an ordered relationship, an object that is added again moves to the end: it remains removed from its stored position.
         if !isLoaded, !isOrdered { removed[ObjectIdentifier(object)] = nil }
         if self.index(of: object) != nil { return false }
@@ -216,6 +225,7 @@ final class ToManyStorage {
 
     /// Removes `object`. Returns false when it is known not to be there.
     func remove(_ object: NSManagedObject) -> Bool {
+        defer { checkInvariants() }
         let known = index(of: object)
         if let known {
             if isOrdered {
@@ -239,6 +249,7 @@ final class ToManyStorage {
 
     /// Replaces all objects.
     func replace(by new: [NSManagedObject]) {
+        defer { checkInvariants() }
         objects = new
         removed = [:]
         positions = nil

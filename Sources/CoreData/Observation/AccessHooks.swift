@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// Whether property accesses are observed, by Swift's Observation or for concurrency debugging.
+/// Hooks for property accesses, for Swift's Observation and for concurrency debugging.
 ///
 /// While the hooks are inactive, accesses do not check them. Objects created while they are active look up their properties in an empty
 /// table, so that each access takes the slow path, which calls the hooks.

@@ -56,15 +56,14 @@ open class NSAsynchronousFetchRequest<ResultType>: NSPersistentStoreRequest {
     }
 }
 
-/// The result of a request that continues after `execute` has returned.
-// `lock` guards the mutable state.
+/// What a request gives that goes on after `execute` has returned.
+// What changes lies in boxes with their locks; the context is used on its queue.
 open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult, @unchecked Sendable {
     /// The requesting context.
     public let managedObjectContext: NSManagedObjectContext
     /// The progress of the request; cancelling it cancels the request.
     public let progress: Progress?
-    fileprivate let lock = NSLock()
-    private var error: (any Error)?
+    private let error = LockedBox<(any Error)?>(nil)
 
     init(context: NSManagedObjectContext, progress: Progress) {
         managedObjectContext = context
@@ -73,23 +72,23 @@ open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult, @unchec
     }
 
     /// The error of a failed request; nil while it runs and when it succeeded.
-    open var operationError: (any Error)? { lock.withLock { error } }
+    open var operationError: (any Error)? { error.withLock { $0 } }
 
     /// Cancels the request. A store that is already answering is not interrupted, but its answer is discarded.
     open func cancel() { progress?.cancel() }
 
-    fileprivate func fail(_ error: any Error) { lock.withLock { self.error = error } }
+    fileprivate func fail(_ error: any Error) { self.error.withLock { $0 = error } }
 }
 
-/// The result of an asynchronous fetch.
-// `lock` guards the mutable state.
+/// What an asynchronous fetch has found.
+// What changes lies in boxes with their locks; what was found belongs to the queue of the context.
 open class NSAsynchronousFetchResult<ResultType>: NSPersistentStoreAsynchronousResult, @unchecked Sendable {
     /// The request.
     public let fetchRequest: NSAsynchronousFetchRequest<ResultType>
-    private var found: [ResultType]?
+    private let found = LockedBox<[ResultType]?>(nil)
 
     /// The results; nil while the fetch runs and when it failed. Objects belong to the context's queue.
-    open var finalResult: [ResultType]? { lock.withLock { found } }
+    open var finalResult: [ResultType]? { found.withLock { $0 } }
 
     init(_ request: NSAsynchronousFetchRequest<ResultType>, context: NSManagedObjectContext) {
         fetchRequest = request
@@ -99,7 +98,7 @@ open class NSAsynchronousFetchResult<ResultType>: NSPersistentStoreAsynchronousR
     fileprivate func finish(_ result: Result<[ResultType], any Error>) {
         switch result {
         case .success(let found):
-            lock.withLock { self.found = found }
+            self.found.withLock { $0 = found }
             progress?.totalUnitCount = Int64(max(1, found.count))
             progress?.completedUnitCount = progress?.totalUnitCount ?? 0
         case .failure(let error): fail(error)
@@ -143,16 +142,16 @@ extension NSAsynchronousFetchRequest: StartableRequest {
         // Values that stores cannot know are resolved first, so that their errors are thrown here.
         let query = try context.checkedQuery(for: fetchRequest)
         _ = try PendingChanges(in: context, for: query)
-        let handover = Handover((self, result))
+        let handover = Handover((self, result), on: context)
         // Off the shared threads of tasks: a caller that waits for the result may block one of them.
         let task = Task(executorPreference: Waiting.executor) {
-            let found: Result<Handover<[ResultType]>, any Error>
+            let found: Result<Transfer<[ResultType]>, any Error>
             do {
                 found = .success(try await context.results(of: query))
             } catch {
                 found = .failure(error)
             }
-            let answer = Handover(found)
+            let answer = Transfer(found)
             await context.perform {
                 let result = handover.value.1
                 let isCancelled = result.progress?.isCancelled ?? false

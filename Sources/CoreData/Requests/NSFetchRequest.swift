@@ -46,6 +46,8 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
         get { settings.entity }
         set { settings.entity = newValue }
     }
+    /// The entity of a request that is being executed.
+    final var knownEntity: NSEntityDescription { entity.known("the context has looked it up before the request went further") }
     /// The name of the entity.
     open var entityName: String? { settings.entity?.name ?? settings.entityName }
     /// The predicate of the objects; nil for all. A predicate whose format did not parse makes the fetch fail.
@@ -98,7 +100,6 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     /// The fetch itself loads IDs and returns an array of ordinary faults. Reading one fires it and loads the rows of its batch; the
     /// other objects stay faults until they are read. A batch size takes precedence over ``returnsObjectsAsFaults``. It affects stores
     /// that load many objects at once, see ``NSIncrementalStore/newValuesForObjects(with:with:)``.
-    /// once, see ``NSIncrementalStore/newValuesForObjects(with:with:)``.
     open var fetchBatchSize: Int {
         get { settings.fetchBatchSize }
         set { settings.fetchBatchSize = newValue }
@@ -164,18 +165,6 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
         let copy = super.copy(with: zone) as! NSFetchRequest<ResultType>
         copy.settings = settings
         return copy
-    }
-
-    /// Executes the request in the context whose queue the caller is on.
-    ///
-    /// - Throws: The errors of ``NSManagedObjectContext/fetch(_:)``, and code 134060 outside a context's queue.
-    open func execute() throws -> [ResultType] {
-        guard let context = ContextQueue.current?.context else {
-            throw CoreDataError.make(
-                NSCoreDataError, "The fetch request cannot be executed here.", reason: "The caller is on no context's queue.",
-                next: "Call execute() in a perform block, or use context.fetch(_:).")
-        }
-        return try context.fetch(self)
     }
 }
 

@@ -41,17 +41,15 @@ open class NSPersistentStore: NSObject {
     ///
     /// Set it in ``loadMetadata()``, with ``NSStoreUUIDKey`` and ``NSStoreTypeKey``. Use it on any thread.
     open var metadata: [String: Any]! {
-        get { metadataLock.withLock { knownMetadata } }
+        get { knownMetadata.withLock { $0 } }
         set {
-            metadataLock.withLock {
-                knownMetadata = newValue
+            knownMetadata.withLock {
+                $0 = newValue
                 if let uuid = newValue?[NSStoreUUIDKey] as? String { token.identifier = uuid }
             }
         }
     }
-    private let metadataLock = NSLock()
-    // Guarded by `metadataLock`.
-    private var knownMetadata: [String: Any]?
+    private let knownMetadata = LockedBox<[String: Any]?>(nil)
 
     /// The UUID of the store, once the metadata is loaded.
     open var identifier: String! { metadata?[NSStoreUUIDKey] as? String }

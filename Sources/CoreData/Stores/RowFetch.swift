@@ -44,7 +44,7 @@ struct RowFetch {
         }
         if let dictionaries { return .dictionaries(StoreDictionaries(try dictionaries.results(rows))) }
         rows = query.page(rows)
-        if query.resultType == .managedObjectIDResultType { return .ids(rows.map { $0.objectID.unsafelyUnwrapped }) }
+        if query.resultType == .managedObjectIDResultType { return .ids(rows.map { $0.knownObjectID }) }
         return .rows(RowList(rows))
     }
 }
@@ -64,7 +64,7 @@ final class RowSchema: PredicateSchema, @unchecked Sendable {
 
     func predicateProperty(named name: String) -> PredicateProperty? {
         guard let frozen = entity.frozen, let property = frozen.byName[name] else {
-            return IdentityKeys.property(name) { Self.row($0).objectID.unsafelyUnwrapped }
+            return IdentityKeys.property(name) { Self.row($0).knownObjectID }
         }
         let slot = frozen.layout.slots[property.slotIndex]
         guard let relationship = property as? NSRelationshipDescription else {
@@ -91,14 +91,15 @@ final class RowSchema: PredicateSchema, @unchecked Sendable {
             follow: { [unowned table] in try Self.row($0).objectID(at: slot).flatMap { try table.row(with: $0)?.subject } })
     }
 
-    func identity(of subject: PredicateSubject) -> PropertyValue { .object(ObjectReference(Self.row(subject).objectID.unsafelyUnwrapped)) }
+    func identity(of subject: PredicateSubject) -> PropertyValue { .object(ObjectReference(Self.row(subject).knownObjectID)) }
 
     func constant(for object: AnyObject) -> PropertyValue? { EntitySchema.identifier(of: object) }
 
     /// Returns the object for block predicates: the values by property name.
     func publicObject(of subject: PredicateSubject) -> Any { Self.row(subject).dictionary(of: entity) }
 
+    // The subjects are rows: their blocks, and slots in them, see `Row.subject`.
     private static func row(_ subject: PredicateSubject) -> Row {
-        Row(block: unsafeDowncast(subject.object, to: RowBlock.self), slots: UnsafeMutableRawPointer(mutating: subject.slots))
+        Row(block: unchecked(subject.object, as: RowBlock.self), slots: UnsafeMutableRawPointer(mutating: subject.slots))
     }
 }

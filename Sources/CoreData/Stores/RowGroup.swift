@@ -7,6 +7,7 @@ final class RowGroup {
     fileprivate var known: [String: PropertyValue] = [:]
     init(_ rows: [Row]) { self.rows = rows }
 
+    /// No property of a group lies in a slot: the address is never read. Whoever evaluates keeps the group.
     var subject: PredicateSubject { PredicateSubject(slots: UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque()), object: self) }
 }
 
@@ -30,7 +31,7 @@ final class GroupSchema: PredicateSchema, @unchecked Sendable {
     func predicateProperty(named name: String) -> PredicateProperty? {
         readers[name].map { read in
             .computed { subject in
-                let group = unsafeDowncast(subject.object, to: RowGroup.self)
+                let group = unchecked(subject.object, as: RowGroup.self)
                 if let known = group.known[name] { return known }
                 let value = try read(group)
                 group.known[name] = value
@@ -40,7 +41,7 @@ final class GroupSchema: PredicateSchema, @unchecked Sendable {
     }
     func identity(of subject: PredicateSubject) -> PropertyValue { .null }
     func constant(for object: AnyObject) -> PropertyValue? { rows.constant(for: object) }
-    func publicObject(of subject: PredicateSubject) -> Any { unsafeDowncast(subject.object, to: RowGroup.self).known }
+    func publicObject(of subject: PredicateSubject) -> Any { unchecked(subject.object, as: RowGroup.self).known }
 
     // MARK: Columns
 
@@ -107,43 +108,5 @@ final class GroupSchema: PredicateSchema, @unchecked Sendable {
         keys[part] = key
         readers[key] = read
         return key
-    }
-}
-
-extension ExpressionTree {
-    private static let functions: Set<String> = ["sum", "count", "min", "max", "average", "median", "mode", "stddev"]
-    private static let operators = ["@sum": "sum", "@count": "count", "@min": "min", "@max": "max", "@avg": "average"]
-
-    /// The aggregate function and its argument, where the expression is evaluated over all rows.
-    var overRows: (function: String, argument: ExpressionTree)? {
-        switch self {
-        case .function(let name, let arguments):
-            let plain = name.hasSuffix(":") ? String(name.dropLast()) : name
-            guard Self.functions.contains(plain), arguments.count == 1, arguments[0].isOneValue else { return nil }
-            return (plain, arguments[0])
-        case .keyPath(let keys):
-            guard let first = keys.first, let function = Self.operators[first] else { return nil }
-            return (function, keys.count == 1 ? .evaluatedObject : .keyPath(Array(keys.dropFirst())))
-        default: return nil
-        }
-    }
-
-    /// Whether the expression is a single value and not a collection, as in `sum({1, 2})` and `count(SUBQUERY(…))`.
-    private var isOneValue: Bool {
-        switch self {
-        case .aggregate, .subquery, .setOperation: false
-        case .constant(.array), .constant(.set): false
-        default: true
-        }
-    }
-
-    /// Whether any part of the expression is an aggregate.
-    var isOverRows: Bool {
-        var found = false
-        _ = replacing { part in
-            if part.overRows != nil { found = true }
-            return found ? part : nil
-        }
-        return found
     }
 }

@@ -27,7 +27,7 @@ struct StoreCopy {
                 next: "Return one ID for each object, in order.")
         }
         let places = Dictionary(
-            zip(rows, ids).map { ($0.objectID.unsafelyUnwrapped, $1) }, uniquingKeysWith: { first, _ in first })
+            zip(rows, ids).map { ($0.knownObjectID, $1) }, uniquingKeysWith: { first, _ in first })
         var changes = StoreChangeSet()
         changes.inserted.reserveCapacity(rows.count)
         var start = 0
@@ -61,12 +61,12 @@ struct StoreCopy {
                 reason: "Their store answers with something other than rows and IDs.")
         }
         for index in rows.indices where !rows[index].unknownSlots.isEmpty {
-            let id = rows[index].objectID.unsafelyUnwrapped
+            let id = rows[index].knownObjectID
             if let whole = try source.row(for: id, for: caller) { rows[index] = whole.completed(from: rows[index]) }
             guard let unknown = rows[index].unknownSlots.first else { continue }
             throw CoreDataError.make(
                 NSPersistentStoreOperationError, "\(id) cannot be copied.",
-                reason: "Its store does not say what “\(entity.frozen.unsafelyUnwrapped.properties[unknown])” is, although it was asked.",
+                reason: "Its store does not say what “\(entity.frozenParts.properties[unknown])” is, although it was asked.",
                 info: [NSAffectedObjectsErrorKey: [id]])
         }
         return rows
@@ -75,11 +75,11 @@ struct StoreCopy {
     /// Returns the destinations of a relationship for rows of one entity: from the rows if they contain them, otherwise from the store.
     private func related(_ relationship: NSRelationshipDescription, of rows: ArraySlice<Row>) throws -> [[NSManagedObjectID]] {
         let slot = rows[rows.startIndex].layout.slots[relationship.slotIndex]
-        let asked = rows.filter { $0.isUnknown(at: slot) }.map { $0.objectID.unsafelyUnwrapped }
+        let asked = rows.filter { $0.isUnknown(at: slot) }.map { $0.knownObjectID }
         let answers = asked.isEmpty ? [:] : try source.related(by: relationship, from: asked, for: caller)
         return rows.map { row in
             row.isUnknown(at: slot)
-                ? answers[row.objectID.unsafelyUnwrapped] ?? [] : row.relatedIDs(relationship, at: slot)
+                ? answers[row.knownObjectID] ?? [] : row.relatedIDs(relationship, at: slot)
         }
     }
 
@@ -89,10 +89,10 @@ struct StoreCopy {
     private func copies(
         of rows: ArraySlice<Row>, _ entity: NSEntityDescription, _ places: [NSManagedObjectID: NSManagedObjectID], keepsLists: Bool
     ) throws -> [StoreChange] {
-        let frozen = entity.frozen.unsafelyUnwrapped
+        let frozen = entity.frozenParts
         let copies = rows.map { row in
             // Value by value, because some of them may be decoded by the row's store.
-            let copy = Row.blank(frozen.layout, objectID: places[row.objectID.unsafelyUnwrapped], version: 1)
+            let copy = Row.blank(frozen.layout, objectID: places[row.knownObjectID], version: 1)
             for attribute in frozen.properties where attribute is NSAttributeDescription && !attribute.isTransient {
                 copy.copyValue(from: row, at: frozen.layout.slots[attribute.slotIndex])
             }

@@ -80,29 +80,29 @@ open class NSSecureUnarchiveFromDataTransformer: ValueTransformer {
 }
 
 /// The registered transformers.
-// `lock` guards `transformers`.
-private final class Transformers: @unchecked Sendable {
+private final class Transformers: Sendable {
     static let shared = Transformers()
-    private let lock = NSLock()
-    private var transformers: [NSValueTransformerName: ValueTransformer] = [
+    private let transformers = LockedBox<[NSValueTransformerName: ValueTransformer]>([
         .secureUnarchiveFromDataTransformerName: NSSecureUnarchiveFromDataTransformer()
-    ]
+    ])
 
-    var names: [NSValueTransformerName] { lock.withLock { transformers.keys.sorted { $0.rawValue < $1.rawValue } } }
+    var names: [NSValueTransformerName] { transformers.withLock { $0.keys.sorted { $0.rawValue < $1.rawValue } } }
 
     subscript(name: NSValueTransformerName) -> ValueTransformer? {
         get {
-            lock.withLock {
+            if let known = transformers.withLock({ $0[name] }) { return known }
+            // Foundation prints a complaint about what can be no name of a class.
+            guard name.rawValue.allSatisfy({ $0.isLetter || $0.isNumber || "._".contains($0) }), !name.rawValue.hasPrefix("."),
+                !name.rawValue.hasSuffix("."), let found = NSClassFromString(name.rawValue) as? ValueTransformer.Type
+            else { return nil }
+            // Without the lock: the initializer is the program's own, and may ask for other transformers.
+            let made = found.init()
+            return transformers.withLock { transformers in
                 if let known = transformers[name] { return known }
-                // Foundation logs an error for a string that cannot be a class name.
-                guard name.rawValue.allSatisfy({ $0.isLetter || $0.isNumber || "._".contains($0) }), !name.rawValue.hasPrefix("."),
-                    !name.rawValue.hasSuffix("."), let found = NSClassFromString(name.rawValue) as? ValueTransformer.Type
-                else { return nil }
-                let made = found.init()
                 transformers[name] = made
                 return made
             }
         }
-        set { lock.withLock { transformers[name] = newValue } }
+        set { transformers.withLock { $0[name] = newValue } }
     }
 }

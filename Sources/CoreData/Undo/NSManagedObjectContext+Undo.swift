@@ -4,7 +4,6 @@ internal import Foundation
 ///
 /// Each event records an ``EventLog``. The actions that revert the log are registered as one undo action; performing it is an event of
 /// its own, whose log is registered in turn, so a redo is the undo of an undo.
-/// own, whose log is registered in turn, so that a redo is the undo of an undo.
 extension NSManagedObjectContext {
     /// Processes pending changes and undoes the last group; implements the public ``undo()``.
     func performUndo() {
@@ -151,7 +150,7 @@ extension NSManagedObject {
     fileprivate func restore(_ slots: PropertySet, from before: Row) {
         for property in owningEntity.frozen!.properties where slots.contains(property.slotIndex) {
             guard prepareRowForChange(at: property.slotIndex) else { return }
-            row.unsafelyUnwrapped.copyValue(from: before, at: slot(of: property))
+            row.known("a row for writing has just been prepared").copyValue(from: before, at: slot(of: property))
         }
     }
 

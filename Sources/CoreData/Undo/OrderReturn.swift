@@ -4,7 +4,6 @@ internal import Foundation
 ///
 /// An order that is unchanged since the registered change returns to its previous state. An order that others have changed is kept:
 /// restored objects are inserted behind the nearest of their former predecessors.
-/// the nearest of those that it stood behind before.
 struct OrderReturn {
     private let object: NSManagedObject
     private let relationship: NSRelationshipDescription

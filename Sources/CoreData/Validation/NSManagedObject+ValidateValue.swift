@@ -2,7 +2,7 @@ internal import Foundation
 internal import Predicates
 
 extension NSManagedObject {
-    /// The default implementation of ``validateValue(_:forKey:)``: checks type, presence, and the model's predicates and counts.
+    /// Implements ``validateValue(_:forKey:)`` by default: checks type, presence, and the model's predicates and counts.
     func checkValue(_ value: Any?, forKey key: String) throws {
         guard let property = owningEntity.frozen!.byName[key] else { return }
         var errors: [NSError] = []

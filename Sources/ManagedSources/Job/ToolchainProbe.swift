@@ -4,7 +4,6 @@ internal import Foundation
 ///
 /// The symbols follow Swift's stable mangling, but nothing guarantees that `@NSManaged` leaves them undefined. The probe compiles, links
 /// and runs a small program with such declarations once for each compiler.
-/// program with such declarations is compiled, linked and run once for each compiler.
 public struct ToolchainProbe: Sendable {
     private let compiler: String
 

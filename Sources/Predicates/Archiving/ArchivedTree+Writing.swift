@@ -106,6 +106,7 @@ enum ArchivedTree {
         case .constant(let value):
             try checkDepth(depth + value.height(limit: PredicateLimits.archiveNesting + 1) - 1)
             return try constantNode(value)
+        case .numberedConstant(let value, _): return try node(.constant(value), depth: depth)
         case .evaluatedObject: return ArchivedSelf([type(Kind.evaluatedObject)])
         case .anyKey: return ArchivedAnyKey([type(Kind.anyKey)])
         case .variable(let name): return ArchivedVariable([type(Kind.variable), ("NSVariable", .object(NSString(string: name)))])

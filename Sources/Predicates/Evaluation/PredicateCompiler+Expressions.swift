@@ -29,7 +29,7 @@ extension PredicateCompiler {
     /// Combines the compiled parts of an expression.
     private func combined(_ expression: ExpressionTree, _ parts: [Operand], _ clause: String) throws -> Operand {
         switch expression {
-        case .constant(let value): return .constant(resolved(value))
+        case .constant(let value), .numberedConstant(let value, _): return .constant(resolved(value))
         case .evaluatedObject: return root
         case .variable(let name): return try variable(name, clause: clause)
         case .keyPath(let keys): return try path(keys[...], from: root, clause: clause)

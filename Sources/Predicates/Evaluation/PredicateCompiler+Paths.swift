@@ -145,24 +145,8 @@ extension PredicateCompiler {
         switch collection {
         case .slot, .value, .subject, .reference: throw unsupported("@count needs a collection", clause)
         case .subjects(_, _, .some(let count)): return count
-        case .subjects(_, let visit, nil):
-            return { subject in
-                var count: Int64 = 0
-                try visit(subject) { _ in
-                    count += 1
-                    return true
-                }
-                return .int64(count)
-            }
-        case .values(let visit):
-            return { subject in
-                var count: Int64 = 0
-                try visit(subject) { _ in
-                    count += 1
-                    return true
-                }
-                return .int64(count)
-            }
+        case .subjects(_, let visit, nil): return counter(of: visit)
+        case .values(let visit): return counter(of: visit)
         case .constant, .dynamic:
             let read = collection.scalar()
             return { subject in
@@ -175,6 +159,20 @@ extension PredicateCompiler {
                 }
                 return .int64(Int64(elements.count))
             }
+        }
+    }
+
+    /// Counts what a visitor visits.
+    private func counter<Element>(
+        of visit: @escaping (PredicateSubject, (Element) throws -> Bool) throws -> Void
+    ) -> ValueReader {
+        { subject in
+            var count: Int64 = 0
+            try visit(subject) { _ in
+                count += 1
+                return true
+            }
+            return .int64(count)
         }
     }
 

@@ -19,7 +19,8 @@ extension SlotLocation {
 // MARK: Packed values
 
 extension SlotLocation {
-    /// Returns the bytes of a packed value; nil where the slot contains the value.
+    /// The bytes of a packed value; nil where the value lies in the slot itself. Whoever packs values puts the bytes behind the slots, into memory of the
+    /// same owner, whom the caller keeps.
     @inline(__always) func packedBytes(_ subject: PredicateSubject) -> UnsafeBufferPointer<UInt8>? {
         guard isPackable, subject.slots.load(fromByteOffset: nullOffset &+ 8, as: UInt64.self) & nullMask != 0 else { return nil }
         let word = subject.slots.load(fromByteOffset: offset, as: UInt64.self)

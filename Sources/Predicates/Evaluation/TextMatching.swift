@@ -173,7 +173,7 @@ struct MatchPattern {
                 options: options.contains(.caseInsensitive) ? .caseInsensitive : [])
         } catch {
             throw InvalidPredicateError(
-                kind: .invalidPattern, message: "\(PropertyValue.quoted(pattern)) is not a regular expression, in the clause \(clause)")
+                kind: .invalidPattern, message: "\(pattern.quoted()) is not a regular expression, in the clause \(clause)")
         }
     }
 

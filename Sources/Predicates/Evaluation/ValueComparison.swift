@@ -88,7 +88,7 @@ extension PropertyValue {
         return result == .orderedSame ? ordered(0, right - whole) : result
     }
 
-    /// A binary number is compared as the shortest decimal that is read as it, so that 0.1 equals 0.1.
+    /// Compares a binary number as the shortest decimal that is read as it, so that 0.1 equals 0.1.
     private static func order(_ left: Decimal, _ right: Double) -> ComparisonResult? {
         if right.isNaN { return nil }
         if abs(right) > 1e120 { return right > 0 ? .orderedAscending : .orderedDescending }

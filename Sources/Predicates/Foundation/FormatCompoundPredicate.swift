@@ -82,7 +82,7 @@ public final class FormatCompoundPredicate: NSCompoundPredicate, EvaluatedPredic
     /// Evaluates the predicate with a plain value, a dictionary, or an object.
     ///
     /// - Parameters:
-    /// - object: The value of `SELF`.
+    ///   - object: The value of `SELF`.
     ///   - bindings: The values of the variables, by name.
     /// - Returns: Whether it matches.
     public override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {

@@ -58,7 +58,7 @@ public class FormatPredicate: NSPredicate, EvaluatedPredicate, NSSecureCoding {
     /// Evaluates the predicate with a plain value, a dictionary, or an object.
     ///
     /// - Parameters:
-    /// - object: The value of `SELF`.
+    ///   - object: The value of `SELF`.
     ///   - bindings: The values of the variables, by name.
     /// - Returns: Whether it matches.
     public override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {

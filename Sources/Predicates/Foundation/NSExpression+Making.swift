@@ -8,7 +8,6 @@ extension NSExpression {
     /// - Parameters:
     ///   - expressionFormat: The expression, such as `tracks.@sum.length / 60`.
     ///   - arguments: The arguments of the placeholders, in order.
-    ///   - arguments: What the placeholders stand for, in order.
     public convenience init(format expressionFormat: String, _ arguments: Any?...) {
         self.init(expressionFormat, arguments)
     }

@@ -16,7 +16,7 @@ extension NSExpression {
     /// The type of the expression.
     public var expressionType: ExpressionType {
         switch readTree {
-        case .constant: isWritten ? .aggregate : .constantValue
+        case .constant, .numberedConstant: isWritten ? .aggregate : .constantValue
         case .evaluatedObject: .evaluatedObject
         case .variable: .variable
         case .keyPath, .navigation: .keyPath

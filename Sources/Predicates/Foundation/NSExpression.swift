@@ -94,7 +94,7 @@ public final class NSExpression: NSObject, NSCopying, NSSecureCoding {
     /// Evaluates the expression, or throws.
     ///
     /// - Parameters:
-    ///  - object: The value of `SELF`: a plain value, a dictionary or an object.
+    ///   - object: The value of `SELF`: a plain value, a dictionary or an object.
     ///   - context: The values of variables by name, also passed to blocks.
     /// - Returns: The value; numbers as `NSNumber`, collections as arrays or sets.
     /// - Throws: ``InvalidPredicateError``.

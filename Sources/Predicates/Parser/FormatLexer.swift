@@ -5,7 +5,7 @@ struct FormatLexer {
     private let format: String
     private let bytes: [UInt8]
     private var index = 0
-    private let count = WorkCount.current
+    private let work = WorkCount.Running()
 
     init(format: String) {
         self.format = format
@@ -49,9 +49,7 @@ struct FormatLexer {
     }
 
     private func peek(_ distance: Int = 0) -> UInt8? {
-        #if DEBUG
-        count?.step(1)
-        #endif
+        work.step()
         return index + distance < bytes.count ? bytes[index + distance] : nil
     }
 

@@ -32,13 +32,12 @@ struct FormatParser {
     let tokens: [FormatToken]
     private(set) var index = 0
     private var openCount = 0
-    private var moves: OperandMoves?
+    private var moves = OperandMoves()
 
     init(format: String, arguments: [Any?]) throws {
         self.format = format
         self.arguments = FormatArguments(arguments)
         tokens = try FormatLexer.tokens(of: format)
-        moves = OperandMoves()
     }
 
     /// Parses a format as a predicate.
@@ -92,7 +91,7 @@ struct FormatParser {
     /// Consumes the next token and returns it.
     @discardableResult mutating func advance() -> FormatToken {
         defer { if index < tokens.count - 1 { index += 1 } }
-        moves?.step()
+        moves.step()
         return tokens[index]
     }
 
@@ -107,7 +106,7 @@ struct FormatParser {
     mutating func push(_ node: Node, height: Int = 1, from start: Int) throws {
         try checkHeight(height)
         operands.append(Operand(node: node, height: height, start: start, end: index))
-        moves?.count(operands, frames)
+        moves.count(operands, frames)
     }
 
     /// Opens a construct with a closing token.

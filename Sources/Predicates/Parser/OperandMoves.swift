@@ -1,35 +1,28 @@
 /// Detects copies of the lists that a parser works on, each of which costs as many steps as the list has elements.
 ///
-/// A growing list is moved rarely. A list with a second reference is copied at each change, which makes a parser quadratic without a
-/// visible loop.
+/// A list that grows moves seldom. One that somebody else holds as well moves at each change: that is how a parser becomes quadratic
+/// without a loop to show it. Nothing is noticed in release builds.
 struct OperandMoves {
-    private let counter: WorkCount
+    private let work = WorkCount.Running()
+    #if DEBUG
     private var operands: UnsafeRawPointer?
     private var frames: UnsafeRawPointer?
+    #endif
 
-    /// Nil when nothing is counted.
-    init?() {
+    /// Counts a word.
+    @inline(__always) func step() { work.step() }
+
+    /// Counts an operand, and what has moved since the last.
+    @inline(__always) mutating func count(_ operands: [FormatParser.Operand], _ frames: [FormatParser.Frame]) {
         #if DEBUG
-        guard let counter = WorkCount.current else { return nil }
-        self.counter = counter
-        #else
-        return nil
-        #endif
-    }
-
-    /// Counts a token.
-    func step() {
-        counter.step(1)
-    }
-
-    /// Counts an operand, and the copies since the last one.
-    mutating func count(_ operands: [FormatParser.Operand], _ frames: [FormatParser.Frame]) {
-        counter.step(1)
+        guard work.isCounting else { return }
+        work.step()
         let place = operands.withUnsafeBytes { $0.baseAddress }
-        if place != self.operands { counter.step(operands.count) }
+        if place != self.operands { work.step(operands.count) }
         self.operands = place
         let framePlace = frames.withUnsafeBytes { $0.baseAddress }
-        if framePlace != self.frames { counter.step(frames.count) }
+        if framePlace != self.frames { work.step(frames.count) }
         self.frames = framePlace
+        #endif
     }
 }

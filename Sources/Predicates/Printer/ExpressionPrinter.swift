@@ -12,7 +12,7 @@ extension ExpressionTree: CustomStringConvertible {
     func write(to text: inout String) {
         WorkCount.step()
         switch self {
-        case .constant(let value): value.writeLiteral(to: &text)
+        case .constant(let value), .numberedConstant(let value, _): value.writeLiteral(to: &text)
         case .evaluatedObject: text += "SELF"
         case .anyKey: text += "ANYKEY"
         case .variable(let name):
@@ -125,6 +125,7 @@ extension ExpressionTree: CustomStringConvertible {
         switch self {
         case .arithmetic, .setOperation, .assignment, .negated, .complement: true
         case .constant(.int64), .constant(.double), .constant(.decimal): true
+        case .numberedConstant(let value, _): ExpressionTree.constant(value).isNoBase
         default: false
         }
     }
@@ -176,13 +177,13 @@ extension PropertyValue {
         case .bool(let value): value ? "TRUE" : "FALSE"
         case .int64(let value): value.description
         case .double(let value) where value.isFinite: value.description
-        case .double(let value): "CAST(\(PropertyValue.quoted(value.description)), \"double\")"
-        case .decimal(let value): "CAST(\(PropertyValue.quoted(value.description)), \"NSDecimalNumber\")"
-        case .string(let value): PropertyValue.quoted(value)
+        case .double(let value): "CAST(\(value.description.quoted()), \"double\")"
+        case .decimal(let value): "CAST(\(value.description.quoted()), \"NSDecimalNumber\")"
+        case .string(let value): value.quoted()
         case .date(let value): "CAST(\(value.timeIntervalSinceReferenceDate), \"NSDate\")"
-        case .data(let value): "CAST(\(PropertyValue.quoted(value.base64EncodedString())), \"NSData\")"
-        case .uuid(let value): "CAST(\(PropertyValue.quoted(value.uuidString)), \"NSUUID\")"
-        case .url(let value): "CAST(\(PropertyValue.quoted(value.absoluteString)), \"NSURL\")"
+        case .data(let value): "CAST(\(value.base64EncodedString().quoted()), \"NSData\")"
+        case .uuid(let value): "CAST(\(value.uuidString.quoted()), \"NSUUID\")"
+        case .url(let value): "CAST(\(value.absoluteString.quoted()), \"NSURL\")"
         case .object(let reference): PropertyValue.describe(reference.object)
         case .array: ""
         case .set(let values): "{" + values.map(\.literal).sorted().joined(separator: ", ") + "}"
@@ -206,21 +207,5 @@ extension PropertyValue {
         case ("NSURL", .string(let text)): return URL(string: text).map(PropertyValue.url)
         default: return nil
         }
-    }
-
-    /// Returns a quoted string, with special characters escaped.
-    static func quoted(_ text: String) -> String {
-        var result = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": result += "\\\""
-            case "\\": result += "\\\\"
-            case "\n": result += "\\n"
-            case "\t": result += "\\t"
-            case "\r": result += "\\r"
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result + "\""
     }
 }

@@ -107,6 +107,7 @@ package struct PredicateShape {
             constants.append(value)
             details.append(detail)
             classify(value, detail, &key)
+        case .numberedConstant(let value, _): append(.constant(value), detail: detail)
         case .evaluatedObject: key.append(11)
         case .variable(let name):
             key.append(12)
@@ -217,21 +218,8 @@ extension ExpressionTree {
     }
 }
 
-/// A constant's number in a ``PredicateShape``, in place of the constant.
-package final class NumberedConstant: Sendable {
-    /// The index in ``PredicateShape/constants``.
-    package let number: Int
-    /// The constant of the translated query; other queries of the same shape have other values.
-    package let example: PropertyValue
-
-    init(_ number: Int, _ example: PropertyValue) {
-        self.number = number
-        self.example = example
-    }
-}
-
 extension PredicateTree {
-    /// Returns the tree with each constant replaced by its number, a ``NumberedConstant`` in a ``PropertyValue/object(_:)``.
+    /// The tree with a number for each constant: its place among ``PredicateShape/constants``.
     ///
     /// - Parameter next: The number of the first constant; becomes the number after the last.
     package func numberingConstants(from next: inout Int) -> PredicateTree {
@@ -250,31 +238,21 @@ extension PredicateTree {
 }
 
 extension ExpressionTree {
-    /// Returns the expression with each constant replaced by its number.
+    /// The expression with a number for each constant.
     ///
     /// - Parameter next: The number of the first constant; becomes the number after the last.
     package func numberingConstants(from next: inout Int) -> ExpressionTree {
         if case .constant(let value) = self {
             defer { next += 1 }
-            return .constant(.object(ObjectReference(NumberedConstant(next, value))))
+            return .numberedConstant(value, number: next)
         }
         return rebuilt(
             { $0.numberingConstants(from: &next) }, { condition, _ in condition.numberingConstants(from: &next) })
     }
 
-    /// The expression with numbers replaced by their constants.
-    package var withConstants: ExpressionTree {
-        if let constant = numberedConstant { return .constant(constant.example) }
-        return rebuilt({ $0.withConstants }, { condition, _ in condition.withConstants })
+    /// The expression without the numbers of its constants, to be compared with another.
+    package var withoutNumbers: ExpressionTree {
+        if case .numberedConstant(let value, _) = self { return .constant(value) }
+        return rebuilt({ $0.withoutNumbers }, { condition, _ in condition.rebuilt { $0.withoutNumbers } })
     }
-
-    /// The numbered constant, if the expression is one.
-    package var numberedConstant: NumberedConstant? {
-        if case .constant(.object(let reference)) = self { reference.object as? NumberedConstant } else { nil }
-    }
-}
-
-extension PredicateTree {
-    /// The tree with numbers replaced by their constants, for display.
-    package var withConstants: PredicateTree { rebuilt { $0.withConstants } }
 }

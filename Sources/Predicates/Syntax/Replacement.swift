@@ -22,7 +22,7 @@ extension ExpressionTree {
         _ part: (ExpressionTree) throws -> ExpressionTree, _ condition: (PredicateTree, _ variable: String?) throws -> PredicateTree
     ) rethrows -> ExpressionTree {
         switch self {
-        case .constant, .evaluatedObject, .variable, .keyPath, .anyKey: return self
+        case .constant, .numberedConstant, .evaluatedObject, .variable, .keyPath, .anyKey: return self
         case .navigation(let base, let keys): return try part(base).appending(keys)
         case .aggregate(let elements): return .aggregate(try elements.map(part))
         case .arithmetic(let operation, let left, let right): return .arithmetic(operation, try part(left), try part(right))

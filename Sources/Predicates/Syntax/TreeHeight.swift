@@ -17,7 +17,7 @@ extension ExpressionTree {
     func height(limit: Int) -> Int {
         guard limit > 0 else { return 1 }
         switch self {
-        case .constant(let value): return value.height(limit: limit)
+        case .constant(let value), .numberedConstant(let value, _): return value.height(limit: limit)
         case .subquery(let collection, _, let condition):
             return 1 + max(collection.height(limit: limit - 1), condition.height(limit: limit - 1))
         case .conditional(let condition, let value, let otherwise):
@@ -29,7 +29,7 @@ extension ExpressionTree {
     /// The direct subexpressions.
     var parts: [ExpressionTree] {
         switch self {
-        case .constant, .evaluatedObject, .variable, .keyPath, .anyKey: []
+        case .constant, .numberedConstant, .evaluatedObject, .variable, .keyPath, .anyKey: []
         case .navigation(let part, _), .negated(let part), .complement(let part), .cast(let part, _), .assignment(_, let part): [part]
         case .aggregate(let parts), .function(_, let parts), .block(_, let parts): parts
         case .arithmetic(_, let left, let right), .setOperation(_, let left, let right): [left, right]

@@ -30,7 +30,7 @@ final class WorkCount: Sendable {
     /// Counts steps of the running task.
     @inline(__always) static func step(_ steps: @autoclosure () -> Int = 1) {
         #if DEBUG
-        current?.step(steps())
+        current?.total.add(steps(), ordering: .relaxed)
         #endif
     }
 
@@ -41,8 +41,19 @@ final class WorkCount: Sendable {
         #endif
     }
 
-    /// Counts steps, for code that has read ``current`` before.
-    func step(_ steps: Int) {
-        total.add(steps, ordering: .relaxed)
+    /// What the running task counted with when this was made, for loops that would look it up at every step. Nothing in release builds.
+    struct Running {
+        #if DEBUG
+        private let count = WorkCount.current
+        /// Whether anybody counts.
+        var isCounting: Bool { count != nil }
+        #endif
+
+        /// Counts steps.
+        @inline(__always) func step(_ steps: @autoclosure () -> Int = 1) {
+            #if DEBUG
+            count?.total.add(steps(), ordering: .relaxed)
+            #endif
+        }
     }
 }

@@ -1,5 +1,10 @@
 public import Foundation
 
+/// Lets initializers in an extension create an instance of a subclass. Every `NSSortDescriptor` conforms; no other type should.
+public protocol SortDescriptorFactory {}
+
+extension NSSortDescriptor: SortDescriptorFactory {}
+
 extension SortDescriptorFactory where Self: NSSortDescriptor {
     /// Creates a descriptor that sorts by a key path, also one to an optional value.
     ///

@@ -4,16 +4,26 @@ public import Foundation
 // Foundation has these three nodes on Apple's platforms only; elsewhere `#Predicate` generates calls to missing functions. They are
 // declared here, so that a predicate that compares strings compiles wherever this module, or CoreData, is imported.
 
+/// A method of a text that takes another text and that `#Predicate` may call.
+public protocol PredicateTextMethod: Sendable {
+    /// What the method answers.
+    associatedtype Output
+    /// What the method is called.
+    static var name: String { get }
+    /// Calls the method as Foundation does on Apple's platforms.
+    static func call(_ root: some StringProtocol, _ other: some StringProtocol) -> Output
+}
+
 extension PredicateExpressions {
-    /// The node of `text.localizedStandardContains(other)` in `#Predicate`.
-    public struct StringLocalizedStandardContains<Root: PredicateExpression, Other: PredicateExpression>: PredicateExpression
+    /// A call of a method of a text with another text in `#Predicate`.
+    public struct TextMethodCall<Method: PredicateTextMethod, Root: PredicateExpression, Other: PredicateExpression>: PredicateExpression
     where Root.Output: StringProtocol, Other.Output: StringProtocol {
-        /// Whether the string contains the other.
-        public typealias Output = Bool
+        /// What the method answers.
+        public typealias Output = Method.Output
 
         /// The string.
         public let root: Root
-        /// The string to search for.
+        /// The other text.
         public let other: Other
 
         /// Creates a node.
@@ -22,90 +32,68 @@ extension PredicateExpressions {
             self.other = other
         }
 
-        /// Evaluates the node like Foundation on Apple's platforms.
-        public func evaluate(_ bindings: PredicateBindings) throws -> Bool {
-            try root.evaluate(bindings).localizedStandardContains(try other.evaluate(bindings))
+        /// Evaluates the node as Foundation does on Apple's platforms.
+        public func evaluate(_ bindings: PredicateBindings) throws -> Output {
+            Method.call(try root.evaluate(bindings), try other.evaluate(bindings))
         }
     }
 
-    /// Creates the node of `text.localizedStandardContains(other)`; called by `#Predicate`.
+    /// Whether a text contains another, as people see it.
+    public enum LocalizedStandardContains: PredicateTextMethod {
+        /// What the method is called.
+        public static var name: String { "localizedStandardContains" }
+        /// Whether the first text contains the second.
+        public static func call(_ root: some StringProtocol, _ other: some StringProtocol) -> Bool { root.localizedStandardContains(other) }
+    }
+
+    /// How texts lie to each other, whatever the case of their letters.
+    public enum CaseInsensitiveCompare: PredicateTextMethod {
+        /// What the method is called.
+        public static var name: String { "caseInsensitiveCompare" }
+        /// How the first text lies to the second.
+        public static func call(_ root: some StringProtocol, _ other: some StringProtocol) -> ComparisonResult {
+            root.caseInsensitiveCompare(other)
+        }
+    }
+
+    /// How texts lie to each other in the language of the user.
+    public enum LocalizedCompare: PredicateTextMethod {
+        /// What the method is called.
+        public static var name: String { "localizedCompare" }
+        /// How the first text lies to the second.
+        public static func call(_ root: some StringProtocol, _ other: some StringProtocol) -> ComparisonResult {
+            root.localizedCompare(other)
+        }
+    }
+
+    /// `text.localizedStandardContains(other)` in `#Predicate`.
+    public typealias StringLocalizedStandardContains<Root: PredicateExpression, Other: PredicateExpression> =
+        TextMethodCall<LocalizedStandardContains, Root, Other> where Root.Output: StringProtocol, Other.Output: StringProtocol
+    /// `text.caseInsensitiveCompare(other)` in `#Predicate`.
+    public typealias StringCaseInsensitiveCompare<Root: PredicateExpression, Other: PredicateExpression> =
+        TextMethodCall<CaseInsensitiveCompare, Root, Other> where Root.Output: StringProtocol, Other.Output: StringProtocol
+    /// `text.localizedCompare(other)` in `#Predicate`.
+    public typealias StringLocalizedCompare<Root: PredicateExpression, Other: PredicateExpression> =
+        TextMethodCall<LocalizedCompare, Root, Other> where Root.Output: StringProtocol, Other.Output: StringProtocol
+
+    /// What `#Predicate` calls for `text.localizedStandardContains(other)`.
     public static func build_localizedStandardContains<Root, Other>(
         _ root: Root, _ other: Other
-    ) -> StringLocalizedStandardContains<Root, Other> {
-        StringLocalizedStandardContains(root: root, other: other)
-    }
-
-    /// The node of `text.caseInsensitiveCompare(other)` in `#Predicate`.
-    public struct StringCaseInsensitiveCompare<Root: PredicateExpression, Other: PredicateExpression>: PredicateExpression
-    where Root.Output: StringProtocol, Other.Output: StringProtocol {
-        /// The order of the strings.
-        public typealias Output = ComparisonResult
-
-        /// The string.
-        public let root: Root
-        /// The string to compare with.
-        public let other: Other
-
-        /// Creates a node.
-        public init(root: Root, other: Other) {
-            self.root = root
-            self.other = other
-        }
-
-        /// Evaluates the node like Foundation on Apple's platforms.
-        public func evaluate(_ bindings: PredicateBindings) throws -> ComparisonResult {
-            try root.evaluate(bindings).caseInsensitiveCompare(try other.evaluate(bindings))
-        }
-    }
+    ) -> StringLocalizedStandardContains<Root, Other> { .init(root: root, other: other) }
 
     /// Creates the node of `text.caseInsensitiveCompare(other)`; called by `#Predicate`.
     public static func build_caseInsensitiveCompare<Root, Other>(
         _ root: Root, _ other: Other
-    ) -> StringCaseInsensitiveCompare<Root, Other> {
-        StringCaseInsensitiveCompare(root: root, other: other)
-    }
+    ) -> StringCaseInsensitiveCompare<Root, Other> { .init(root: root, other: other) }
 
-    /// The node of `text.localizedCompare(other)` in `#Predicate`.
-    public struct StringLocalizedCompare<Root: PredicateExpression, Other: PredicateExpression>: PredicateExpression
-    where Root.Output: StringProtocol, Other.Output: StringProtocol {
-        /// The order of the strings.
-        public typealias Output = ComparisonResult
-
-        /// The string.
-        public let root: Root
-        /// The string to compare with.
-        public let other: Other
-
-        /// Creates a node.
-        public init(root: Root, other: Other) {
-            self.root = root
-            self.other = other
-        }
-
-        /// Evaluates the node like Foundation on Apple's platforms.
-        public func evaluate(_ bindings: PredicateBindings) throws -> ComparisonResult {
-            try root.evaluate(bindings).localizedCompare(try other.evaluate(bindings))
-        }
-    }
-
-    /// Creates the node of `text.localizedCompare(other)`; called by `#Predicate`.
-    public static func build_localizedCompare<Root, Other>(_ root: Root, _ other: Other) -> StringLocalizedCompare<Root, Other> {
-        StringLocalizedCompare(root: root, other: other)
-    }
+    /// What `#Predicate` calls for `text.localizedCompare(other)`.
+    public static func build_localizedCompare<Root, Other>(
+        _ root: Root, _ other: Other
+    ) -> StringLocalizedCompare<Root, Other> { .init(root: root, other: other) }
 }
 
-extension PredicateExpressions.StringLocalizedStandardContains: Sendable where Root: Sendable, Other: Sendable {}
-extension PredicateExpressions.StringLocalizedStandardContains: Codable where Root: Codable, Other: Codable {}
-extension PredicateExpressions.StringLocalizedStandardContains: StandardPredicateExpression
-where Root: StandardPredicateExpression, Other: StandardPredicateExpression {}
-
-extension PredicateExpressions.StringCaseInsensitiveCompare: Sendable where Root: Sendable, Other: Sendable {}
-extension PredicateExpressions.StringCaseInsensitiveCompare: Codable where Root: Codable, Other: Codable {}
-extension PredicateExpressions.StringCaseInsensitiveCompare: StandardPredicateExpression
-where Root: StandardPredicateExpression, Other: StandardPredicateExpression {}
-
-extension PredicateExpressions.StringLocalizedCompare: Sendable where Root: Sendable, Other: Sendable {}
-extension PredicateExpressions.StringLocalizedCompare: Codable where Root: Codable, Other: Codable {}
-extension PredicateExpressions.StringLocalizedCompare: StandardPredicateExpression
+extension PredicateExpressions.TextMethodCall: Sendable where Root: Sendable, Other: Sendable {}
+extension PredicateExpressions.TextMethodCall: Codable where Root: Codable, Other: Codable {}
+extension PredicateExpressions.TextMethodCall: StandardPredicateExpression
 where Root: StandardPredicateExpression, Other: StandardPredicateExpression {}
 #endif

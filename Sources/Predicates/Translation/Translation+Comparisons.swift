@@ -58,10 +58,10 @@ extension PredicateTranslation {
     private func sameness<Left: PredicateExpression, Right: PredicateExpression>(
         _ left: Left, _ right: Right, wanted: Bool
     ) throws -> PredicateTree? {
-        guard let text = left as? any TextOrderExpression,
+        guard let text = left as? any TextMethodExpression,
             let result = try? right.evaluate(PredicateBindings()) as? ComparisonResult, result == .orderedSame
         else { return nil }
-        return try text.sameness(by: self).negated(!wanted)
+        return try text.sameness(by: self)?.negated(!wanted)
     }
 }
 

@@ -5,8 +5,7 @@ extension PredicateExpressions.SequenceStartsWith: TranslatableExpression, Writt
         guard Base.Output.self is any StringProtocol.Type, Prefix.Output.self is any StringProtocol.Type else {
             throw translation.failure(self, "only a text can be asked how it begins")
         }
-        let tree = PredicateTree.compare(try translation.expression(base), .beginsWith, try translation.expression(prefix))
-        return .predicate(tree.negated(negated))
+        return try translation.comparison(base, .beginsWith, prefix, negated: negated)
     }
 
     func written(by translation: PredicateTranslation) -> String {
@@ -19,8 +18,7 @@ extension PredicateExpressions.CollectionContainsCollection: TranslatableExpress
         guard Base.Output.self is any StringProtocol.Type, Other.Output.self is any StringProtocol.Type else {
             throw translation.failure(self, "only a text can be asked for a part of it")
         }
-        let tree = PredicateTree.compare(try translation.expression(base), .contains, try translation.expression(other))
-        return .predicate(tree.negated(negated))
+        return try translation.comparison(base, .contains, other, negated: negated)
     }
 
     func written(by translation: PredicateTranslation) -> String {
@@ -34,54 +32,77 @@ extension PredicateExpressions.StringContainsRegex: WrittenExpression {
     }
 }
 
-extension PredicateExpressions.StringLocalizedStandardContains: TranslatableExpression, WrittenExpression {
-    func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
-        let tree = PredicateTree.compare(
-            try translation.expression(root), .contains, try translation.expression(other),
-            options: [.caseInsensitive, .diacriticInsensitive, .localeSensitive])
-        return .predicate(tree.negated(negated))
-    }
-
-    func written(by translation: PredicateTranslation) -> String {
-        "\(translation.written(root)).localizedStandardContains(\(translation.written(other)))"
+extension PredicateTranslation {
+    /// A comparison of what two nodes become.
+    fileprivate func comparison(
+        _ left: some PredicateExpression, _ operation: PredicateComparison.Operator, _ right: some PredicateExpression,
+        options: PredicateComparison.Options = [], negated: Bool
+    ) throws -> Translated {
+        .predicate(PredicateTree.compare(try expression(left), operation, try expression(right), options: options).negated(negated))
     }
 }
 
-/// A node that compares the order of two strings.
+// MARK: Methods of text
+
+/// The methods of text that have a counterpart.
+enum TextMethod: String {
+    case localizedStandardContains
+    case caseInsensitiveCompare
+    case localizedCompare
+
+    /// How the counterpart compares texts.
+    fileprivate var options: PredicateComparison.Options {
+        switch self {
+        case .localizedStandardContains: [.caseInsensitive, .diacriticInsensitive, .localeSensitive]
+        case .caseInsensitiveCompare: .caseInsensitive
+        case .localizedCompare: .localeSensitive
+        }
+    }
+}
+
+/// A node that calls a method of a text with another text.
 ///
-/// Only equality has a counterpart: the language orders strings by code points, these methods by locale.
-protocol TextOrderExpression {
-    /// Returns the tree that matches exactly when the strings are equal.
-    func sameness(by translation: PredicateTranslation) throws -> PredicateTree
+/// Of how two texts lie to each other, only whether they are the same has a counterpart: the language orders text by code points, these methods
+/// as people do.
+protocol TextMethodExpression: TranslatableExpression, WrittenExpression, PredicateExpression {
+    associatedtype Root: PredicateExpression
+    associatedtype Other: PredicateExpression
+    var root: Root { get }
+    var other: Other { get }
+    /// What the method is called.
+    static var name: String { get }
 }
 
-/// The reason why the order of strings has no counterpart.
-private let onlySameness = "only == and != with ComparisonResult.orderedSame have one, as the language orders text by code points"
-
-extension PredicateExpressions.StringCaseInsensitiveCompare: TranslatableExpression, WrittenExpression, TextOrderExpression {
-    func sameness(by translation: PredicateTranslation) throws -> PredicateTree {
-        .compare(try translation.expression(root), .equal, try translation.expression(other), options: .caseInsensitive)
+extension TextMethodExpression {
+    func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
+        switch TextMethod(rawValue: Self.name) {
+        case .localizedStandardContains?:
+            return try translation.comparison(
+                root, .contains, other, options: TextMethod.localizedStandardContains.options, negated: negated)
+        case .caseInsensitiveCompare?, .localizedCompare?:
+            throw translation.failure(
+                self, "only == and != with ComparisonResult.orderedSame have one, as the language orders text by code points")
+        case nil: throw translation.failure(self, "the language has no such method")
+        }
     }
 
-    func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
-        throw translation.failure(self, onlySameness)
+    /// The tree that matches exactly when the texts are the same, of a method that says how they lie to each other.
+    func sameness(by translation: PredicateTranslation) throws -> PredicateTree? {
+        guard let method = TextMethod(rawValue: Self.name), method != .localizedStandardContains else { return nil }
+        return .compare(try translation.expression(root), .equal, try translation.expression(other), options: method.options)
     }
 
     func written(by translation: PredicateTranslation) -> String {
-        "\(translation.written(root)).caseInsensitiveCompare(\(translation.written(other)))"
+        "\(translation.written(root)).\(Self.name)(\(translation.written(other)))"
     }
 }
 
-extension PredicateExpressions.StringLocalizedCompare: TranslatableExpression, WrittenExpression, TextOrderExpression {
-    func sameness(by translation: PredicateTranslation) throws -> PredicateTree {
-        .compare(try translation.expression(root), .equal, try translation.expression(other), options: .localeSensitive)
-    }
-
-    func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
-        throw translation.failure(self, onlySameness)
-    }
-
-    func written(by translation: PredicateTranslation) -> String {
-        "\(translation.written(root)).localizedCompare(\(translation.written(other)))"
-    }
+#if canImport(Darwin)
+extension PredicateExpressions.StringLocalizedStandardContains: TextMethodExpression {
+    static var name: String { "localizedStandardContains" }
 }
+extension PredicateExpressions.StringCaseInsensitiveCompare: TextMethodExpression { static var name: String { "caseInsensitiveCompare" } }
+extension PredicateExpressions.StringLocalizedCompare: TextMethodExpression { static var name: String { "localizedCompare" } }
+#else
+extension PredicateExpressions.TextMethodCall: TextMethodExpression { static var name: String { Method.name } }
+#endif

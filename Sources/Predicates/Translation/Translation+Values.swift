@@ -83,12 +83,21 @@ extension PredicateExpressions.KeyPath: TranslatableExpression, WrittenExpressio
 
 // MARK: Casts
 
+extension PredicateTranslation {
+    /// What a cast that always succeeds becomes: its input.
+    fileprivate func cast<Input: PredicateExpression>(
+        _ input: Input, to desired: Any.Type, in node: some PredicateExpression
+    ) throws -> Translated {
+        guard CastRule(from: Input.Output.self, to: desired) != .decidedAtRunTime else {
+            throw failure(node, "only a cast that always succeeds is known to the language")
+        }
+        return .expression(try expression(input))
+    }
+}
+
 extension PredicateExpressions.ConditionalCast: TranslatableExpression, WrittenExpression {
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
-        guard CastRule(from: Input.Output.self, to: Desired.self) != .decidedAtRunTime else {
-            throw translation.failure(self, "only a cast that always succeeds is known to the language")
-        }
-        return .expression(try translation.expression(input))
+        try translation.cast(input, to: Desired.self, in: self)
     }
 
     func written(by translation: PredicateTranslation) -> String { "(\(translation.written(input)) as? \(Desired.self))" }
@@ -96,10 +105,7 @@ extension PredicateExpressions.ConditionalCast: TranslatableExpression, WrittenE
 
 extension PredicateExpressions.ForceCast: TranslatableExpression, WrittenExpression {
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
-        guard CastRule(from: Input.Output.self, to: Desired.self) != .decidedAtRunTime else {
-            throw translation.failure(self, "only a cast that always succeeds is known to the language")
-        }
-        return .expression(try translation.expression(input))
+        try translation.cast(input, to: Desired.self, in: self)
     }
 
     func written(by translation: PredicateTranslation) -> String { "(\(translation.written(input)) as! \(Desired.self))" }

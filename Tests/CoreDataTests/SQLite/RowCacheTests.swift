@@ -97,7 +97,7 @@ import Testing
         cache.remove(1, 1)
         cache.sweep()
         cache.collect()
-        #expect(slots.rowPrefix.pointee.version == 5)
+        #expect(SlotPointer(slots).prefix.pointee.version == 5)
         #expect(block != nil)
         reader.end()
         cache.collect()
@@ -164,7 +164,7 @@ import Testing
                     cursor.begin()
                     for key in stride(from: 0 as Int64, to: 2000, by: 100) {
                         if let slots = cursor.slots(1, key) {
-                            _ = slots.rowPrefix.pointee.version
+                            _ = SlotPointer(slots).prefix.pointee.version
                         } else {
                             let row = self.row(Int64(round))
                             withExtendedLifetime(row) { cursor.set(row.slots, 1, key) }

@@ -77,4 +77,21 @@ import Testing
         }
         #expect(try pad.texts("SELECT ZNAME, hex(ZVALUE) FROM ZTHING") == [["a", "00FF00"]])
     }
+
+    @Test func aTransformerMayAskForOthersWhenItIsMade() {
+        let name = NSValueTransformerName("CoreDataTests.ChainedTransformer")
+        #expect(ValueTransformer(forName: name) is ChainedTransformer)
+        #expect(ValueTransformer(forName: name) === ValueTransformer(forName: name))
+        ValueTransformer.setValueTransformer(nil, forName: name)
+    }
+}
+
+/// A transformer that uses another one.
+final class ChainedTransformer: ValueTransformer {
+    private let other: ValueTransformer?
+
+    required init() {
+        other = ValueTransformer(forName: .secureUnarchiveFromDataTransformerName)
+        super.init()
+    }
 }

@@ -177,4 +177,30 @@ struct ValueStoreTests {
             #expect(store.takeCalls() == ["save importer: +1 ~0 -0"])
         }
     }
+
+    @Test("A store that tracks history by the interface serves history requests: after a token, by author, and deletion")
+    func history() throws {
+        let (context, _) = try ValueStore.make()
+        try context.performAndWait {
+            for author in ["importer", "editor", "importer"] {
+                context.transactionAuthor = author
+                _ = Tag(context: context)
+                try context.save()
+            }
+            func transactions(_ request: NSPersistentHistoryChangeRequest) throws -> [NSPersistentHistoryTransaction] {
+                let result = try context.execute(request) as? NSPersistentHistoryResult
+                return try #require(result?.result as? [NSPersistentHistoryTransaction])
+            }
+            let all = try transactions(.fetchHistory(after: nil as NSPersistentHistoryToken?))
+            #expect(all.map(\.author) == ["importer", "editor", "importer"])
+            #expect(try transactions(.fetchHistory(after: all[0].token)).map(\.transactionNumber) == [2, 3])
+            let fetch = try #require(NSPersistentHistoryTransaction.fetchRequest)
+            fetch.predicate = NSPredicate(format: "author == 'editor'")
+            #expect(try transactions(.fetchHistory(withFetch: fetch)).map(\.transactionNumber) == [2])
+            let tags = try context.fetch(NSFetchRequest<Tag>(entityName: "Tag")).map(\.objectID)
+            #expect(Set(all.flatMap { $0.changes ?? [] }.map(\.changedObjectID)) == Set(tags))
+            _ = try context.execute(NSPersistentHistoryChangeRequest.deleteHistory(before: all[2].token))
+            #expect(try transactions(.fetchHistory(after: nil as NSPersistentHistoryToken?)).map(\.transactionNumber) == [3])
+        }
+    }
 }

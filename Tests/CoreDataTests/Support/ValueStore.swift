@@ -19,6 +19,8 @@ final class ValueStore: NSPersistentStore, StoreInterface, @unchecked Sendable {
         /// Entities whose changes are refused.
         var refused: Set<String> = []
         var savesAtomically = true
+        /// Saves that only inserted are complete here.
+        var transactions: [HistoryRecord] = []
         /// The options of the last query.
         var options = StoreRequestOptions()
     }
@@ -120,6 +122,13 @@ final class ValueStore: NSPersistentStore, StoreInterface, @unchecked Sendable {
                 state.order.removeAll { $0 == change.objectID }
             }
             if !isWhole { throw IncompleteSave(outcomes) }
+            state.transactions.append(
+                HistoryRecord(
+                    number: Int64(state.transactions.count + 1), storeID: identifier, timestamp: Date(), author: caller.author,
+                    contextName: caller.name, bundleID: nil, processID: nil,
+                    changes: changes.inserted.enumerated().map { index, change in
+                        HistoryRecord.Change(number: Int64(index + 1), objectID: change.objectID, type: .insert)
+                    }))
             return SaveOutcome()
         }
     }
@@ -140,5 +149,29 @@ final class ValueStore: NSPersistentStore, StoreInterface, @unchecked Sendable {
         let context = NSManagedObjectContext(.privateQueue)
         context.persistentStoreCoordinator = coordinator
         return (context, store as! ValueStore)
+    }
+}
+
+extension ValueStore: HistoryStore {
+    var keepsHistory: Bool { true }
+
+    func lastHistoryNumber() throws -> Int64? { state.withLock { $0.transactions.last?.number ?? 0 } }
+
+    func history(_ query: HistoryQuery) throws -> [HistoryRecord] {
+        state.withLock { $0.transactions }.filter { record in
+            switch query.boundary {
+            case .beginning: true
+            case .date(let date): record.timestamp > date
+            case .transaction(let number): record.number > number
+            }
+        }
+    }
+
+    func deleteHistory(before boundary: HistoryQuery.Boundary) throws -> Int {
+        state.withLock { state in
+            let count = state.transactions.count
+            if case .transaction(let number) = boundary { state.transactions.removeAll { $0.number < number } }
+            return count - state.transactions.count
+        }
     }
 }

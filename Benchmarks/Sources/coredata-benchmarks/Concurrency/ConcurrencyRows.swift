@@ -12,7 +12,7 @@ struct ConcurrencyRows {
     /// The number of rounds of rows that run for a fixed time, which need fewer rounds.
     var timedRounds: Int { min(harness.rounds, 5) }
 
-    /// Whether the variants of a side run.
+    /// Returns whether the variants of a side run.
     func runs(_ side: Benchmark.Side) -> Bool { harness.sides?.contains(side) ?? true }
 
     /// Runs the rows whose name the filter accepts, prints the results and returns them.

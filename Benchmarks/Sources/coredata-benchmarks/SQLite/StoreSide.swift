@@ -82,7 +82,7 @@ enum StoreSide {
         return sum
     }
 
-    /// The naive traversal, without prefetching.
+    /// Reads the documents of every folder without prefetching.
     static func walk(_ context: NSManagedObjectContext) throws -> Benchmark.Outcome {
         let folders = try context.fetch(NSFetchRequest<Folder>(entityName: "Folder"))
         var sum = 0

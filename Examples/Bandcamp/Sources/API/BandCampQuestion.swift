@@ -42,7 +42,7 @@ indirect enum BandCampQuestion {
         }
     }
 
-    /// Nil where the tree implies no request.
+    /// Returns the request for a tree; nil where it implies none.
     private static func question(_ tree: PredicateTree, _ entity: String) throws -> BandCampQuestion? {
         switch tree {
         case .false: .nothing
@@ -54,7 +54,7 @@ indirect enum BandCampQuestion {
         }
     }
 
-    /// An OR requires a request for every part.
+    /// Returns the request for an OR, which needs one for every part.
     private static func union(_ parts: [PredicateTree], _ entity: String) throws -> BandCampQuestion? {
         var questions: [BandCampQuestion] = []
         for part in parts {

@@ -7,7 +7,6 @@ internal import ExampleSupport
 ///
 /// The URL of the store is the base URL of the service. The store is read-only, and requests block the queue of the context that needs
 /// the answer.
-/// of the context that needs the answer.
 ///
 /// ```swift
 /// BandCampIS.register()

@@ -23,12 +23,12 @@ struct Answer: Sendable {
         return Answer(status: status, body: body, entityTag: "\"\(String(hash, radix: 16))\"")
     }
 
-    /// An error of Bandcamp's shape.
+    /// Returns an error in Bandcamp's format.
     static func error(_ message: String, status: Int) -> Answer {
         .json(["error": true, "error_message": .string(message)], status: status)
     }
 
-    /// A short answer without a body if the client already has this one.
+    /// Returns a short answer without a body if the client already has this one.
     func unlessUnchanged(since knownEntityTags: [String]) -> Answer {
         guard let entityTag, knownEntityTags.contains(entityTag) || knownEntityTags.contains("*") else { return self }
         return Answer(status: 304, body: Data(), entityTag: entityTag)

@@ -13,14 +13,14 @@ extension NSManagedObjectContext {
     public func fetch<ResultType>(
         _ request: NSFetchRequest<ResultType>, isolation: isolated (any Actor)? = #isolation
     ) async throws -> [ResultType] {
-        let request = Handover(request)
+        let request = Handover(request, on: self)
         return try await fetched(request).value
     }
 
-    private func fetched<ResultType>(_ request: Handover<NSFetchRequest<ResultType>>) async throws -> Handover<[ResultType]> {
+    private func fetched<ResultType>(_ request: Handover<NSFetchRequest<ResultType>>) async throws -> Transfer<[ResultType]> {
         try Task.checkCancellation()
-        let query = try await perform { Handover(try self.checkedQuery(for: request.value)) }
-        return try await results(of: query.value)
+        let query = try await perform { try self.checkedQuery(for: request.value) }
+        return try await results(of: query)
     }
 
     /// Converts a request to a query, and throws the errors of earlier reads first. Call it on the context's queue.
@@ -30,17 +30,17 @@ extension NSManagedObjectContext {
     }
 
     /// Returns the results of a query in the form that the query names.
-    func results<ResultType>(of query: StoreQuery) async throws -> Handover<[ResultType]> {
+    func results<ResultType>(of query: StoreQuery) async throws -> Transfer<[ResultType]> {
         switch query.resultType {
         case .managedObjectResultType:
             let objects = try await objects(of: query)
-            return Handover(try cast(objects.value, for: query.entity))
+            return Transfer(try cast(objects.givenToCaller(), for: query.entity))
         case .managedObjectIDResultType:
-            return Handover(try cast(try await ids(of: query)))
+            return Transfer(try cast(try await ids(of: query)))
         case .countResultType:
-            return Handover(try cast([NSNumber(value: try await count(of: query))]))
+            return Transfer(try cast([NSNumber(value: try await count(of: query))]))
         default:
-            return Handover(try cast(try await dictionaries(of: query).elements))
+            return Transfer(try cast(try await dictionaries(of: query).elements))
         }
     }
 
@@ -72,7 +72,7 @@ extension NSManagedObjectContext {
         for _ in 0..<3 {
             let fetch = try await perform { try self.begin(query) }
             let answers = try await answers(to: fetch.sent, fetch.questions)
-            let objects = try await perform { try self.complete(query, fetch, answers).map { Handover($0) } }
+            let objects = try await perform { try self.complete(query, fetch, answers).map { Handover($0, on: self) } }
             guard let objects else { continue }
             if let questions = fetch.questions {
                 try await settleFaults(objects, of: query, questions)
@@ -80,7 +80,7 @@ extension NSManagedObjectContext {
             }
             return objects
         }
-        return try await perform { Handover(try self.fetchObjects(query)) }
+        return try await perform { Handover(try self.fetchObjects(query), on: self) }
     }
 
     private func answers(to query: StoreQuery, _ questions: StoreQuestions?) async throws -> [StoreAnswer] {
@@ -119,13 +119,13 @@ extension NSManagedObjectContext {
     private func settleFaults(_ objects: Handover<[NSManagedObject]>, of query: StoreQuery, _ questions: StoreQuestions) async throws {
         let isFulfilled = !query.returnsObjectsAsFaults && query.includesPropertyValues && query.fetchBatchSize <= 0
         guard isFulfilled || query.shouldRefreshRefetchedObjects else { return }
-        let wanted = await perform {
+        let (wanted, ids) = await perform {
             let refetched = query.shouldRefreshRefetchedObjects ? objects.value.filter { !$0.isFault && !$0.isInserted } : []
             for object in refetched { self.source.forgetRow(of: object.objectID) }
             let faults = isFulfilled && self.source.batchesFaults ? objects.value.filter { $0.isFault && !$0.isInserted } : []
-            return Handover((refetched: refetched, faults: faults, ids: (refetched + faults).map(\.objectID)))
+            return (Handover((refetched: refetched, faults: faults), on: self), (refetched + faults).map(\.objectID))
         }
-        let rows = try await questions.rows(for: wanted.value.ids)
+        let rows = try await questions.rows(for: ids)
         try await perform {
             try self.fulfill(wanted.value.faults, from: rows)
             self.refreshRefetched(wanted.value.refetched, isRemote: false)
@@ -147,7 +147,7 @@ extension NSManagedObjectContext {
             let ids = try await plainAnswer(fetch, query) { (answer: StoreAnswer) -> [NSManagedObjectID]? in
                 switch answer {
                 case .ids(let ids): ids
-                case .rows(let rows): rows.map { $0.objectID.unsafelyUnwrapped }
+                case .rows(let rows): rows.map { $0.knownObjectID }
                 case .objects(let objects): objects.elements.map(\.objectID)
                 case .dictionaries, .count: nil
                 }
@@ -174,15 +174,15 @@ extension NSManagedObjectContext {
             }
             if let count { return count }
         }
-        return try await objects(of: query.with(resultType: .managedObjectResultType).sorted(by: [])).value.count
+        return try await objects(of: query.with(resultType: .managedObjectResultType).sorted(by: [])).givenToCaller().count
     }
 
     /// Fetches the dictionaries of a query from the saved values.
     func dictionaries(of query: StoreQuery) async throws -> StoreDictionaries {
         let fetch = try await perform { try self.begin(query) }
         let answers = try await answers(to: query, fetch.questions)
-        let answer = try await perform { Handover(try self.joined(answers, to: query)) }
-        guard case .dictionaries(let dictionaries) = answer.value else { throw unexpectedAnswer(query, wanted: "dictionaries") }
+        let answer = try await perform { try self.joined(answers, to: query) }
+        guard case .dictionaries(let dictionaries) = answer else { throw unexpectedAnswer(query, wanted: "dictionaries") }
         return dictionaries
     }
 
@@ -190,15 +190,15 @@ extension NSManagedObjectContext {
     private func plainAnswer<Result>(
         _ fetch: OngoingFetch, _ query: StoreQuery, _ read: @escaping (StoreAnswer) -> Result?
     ) async throws -> Result? {
-        let read = Handover(read)
+        let read = Handover(read, on: self)
         let answers = try await answers(to: fetch.sent, fetch.questions)
-        let result: Handover<Result?> = try await perform {
+        let result: Transfer<Result?> = try await perform {
             self.processPendingChanges()
-            if try PendingChanges(in: self, for: query, since: fetch.mark) != nil { return Handover(nil) }
+            if try PendingChanges(in: self, for: query, since: fetch.mark) != nil { return Transfer(nil) }
             guard let result = read.value(try self.joined(answers, to: query)) else {
                 throw self.unexpectedAnswer(query, wanted: "what it asks for")
             }
-            return Handover(result)
+            return Transfer(result)
         }
         return result.value
     }

@@ -7,7 +7,7 @@ extension NSManagedObjectContext {
     ///
     /// - Throws: The store's error, with the object unchanged; `CancellationError` when the task is cancelled.
     public func refresh(_ object: NSManagedObject, mergeChanges flag: Bool, isolation: isolated (any Actor)? = #isolation) async throws {
-        try await refresh(Handover([object]), mergeChanges: flag)
+        try await refresh(Handover([object], on: self), mergeChanges: flag)
     }
 
     /// Refreshes every object of the context like the synchronous `refreshAllObjects()` and keeps unsaved changes.
@@ -19,7 +19,7 @@ extension NSManagedObjectContext {
         try await inTurn {
             let changed = await self.perform {
                 self.processPendingChanges()
-                return Handover(self.registry.all.filter { $0.hasChanges && !$0.isInserted })
+                return Handover(self.registry.all.filter { $0.hasChanges && !$0.isInserted }, on: self)
             }
             try await self.prepareRefresh(changed)
             await self.perform { self.performRefreshAllObjects(isFresh: Set(changed.value.map(ObjectIdentifier.init))) }
@@ -28,7 +28,9 @@ extension NSManagedObjectContext {
 
     private func refresh(_ objects: Handover<[NSManagedObject]>, mergeChanges flag: Bool) async throws {
         try await inTurn {
-            let wanted = await self.perform { Handover(objects.value.filter { flag && !$0.isInserted && $0.registry === self.registry }) }
+            let wanted = await self.perform {
+                Handover(objects.value.filter { flag && !$0.isInserted && $0.registry === self.registry }, on: self)
+            }
             try await self.prepareRefresh(wanted)
             await self.perform {
                 for object in objects.value { self.performRefresh(object, mergeChanges: flag, isFresh: flag) }
@@ -55,13 +57,13 @@ extension NSManagedObjectContext {
 
     /// Loads the rows of objects into their stores' caches.
     func loadRows(of ids: [NSManagedObjectID]) async throws {
-        let faults = await perform { Handover(self.objects(with: ids).filter { $0.isFault && !$0.isInserted }) }
+        let faults = await perform { Handover(self.objects(with: ids).filter { $0.isFault && !$0.isInserted }, on: self) }
         if await perform({ faults.value.isEmpty }) { return }
         if let parent {
             let ids = await perform { faults.value.map(\.objectID) }
             try await parent.loadRows(of: ids)
             let rows = try await parent.perform {
-                Handover(try ids.map { try parent.rowForChild(of: parent.object(with: $0)) })
+                Transfer(try ids.map { try parent.rowForChild(of: parent.object(with: $0)) })
             }
             await perform {
                 for (object, row) in zip(faults.value, rows.value) { if object.isFault, let row { object.fulfillFault(with: row) } }

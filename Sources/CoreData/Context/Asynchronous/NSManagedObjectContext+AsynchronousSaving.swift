@@ -197,7 +197,7 @@ extension NSManagedObjectContext {
         announceSaved(changes, saved: here.inserted + here.updated + here.locked, deleted: here.deleted, sets)
     }
 
-    /// Whether the object is still registered with this context.
+    /// Returns whether the object is still registered with this context.
     private func isHere(_ object: NSManagedObject) -> Bool { object.registry === registry }
 
     /// Restores the changes of a failed save to its objects, under those made since.
@@ -260,7 +260,7 @@ extension NSManagedObjectContext {
         let all = Array(Set(ids))
         try await loadRows(of: all)
         for (name, ids) in byName {
-            let objects = await perform { Handover(self.objects(with: ids)) }
+            let objects = await perform { Handover(self.objects(with: ids), on: self) }
             try await load(objects, [[name]])
         }
     }

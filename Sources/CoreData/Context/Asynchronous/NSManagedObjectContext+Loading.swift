@@ -19,7 +19,7 @@ extension NSManagedObjectContext {
         _ objects: some Sequence<Object>, _ properties: PartialKeyPath<Object>..., isolation: isolated (any Actor)? = #isolation
     ) async throws {
         let names = try properties.map { try Self.names(of: $0) }
-        try await load(Handover(objects.map { $0 }), names)
+        try await load(Handover(objects.map { $0 }, on: self), names)
     }
 
     /// Loads the properties along key paths, such as `"tracks.artist"`, from many objects, with one query for each relationship of a
@@ -33,7 +33,8 @@ extension NSManagedObjectContext {
         _ objects: some Sequence<NSManagedObject>, _ keyPaths: String..., isolation: isolated (any Actor)? = #isolation
     ) async throws {
         try await load(
-            Handover(objects.map { $0 }), keyPaths.map { $0.split(separator: ".", omittingEmptySubsequences: false).map(String.init) })
+            Handover(objects.map { $0 }, on: self),
+            keyPaths.map { $0.split(separator: ".", omittingEmptySubsequences: false).map(String.init) })
     }
 
     fileprivate static func names(of keyPath: AnyKeyPath) throws -> [String] {
@@ -75,7 +76,7 @@ extension NSManagedObjectContext {
     ) async throws -> Handover<[NSManagedObject]> {
         let faults = try await perform {
             let owners = self.present(objects.value)
-            return Handover(try owners.filter { try $0.isFault && !$0.isInserted && $0.needsRow(for: name) })
+            return Handover(try owners.filter { try $0.isFault && !$0.isInserted && $0.needsRow(for: name) }, on: self)
         }
         let rows = try await questions.rows(for: await perform { faults.value.map(\.objectID) })
         let step = try await perform {
@@ -88,8 +89,8 @@ extension NSManagedObjectContext {
             related.merge(try await questions.related(by: relationship, from: ids)) { first, _ in first }
         }
         let answered = related
-        let targets = try await perform { Handover(try self.connect(name, step, answered)) }
-        let missing = await perform { Handover(targets.value.filter { $0.isFault && !$0.isInserted }) }
+        let targets = try await perform { Handover(try self.connect(name, step, answered), on: self) }
+        let missing = await perform { Handover(targets.value.filter { $0.isFault && !$0.isInserted }, on: self) }
         let targetRows = try await questions.rows(for: await perform { missing.value.map(\.objectID) })
         try await perform { try self.fulfill(missing.value, from: targetRows) }
         return targets
@@ -176,7 +177,7 @@ extension NSManagedObjectContext {
         let (owners, ids) = try await perform {
             let owners = self.present(objects.value)
             for owner in owners { _ = try owner.needsRow(for: name) }
-            return (Handover(owners), owners.filter { !$0.isInserted }.map(\.objectID))
+            return (Handover(owners, on: self), owners.filter { !$0.isInserted }.map(\.objectID))
         }
         let view = try await parent.view(of: ids, name)
         return try await perform {
@@ -196,7 +197,7 @@ extension NSManagedObjectContext {
             }
             for object in targets where object.isFault { if let row = view.rows[object.objectID] { object.fulfillFault(with: row) } }
             try self.throwPendingFaultError()
-            return Handover(targets)
+            return Handover(targets, on: self)
         }
     }
 
@@ -207,8 +208,8 @@ extension NSManagedObjectContext {
     }
 
     /// Loads a property of objects for a child.
-    private func view(of ids: [NSManagedObjectID], _ name: String) async throws -> Handover<View> {
-        let objects = await perform { Handover(self.objects(with: ids)) }
+    private func view(of ids: [NSManagedObjectID], _ name: String) async throws -> Transfer<View> {
+        let objects = await perform { Handover(self.objects(with: ids), on: self) }
         try await load(objects, [[name]])
         return try await perform {
             var view = View()
@@ -219,7 +220,7 @@ extension NSManagedObjectContext {
                 for other in object.related(relationship) { view.rows[other.objectID] = try self.rowForChild(of: other) }
             }
             try self.throwPendingFaultError()
-            return Handover(view)
+            return Transfer(view)
         }
     }
 
@@ -233,7 +234,7 @@ extension NSManagedObjectContext {
         default:
             let objects = try await parent.objects(of: query.with(resultType: .managedObjectResultType))
             let (ids, batch) = await parent.perform {
-                (objects.value.map(\.objectID), Handover(objects.value.contains { $0.batchNumber != 0 } ? objects.value : []))
+                (objects.value.map(\.objectID), Transfer(objects.value.contains { $0.batchNumber != 0 } ? objects.value : []))
             }
             await perform { self.parentSource?.deliver(batch.value) }
             return .ids(ids)
@@ -260,8 +261,9 @@ extension NSManagedObject {
     /// - Throws: Code 134060 for a key path that does not name a property, and for an object without a context; the store's error;
     ///   `CancellationError` when the task is cancelled.
     public func load(_ keyPaths: String..., isolation: isolated (any Actor)? = #isolation) async throws {
-        try await contextToLoad().load(
-            Handover([self]), keyPaths.map { $0.split(separator: ".", omittingEmptySubsequences: false).map(String.init) })
+        let context = try contextToLoad()
+        try await context.load(
+            Handover([self], on: context), keyPaths.map { $0.split(separator: ".", omittingEmptySubsequences: false).map(String.init) })
     }
 
     fileprivate func contextToLoad() throws -> NSManagedObjectContext {
@@ -303,6 +305,7 @@ extension NSFetchRequestResult where Self: NSManagedObject {
     /// - Throws: The errors of ``NSManagedObject/load(_:isolation:)``.
     public func load(_ properties: PartialKeyPath<Self>..., isolation: isolated (any Actor)? = #isolation) async throws {
         let names = try properties.map { try NSManagedObjectContext.names(of: $0) }
-        try await contextToLoad().load(Handover([self]), names)
+        let context = try contextToLoad()
+        try await context.load(Handover([self], on: context), names)
     }
 }

@@ -156,7 +156,7 @@ final class ParentSave: SaveWork, @unchecked Sendable {
         return await parent.perform { self.deliver() }
     }
 
-    /// The parent's queue may be waiting for the caller.
+    /// Saves on the parent's queue, which may be waiting for the caller.
     func sendAtOnce() -> SaveAnswer? { parent.performForChild { deliver() } }
 
     private func deliver() -> SaveAnswer? {

@@ -5,15 +5,17 @@ internal import Foundation
 /// Stores that load asynchronously are awaited. Other stores are queried on the queue of a private context, which subclasses of Apple's
 /// store classes receive; its ``NSManagedObjectContext/requestingContext`` is the context of the call. Results are kept in the stores'
 /// row caches at least until the call returns.
-// `lock` guards `background`, `kept` and `held`; the kept objects are only released.
+// What changes lies in a box with its lock; the kept objects are only released.
 final class StoreQuestions: @unchecked Sendable {
     private let context: NSManagedObjectContext
     private let coordinator: NSPersistentStoreCoordinator
     private let caller: StoreCaller
-    private let lock = NSLock()
-    private var background: NSManagedObjectContext?
-    private var kept: [NSManagedObject] = []
-    private var held: [(access: CachedAccess, ids: [NSManagedObjectID])] = []
+    private struct State {
+        var background: NSManagedObjectContext?
+        var kept: [NSManagedObject] = []
+        var held: [(access: CachedAccess, ids: [NSManagedObjectID])] = []
+    }
+    private let state = LockedBox(State())
 
     /// The rows that stores returned for objects.
     struct Rows {
@@ -33,7 +35,7 @@ final class StoreQuestions: @unchecked Sendable {
         caller = context.caller
     }
 
-    deinit { for (access, ids) in held { access.didUnregister(ids) } }
+    deinit { for (access, ids) in state.withLock({ $0.held }) { access.didUnregister(ids) } }
 
     // MARK: Fetches
 
@@ -184,10 +186,10 @@ final class StoreQuestions: @unchecked Sendable {
 
     private func hold(_ ids: [NSManagedObjectID], with access: CachedAccess) {
         access.didRegister(ids)
-        lock.withLock { held.append((access, ids)) }
+        state.withLock { $0.held.append((access, ids)) }
     }
 
-    private func keep(_ objects: [NSManagedObject]) { lock.withLock { kept += objects } }
+    private func keep(_ objects: [NSManagedObject]) { state.withLock { $0.kept += objects } }
 
     /// Runs `body` on the queue of the call's private context and suspends until it is done.
     ///
@@ -195,24 +197,24 @@ final class StoreQuestions: @unchecked Sendable {
     private func inBackground<Result>(_ body: @escaping (NSManagedObjectContext) throws -> Result) async throws -> Result {
         try Task.checkCancellation()
         let background = backgroundContext()
-        let body = Handover(body)
-        let result = try await background.perform { Handover(try body.value(background)) }
+        let body = Handover(body, on: background)
+        let result = try await background.perform { Transfer(try body.value(background)) }
         try Task.checkCancellation()
         return result.value
     }
 
     private func backgroundContext() -> NSManagedObjectContext {
-        lock.lock()
-        defer { lock.unlock() }
-        if let background { return background }
-        let made = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        made.persistentStoreCoordinator = coordinator
-        made.requester = context
-        made.stalenessInterval = caller.stalenessInterval
-        made.transactionAuthor = caller.author
-        made.name = caller.name
-        background = made
-        return made
+        state.withLock { state in
+            if let background = state.background { return background }
+            let made = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+            made.persistentStoreCoordinator = coordinator
+            made.requester = context
+            made.stalenessInterval = caller.stalenessInterval
+            made.transactionAuthor = caller.author
+            made.name = caller.name
+            state.background = made
+            return made
+        }
     }
 }
 

@@ -67,7 +67,7 @@ struct TakenObject {
         for list in lists { list.storage.takeBackSave() }
     }
 
-    /// Whether the object still uses the storage that the save was taken from.
+    /// Returns whether the object still uses the storage that the save was taken from.
     private func isCurrent(_ list: List) -> Bool {
         if case .toMany(let storage) = object.state(of: list.relationship) { storage === list.storage } else { false }
     }

@@ -249,7 +249,6 @@ public struct InverseDeclaration {
     /// - Parameters:
     ///   - keyPath: A key path of the destination class, which the compiler checks.
     ///   - name: The name of its property in the model.
-    ///   - name: The name of its property in the model.
     public static func to<Root: NSManagedObject>(_ keyPath: PartialKeyPath<Root>, _ name: String) -> InverseDeclaration {
         InverseDeclaration(inverse: .named(name, of: Root.self))
     }

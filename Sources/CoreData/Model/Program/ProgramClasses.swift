@@ -5,26 +5,21 @@ internal import Foundation
 ///
 /// Objective-C finds the class of `@objc(Album)` in any module by this name. Swift on other platforms finds a class only by module and
 /// name, so this lists the types of all modules, once, and only when a model names a class that is not found otherwise.
-// `lock` guards the list and the count it was made for.
-final class ProgramClasses: @unchecked Sendable {
+final class ProgramClasses: Sendable {
     static let shared = ProgramClasses()
 
-    private let lock = NSLock()
-    private var modulesByName: [String: [String]] = [:]
-    private var isListed = false
+    /// Module names by class name; nil before they are listed.
+    private let modulesByName = LockedBox<[String: [String]]?>(nil)
 
     /// Returns the names of the modules with a top-level class called `name`.
     func modules(withClass name: String) -> [String] {
-        lock.withLock {
-            listOnce()
-            return modulesByName[name] ?? []
-        }
+        modulesByName.withLock { Self.listed(&$0)[name] ?? [] }
     }
 
     /// Returns module and name of each class whose name begins with `prefix`.
     func names(beginningWith prefix: String) -> [String] {
-        lock.withLock {
-            listOnce()
+        modulesByName.withLock {
+            let modulesByName = Self.listed(&$0)
             return modulesByName.keys.filter { $0.hasPrefix(prefix) }.sorted().flatMap { name in
                 modulesByName[name]!.map { "\($0).\(name)" }
             }
@@ -41,18 +36,19 @@ final class ProgramClasses: @unchecked Sendable {
     }
 
     /// Makes the next use list the classes again, because the program may have loaded a library.
-    func forget() { lock.withLock { isListed = false } }
+    func forget() { modulesByName.withLock { $0 = nil } }
 
-    private func listOnce() {
-        guard !isListed else { return }
-        isListed = true
+    private static func listed(_ known: inout [String: [String]]?) -> [String: [String]] {
+        if let known { return known }
+        // It outlives the visit, in which its address is used.
         let list = List()
         coredata_visit_classes(
             { module, name, list in
                 guard let module, let name, let list else { return }
                 Unmanaged<List>.fromOpaque(list).takeUnretainedValue().add(module, name)
             }, Unmanaged.passUnretained(list).toOpaque())
-        modulesByName = list.modulesByName
+        known = list.modulesByName
+        return list.modulesByName
     }
 
     private final class List {

@@ -219,15 +219,11 @@ struct CompiledModelReader {
     private mutating func readRelationship(_ object: KeyedArchive.Object, _ place: String) throws -> NSRelationshipDescription {
         note(object, known: CompiledKeys.relationship)
         let relationship = NSRelationshipDescription()
-        let counts = [object.integer("NSMinCount") ?? 0, object.integer("NSMaxCount") ?? 0]
-        guard counts.allSatisfy({ (0...Int(Int32.max)).contains($0) }) else { throw malformed(place, "Its counts are out of range.") }
-        relationship.minCount = counts[0]
-        relationship.maxCount = counts[1]
         relationship.isOrdered = object.flag("NSIsOrdered")
-        guard let rule = NSDeleteRule(rawValue: UInt(exactly: object.integer("NSDeleteRule") ?? 1) ?? 9) else {
-            throw malformed(place, "There is no delete rule \(object.integer("NSDeleteRule") ?? 1).")
-        }
-        relationship.deleteRule = rule
+        let mistake = relationship.take(
+            minCount: object.integer("NSMinCount") ?? 0, maxCount: object.integer("NSMaxCount") ?? 0,
+            deleteRule: object.integer("NSDeleteRule"))
+        if let mistake { throw malformed(place, mistake) }
         let destination = object.object("NSDestinationEntity")?.text("NSEntityName") ?? object.text("_NSDestinationEntityName")
         assembly.add(
             ModelAssembly.Link(relationship: relationship, destination: destination, inverse: object.text("_NSInverseRelationshipName")))

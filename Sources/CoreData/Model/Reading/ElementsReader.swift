@@ -151,17 +151,12 @@ struct ElementsReader {
     private mutating func readRelationship(_ object: KeyedArchive.Object, _ place: String) throws -> NSRelationshipDescription {
         guard let values = values(object, "XD_PR_Stereotype") else { throw malformed(place, "It has no XD_PR_Stereotype.") }
         let relationship = NSRelationshipDescription()
-        let counts = [
-            values.integer("XD_PRK_minCount") ?? 0, values.integer("XD_PRK_maxCount") ?? (values.flag("XD_PRK_isToMany") ? 0 : 1),
-        ]
-        guard counts.allSatisfy({ (0...Int(Int32.max)).contains($0) }) else { throw malformed(place, "Its counts are out of range.") }
-        relationship.minCount = counts[0]
-        relationship.maxCount = counts[1]
         relationship.isOrdered = values.flag("XD_PRK_ordered")
-        guard let rule = NSDeleteRule(rawValue: UInt(exactly: values.integer("XD_PRK_deleteRule") ?? 1) ?? 9) else {
-            throw malformed(place, "There is no delete rule \(values.integer("XD_PRK_deleteRule") ?? 1).")
-        }
-        relationship.deleteRule = rule
+        let mistake = relationship.take(
+            minCount: values.integer("XD_PRK_minCount") ?? 0,
+            maxCount: values.integer("XD_PRK_maxCount") ?? (values.flag("XD_PRK_isToMany") ? 0 : 1),
+            deleteRule: values.integer("XD_PRK_deleteRule"))
+        if let mistake { throw malformed(place, mistake) }
         assembly.add(
             ModelAssembly.Link(
                 relationship: relationship, destination: values.object("XD_PRK_destination")?.text("_name"),

@@ -71,7 +71,7 @@ struct ModelFile {
         }
     }
 
-    /// A file whose name does not identify a model: `contents`, or saved data.
+    /// Opens a file whose name does not identify a model: `contents`, or saved data.
     private init(plainFile url: URL) throws {
         let start = try FileHandle(forReadingFrom: url).read(upToCount: 8) ?? Data()
         form = BinaryPropertyList.isOne(start) ? (url.lastPathComponent == "elements" ? .elements : .compiled) : .contents

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Predicates
+internal import TakenNames
 
 /// Chooses the Swift names of a model's entities and properties, and determines the inverses to be named.
 struct CodeFirstNames {
@@ -25,7 +26,7 @@ struct CodeFirstNames {
     /// Returns a type name that does not conflict with others.
     static func freeTypeName(_ wish: String) -> String {
         let name = identifier(wish)
-        return takenTypes.contains(name) || keywords.contains(name) ? name + "Object" : name
+        return takenTypes.contains(name) || TakenNames.keywords.contains(name) ? name + "Object" : name
     }
 
     func className(of entity: NSEntityDescription) -> String { classNames[ObjectIdentifier(entity)] ?? "?" }
@@ -54,11 +55,11 @@ struct CodeFirstNames {
     /// Returns the Swift name of a property, and its name in the model where it differs.
     static func swiftName(of name: String) -> (swift: String, model: String?) {
         let identifier = identifier(name)
-        if identifier != name || ModelWarnings.reservedNames.contains(name) || impossibleNames.contains(name) {
-            let other = ModelWarnings.reservedNames.contains(identifier) || impossibleNames.contains(identifier) || identifier == name
+        if identifier != name || TakenNames.impossible.contains(name) {
+            let other = TakenNames.impossible.contains(identifier) || identifier == name
             return (other ? "\(identifier)Value" : identifier, name)
         }
-        return (keywords.contains(name) ? "`\(name)`" : name, nil)
+        return (TakenNames.keywords.contains(name) ? "`\(name)`" : name, nil)
     }
 
     /// Returns a valid Swift identifier for a name.
@@ -68,22 +69,7 @@ struct CodeFirstNames {
         return result == "_" ? "__" : result
     }
 
-    /// The names that a property of a managed object must not have, even in backticks.
-    private static let impossibleNames: Set<String> = [
-        "self", "Self", "Type", "Protocol", "init", "isEqual", "hashValue", "entityDeclaration",
-    ]
-
-    static let keywords: Set<String> = [
-        "associatedtype", "class", "deinit", "enum", "extension", "fileprivate", "func", "import", "init", "inout", "internal", "let",
-        "open",
-        "operator", "private", "precedencegroup", "protocol", "public", "rethrows", "static", "struct", "subscript", "typealias", "var",
-        "break",
-        "case", "catch", "continue", "default", "defer", "do", "else", "fallthrough", "for", "guard", "if", "in", "repeat", "return",
-        "throw",
-        "switch", "where", "while", "Any", "as", "await", "false", "is", "nil", "self", "Self", "super", "throws", "true", "try",
-    ]
-
-    /// The types that the generated source or every source uses, and that a class must not shadow.
+    /// Types that the written source uses, or that every source does: a class of their name would take their place.
     private static let takenTypes: Set<String> = [
         "Any", "AnyObject", "Array", "Attribute", "AttributeOption", "Bool", "Character", "Composite", "CompositeElements", "Data", "Date",
         "Decimal", "Dictionary", "Double", "Element", "EntityDeclaration", "EntityOption", "Error", "FetchedProperty", "Float",

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Predicates
+internal import TakenNames
 
 /// Writes the declarations of attributes and requests, and the arguments common to all properties.
 enum CodeFirstText {
@@ -142,7 +143,7 @@ enum CodeFirstText {
     /// Returns whether a class name is also the name of a Swift type: `Mood`, `Module.Mood`, `[String]`, `[String: Int]`.
     private static func isTypeName(_ name: String) -> Bool {
         name.first.map { $0.isLetter || $0 == "[" } == true && name.allSatisfy { $0.isLetter || $0.isNumber || "._[]: ".contains($0) }
-            && name.count { $0 == "[" } == name.count { $0 == "]" } && !name.hasSuffix(".") && !CodeFirstNames.keywords.contains(name)
+            && name.count { $0 == "[" } == name.count { $0 == "]" } && !name.hasSuffix(".") && !TakenNames.keywords.contains(name)
     }
 
     private static func flags(of attribute: NSAttributeDescription, _ options: inout [String]) {

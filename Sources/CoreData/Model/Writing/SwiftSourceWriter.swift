@@ -88,21 +88,7 @@ struct SwiftSourceWriter {
         return candidate
     }
 
-    static func literal(_ text: String) -> String {
-        var result = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": result += "\\\""
-            case "\\": result += "\\\\"
-            case "\n": result += "\\n"
-            case "\r": result += "\\r"
-            case "\t": result += "\\t"
-            case "\0"..."\u{1F}", "\u{7F}", "\u{2028}", "\u{2029}", "\u{FEFF}": result += "\\u{\(String(scalar.value, radix: 16))}"
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result + "\""
-    }
+    static func literal(_ text: String) -> String { text.quoted(escapesInvisible: true) }
 
     static func literal(_ texts: [String: String]) -> String {
         if texts.isEmpty { return "[:]" }

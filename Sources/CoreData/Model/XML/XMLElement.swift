@@ -1,11 +1,9 @@
 internal import Foundation
+internal import Predicates
 
 /// An element of an XML document: its name, its attributes in order, and its content.
 struct XMLElement: Hashable, Sendable {
-    struct Attribute: Hashable, Sendable {
-        let name: String
-        let value: String
-    }
+    typealias Attribute = XMLAttribute
 
     let name: String
     var attributes: [Attribute] = []

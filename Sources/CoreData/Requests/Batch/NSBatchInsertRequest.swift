@@ -25,6 +25,8 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest, ExecutableBatchReques
     open var entityName: String { entity?.name ?? givenName ?? "" }
     /// The entity; nil until the request is executed if it was created with a name.
     open internal(set) var entity: NSEntityDescription?
+    /// The entity of a request that is being executed.
+    final var knownEntity: NSEntityDescription { entity.known("the context has looked it up before the request went further") }
     private var givenName: String?
     /// The values of the rows, by attribute name. `NSNull` stands for nil.
     open var objectsToInsert: [[String: Any]]?

@@ -89,7 +89,7 @@ extension IncrementalInterface: ConflictFinding {
         return store.cache.isDeleted(id) ? .deleted : .unknown
     }
 
-    /// The store itself checks uniqueness.
+    /// Returns no rows, because the store itself checks uniqueness.
     func holders(of constraint: UniquenessConstraint, _ key: [PropertyValue]) throws -> [Row] { [] }
 }
 

@@ -6,15 +6,17 @@ public import Foundation
 /// ``NSIncrementalStore/newValue(forRelationship:forObjectWith:with:)``; an omitted attribute is nil.
 ///
 /// Source: [NSIncrementalStoreNode](https://developer.apple.com/documentation/coredata/nsincrementalstorenode).
-// `lock` guards `values` and the version.
+// What changes lies in a box with its lock.
 open class NSIncrementalStoreNode: NSObject, @unchecked Sendable {
     /// The ID of the object.
     public let objectID: NSManagedObjectID
 
-    private let lock = NSLock()
-    private var values: [String: Any]
-    private var versionNumber: UInt64
-    private var row: Row?
+    private struct State {
+        var values: [String: Any]
+        var version: UInt64
+        var row: Row?
+    }
+    private let state: LockedBox<State>
 
     /// Creates a node.
     ///
@@ -24,43 +26,37 @@ open class NSIncrementalStoreNode: NSObject, @unchecked Sendable {
     ///   - version: The version number, which the store increments at each save of the object.
     public init(objectID: NSManagedObjectID, withValues values: [String: Any], version: UInt64) {
         self.objectID = objectID
-        self.values = values
-        versionNumber = version
+        state = LockedBox(State(values: values, version: version))
     }
 
     /// The version of the values.
-    open var version: UInt64 { lock.withLock { versionNumber } }
+    open var version: UInt64 { state.withLock { $0.version } }
 
     /// Replaces the values after the object was saved or read again. Loaded objects keep their values until they are refreshed.
     open func update(withValues values: [String: Any], version: UInt64) {
-        lock.withLock {
-            self.values = values
-            versionNumber = version
-            row = nil
-        }
+        state.withLock { $0 = State(values: values, version: version) }
     }
 
     /// Returns the value of a property; nil where the node has none.
-    open func value(for prop: NSPropertyDescription) -> Any? { lock.withLock { values[prop.name] } }
+    open func value(for prop: NSPropertyDescription) -> Any? { state.withLock { $0.values[prop.name] } }
 
     /// Returns the node as a row.
     ///
     /// - Throws: A sentence that names the value that the entity cannot hold.
     func makeRow() throws -> Row {
-        try lock.withLock {
-            if let row { return row }
-            let row = try Row.make(values, entity: objectID.owningEntity, objectID: objectID, version: Int64(clamping: versionNumber))
-            self.row = row
+        try state.withLock { state in
+            if let row = state.row { return row }
+            let row = try Row.make(
+                state.values, entity: objectID.owningEntity, objectID: objectID, version: Int64(clamping: state.version))
+            state.row = row
             return row
         }
     }
 
     /// Takes the row of a save.
     func adopt(_ saved: Row) {
-        lock.withLock {
-            row = saved
-            versionNumber = UInt64(clamping: saved.version)
-            values = saved.dictionary(of: objectID.owningEntity)
+        state.withLock {
+            $0 = State(values: saved.dictionary(of: objectID.owningEntity), version: UInt64(clamping: saved.version), row: saved)
         }
     }
 }

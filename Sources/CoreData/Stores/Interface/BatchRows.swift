@@ -16,8 +16,8 @@ struct BatchRows {
 
     init(_ request: NSBatchInsertRequest) {
         self.request = request
-        entity = request.entity.unsafelyUnwrapped
-        frozen = entity.frozen.unsafelyUnwrapped
+        entity = request.knownEntity
+        frozen = entity.frozenParts
     }
 
     func made() throws -> [BatchRow] {
@@ -141,7 +141,7 @@ struct BatchAssignment {
     /// - Throws: An error for a key that is not an attribute, a constant that its attribute cannot hold, or an expression that cannot be
     ///   evaluated.
     static func all(of request: NSBatchUpdateRequest, _ schema: RowSchema) throws -> [BatchAssignment] {
-        let entity = request.entity.unsafelyUnwrapped
+        let entity = request.knownEntity
         return try (request.propertiesToUpdate ?? [:]).map { key, value in
             let name = (key.base as? NSPropertyDescription)?.name ?? key.base as? String ?? "\(key.base)"
             let attribute = try BatchRows.attribute(name, of: entity)

@@ -42,7 +42,7 @@ protocol RowAccess: AnyObject {
 }
 
 extension RowAccess {
-    /// The rows of most stores are complete.
+    /// Returns the rows of the objects, because those of most stores are complete.
     func loadValues(of properties: [NSPropertyDescription], for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> [Row] {
         try ids.compactMap { try row(for: $0, for: caller) }
     }

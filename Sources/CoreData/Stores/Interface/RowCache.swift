@@ -3,14 +3,14 @@ internal import Foundation
 /// Caches the rows of a store's objects and the lists of their relationships, for as long as a context has the objects.
 ///
 /// It serves further contexts without a query, and knows what other contexts have saved.
-// `lock` guards `entries`.
+// Everything lies in a box with its lock; nodes have locks of their own.
 final class RowCache: @unchecked Sendable {
     /// The source of a row: the row itself, or the node of an incremental store, which the store may update.
-    private enum Content {
+    enum Content {
         case row(Row)
         case node(NSIncrementalStoreNode)
     }
-    private struct Entry {
+    struct Entry {
         var content: Content?
         /// The time at which the content was loaded, in nanoseconds of the system's uptime.
         var time: UInt64 = 0
@@ -24,8 +24,7 @@ final class RowCache: @unchecked Sendable {
         var saveTime: UInt64 = 0
     }
 
-    private let lock = NSLock()
-    private var entries: [NSManagedObjectID: Entry] = [:]
+    let entries = LockedBox<[NSManagedObjectID: Entry]>([:])
 
     /// The current time of the cache.
     static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
@@ -37,7 +36,7 @@ final class RowCache: @unchecked Sendable {
     // MARK: Rows
 
     private func content(for id: NSManagedObjectID, notOlderThan age: TimeInterval) -> Content? {
-        lock.withLock {
+        entries.withLock { entries in
             guard let entry = entries[id], let content = entry.content, Self.isFresh(entry.time, age) else { return nil }
             return content
         }
@@ -55,7 +54,7 @@ final class RowCache: @unchecked Sendable {
 
     /// Returns the objects that have no row of at most an age.
     func withoutRow(_ ids: [NSManagedObjectID], notOlderThan age: TimeInterval) -> [NSManagedObjectID] {
-        lock.withLock {
+        entries.withLock { entries in
             ids.filter { id in
                 guard let entry = entries[id], entry.content != nil else { return true }
                 return !Self.isFresh(entry.time, age)
@@ -68,7 +67,8 @@ final class RowCache: @unchecked Sendable {
     /// - Parameter asked: The time of the query. A row that a context has saved since is newer and kept.
     /// - Returns: The cached row: unknown values of the new row are taken from the previous one of the same version.
     func setRow(_ row: Row, of id: NSManagedObjectID, asked: UInt64 = .max) -> Row {
-        lock.withLock {
+        defer { checkInvariants() }
+        return entries.withLock { entries in
             var entry = entries[id] ?? Entry()
             if entry.saveTime >= asked {
                 if case .row(let saved)? = entry.content { return saved }
@@ -85,7 +85,8 @@ final class RowCache: @unchecked Sendable {
     }
 
     func setNode(_ node: NSIncrementalStoreNode) {
-        lock.withLock {
+        defer { checkInvariants() }
+        entries.withLock { entries in
             var entry = entries[node.objectID] ?? Entry()
             entry.content = .node(node)
             entry.time = Self.now
@@ -95,12 +96,12 @@ final class RowCache: @unchecked Sendable {
     }
 
     /// Returns whether a context has deleted the object.
-    func isDeleted(_ id: NSManagedObjectID) -> Bool { lock.withLock { entries[id]?.isDeleted ?? false } }
+    func isDeleted(_ id: NSManagedObjectID) -> Bool { entries.withLock { entries in entries[id]?.isDeleted ?? false } }
 
     // MARK: Relationships
 
     func related(_ name: String, of id: NSManagedObjectID, notOlderThan age: TimeInterval = -1) -> [NSManagedObjectID]? {
-        lock.withLock {
+        entries.withLock { entries in
             guard let known = entries[id]?.related[name], Self.isFresh(known.time, age) else { return nil }
             return known.ids
         }
@@ -108,7 +109,8 @@ final class RowCache: @unchecked Sendable {
 
     /// Caches the IDs of a relationship, unless a context has saved the object since the query.
     func setRelated(_ ids: [NSManagedObjectID], _ name: String, of id: NSManagedObjectID, asked: UInt64 = .max) {
-        lock.withLock {
+        defer { checkInvariants() }
+        entries.withLock { entries in
             if let entry = entries[id], entry.saveTime >= asked { return }
             entries[id, default: Entry()].related[name] = (ids, Self.now)
         }
@@ -120,7 +122,8 @@ final class RowCache: @unchecked Sendable {
     ///
     /// - Parameter makesNode: Whether to create a node where nothing was cached.
     func didSave(_ row: Row, of id: NSManagedObjectID, changed relationships: [String], makesNode: Bool = false) {
-        lock.withLock {
+        defer { checkInvariants() }
+        entries.withLock { entries in
             var entry = entries[id] ?? Entry()
             entry.isDeleted = false
             for name in relationships { entry.related[name] = nil }
@@ -140,7 +143,7 @@ final class RowCache: @unchecked Sendable {
 
     /// Forgets an object, so that the store is queried again.
     func forget(_ id: NSManagedObjectID) {
-        lock.withLock {
+        entries.withLock { entries in
             entries[id]?.content = nil
             entries[id]?.related = [:]
         }
@@ -148,7 +151,7 @@ final class RowCache: @unchecked Sendable {
 
     /// Forgets everything, so that the store is queried again.
     func forgetAll() {
-        lock.withLock {
+        entries.withLock { entries in
             for id in entries.keys {
                 entries[id]?.content = nil
                 entries[id]?.related = [:]
@@ -158,19 +161,23 @@ final class RowCache: @unchecked Sendable {
 
     /// Marks an object as deleted, so that saves of other contexts that have it meet a conflict.
     func didDelete(_ id: NSManagedObjectID) {
-        lock.withLock { entries[id] = entries[id].map { Entry(holders: $0.holders, isDeleted: true, saveTime: Self.now) } }
+        defer { checkInvariants() }
+        entries.withLock { entries in entries[id] = entries[id].map { Entry(holders: $0.holders, isDeleted: true, saveTime: Self.now) } }
     }
 
     // MARK: Registered objects
 
     func retain(_ ids: [NSManagedObjectID]) {
-        lock.withLock { for id in ids { entries[id, default: Entry()].holders += 1 } }
+        defer { checkInvariants() }
+        entries.withLock { entries in for id in ids { entries[id, default: Entry()].holders += 1 } }
     }
 
     func release(_ ids: [NSManagedObjectID]) {
-        lock.withLock {
+        defer { checkInvariants() }
+        entries.withLock { entries in
             for id in ids {
                 guard var entry = entries[id] else { continue }
+                InternalChecks.require(entry.holders > 0, "a context gives \(id) up, which none has")
                 entry.holders -= 1
                 entries[id] = entry.holders > 0 ? entry : nil
             }

@@ -50,7 +50,7 @@ struct RowPages {
 
     /// Returns the slots of a row without counting a reference to its block.
     @inline(__always) private func slots(_ rows: UnsafeBufferPointer<Row?>, _ index: Int) -> UnsafeMutableRawPointer? {
-        let address = UnsafeRawPointer(rows.baseAddress.unsafelyUnwrapped + index)
+        let address = UnsafeRawPointer(rows.baseAddress.known("a page has rows") + index)
         // A missing row is one without a block.
         guard address.load(as: UnsafeRawPointer?.self) != nil else { return nil }
         return address.load(fromByteOffset: 8, as: UnsafeMutableRawPointer.self)
@@ -66,7 +66,7 @@ struct RowPages {
                         coredata_prefetch(ahead + 64)
                     }
                     guard let slots = slots(rows, index) else { continue }
-                    try slots.rowBlock._withUnsafeGuaranteedRef { try body(Row(block: $0, slots: slots)) }
+                    try SlotPointer(slots).block._withUnsafeGuaranteedRef { try body(Row(block: $0, slots: slots)) }
                 }
             }
         }

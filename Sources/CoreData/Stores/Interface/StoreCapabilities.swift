@@ -12,18 +12,6 @@ internal import Predicates
     func executeBatch(_ request: any BatchRequest, for caller: StoreCaller) throws -> BatchOutcome
 }
 
-/// A store that tracks the history of its changes.
-protocol HistoryStore: StoreInterface {
-    /// Whether the store tracks history, which depends on its options.
-    var keepsHistory: Bool { get }
-    /// Returns the number of the last transaction; nil where the store tracks no history.
-    func lastHistoryNumber() throws -> Int64?
-    /// Returns the part of the history that a request selects; the coordinator applies its fetch request and result type.
-    func history(_ request: NSPersistentHistoryChangeRequest) throws -> [HistoryRecord]
-    /// Deletes the part of the history that a request selects, and returns the number of transactions.
-    func deleteHistory(_ request: NSPersistentHistoryChangeRequest) throws -> Int
-}
-
 /// A store that supports query generations.
 @_spi(Stores) public protocol GenerationStore: StoreInterface {
     /// Whether the store supports query generations now, which may depend on its options.

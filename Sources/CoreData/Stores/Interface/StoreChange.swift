@@ -49,9 +49,13 @@ internal import Foundation
 
     /// The values that the object is to have; nil for a deletion. To-one relationships are IDs. To-many relationships are lists of IDs where
     /// the store ``StoreInterface/keepsLists``, and otherwise not part of the row.
-    public var row: Row? { @inline(__always) get { rowBlock.map { Row(block: $0, slots: rowSlots.unsafelyUnwrapped) } } }
+    public var row: Row? {
+        @inline(__always) get { rowBlock.map { Row(block: $0, slots: rowSlots.known("a change with a block has slots in it")) } }
+    }
     /// The values that the object was read with; nil for a new object, and for one whose values were never read.
-    public var base: Row? { @inline(__always) get { baseBlock.map { Row(block: $0, slots: baseSlots.unsafelyUnwrapped) } } }
+    public var base: Row? {
+        @inline(__always) get { baseBlock.map { Row(block: $0, slots: baseSlots.known("a change with a block has slots in it")) } }
+    }
     /// The properties that were set, by slot index.
     var changed: PropertySet { @inline(__always) get { rest?.changed ?? PropertySet(low: lowChanged) } }
     /// What was done to the to-many relationships that were changed; of a new object all that is in them.
@@ -61,18 +65,18 @@ internal import Foundation
 
     /// The ID of the object. New objects have the one that the store has assigned, unless it assigns IDs when it saves.
     public var objectID: NSManagedObjectID {
-        identity ?? row?.objectID ?? (base?.objectID).unsafelyUnwrapped
+        identity ?? row?.objectID ?? (base?.objectID).known("a change has an identity or a row")
     }
 
     /// The entity of the object.
-    public var entity: NSEntityDescription { identity?.owningEntity ?? (row ?? base).unsafelyUnwrapped.entity }
+    public var entity: NSEntityDescription { identity?.owningEntity ?? (row ?? base).known("a change has an identity or a row").entity }
 
     /// The version that the object was read with; nil for a new object, and for one whose values were never loaded.
-    public var baseVersion: Int64? { @inline(__always) get { baseSlots?.rowPrefix.pointee.version } }
+    public var baseVersion: Int64? { @inline(__always) get { SlotPointer(baseSlots)?.prefix.pointee.version } }
 
     /// The changed properties.
     public var changedProperties: [NSPropertyDescription] {
-        changed.isEmpty ? [] : entity.frozen.unsafelyUnwrapped.properties.filter { changed.contains($0.slotIndex) }
+        changed.isEmpty ? [] : entity.frozenParts.properties.filter { changed.contains($0.slotIndex) }
     }
 
     /// Returns the change of a to-many relationship; nil for none.
@@ -126,7 +130,7 @@ internal import Foundation
 extension [StoreChange] {
     /// Calls `body` with the row and the index of each change, without counting references.
     @inline(__always) func forEachRow(_ body: (Row, Int) throws -> Void) rethrows {
-        for index in indices { try self[index].rowSlots?.withRow { try body($0, index) } }
+        for index in indices { try SlotPointer(self[index].rowSlots)?.withRow { try body($0, index) } }
     }
 
     /// Lets go of the changes, mostly as the last who has them: row after row lies somewhere else in memory, and those to come are on their way

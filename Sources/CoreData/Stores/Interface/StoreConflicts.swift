@@ -97,7 +97,7 @@ extension ConflictFinding {
         var moved: [ObjectIdentifier: Set<NSManagedObjectID>] = [:]
         func note(_ part: [StoreChange], areNew: Bool) {
             part.forEachRun { entity, range in
-                let frozen = entity.frozen.unsafelyUnwrapped
+                let frozen = entity.frozenParts
                 if frozen.uniqueness.isEmpty { return }
                 for change in part[range] {
                     guard let row = change.row else { continue }

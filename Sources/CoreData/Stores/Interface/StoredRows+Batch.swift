@@ -30,7 +30,7 @@ extension StoredRows {
         let ids: [NSManagedObjectID] = try replacing(write) { put in
             switch batch.request {
             case let insert as NSBatchInsertRequest:
-                try add(batch.rows, of: insert.entity.unsafelyUnwrapped, caller.mergePolicy, put)
+                try add(batch.rows, of: insert.knownEntity, caller.mergePolicy, put)
             case let update as NSBatchUpdateRequest: try self.update(update, put)
             case let delete as NSBatchDeleteRequest: try self.delete(delete, put)
             default:
@@ -65,7 +65,7 @@ extension StoredRows {
 
     /// Returns another object that has unique values of a row.
     private func holder(of row: Row, _ entity: NSEntityDescription, besides id: NSManagedObjectID? = nil) throws -> NSManagedObjectID? {
-        let frozen = entity.frozen.unsafelyUnwrapped
+        let frozen = entity.frozenParts
         for constraint in frozen.uniqueness {
             guard let key = constraint.key(of: row, frozen) else { continue }
             if let holder = try holderIDs(of: constraint, key).first(where: { $0 != id }) { return holder }
@@ -86,7 +86,7 @@ extension StoredRows {
         }
         guard let old = row(with: holder) else { return nil }
         let row = old.copy()
-        for property in entity.frozen.unsafelyUnwrapped.properties where property is NSAttributeDescription && !property.isTransient {
+        for property in entity.frozenParts.properties where property is NSAttributeDescription && !property.isTransient {
             guard isWhole || new.given.contains(property.slotIndex) else { continue }
             row.copyValue(from: new.row, at: row.layout.slots[property.slotIndex])
         }
@@ -127,7 +127,7 @@ extension StoredRows {
     }
 
     private func update(_ request: NSBatchUpdateRequest, _ put: Put) throws -> [NSManagedObjectID] {
-        let entity = request.entity.unsafelyUnwrapped
+        let entity = request.knownEntity
         let schema = schema(of: entity)
         let assignments = try BatchAssignment.all(of: request, schema)
         let predicate = try request.predicate?.compiled(for: schema)
@@ -139,16 +139,16 @@ extension StoredRows {
             copy.version = row.version + 1
             updated.append(copy)
         }
-        for row in updated { put(row, row.objectID.unsafelyUnwrapped) }
+        for row in updated { put(row, row.knownObjectID) }
         for row in updated {
-            let id = row.objectID.unsafelyUnwrapped
+            let id = row.knownObjectID
             if let other = try holder(of: row, id.owningEntity, besides: id) { throw Self.notUnique(id.owningEntity, other) }
         }
-        return updated.map { $0.objectID.unsafelyUnwrapped }
+        return updated.map { $0.knownObjectID }
     }
 
     private func delete(_ request: NSBatchDeleteRequest, _ put: Put) throws -> [NSManagedObjectID] {
-        let query = try StoreQuery(request.fetchRequest, of: request.fetchRequest.entity.unsafelyUnwrapped)
+        let query = try StoreQuery(request.fetchRequest, of: request.fetchRequest.knownEntity)
         guard case .ids(let ids) = try answer(query) else { return [] }
         var nullification = BatchNullification(table: self, deleted: Set(ids))
         for id in ids { try nullification.add(id) }

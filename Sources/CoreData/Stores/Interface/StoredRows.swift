@@ -107,7 +107,7 @@ public final class StoredRows: @unchecked Sendable {
     /// Applies the changes of a save.
     public func apply(_ changes: StoreChangeSet) {
         for part in [changes.inserted, changes.updated, changes.locked] {
-            part.forEachRow { row, _ in put(row, at: row.objectID.unsafelyUnwrapped) }
+            part.forEachRow { row, _ in put(row, at: row.knownObjectID) }
         }
         for index in changes.deleted.indices { put(nil, at: changes.deleted[index].objectID) }
     }

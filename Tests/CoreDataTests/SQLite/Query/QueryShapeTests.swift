@@ -73,6 +73,36 @@ import Testing
         #expect(try stores.query("number == 1") { $0.resultType = .countResultType }.plan !== plain.plan)
     }
 
+    @Test("A fetch of all objects is translated once, and they come in the order of their keys") func all() throws {
+        let stores = try Indexed()
+        func fetch(_ change: (StoreQuery) -> StoreQuery = { $0 }) throws -> StoreAnswer {
+            try stores.store.reading { try $0.answer(change(StoreQuery(stores.store.schema.model.entitiesByName["Thing"]!))) }
+        }
+        func keys(_ answer: StoreAnswer) -> [Int64] {
+            guard case .rows(let rows) = answer else { return [] }
+            return rows.map { $0.slots.rowPrefix.pointee.number }
+        }
+        let all = keys(try fetch())
+        #expect(all.count > 10 && all == all.sorted())
+        #expect(keys(try fetch { $0.with(fetchOffset: 3, fetchLimit: 4) }) == Array(all[3..<7]))
+        #expect(keys(try fetch { $0.with(fetchOffset: all.count - 2, fetchLimit: 0) }) == all.suffix(2))
+        for (offset, limit, expected) in [
+            (0, 0, all.count), (2, 0, all.count - 2), (0, 5, 5), (all.count - 1, 5, 1), (all.count + 5, 0, 0),
+        ] {
+            let answer = try fetch { $0.with(resultType: .countResultType).with(fetchOffset: offset, fetchLimit: limit) }
+            guard case .count(let count) = answer else { throw CocoaError(.coreData) }
+            #expect(count == expected)
+        }
+        // Each reader has plans of its own.
+        try stores.store.reading { reader in
+            let page = StoreQuery(stores.store.schema.model.entitiesByName["Thing"]!).with(fetchOffset: 1, fetchLimit: 2)
+            _ = try reader.answer(page)
+            let before = try reader.queries().plans.translations
+            for limit in [2, 0, 7] { _ = try reader.answer(page.with(fetchOffset: limit, fetchLimit: limit + 1)) }
+            #expect(try before > 0 && reader.queries().plans.translations == before)
+        }
+    }
+
     @Test("No constant and no name of a variable stands in a statement") func bound() throws {
         let stores = try Indexed()
         let query = try stores.query(

@@ -23,7 +23,7 @@ extension RowCoder {
         if let row = change.row { try encode(row, into: &bytes) }
         if let base = change.base { try encode(base, into: &bytes) }
         if let identity = change.identity { try encode(identity, into: &bytes) }
-        let form = try form(of: change.entity.frozen.unsafelyUnwrapped.layout)
+        let form = try form(of: change.entity.frozenParts.layout)
         let changed = form.properties.indices.filter { change.changed.contains(form.properties[$0].slotIndex) }
         bytes.append(short: UInt64(changed.count))
         for number in changed { bytes.append(short: UInt64(number)) }
@@ -53,11 +53,13 @@ extension RowCoder {
         let row = try flags & Self.hasRow == 0 ? nil : decodeRow(from: &bytes)
         let base = try flags & Self.hasBase == 0 ? nil : decodeRow(from: &bytes)
         let identity = try flags & Self.hasIdentity == 0 ? nil : decodeID(from: &bytes)
-        let entity = (identity ?? row?.objectID ?? base?.objectID).unsafelyUnwrapped.owningEntity
+        let entity = (identity ?? row?.objectID ?? base?.objectID).known(
+            "a change that was read has one of the three, and rows that were read have IDs"
+        ).owningEntity
         if let row, let base, row.layout !== base.layout {
             throw ByteReader.damaged("A change before \(bytes.position) is of two entities.")
         }
-        let form = try form(of: entity.frozen.unsafelyUnwrapped.layout)
+        let form = try form(of: entity.frozenParts.layout)
         var changed = PropertySet()
         for _ in 0..<(try bytes.count()) { changed.insert(try property(form, from: &bytes).slotIndex) }
         var lists: [ListDifference] = []

@@ -76,14 +76,16 @@ extension RowCoder {
                 bytes.append(counted: UnsafeRawBufferPointer(PackedBytes.bytes(row.slots, slot.location.offset)))
             } else {
                 // Read in place without counting a reference, and not changed.
-                place.assumingMemoryBound(to: String.self).pointee.withUTF8 { bytes.append(counted: UnsafeRawBufferPointer($0)) }
+                SlotPointer(row.slots).place(slot.location.offset, of: String.self).pointee.withUTF8 {
+                    bytes.append(counted: UnsafeRawBufferPointer($0))
+                }
             }
             bytes.reserve(form.fixedSize)
         case .data:
             if slot.location.isPacked(row.slots) {
                 bytes.append(counted: UnsafeRawBufferPointer(PackedBytes.bytes(row.slots, slot.location.offset)))
             } else {
-                place.assumingMemoryBound(to: Data.self).pointee.withUnsafeBytes { bytes.append(counted: $0) }
+                SlotPointer(row.slots).place(slot.location.offset, of: Data.self).pointee.withUnsafeBytes { bytes.append(counted: $0) }
             }
             bytes.reserve(form.fixedSize)
         case .box:
@@ -134,6 +136,7 @@ extension RowCoder {
             }
             try read(field, form, into: row, from: &bytes)
         }
+        row.checkInvariants()
         return row
     }
 
@@ -148,9 +151,9 @@ extension RowCoder {
             guard byte < 2 else { throw wrong(field, form) }
             place.storeBytes(of: Int64(byte), as: Int64.self)
         case .double, .date: place.storeBytes(of: try bytes.fixed(), as: UInt64.self)
-        case .uuid: place.copyMemory(from: try bytes.bytes(16).baseAddress.unsafelyUnwrapped, byteCount: 16)
-        case .string: place.assumingMemoryBound(to: String.self).pointee = try bytes.text()
-        case .data: place.assumingMemoryBound(to: Data.self).pointee = Data(try bytes.countedBytes())
+        case .uuid: place.copyMemory(from: try bytes.bytes(16).baseAddress.known("there are sixteen"), byteCount: 16)
+        case .string: SlotPointer(row.slots).place(slot.location.offset, of: String.self).pointee = try bytes.text()
+        case .data: SlotPointer(row.slots).place(slot.location.offset, of: Data.self).pointee = Data(try bytes.countedBytes())
         case .box: row.store(.box(Box(try value(of: field, form, from: &bytes))), in: slot)
         case .objectID: row.setObjectID(try related(by: field, form, from: &bytes), at: slot)
         case .objectIDs:

@@ -121,10 +121,10 @@ public final class RowCoder: Sendable {
         var last: RowForm?
         while index < changes.count, bytes.count < byteCount || rowCount == 0 {
             if let slots = changes.uncountedRowSlots(index) {
-                try slots.withRow { row in
+                try SlotPointer(slots).withRow { row in
                     let isSame = last.map { row.isOf($0.layout) } ?? false
                     if !isSame { last = try form(of: row.layout) }
-                    try encode(row, as: last.unsafelyUnwrapped, into: &bytes)
+                    try encode(row, as: last.known("it has just been set where it was not right"), into: &bytes)
                 }
                 rowCount += 1
             }
@@ -155,7 +155,8 @@ extension [StoreChange] {
     /// Returns the slots of the row of a change without counting a reference; nil for a change without one. The array retains the row.
     @inline(__always) fileprivate func uncountedRowSlots(_ index: Int) -> UnsafeMutableRawPointer? {
         withUnsafeBytes { bytes in
-            let place = index * MemoryLayout<StoreChange>.stride + MemoryLayout<StoreChange>.offset(of: \.row).unsafelyUnwrapped
+            let place =
+                index * MemoryLayout<StoreChange>.stride + MemoryLayout<StoreChange>.offset(of: \.row).known("the property is stored")
             // A missing row is one without a block.
             guard bytes.load(fromByteOffset: place, as: UnsafeRawPointer?.self) != nil else { return nil }
             return bytes.load(fromByteOffset: place + 8, as: UnsafeMutableRawPointer.self)

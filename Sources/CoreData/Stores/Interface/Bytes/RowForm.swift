@@ -34,7 +34,7 @@ final class RowForm: Sendable {
     let fixedSize: Int
 
     init(_ entity: NSEntityDescription, number: Int) {
-        let frozen = entity.frozen.unsafelyUnwrapped
+        let frozen = entity.frozenParts
         self.number = number
         self.entity = entity
         layout = frozen.layout

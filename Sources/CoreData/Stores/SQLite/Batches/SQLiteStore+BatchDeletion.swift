@@ -8,7 +8,7 @@ extension SQLiteStore {
         let kinds = entity.numbers.compactMap { schema.entity(numbered: $0) }
         var seen: Set<ObjectIdentifier> = []
         for kind in kinds {
-            for property in kind.entity.frozen.unsafelyUnwrapped.relationships where seen.insert(ObjectIdentifier(property)).inserted {
+            for property in kind.entity.frozenParts.relationships where seen.insert(ObjectIdentifier(property)).inserted {
                 try nullify(property, of: kind)
             }
         }

@@ -14,7 +14,7 @@ extension SQLiteStore {
             let rows = try BatchRows(insert).made()
             return try writeLock.withLock {
                 try inBatch(caller) {
-                    BatchOutcome(try add(rows, of: insert.entity.unsafelyUnwrapped, policy), as: insert.wanted)
+                    BatchOutcome(try add(rows, of: insert.knownEntity, policy), as: insert.wanted)
                 }
             }
         case let update as NSBatchUpdateRequest: return try writeLock.withLock { try inBatch(caller) { try self.update(update) } }
@@ -91,7 +91,7 @@ extension SQLiteStore {
     // MARK: Updating
 
     private func update(_ request: NSBatchUpdateRequest) throws -> BatchOutcome {
-        let entity = try sqlEntity(request.entity.unsafelyUnwrapped)
+        let entity = try sqlEntity(request.knownEntity)
         let assignments = try SQLBatchAssignment.all(of: request, entity)
         try select(entity, request.predicate, includingSubentities: request.includesSubentities, nil)
         let connection = try database()
@@ -111,10 +111,10 @@ extension SQLiteStore {
         return try outcome(request.wanted, entity)
     }
 
-    /// Whether rows have derived attributes, which are computed when a row is written.
+    /// Returns whether rows have derived attributes, which are computed when a row is written.
     private func hasDerivedColumns(_ entity: SQLEntity) -> Bool {
         let kinds = entity.numbers.compactMap { schema.entity(numbered: $0) }
-        return kinds.contains { $0.entity.frozen.unsafelyUnwrapped.properties.contains { $0 is NSDerivedAttributeDescription } }
+        return kinds.contains { $0.entity.frozenParts.properties.contains { $0 is NSDerivedAttributeDescription } }
     }
 
     /// Updates row by row, with expressions computed from the original row.
@@ -141,7 +141,7 @@ extension SQLiteStore {
         }
         var orders = SQLOrderKeys()
         for row in copies {
-            let id = row.objectID.unsafelyUnwrapped
+            let id = row.knownObjectID
             guard let place = place(of: id) else { continue }
             let writer = try writer(id.owningEntity)
             let update = writer.update(changed)
@@ -176,7 +176,7 @@ extension SQLiteStore {
 
     private func delete(_ request: NSBatchDeleteRequest) throws -> BatchOutcome {
         let fetch = request.fetchRequest
-        let entity = try sqlEntity(fetch.entity.unsafelyUnwrapped)
+        let entity = try sqlEntity(fetch.knownEntity)
         try select(entity, fetch.predicate, includingSubentities: fetch.includesSubentities, fetch)
         try deleteBatch(entity)
         return try outcome(request.wanted, entity)
@@ -190,7 +190,7 @@ extension SQLiteStore {
     {
         let entity = try sqlEntity(description)
         let reader = try requireWriter()
-        let isUnique = !description.frozen.unsafelyUnwrapped.uniqueness.isEmpty
+        let isUnique = !description.frozenParts.uniqueness.isEmpty
         if rows.isEmpty { return [] }
         let last = try allocate(Int64(rows.count), entity.rootNumber, entity)
         var next = last - Int64(rows.count) + 1
@@ -202,7 +202,7 @@ extension SQLiteStore {
                 next += 1
             }
             try save.insert(SQLRows(new: rows.map(\.row), of: self))
-            return rows.map { $0.row.objectID.unsafelyUnwrapped }
+            return rows.map { $0.row.knownObjectID }
         }
         if !isUnique { return try insert(rows) }
         return try rows.compactMap { new in
@@ -215,7 +215,7 @@ extension SQLiteStore {
     private func holder(
         of row: Row, _ entity: NSEntityDescription, besides id: NSManagedObjectID? = nil
     ) throws -> NSManagedObjectID? {
-        let frozen = entity.frozen.unsafelyUnwrapped
+        let frozen = entity.frozenParts
         for constraint in frozen.uniqueness {
             guard let key = constraint.key(of: row, frozen) else { continue }
             if let holder = try requireWriter().readHolders(of: constraint, key).first(where: { $0 != id }) { return holder }
@@ -238,7 +238,7 @@ extension SQLiteStore {
         guard let old = try requireWriter().readRow(place.entity, place.key, isFresh: true) else { return false }
         let row = old.copy()
         var changed = PropertySet()
-        for property in entity.frozen.unsafelyUnwrapped.properties where property is NSAttributeDescription && !property.isTransient {
+        for property in entity.frozenParts.properties where property is NSAttributeDescription && !property.isTransient {
             guard isWhole || new.given.contains(property.slotIndex) else { continue }
             row.copyValue(from: new.row, at: row.layout.slots[property.slotIndex])
             changed.insert(property.slotIndex)

@@ -63,6 +63,7 @@ final class SQLStatement {
         sqlite3_bind_blob64(handle, Int32(index), bytes, UInt64(count), nil)
     }
 
+    /// SQLite copies what it is given: C spells this as the function at the address -1, which nobody calls.
     static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
     /// An address for empty values, because nil would be NULL. Never read or written.
     nonisolated(unsafe) static let nothing = UnsafePointer(UnsafeMutablePointer<UInt8>.allocate(capacity: 1))
@@ -107,14 +108,18 @@ final class SQLStatement {
     @inline(__always) func double(_ column: Int) -> Double { sqlite3_column_double(handle, Int32(column)) }
     @inline(__always) func isNull(_ column: Int) -> Bool { sqlite3_column_type(handle, Int32(column)) == SQLITE_NULL }
 
-    @inline(__always) func text(_ column: Int) -> String {
-        guard let bytes = sqlite3_column_text(handle, Int32(column)) else { return "" }
-        return String(
-            decoding: UnsafeBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, Int32(column)))), as: UTF8.self)
+    @inline(__always) func text(_ column: Int) -> String { Self.text(handle, Int32(column)) }
+    func data(_ column: Int) -> Data { Self.data(handle, Int32(column)) }
+
+    /// The text in a column of the row that a statement stands at; empty for NULL.
+    @inline(__always) static func text(_ handle: OpaquePointer, _ column: Int32) -> String {
+        guard let bytes = sqlite3_column_text(handle, column) else { return "" }
+        return String(decoding: UnsafeBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, column))), as: UTF8.self)
     }
 
-    func data(_ column: Int) -> Data {
-        guard let bytes = sqlite3_column_blob(handle, Int32(column)) else { return Data() }
-        return Data(bytes: bytes, count: Int(sqlite3_column_bytes(handle, Int32(column))))
+    /// The bytes in a column of the row that a statement stands at; none for NULL.
+    static func data(_ handle: OpaquePointer, _ column: Int32) -> Data {
+        guard let bytes = sqlite3_column_blob(handle, column) else { return Data() }
+        return Data(bytes: bytes, count: Int(sqlite3_column_bytes(handle, column)))
     }
 }

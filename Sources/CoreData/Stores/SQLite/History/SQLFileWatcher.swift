@@ -13,10 +13,9 @@ internal import Android
 ///
 /// The system reports writes to the log or the database; the end of a transaction shows in SQLite's change counter a moment later. The
 /// counter is therefore read a few times at growing intervals after each report, and not at all without reports.
-// `lock` guards `generation`; the rest is set once.
+// `generation` lies in a box with its lock; the rest is set once.
 final class SQLFileWatcher: @unchecked Sendable {
-    private let lock = NSLock()
-    private var generation = 0
+    private let generation = LockedBox(0)
     private let queue = DispatchQueue(label: "NSPersistentStoreRemoteChange")
     private let check: @Sendable () -> Void
     private var source: (any DispatchSourceRead)?
@@ -53,7 +52,7 @@ final class SQLFileWatcher: @unchecked Sendable {
     deinit { source?.cancel() }
 
     private func noteNews() {
-        let current = lock.withLock {
+        let current = generation.withLock { generation in
             generation += 1
             return generation
         }
@@ -63,7 +62,7 @@ final class SQLFileWatcher: @unchecked Sendable {
     private func look(_ step: Int, _ current: Int) {
         guard step < Self.delays.count else { return }
         queue.asyncAfter(deadline: .now() + .milliseconds(Self.delays[step])) { [weak self] in
-            guard let self, lock.withLock({ generation }) == current else { return }
+            guard let self, generation.withLock({ $0 }) == current else { return }
             check()
             look(step + 1, current)
         }
@@ -89,44 +88,4 @@ final class SQLFileWatcher: @unchecked Sendable {
         }
     }
     #endif
-}
-
-extension SQLiteStore {
-    /// Starts watching the file if the store was opened with ``NSPersistentStoreRemoteChangeNotificationPostOptionKey``.
-    func watchFile() {
-        guard isOn(NSPersistentStoreRemoteChangeNotificationPostOptionKey), let url, !SQLiteFiles.isInMemory(url) else { return }
-        // The other thread receives the token only, which does not retain the store.
-        let token = token
-        do {
-            let made = try SQLFileWatcher(url) { (token.store as? SQLiteStore)?.lookForOthers() }
-            writeLock.withLock { watcher = made }
-        } catch {
-            Log.store.error("Changes of others are seen when the store is next used: \(error)")
-        }
-        lookForOthers()
-    }
-
-    /// Checks whether others have written.
-    private func lookForOthers() {
-        writeLock.withLock {
-            guard persistentStoreCoordinator != nil, watcher != nil else { return }
-            do { try noticeOthers() } catch { Log.store.error("It cannot be seen whether others have written: \(error)") }
-        }
-    }
-
-    /// Posts the remote change notification, on a background queue.
-    func postRemoteChange() {
-        guard isOn(NSPersistentStoreRemoteChangeNotificationPostOptionKey), let coordinator = persistentStoreCoordinator else { return }
-        var info: [AnyHashable: Any] = [NSStoreUUIDKey: identifier ?? ""]
-        if let url { info[NSPersistentStoreURLKey] = url }
-        do {
-            if let number = try lastHistoryNumber() {
-                info[NSPersistentHistoryTokenKey] = NSPersistentHistoryToken([identifier: number])
-            }
-        } catch {
-            Log.store.error("The end of the history cannot be read: \(error)")
-        }
-        let notification = Handover(Notification(name: .NSPersistentStoreRemoteChange, object: coordinator, userInfo: info))
-        DispatchQueue.global().async { NotificationCenter.default.post(notification.value) }
-    }
 }

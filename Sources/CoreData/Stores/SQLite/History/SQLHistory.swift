@@ -127,7 +127,7 @@ final class SQLHistory {
         }
         for entity in schema.entities {
             var list: [(attribute: NSAttributeDescription, storage: SQLStorage, place: Int)] = []
-            for (index, property) in entity.entity.frozen.unsafelyUnwrapped.properties.enumerated() {
+            for (index, property) in entity.entity.frozenParts.properties.enumerated() {
                 guard let attribute = property as? NSAttributeDescription, attribute.preservesValueInHistoryOnDeletion,
                     case .attribute(let place) = entity.properties[index]
                 else { continue }
@@ -147,6 +147,7 @@ final class SQLHistory {
         for place in 0..<tombstoneCount where !known.contains("ZTOMBSTONE\(place)") {
             try connection.execute("ALTER TABLE ACHANGE ADD COLUMN ZTOMBSTONE\(place) BLOB")
         }
+        // SQLite owns a reference until the connection is closed, and hands the address to each call; it calls the last block then.
         let code = sqlite3_create_function_v2(
             connection.handle, Self.function, -1, SQLITE_UTF8, Unmanaged.passRetained(self).toOpaque(),
             { context, count, values in
@@ -236,7 +237,7 @@ final class SQLHistory {
             guard let place = store.place(of: change.objectID) else { continue }
             let key = Key(root: place.entity.rootNumber, key: place.key)
             guard notes[key]?.type == .update else { continue }
-            for relationship in change.entity.frozen.unsafelyUnwrapped.relationships
+            for relationship in change.entity.frozenParts.relationships
             where relationship.isToMany && change.changed.contains(relationship.slotIndex) {
                 notes[key]?.updated.insert(relationship.slotIndex)
             }

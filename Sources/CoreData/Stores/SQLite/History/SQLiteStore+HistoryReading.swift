@@ -15,39 +15,37 @@ extension SQLiteStore {
         return try connection.with(sql) { try $0.step() ? $0.int64(0) : 0 }
     }
 
-    /// Returns the transactions that a request selects.
-    func history(_ request: NSPersistentHistoryChangeRequest) throws -> [HistoryRecord] {
-        guard let history = historyReader else { throw unsupported(request) }
-        return try reading { try readHistory(request, history, by: $0) }
-    }
-
-    private func readHistory(
-        _ request: NSPersistentHistoryChangeRequest, _ history: SQLHistory, by reader: SQLReader
-    ) throws -> [HistoryRecord] {
-        let connection = reader.database()
-        return try connection.reading {
-            let condition = try condition(request, connection)
-            let isAboutChanges = request.fetchRequest?.entity?.name == HistoryEntities.change.name
-            let wantsChanges =
-                isAboutChanges || [.objectIDs, .changesOnly, .transactionsAndChanges].contains(request.resultType)
-            let changes = wantsChanges ? try readChanges(condition, history, reader) : [:]
-            return try readTransactions(condition, history, connection).map { record in
-                wantsChanges ? record.with(changes[record.number] ?? []) : record
+    /// Returns the transactions after a boundary.
+    func history(_ query: HistoryQuery) throws -> [HistoryRecord] {
+        guard let history = historyReader else { throw untracked }
+        return try reading { reader in
+            let connection = reader.database()
+            return try connection.reading {
+                let condition = try condition(after: query.boundary, connection)
+                let changes = query.includesChanges ? try readChanges(condition, history, reader) : [:]
+                return try readTransactions(condition, history, connection).map { record in
+                    query.includesChanges ? record.with(changes[record.number] ?? []) : record
+                }
             }
         }
     }
 
-    /// Deletes the transactions before the boundary of a request, and returns their number.
-    func deleteHistory(_ request: NSPersistentHistoryChangeRequest) throws -> Int {
-        guard historyReader != nil else { throw unsupported(request) }
+    /// Deletes the transactions before a boundary, and returns their number.
+    func deleteHistory(before boundary: HistoryQuery.Boundary) throws -> Int {
+        guard historyReader != nil else { throw untracked }
         let limit: HistoryCondition
-        switch request.limit {
+        switch boundary {
+        case .beginning: return 0
         case .date(let date): limit = HistoryCondition(sql: "ZTIMESTAMP < ?", value: .real(date.timeIntervalSinceReferenceDate))
-        case .token(let token):
-            guard let number = token?.numbers[identifier] else { return 0 }
-            limit = HistoryCondition(sql: "Z_PK < ?", value: .integer(number))
+        case .transaction(let number): limit = HistoryCondition(sql: "Z_PK < ?", value: .integer(number))
         }
         return try writeLock.withLock { try remove(limit, database()) }
+    }
+
+    private var untracked: NSError {
+        CoreDataError.make(
+            NSPersistentStoreUnsupportedRequestTypeError, "The history of \(url?.path ?? "a store") cannot be read.",
+            reason: "The store does not track its history.", next: "Open it with NSPersistentHistoryTrackingKey.")
     }
 
     private func remove(_ limit: HistoryCondition, _ connection: SQLConnection) throws -> Int {
@@ -71,12 +69,11 @@ extension SQLiteStore {
         let value: SQLValue
     }
 
-    private func condition(_ request: NSPersistentHistoryChangeRequest, _ connection: SQLConnection) throws -> HistoryCondition {
-        switch request.limit {
+    private func condition(after boundary: HistoryQuery.Boundary, _ connection: SQLConnection) throws -> HistoryCondition {
+        switch boundary {
+        case .beginning: return HistoryCondition(sql: "Z_PK > ?", value: .integer(0))
         case .date(let date): return HistoryCondition(sql: "ZTIMESTAMP > ?", value: .real(date.timeIntervalSinceReferenceDate))
-        case .token(let token):
-            // A token of other stores does not contain this one.
-            guard let number = token?.numbers[identifier] else { return HistoryCondition(sql: "Z_PK > ?", value: .integer(0)) }
+        case .transaction(let number):
             let last = try lastHistoryNumber(connection)
             let first = try connection.with("SELECT min(Z_PK) FROM ATRANSACTION") { statement in
                 try statement.step() && !statement.isNull(0) ? statement.int64(0) : last + 1
@@ -147,7 +144,7 @@ extension SQLiteStore {
 
     private static func properties(_ bits: Data, _ entity: NSEntityDescription) -> Set<NSPropertyDescription> {
         var properties: Set<NSPropertyDescription> = []
-        for (index, property) in entity.frozen.unsafelyUnwrapped.properties.enumerated() where index / 8 < bits.count {
+        for (index, property) in entity.frozenParts.properties.enumerated() where index / 8 < bits.count {
             if bits[bits.startIndex + index / 8] & (1 << (index % 8)) != 0 { properties.insert(property) }
         }
         return properties
@@ -157,7 +154,7 @@ extension SQLiteStore {
         -> [AnyHashable: Any]?
     {
         guard let preserved = history.preserved[entity.number] else { return nil }
-        let layout = entity.entity.frozen.unsafelyUnwrapped.layout
+        let layout = entity.entity.frozenParts.layout
         let row = Row.blank(layout)
         var found: [AnyHashable: Any] = [:]
         for (attribute, storage, place) in preserved where !statement.isNull(6 + place) {

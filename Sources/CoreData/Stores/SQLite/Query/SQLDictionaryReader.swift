@@ -36,12 +36,13 @@ struct SQLDictionaryReader {
 
     private func value(_ statement: OpaquePointer, _ column: Int32, _ kind: SQLKind) -> PropertyValue {
         switch kind {
-        case .text: return .string(text(statement, column))
+        case .text: return .string(SQLStatement.text(statement, column))
         case .date: return .date(Date(timeIntervalSinceReferenceDate: sqlite3_column_double(statement, column)))
-        case .data: return .data(data(statement, column))
-        case .url: return URL(string: text(statement, column)).map(PropertyValue.url) ?? .string(text(statement, column))
+        case .data: return .data(SQLStatement.data(statement, column))
+        case .url:
+            return URL(string: SQLStatement.text(statement, column)).map(PropertyValue.url) ?? .string(SQLStatement.text(statement, column))
         case .uuid:
-            let bytes = data(statement, column)
+            let bytes = SQLStatement.data(statement, column)
             return bytes.count == 16 ? .uuid(bytes.withUnsafeBytes { $0.loadUnaligned(as: UUID.self) }) : .data(bytes)
         case .number(.boolean): return .bool(sqlite3_column_int64(statement, column) != 0)
         case .number(.decimal): return decimal(statement, column)
@@ -61,17 +62,9 @@ struct SQLDictionaryReader {
         case SQLITE_FLOAT:
             let number = sqlite3_column_double(statement, column)
             return Decimal(string: number.description).map(PropertyValue.decimal) ?? .double(number)
-        default: return Decimal(string: text(statement, column)).map(PropertyValue.decimal) ?? .string(text(statement, column))
+        default:
+            return Decimal(string: SQLStatement.text(statement, column)).map(PropertyValue.decimal)
+                ?? .string(SQLStatement.text(statement, column))
         }
-    }
-
-    private func text(_ statement: OpaquePointer, _ column: Int32) -> String {
-        guard let bytes = sqlite3_column_text(statement, column) else { return "" }
-        return String(decoding: UnsafeBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(statement, column))), as: UTF8.self)
-    }
-
-    private func data(_ statement: OpaquePointer, _ column: Int32) -> Data {
-        guard let bytes = sqlite3_column_blob(statement, column) else { return Data() }
-        return Data(bytes: bytes, count: Int(sqlite3_column_bytes(statement, column)))
     }
 }

@@ -137,7 +137,7 @@ struct SQLFetchParts {
         having = try request.havingPredicate?.tree()
     }
 
-    /// Replaces each constant by its number, in the order of ``SQLFetchShape``.
+    /// Gives each constant its number, in the order of ``SQLFetchShape``.
     mutating func numberConstants() {
         var next = 0
         predicate = predicate?.numberingConstants(from: &next)

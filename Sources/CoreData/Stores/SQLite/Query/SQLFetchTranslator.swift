@@ -48,20 +48,14 @@ struct SQLFetchTranslator {
     private func conditions() throws -> [SQLFragment] {
         var conditions: [SQLFragment] = []
         if let predicate = parts.predicate { conditions.append("(\(try translator.predicate(predicate)))") }
-        if let numbers = entityNumbers {
+        if let numbers = entity.requiredNumbers(includingSubentities: request.includesSubentities) {
             let values = numbers.map { "\(SQLBinding.integer($0))" as SQLFragment }.joined(by: ", ")
             conditions.append(numbers.count == 1 ? "\(column(.entity)) = \(values)" : "\(column(.entity)) IN (\(values))")
         }
         return conditions
     }
 
-    /// The required entity numbers; nil where all rows of the table match.
-    private var entityNumbers: [Int64]? {
-        if request.includesSubentities { return entity.isWholeTable ? nil : entity.numbers }
-        return entity.isWholeTable && entity.numbers.count == 1 ? nil : [entity.number]
-    }
-
-    /// Assembles a statement once no more tables are joined.
+    /// Puts a statement together once nothing can join another table any more.
     private func body(_ select: SQLFragment, _ conditions: [SQLFragment], orders: SQLFragment = "") throws -> SQLFragment {
         var statement = select
         statement += " FROM "
@@ -95,7 +89,13 @@ struct SQLFetchTranslator {
             guard let term = try term(of: operand, order) else { continue }
             terms.append(order.ascending ? term : "\(term) DESC")
         }
+        if terms.isEmpty { terms = usualOrder }
         return terms.isEmpty ? "" : " ORDER BY \(terms.joined(by: ", "))"
+    }
+
+    /// All objects come in the order of their keys, in which the table has them. Where a condition leaves some out, an index may be quicker.
+    private var usualOrder: [SQLFragment] {
+        parts.predicate == nil && request.resultType == .managedObjectResultType ? [column(.primaryKey)] : []
     }
 
     private func operand(sortedBy keyPath: String) throws -> SQLOperand {
@@ -134,7 +134,7 @@ struct SQLFetchTranslator {
         var grouped: SQLFragment = ""
         if parts.isGrouped {
             translator.place = "propertiesToGroupBy"
-            let keys = try parts.groupedBy.map { ($0.expression.withConstants, try translator.operand($0.expression)) }
+            let keys = try parts.groupedBy.map { ($0.expression.withoutNumbers, try translator.operand($0.expression)) }
             if !keys.isEmpty {
                 let terms = try keys.map { try translator.term($0.1).sql }
                 grouped = " GROUP BY \(terms.joined(by: ", "))"

@@ -10,7 +10,7 @@ enum SQLFunctionNames {
 }
 
 extension TextOrder {
-    /// Returns the collation of an order; nil for the order of bytes, which needs none.
+    /// The collation of the order; nil for the order of bytes, which needs none.
     var collation: SQLFragment? {
         switch self {
         case .binary: nil

@@ -26,7 +26,7 @@ final class SQLGrouping {
             default: break
             }
         }
-        let plain = expression.withConstants
+        let plain = expression.withoutNumbers
         if let key = keys.first(where: { $0.expression == plain }) { return key.operand }
         if let (function, argument) = expression.overRows, let aggregate = SQLAggregate(rawValue: function) {
             isWithin = true

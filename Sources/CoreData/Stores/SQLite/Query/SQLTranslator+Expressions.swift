@@ -6,7 +6,8 @@ extension SQLTranslator {
     func operand(_ expression: ExpressionTree) throws -> SQLOperand {
         if let grouped = try grouping?.operand(for: expression, self) { return grouped }
         switch expression {
-        case .constant: return try constant(expression)
+        case .constant: throw unsupported("A constant has no number.")
+        case .numberedConstant(_, let number): return try constant(number)
         case .evaluatedObject: return root
         case .variable(let name):
             if let operand = variables[name] { return operand }
@@ -37,12 +38,11 @@ extension SQLTranslator {
         }
     }
 
-    private func constant(_ expression: ExpressionTree) throws -> SQLOperand {
-        guard let numbered = expression.numberedConstant else { throw unsupported("A constant has no number.") }
-        let shape = constantClass(numbered.number)
-        let constant = SQLConstant(number: numbered.number, shape: shape)
+    private func constant(_ number: Int) throws -> SQLOperand {
+        let shape = constantClass(number)
+        let constant = SQLConstant(number: number, shape: shape)
         if shape.kind == .list { return .constants(constant) }
-        var term = SQLTerm(sql: "\(SQLBinding.constant(numbered.number, .stored))", kind: .null, constant: constant)
+        var term = SQLTerm(sql: "\(SQLBinding.constant(number, .stored))", kind: .null, constant: constant)
         switch shape.kind {
         case .null, .list: term.sql = "NULL"
         case .integer: term.kind = .number(.integer)
@@ -50,7 +50,7 @@ extension SQLTranslator {
         case .decimal: term.kind = .number(.decimal)
         case .longDecimal:
             term.kind = .number(.any)
-            term.sql = "\(SQLBinding.constant(numbered.number, .number))"
+            term.sql = "\(SQLBinding.constant(number, .number))"
         case .text: term.kind = .text
         case .date: term.kind = .date
         case .data: term.kind = .data
@@ -58,10 +58,10 @@ extension SQLTranslator {
         case .url: term.kind = .url
         case .object:
             term.kind = .anyObject
-            term.sql = "\(SQLBinding.constant(numbered.number, .number))"
+            term.sql = "\(SQLBinding.constant(number, .number))"
         case .entity:
             term.kind = .entity
-            term.sql = "\(SQLBinding.constant(numbered.number, .entityNumber))"
+            term.sql = "\(SQLBinding.constant(number, .entityNumber))"
         }
         return .term(term)
     }

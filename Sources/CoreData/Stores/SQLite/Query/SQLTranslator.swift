@@ -144,7 +144,7 @@ final class SQLTranslator {
 
     /// The clause being translated.
     var clause: String {
-        if let current { return PredicateTree.comparison(current).withConstants.description }
+        if let current { return PredicateTree.comparison(current).description }
         return place
     }
 

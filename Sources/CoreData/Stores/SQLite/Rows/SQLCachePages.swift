@@ -22,7 +22,7 @@ struct SQLCacheEntry: ~Copyable {
 
     static func noRow(since epoch: UInt64) -> UInt { UInt(truncatingIfNeeded: epoch) << 1 | 1 }
 
-    /// Returns the row of a value.
+    /// The row of a value. The cache holds its block, which goes no sooner than nobody looks any more.
     @inline(__always) static func slots(_ value: UInt) -> UnsafeMutableRawPointer? {
         value & 1 != 0 ? nil : UnsafeMutableRawPointer(bitPattern: value)
     }
@@ -52,20 +52,20 @@ final class SQLPageDirectory: @unchecked Sendable {
 
 /// The pages of the rows of one table.
 ///
-/// Finding a page takes no lock for dense keys, the usual case, because SQLite assigns them consecutively. The lock is taken to add and
-/// remove pages, and by a save that caches its rows, so that no row is added to a removed page.
-// `lock` guards `sparse`, `pageCount` and the contents of the directory; the rest are atomics.
+/// Looking for a page takes no lock where keys lie close, which is almost always: SQLite counts them up. The lock is taken to add and remove pages, and
+/// by a save that files its rows, so that none goes to a page that has just been removed.
+// `lock` guards `sparse`, `pageCount` and what the directory has; the rest are atomics. It is no box: readers find pages without it.
 final class SQLCacheTable: @unchecked Sendable {
     let lock = Mutex()
-    /// The directory, retained.
+    /// The address of a directory that the table has retained. One that is replaced goes once nobody looks any more, see ``SQLGrace``; so does a page.
     private let directory = Atomic<UInt>(0)
-    private var sparse: [Int64: UnsafeMutablePointer<SQLCacheEntry>] = [:]
-    private let hasSparse = Atomic<Bool>(false)
-    private var pageCount = 0
+    private(set) var sparse: [Int64: UnsafeMutablePointer<SQLCacheEntry>] = [:]
+    let hasSparse = Atomic<Bool>(false)
+    private(set) var pageCount = 0
     /// The minimum epoch of new pages.
     private var epoch: UInt64 = 1
 
-    @inline(__always) private var known: Unmanaged<SQLPageDirectory>? {
+    @inline(__always) var known: Unmanaged<SQLPageDirectory>? {
         UnsafeRawPointer(bitPattern: directory.load(ordering: .sequentiallyConsistent)).map(Unmanaged.fromOpaque)
     }
 

@@ -34,9 +34,9 @@ final class SQLRelatedPart: Sendable {
 
 /// Caches relationships that were read for many objects at once, until something changes.
 ///
-/// The entries are in several stripes, so that threads rarely wait for each other. Each stripe knows the generation of its lists:
-/// incrementing the generation invalidates all of them.
-// Each stripe has its own lock; `generation` is atomic.
+/// They lie in several parts, so that threads seldom wait for each other. Each part knows of which generation its lists are: to forget all of them
+/// is to count up.
+// Each stripe is a box: a lock of its own and what it guards; `generation` is atomic.
 final class SQLRelatedCache: @unchecked Sendable {
     private struct Key: Hashable {
         let relationship: ObjectIdentifier

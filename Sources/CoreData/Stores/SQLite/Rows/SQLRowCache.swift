@@ -14,7 +14,7 @@ final class SQLRowCache: RowsAtHand, @unchecked Sendable {
     let epoch = Atomic<UInt64>(1)
     let grace = SQLGrace()
     /// The tables by root entity number. Retained, and released with the object.
-    private var tables: UnsafeMutableBufferPointer<Unmanaged<SQLCacheTable>?> = .init(start: nil, count: 0)
+    private(set) var tables: UnsafeMutableBufferPointer<Unmanaged<SQLCacheTable>?> = .init(start: nil, count: 0)
     /// The memory of the pages, and of the blocks of their rows.
     private let bytes = Atomic<Int>(0)
     private(set) var limit = SQLiteOptions.standardCacheLimit
@@ -42,6 +42,7 @@ final class SQLRowCache: RowsAtHand, @unchecked Sendable {
             if leftovers.isEmpty { break }
             dispose(leftovers)
         }
+        checkNothingIsLeft()
         for table in tables { table?.release() }
         tables.deallocate()
     }
@@ -91,7 +92,7 @@ final class SQLRowCache: RowsAtHand, @unchecked Sendable {
             let (slots, key) = row(index)
             let entry = table.pointer(key, &page, &change) + Int(key & 255)
             entry.pointee.time.store(time, ordering: .relaxed)
-            change.bytes += slots.keep()
+            change.bytes += SlotPointer(slots).keep()
             let old = entry.pointee.value.exchange(UInt(bitPattern: slots), ordering: .sequentiallyConsistent)
             if let old = SQLCacheEntry.slots(old) { change.giveUp(old) }
         }
@@ -123,6 +124,7 @@ final class SQLRowCache: RowsAtHand, @unchecked Sendable {
             var page: (number: Int64, entries: UnsafeMutablePointer<SQLCacheEntry>)?
             table.lock.lock()
             for index in start..<end { body(table, index, &page, &change) }
+            checkInvariants(of: table)
             table.lock.unlock()
             finish(change)
             start = end
@@ -204,6 +206,7 @@ final class SQLRowCache: RowsAtHand, @unchecked Sendable {
                 var change = SQLCacheChange()
                 table.lock.lock()
                 table.keepPages(range, since: epoch, &change) { Self.sweep($0, epoch, &$1) }
+                table.checkInvariants()
                 table.lock.unlock()
                 finish(change)
                 if range == nil { break }
@@ -226,7 +229,7 @@ final class SQLRowCache: RowsAtHand, @unchecked Sendable {
         for index in 0..<SQLCacheEntry.pageSize {
             let value = page[index].value.load(ordering: .sequentiallyConsistent)
             guard let slots = SQLCacheEntry.slots(value) else { continue }
-            if slots.isHeldByCacheAlone,
+            if SlotPointer(slots).isHeldByCacheAlone,
                 page[index].value.compareExchange(
                     expected: value, desired: SQLCacheEntry.noRow(since: epoch), ordering: .sequentiallyConsistent
                 ).exchanged
@@ -247,7 +250,7 @@ struct SQLCacheChange {
     var leftovers: [SQLGrace.Leftover] = []
 
     /// Releases the cache's hold on a row.
-    @inline(__always) mutating func giveUp(_ slots: UnsafeMutableRawPointer) { giveUp(slots.rowBlock, rows: 1) }
+    @inline(__always) mutating func giveUp(_ slots: UnsafeMutableRawPointer) { giveUp(SlotPointer(slots).block, rows: 1) }
 
     /// Releases the cache's hold on a number of rows of a block.
     @inline(__always) mutating func giveUp(_ block: Unmanaged<RowBlock>, rows: Int) {
@@ -279,16 +282,16 @@ extension SQLCacheTable {
     }
 }
 
-extension UnsafeMutableRawPointer {
+extension SlotPointer {
     /// Retains the row for the cache, which retains each block once for all of its rows.
     ///
     /// - Returns: The additional size in bytes.
-    @inline(__always) func keep() -> Int { rowBlock.keep(rows: 1) }
+    @inline(__always) func keep() -> Int { block.keep(rows: 1) }
 
     /// Whether only the cache retains the block of a cached row.
     fileprivate var isHeldByCacheAlone: Bool {
-        // The cache's own reference, neither retained nor released.
-        var reference = rowBlock.toOpaque()
+        // The cache's own reference, neither counted nor given up: the variable's bits are those of a reference, and are looked at as one.
+        var reference = block.toOpaque()
         return withUnsafeMutableBytes(of: &reference) { isKnownUniquelyReferenced(&$0.assumingMemoryBound(to: RowBlock.self)[0]) }
     }
 }

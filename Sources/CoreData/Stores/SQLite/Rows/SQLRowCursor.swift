@@ -99,7 +99,7 @@ final class SQLRowCursor {
         let old = entry.pointee.value.load(ordering: .sequentiallyConsistent)
         if let other = SQLCacheEntry.slots(old) {
             // Versions increase, unless others have replaced the file by an older one.
-            if other.rowPrefix.pointee.version >= slots.rowPrefix.pointee.version,
+            if SlotPointer(other).prefix.pointee.version >= SlotPointer(slots).prefix.pointee.version,
                 cache.epoch.load(ordering: .sequentiallyConsistent) != epoch
             {
                 return
@@ -107,7 +107,7 @@ final class SQLRowCursor {
         } else if UInt64(old >> 1) > epoch {
             return
         }
-        let block = slots.rowBlock
+        let block = SlotPointer(slots).block
         if block.toOpaque() != self.block { start(block) } else if surplus == 0 { hold(block, rows: Self.many) }
         entry.pointee.time.store(now, ordering: .relaxed)
         let (isFiled, _) = entry.pointee.value.compareExchange(

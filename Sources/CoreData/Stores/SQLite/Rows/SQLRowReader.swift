@@ -107,8 +107,8 @@ final class SQLRowReader {
     func read(_ statement: OpaquePointer, number: Int64, version: Int64) throws -> UnsafeMutableRawPointer {
         var room = block.map(\.room) ?? 0
         if room < slotsSize + RowPrefix.size + Self.usualTexts { room = startBlock(slotsSize + RowPrefix.size + Self.usualTexts) }
-        var slots = block.unsafelyUnwrapped.place(size: 0, number: number, version: version)
-        slots.copyMemory(from: layout.nilRow.unsafelyUnwrapped.slots, byteCount: slotsSize)
+        var slots = block.known("a block with room has just been started").place(size: 0, number: number, version: version)
+        slots.copyMemory(from: layout.nilRow.known("a layout that is in use has one").slots, byteCount: slotsSize)
         var size = slotsSize
         // Space is left for the next row to be aligned to a word.
         var limit = room - RowPrefix.size - 7
@@ -173,7 +173,7 @@ final class SQLRowReader {
                     }
                 }
             }
-            let null = (slots + step.location.nullOffset).assumingMemoryBound(to: UInt64.self)
+            let null = SlotPointer(slots).bits(step.location.nullOffset)
             null.pointee &= ~step.location.nullMask
         }
         for key in keys {
@@ -189,7 +189,7 @@ final class SQLRowReader {
                 (slots + key.slot.location.offset).initializeMemory(as: AnyObject?.self, to: id)
                 noteReference(slots)
             }
-            (slots + key.slot.location.nullOffset).assumingMemoryBound(to: UInt64.self).pointee &= ~key.slot.location.nullMask
+            SlotPointer(slots).bits(key.slot.location.nullOffset).pointee &= ~key.slot.location.nullMask
         }
         if !steps.isEmpty { try readOthers(statement, slots, size) }
         finish(slots, size)
@@ -199,8 +199,9 @@ final class SQLRowReader {
     /// Completes the row, also one that cannot be read: it is not returned, and its contents are released with its block.
     @inline(__always) private func finish(_ slots: UnsafeMutableRawPointer, _ size: Int) {
         let whole = (size + 7) & ~7
-        slots.rowPrefix.pointee.size |= UInt32(truncatingIfNeeded: whole)
-        block.unsafelyUnwrapped.commit(size: whole)
+        SlotPointer(slots).prefix.pointee.size |= UInt32(truncatingIfNeeded: whole)
+        block.known("a row is being read").commit(size: whole)
+        SlotPointer(slots).checkRow()
     }
 
     /// Copies bytes behind the slots.
@@ -215,12 +216,12 @@ final class SQLRowReader {
     }
 
     @inline(__always) private func setPacked(_ location: SlotLocation, _ slots: UnsafeMutableRawPointer) {
-        (slots + (location.nullOffset &+ 8)).assumingMemoryBound(to: UInt64.self).pointee |= location.nullMask
+        SlotPointer(slots).bits(location.nullOffset &+ 8).pointee |= location.nullMask
     }
 
     @inline(__always) private func noteReference(_ slots: UnsafeMutableRawPointer) {
-        slots.rowPrefix.pointee.size |= RowPrefix.referenceBit
-        block.unsafelyUnwrapped.noteReferences()
+        SlotPointer(slots).prefix.pointee.size |= RowPrefix.referenceBit
+        block.known("a row is being read").noteReferences()
     }
 
     /// Creates a new block with at least a number of bytes. A reader of many rows creates larger blocks, so that a single row takes no
@@ -239,9 +240,9 @@ final class SQLRowReader {
         _ slots: UnsafeMutableRawPointer, _ size: Int, to newSize: Int
     ) -> (slots: UnsafeMutableRawPointer, limit: Int) {
         let old = block
-        let prefix = slots.rowPrefix.pointee
+        let prefix = SlotPointer(slots).prefix.pointee
         let room = startBlock(newSize + RowPrefix.size + Self.usualTexts)
-        let moved = block.unsafelyUnwrapped.place(size: 0, number: prefix.number, version: prefix.version)
+        let moved = block.known("it has just been started").place(size: 0, number: prefix.number, version: prefix.version)
         moved.copyMemory(from: slots, byteCount: size)
         if prefix.size & RowPrefix.referenceBit != 0 { noteReference(moved) }
         withExtendedLifetime(old) {}
@@ -271,7 +272,7 @@ final class SQLRowReader {
     }
 
     private func readOthers(_ statement: OpaquePointer, _ slots: UnsafeMutableRawPointer, _ size: Int) throws {
-        let row = Row(block: block.unsafelyUnwrapped, slots: slots)
+        let row = Row(block: block.known("a row is being read"), slots: slots)
         do {
             for step in steps {
                 if sqlite3_column_type(statement, step.column) == SQLITE_NULL { continue }
@@ -282,7 +283,7 @@ final class SQLRowReader {
         } catch {
             // The row is not returned, and its contents are released with its block.
             finish(slots, size)
-            throw values.error(error, in: origin.id(slots.rowPrefix.pointee.number))
+            throw values.error(error, in: origin.id(SlotPointer(slots).prefix.pointee.number))
         }
     }
 }

@@ -46,7 +46,7 @@ final class SQLValues {
     }
 
     /// Returns the origin of an entity's rows.
-    func origin(of entity: SQLEntity) -> RowOrigin { origins.byNumber[entity.number].unsafelyUnwrapped }
+    func origin(of entity: SQLEntity) -> RowOrigin { origins.byNumber[entity.number].known("each entity of the schema has an origin") }
 
     /// Returns the entity number of a to-one relationship's destination.
     @inline(__always) func number(_ stored: Int64, _ destination: SQLEntity) -> Int64 {
@@ -78,34 +78,24 @@ final class SQLValues {
             let seconds = sqlite3_column_double(statement, column)
             guard seconds.isFinite else { throw unreadable(attribute, "its column holds no finite time") }
             return .double(seconds)
-        case .text: return .string(text(statement, column))
-        case .data: return .data(data(statement, column))
-        case .externalData: return try externalData(data(statement, column), attribute).map { .data($0) } ?? .null
+        case .text: return .string(SQLStatement.text(statement, column))
+        case .data: return .data(SQLStatement.data(statement, column))
+        case .externalData: return try externalData(SQLStatement.data(statement, column), attribute).map { .data($0) } ?? .null
         case .uuid:
-            let bytes = data(statement, column)
+            let bytes = SQLStatement.data(statement, column)
             if bytes.count == 36, let uuid = UUID(uuidString: String(decoding: bytes, as: UTF8.self)) { return .uuid(uuid) }
             guard bytes.count == 16 else { throw unreadable(attribute, "its column holds \(bytes.count) bytes, which are no UUID") }
             return .uuid(bytes.withUnsafeBytes { $0.loadUnaligned(as: UUID.self) })
         case .uri:
-            let text = text(statement, column)
-            // Apple's URLs may be empty; this is the only way to create one here.
+            let text = SQLStatement.text(statement, column)
+            // Apple's URLs may be empty; this is the one way to one here.
             guard let url = text.isEmpty ? URLComponents().url : URL(string: text) else {
                 throw unreadable(attribute, "its column holds “\(text)”, which is no URL")
             }
             return .box(Box(url))
         case .decimal: return .box(Box(try decimal(statement, column, attribute)))
-        case .transformable, .composite: return .box(Box(archived(data(statement, column), attribute)))
+        case .transformable, .composite: return .box(Box(archived(SQLStatement.data(statement, column), attribute)))
         }
-    }
-
-    private func text(_ statement: OpaquePointer, _ column: Int32) -> String {
-        guard let bytes = sqlite3_column_text(statement, column) else { return "" }
-        return String(decoding: UnsafeBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(statement, column))), as: UTF8.self)
-    }
-
-    private func data(_ statement: OpaquePointer, _ column: Int32) -> Data {
-        guard let bytes = sqlite3_column_blob(statement, column) else { return Data() }
-        return Data(bytes: bytes, count: Int(sqlite3_column_bytes(statement, column)))
     }
 
     private func decimal(_ statement: OpaquePointer, _ column: Int32, _ attribute: NSAttributeDescription) throws -> Decimal {
@@ -113,7 +103,7 @@ final class SQLValues {
         // The shortest numeral of a floating-point number is the original decimal, if that had no more digits than the number can hold.
         let numeral =
             sqlite3_column_type(statement, column) == SQLITE_FLOAT
-            ? "\(sqlite3_column_double(statement, column))" : text(statement, column)
+            ? "\(sqlite3_column_double(statement, column))" : SQLStatement.text(statement, column)
         if numeral == "NaN" { return .nan }
         guard let number = Decimal(string: numeral, locale: Locale(identifier: "en_US_POSIX")) else {
             throw unreadable(attribute, "its column holds “\(numeral)”, which is no number")

@@ -87,7 +87,7 @@ struct SQLOrderKeys {
             var high = tails.count
             while low < high {
                 let middle = (low + high) / 2
-                if known[tails[middle]].unsafelyUnwrapped < place { low = middle + 1 } else { high = middle }
+                if known[tails[middle]].known("only places that are known become tails") < place { low = middle + 1 } else { high = middle }
             }
             previous[index] = low > 0 ? tails[low - 1] : -1
             if low == tails.count { tails.append(index) } else { tails[low] = index }

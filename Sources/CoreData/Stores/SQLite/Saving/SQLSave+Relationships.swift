@@ -29,7 +29,7 @@ extension SQLSave {
     }
 
     private func relationship(_ difference: ListDifference, of change: StoreChange) -> NSRelationshipDescription {
-        change.entity.frozen.unsafelyUnwrapped.properties[difference.slotIndex] as! NSRelationshipDescription
+        change.entity.frozenParts.properties[difference.slotIndex] as! NSRelationshipDescription
     }
 
     private func key(of change: StoreChange, for relationship: NSRelationshipDescription) throws -> Int64 {

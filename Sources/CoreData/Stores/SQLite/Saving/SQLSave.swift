@@ -92,7 +92,7 @@ struct SQLSave {
             let entity = ObjectIdentifier(description)
             for index in range {
                 let base = changes[index].baseSlots
-                let version = base?.rowPrefix.pointee.version ?? -1
+                let version = SlotPointer(base)?.prefix.pointee.version ?? -1
                 if current < 0 || groups[current].version != version || groups[current].entity !== description {
                     current = places[entity]?[version] ?? groups.count
                     places[entity, default: [:]][version] = current
@@ -100,7 +100,7 @@ struct SQLSave {
                     // Usually all are alike.
                     if groups.count == 1, groups[0].keys.isEmpty { groups[0].keys.reserveCapacity(changes.count) }
                 }
-                groups[current].keys.append(try base?.withRow(store.key(of:)) ?? store.key(of: changes[index].objectID))
+                groups[current].keys.append(try SlotPointer(base)?.withRow(store.key(of:)) ?? store.key(of: changes[index].objectID))
             }
         }
         for group in groups {
@@ -186,9 +186,7 @@ struct SQLSave {
                     if case .attribute(let attribute) = place.entity.properties[index] { attribute.column } else { nil }
                 }
             if columns.isEmpty { continue }
-            let list = columns.map { "\($0) = NULL" }.joined(separator: ", ")
-            try connection.with("UPDATE \(place.entity.table) SET \(list) WHERE Z_PK = ? AND \(SQLIdentifier.versionNumber) = ?") {
-                statement in
+            try connection.with(SQLVersionedUpdate.one(columns.map { "\($0) = NULL" }, of: place.entity.table)) { statement in
                 statement.bind(place.key, at: 1)
                 statement.bind(version, at: 2)
                 try statement.run()
@@ -239,22 +237,11 @@ struct SQLSave {
     private mutating func update(
         _ changed: SQLRows, _ range: Range<Int>, _ writer: SQLEntityWriter, _ update: SQLEntityWriter.Update, _ statement: SQLStatement
     ) throws {
-        store.scratch.reset()
-        var parameter = 1
-        for index in range {
-            let key = changed.keys[index]
-            parameter = try changed.slots[index].withRow { row in
-                if writer.derives { try writer.derive(row) }
-                statement.bind(key, at: parameter)
-                // The statement increments it.
-                if row.version == .min { throw UpdateMismatch() }
-                statement.bind(row.version &- 1, at: parameter + 1)
-                return try writer.bind(
-                    update.steps, of: row, to: statement, from: parameter + 2, scratch: store.scratch, orders: &orders, key: key)
-            }
+        try write(changed, range, writer, update.steps, statement) { row in
+            // The statement counts up from it.
+            if row.version == .min { throw UpdateMismatch() }
+            return row.version &- 1
         }
-        store.scratch.bind(to: statement)
-        try statement.run()
         if connection.changes != range.count { throw UpdateMismatch() }
     }
 
@@ -319,16 +306,26 @@ struct SQLSave {
     }
 
     private mutating func insert(_ inserted: SQLRows, _ range: Range<Int>, _ writer: SQLEntityWriter, _ statement: SQLStatement) throws {
+        try write(inserted, range, writer, writer.allSteps, statement) { $0.version }
+    }
+
+    // MARK: Many rows
+
+    /// Runs a statement that takes of each row the key, a version, and the values of some columns.
+    @inline(__always) private mutating func write(
+        _ rows: SQLRows, _ range: Range<Int>, _ writer: SQLEntityWriter, _ steps: SQLEntityWriter.Steps, _ statement: SQLStatement,
+        version: (Row) throws -> Int64
+    ) throws {
         store.scratch.reset()
         var parameter = 1
         for index in range {
-            let key = inserted.keys[index]
-            parameter = try inserted.slots[index].withRow { row in
+            let key = rows.keys[index]
+            parameter = try SlotPointer(rows.slots[index]).withRow { row in
                 if writer.derives { try writer.derive(row) }
                 statement.bind(key, at: parameter)
-                statement.bind(row.version, at: parameter + 1)
+                statement.bind(try version(row), at: parameter + 1)
                 return try writer.bind(
-                    writer.allSteps, of: row, to: statement, from: parameter + 2, scratch: store.scratch, orders: &orders, key: key)
+                    steps, of: row, to: statement, from: parameter + 2, scratch: store.scratch, orders: &orders, key: key)
             }
         }
         store.scratch.bind(to: statement)

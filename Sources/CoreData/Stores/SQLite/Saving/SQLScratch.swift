@@ -46,7 +46,7 @@ final class SQLScratch {
 
     /// Adds the string of a slot, packed or not.
     @inline(__always) func add(_ slots: UnsafeMutableRawPointer, _ location: SlotLocation, at index: Int) {
-        if !location.isPacked(slots) { return add((slots + location.offset).assumingMemoryBound(to: String.self), at: index) }
+        if !location.isPacked(slots) { return add(SlotPointer(slots).place(location.offset, of: String.self), at: index) }
         let text = PackedBytes.bytes(slots, location.offset)
         reserve(text.count)
         if let base = text.baseAddress { (bytes + count).update(from: base, count: text.count) }

@@ -23,7 +23,7 @@ extension SQLiteStore {
         var ids: [NSManagedObjectID] = []
         ids.reserveCapacity(new.count)
         for (entity, count) in runs {
-            let first = next[entity.rootNumber].unsafelyUnwrapped
+            let first = next[entity.rootNumber].known("keys were allocated for each run")
             let family = NSManagedObjectID.family(of: entity.entity)
             for key in first..<first + Int64(count) {
                 ids.append(NSManagedObjectID(entity: entity.entity, token: token, number: key, family: family))

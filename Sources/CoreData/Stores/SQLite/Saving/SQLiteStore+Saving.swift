@@ -47,7 +47,7 @@ extension SQLiteStore {
         changes.deleted.forEachRun { description, range in
             guard let entity = place(of: description) else { return }
             cache.remove(entity.rootNumber, range) { index in
-                try? changes.deleted[index].baseSlots?.withRow(key(of:)) ?? key(of: changes.deleted[index].objectID)
+                try? SlotPointer(changes.deleted[index].baseSlots)?.withRow(key(of:)) ?? key(of: changes.deleted[index].objectID)
             }
         }
     }
@@ -55,6 +55,7 @@ extension SQLiteStore {
     /// Writes the prepared rows.
     ///
     /// - Parameter isCareful: Whether to update each row separately. Otherwise an ``SQLSave/UpdateMismatch`` may require that.
+    /// - Returns: The changed objects that have no row and for which nothing was written.
     private func write(
         _ changes: StoreChangeSet, _ inserted: SQLRows, _ changed: SQLRows, _ isCareful: Bool, _ connection: SQLConnection,
         for caller: StoreCaller
@@ -115,10 +116,10 @@ extension SQLiteStore {
     @inline(__always) func key(of row: Row) throws -> Int64 {
         let key: Int64? = row.block.withOrigin { origin in
             guard let origin else { return nil }
-            return origin.store.token === token ? row.slots.rowPrefix.pointee.number : nil
+            return origin.store.token === token ? SlotPointer(row.slots).prefix.pointee.number : nil
         }
         if let key { return key }
-        return try self.key(of: row.objectID.unsafelyUnwrapped)
+        return try self.key(of: row.knownObjectID)
     }
 
     /// Returns the key of an object to be saved here.

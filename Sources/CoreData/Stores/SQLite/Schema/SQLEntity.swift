@@ -35,16 +35,18 @@ final class SQLEntity: @unchecked Sendable {
     /// The mapping of a property.
     subscript(property: NSPropertyDescription) -> SQLProperty { properties[property.slotIndex] }
 
-    /// Returns the condition for rows of the entity and, if requested, its subentities; nil where every row of the table matches.
+    /// The numbers of which a row has one if it is of the entity or, as is asked, of one that inherits from it; nil where every row of the
+    /// table is.
+    func requiredNumbers(includingSubentities: Bool) -> [Int64]? {
+        if includingSubentities { return isWholeTable ? nil : numbers }
+        return isAlone ? nil : [number]
+    }
+
+    /// The condition that a row is of the entity or, as is asked, of one that inherits from it; nil where every row of the table is.
     func condition(includingSubentities: Bool, alias: String? = nil) -> String? {
+        guard let numbers = requiredNumbers(includingSubentities: includingSubentities) else { return nil }
         let column = (alias.map { $0 + "." } ?? "") + SQLIdentifier.entity.sql
-        if includingSubentities {
-            if isWholeTable { return nil }
-            if numbers.count > 1 { return "\(column) IN (\(numbers.map(String.init).joined(separator: ", ")))" }
-        } else if isAlone {
-            return nil
-        }
-        return "\(column) = \(number)"
+        return numbers.count > 1 ? "\(column) IN (\(numbers.map(String.init).joined(separator: ", ")))" : "\(column) = \(numbers[0])"
     }
 }
 

@@ -4,7 +4,6 @@ internal import Foundation
 ///
 /// The entities of one inheritance share a table, whose name is `Z` and that of the root entity. Entities are numbered in the order of
 /// their names, subentities after their superentity.
-/// subentities after the one they inherit from.
 // Immutable.
 final class SQLSchema: @unchecked Sendable {
     let model: NSManagedObjectModel

@@ -7,40 +7,7 @@ extension SQLReader {
 
     func answer(_ request: StoreQuery) throws -> StoreAnswer {
         cursor.noteTime()
-        let entity = try sqlEntity(request.entity)
-        if request.predicate == nil, request.sortDescriptors.isEmpty {
-            switch request.resultType {
-            case .countResultType: return .count(try count(request, entity))
-            case .managedObjectResultType: return .rows(try rows(request, entity))
-            default: break
-            }
-        }
-        return try queried(request, entity)
-    }
-
-    private func count(_ request: StoreQuery, _ entity: SQLEntity) throws -> Int {
-        let condition = entity.condition(includingSubentities: request.includesSubentities).map { " WHERE \($0)" } ?? ""
-        let count = try database().with("SELECT COUNT(*) FROM \(entity.table)\(condition)") { try $0.step() ? Int($0.int64(0)) : 0 }
-        let rest = max(0, count - request.fetchOffset)
-        return request.fetchLimit > 0 ? min(rest, request.fetchLimit) : rest
-    }
-
-    private func rows(_ request: StoreQuery, _ entity: SQLEntity) throws -> RowList {
-        let plan = plan(entity)
-        var sql = "SELECT \(plan.list) FROM \(entity.table)"
-        if let condition = entity.condition(includingSubentities: request.includesSubentities) { sql += " WHERE \(condition)" }
-        sql += " ORDER BY Z_PK"
-        let isPaged = request.fetchLimit > 0 || request.fetchOffset > 0
-        if isPaged { sql += " LIMIT ? OFFSET ?" }
-        return try database().with(sql) { statement in
-            if isPaged {
-                statement.bind(request.fetchLimit > 0 ? Int64(request.fetchLimit) : -1, at: 1)
-                statement.bind(Int64(request.fetchOffset), at: 2)
-            }
-            var rows = RowList()
-            try readRows(statement, plan) { rows.append($0) }
-            return rows
-        }
+        return try queried(request, sqlEntity(request.entity))
     }
 
     /// Reads the rows of a statement that selects the columns of `plan` first.
@@ -59,7 +26,7 @@ extension SQLReader {
         while try statement.step() {
             let key = sqlite3_column_int64(handle, 0)
             let version = sqlite3_column_int64(handle, 2)
-            if let known = cursor.slots(root, key), known.rowPrefix.pointee.version == version {
+            if let known = cursor.slots(root, key), SlotPointer(known).prefix.pointee.version == version {
                 cursor.touch(root, key)
                 try body(known)
             } else if let only {
@@ -79,7 +46,7 @@ extension SQLReader {
         let version = sqlite3_column_int64(handle, 2)
         let root = plan.entity.rootNumber
         guard let reader = plan.reader(number) else { throw strange(key, number, plan.entity) }
-        if let known = cursor.slots(root, key), known.rowPrefix.pointee.version == version {
+        if let known = cursor.slots(root, key), SlotPointer(known).prefix.pointee.version == version {
             cursor.touch(root, key)
             return known
         }
@@ -155,13 +122,8 @@ extension SQLReader {
     // MARK: In memory
 
     func forEachRow(of entity: NSEntityDescription, includingSubentities: Bool, _ body: (Row) throws -> Void) throws {
-        let entity = try sqlEntity(entity)
-        let plan = plan(entity)
-        let condition = entity.condition(includingSubentities: includingSubentities).map { " WHERE \($0)" } ?? ""
-        var rows: [Row] = []
-        try database().with("SELECT \(plan.list) FROM \(entity.table)\(condition) ORDER BY Z_PK") { statement in
-            try readRows(statement, plan) { rows.append(Row($0)) }
-        }
+        let all = StoreQuery(entity, includesSubentities: includingSubentities)
+        guard case .rows(let rows) = try queried(all, sqlEntity(entity)) else { return }
         for row in rows { try body(row) }
     }
 

@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// The pool of readers for concurrent reads of a file.
 ///
-/// Readers are opened on demand. When all are in use, callers wait. A thread that already has a reader gets the same one again.
-// `condition` guards `opened`; the places are atomics, and a place's reader belongs to its owner thread.
+/// They are opened when they are first needed. Where all are out, who comes waits. A thread that has a reader and comes again gets the same one.
+// `condition`, which is waited for and so no box, guards `opened`; the places are atomics, and a place's reader belongs to the thread that stands there.
 final class SQLReaderPool: @unchecked Sendable {
     /// The owner of a reader. Places are far enough apart to prevent false sharing.
     private struct Place: ~Copyable {
@@ -70,11 +70,11 @@ final class SQLReaderPool: @unchecked Sendable {
             guard reader.isOutdated, reader.connection.isReading else { return try reader.use(body) }
             guard let other = free(thread) else { return try (open() ?? reader).use(body) }
             defer { give(other) }
-            return try readers[other].unsafelyUnwrapped.use(body)
+            return try readers[other].known("a place that is given has a reader").use(body)
         }
         guard let index = try free(thread) ?? waitForFree(thread) else { throw closed() }
         defer { give(index) }
-        return try readers[index].unsafelyUnwrapped.use(body)
+        return try readers[index].known("a place that is given has a reader").use(body)
     }
 
     /// Calls `body` with the reader of a place unless it is in use. Returns true if it was called, or if there is no reader any more.

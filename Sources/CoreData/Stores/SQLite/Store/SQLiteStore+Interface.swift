@@ -32,7 +32,7 @@ extension SQLiteStore: RowAccess {
 }
 
 extension SQLiteStore: ConflictFinding {
-    /// The statements of a save detect conflicts.
+    /// Returns `.unknown`, because the statements of a save detect conflicts.
     func latestRow(for id: NSManagedObjectID) -> LatestRow { .unknown }
 
     func holders(of constraint: UniquenessConstraint, _ key: [PropertyValue]) throws -> [Row] {

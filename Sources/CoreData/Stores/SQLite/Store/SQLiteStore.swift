@@ -220,7 +220,7 @@ final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @unchecked 
     }
 
     func place(of description: NSEntityDescription) -> SQLEntity? {
-        // Objects are mostly grouped by entity.
+        // Objects mostly come entity by entity. The schema holds the entity, and the store the schema for as long as it may be asked.
         if let last = UnsafeRawPointer(bitPattern: lastPlace.load(ordering: .relaxed)) {
             let entity = Unmanaged<SQLEntity>.fromOpaque(last)
             if entity._withUnsafeGuaranteedRef({ $0.entity === description }) { return entity.takeUnretainedValue() }

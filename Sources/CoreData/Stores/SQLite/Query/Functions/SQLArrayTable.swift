@@ -12,7 +12,7 @@ final class SQLArray {
         return UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self)
     }()
 
-    /// Binds the collection.
+    /// Binds the collection: SQLite owns a reference until the parameter gets another value or the statement goes.
     func bind(to statement: OpaquePointer, at index: Int) {
         sqlite3_bind_pointer(statement, Int32(index), Unmanaged.passRetained(self).toOpaque(), Self.type) { pointer in
             if let pointer { Unmanaged<SQLArray>.fromOpaque(pointer).release() }
@@ -92,7 +92,7 @@ enum SQLArrayTable {
         try SQLQueryFunctions.check(sqlite3_create_module_v2(connection, "CoreDataArray", module, nil, nil), connection, "CoreDataArray")
     }
 
-    /// The parameter must be known before the first row.
+    /// Plans a scan, for which the parameter must be known before the first row.
     private static func plan(_ info: UnsafeMutablePointer<sqlite3_index_info>?) -> Int32 {
         guard let info else { return SQLITE_ERROR }
         for index in 0..<Int(info.pointee.nConstraint) {
@@ -108,10 +108,12 @@ enum SQLArrayTable {
         return SQLITE_CONSTRAINT
     }
 
+    /// A cursor of this module: `xOpen` has made it, as one that begins with what SQLite wants of it, and `xClose` frees it.
     private static func cursor(_ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?) -> UnsafeMutablePointer<Cursor>? {
         cursor.map { UnsafeMutableRawPointer($0).assumingMemoryBound(to: Cursor.self) }
     }
 
+    // The cursor owns a reference to the array, see `set`.
     private static func array(_ cursor: UnsafeMutablePointer<Cursor>) -> SQLArray? {
         cursor.pointee.array.map { Unmanaged<SQLArray>.fromOpaque($0).takeUnretainedValue() }
     }
@@ -124,7 +126,7 @@ enum SQLArrayTable {
 }
 
 extension SQLValue {
-    /// Returns the value to SQLite.
+    /// Passes the value to SQLite as a result.
     func write(_ context: OpaquePointer?) {
         switch self {
         case .null, .list: sqlite3_result_null(context)

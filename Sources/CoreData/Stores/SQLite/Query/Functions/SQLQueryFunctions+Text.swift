@@ -30,6 +30,7 @@ extension SQLQueryFunctions {
         }
         call(context) {
             let held: HeldPattern
+            // SQLite owns a reference for as long as the pattern stays; this function is the only one to set it.
             if let known = sqlite3_get_auxdata(context, 1) {
                 held = Unmanaged<HeldPattern>.fromOpaque(known).takeUnretainedValue()
             } else {

@@ -50,6 +50,7 @@ final class SQLQueryFunctions {
         try Self.check(code, connection, name)
     }
 
+    // With each function SQLite owns a reference to this object, which it hands to the calls as their user data, and gives up by `release`.
     private static let release: @convention(c) (UnsafeMutableRawPointer?) -> Void = { pointer in
         if let pointer { Unmanaged<SQLQueryFunctions>.fromOpaque(pointer).release() }
     }
@@ -106,7 +107,7 @@ enum SQLFunctionValue {
         return Data(bytes: bytes, count: Int(sqlite3_value_bytes(value)))
     }
 
-    /// Returns a value to SQLite: decimal numbers as text.
+    /// Passes a value to SQLite as a result: decimal numbers as text.
     static func write(_ value: PropertyValue, _ context: OpaquePointer?) {
         switch value {
         case .bool(let flag): sqlite3_result_int64(context, flag ? 1 : 0)
@@ -139,7 +140,7 @@ enum SQLFunctionValue {
         sqlite3_result_blob64(context, bytes.baseAddress ?? UnsafeRawPointer(empty), UInt64(bytes.count), transient)
     }
 
-    /// Makes SQLite copy a value.
+    /// SQLite copies what it is given: C spells this as the function at the address -1, which nobody calls.
     static var transient: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
     /// An address for empty values, because nil would be NULL. Never read or freed.
     nonisolated(unsafe) static let empty = UnsafePointer(UnsafeMutablePointer<CChar>.allocate(capacity: 1))

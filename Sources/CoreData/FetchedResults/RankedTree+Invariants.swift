@@ -1,0 +1,37 @@
+extension RankedTree {
+    /// What does not hold of the tree; empty for a tree as it should be.
+    ///
+    /// Each node counts itself and those below it, knows its parent, is of the tree's class, and neither of its halves has more than three times the
+    /// weight of the other.
+    var invariantViolations: [String] {
+        var violations: [String] = []
+        guard let root else { return [] }
+        if root.parent != nil { violations.append("the root of a tree has a parent") }
+        // The nodes that are still to be looked at. Their depth is logarithmic where the balance holds, and bounded where it does not.
+        var pending: [RankedNode] = [root]
+        var seen = 0
+        while let node = pending.popLast() {
+            seen += 1
+            if seen > root.size {
+                violations.append("a tree of \(root.size) nodes has more")
+                break
+            }
+            let (left, right) = (node.left?.size ?? 0, node.right?.size ?? 0)
+            if !(node is Node) { violations.append("a node is a \(type(of: node)), not a \(Node.self)") }
+            if node.size != left + right + 1 { violations.append("a node above \(left) and \(right) others counts \(node.size)") }
+            if (left + 1) * 3 < right + 1 || (right + 1) * 3 < left + 1 {
+                violations.append("the halves below a node have \(left) and \(right) nodes")
+            }
+            for child in [node.left, node.right] {
+                guard let child else { continue }
+                if child.parent !== node { violations.append("a child has another parent") }
+                pending.append(child)
+            }
+        }
+        if seen < root.size { violations.append("a tree of \(root.size) nodes has \(seen)") }
+        return violations
+    }
+
+    /// Stops the program where the tree is not as it should be, if the checks are on.
+    @inline(__always) func checkInvariants() { InternalChecks.enforce(InternalChecks.isDue(count) ? invariantViolations : []) }
+}

@@ -1,0 +1,29 @@
+extension RowList {
+    /// What does not hold of the list; empty for a list as it should be.
+    ///
+    /// The blocks are those of the rows, in their order, each once for the rows that follow each other in it; and each row lies in its block.
+    var invariantViolations: [String] {
+        var violations: [String] = []
+        var runs: [UnsafeMutableRawPointer] = []
+        for slots in places {
+            let block = SlotPointer(slots).block.toOpaque()
+            if block != runs.last { runs.append(block) }
+        }
+        if runs != blocks.map({ Unmanaged.passUnretained($0).toOpaque() }) {
+            violations.append("\(blocks.count) blocks are held for rows in \(runs.count) runs, or others")
+        }
+        if runs.last != lastBlock { violations.append("the last block is another than that of the last row") }
+        if !violations.isEmpty { return violations }
+        var last: UnsafeMutableRawPointer?
+        for slots in places {
+            let block = SlotPointer(slots).block
+            if last == block.toOpaque() { continue }
+            last = block.toOpaque()
+            violations += SlotPointer(slots).withRow { $0.invariantViolations }
+        }
+        return violations
+    }
+
+    /// Stops the program where the list is not as it should be, if the checks are on.
+    @inline(__always) func checkInvariants() { InternalChecks.enforce(InternalChecks.isDue(places.count) ? invariantViolations : []) }
+}
