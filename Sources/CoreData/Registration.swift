@@ -1,3 +1,6 @@
+@_spi(Stores) internal import ObjectGraph
+internal import SQLiteStore
+
 // Swift runs nothing when a program starts: a constructor in C (CoreDataRegistration) hands this function over, and the first question for the
 // classes of stores calls it.
 

@@ -1,8 +1,12 @@
+import CoreData
 import PredicateCases
 import Predicates
 import Testing
 
-@_spi(Stores) @testable import CoreData
+@testable import ModelFiles
+@_spi(Stores) @testable import ObjectGraph
+@testable import SQLQueries
+@testable import SQLiteStore
 
 /// The statements that fetches become: one for each shape of request, and such that indexes serve them.
 @Suite("Statements of queries") struct QueryShapeTests {
@@ -80,7 +84,7 @@ import Testing
         }
         func keys(_ answer: StoreAnswer) -> [Int64] {
             guard case .rows(let rows) = answer else { return [] }
-            return rows.map { $0.slots.rowPrefix.pointee.number }
+            return rows.map { SlotPointer($0.slots).prefix.pointee.number }
         }
         let all = keys(try fetch())
         #expect(all.count > 10 && all == all.sorted())

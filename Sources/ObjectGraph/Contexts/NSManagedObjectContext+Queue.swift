@@ -1,0 +1,72 @@
+internal import Foundation
+
+extension NSManagedObjectContext {
+    /// The time at which a block given to ``perform(schedule:_:)`` starts.
+    public enum ScheduledTaskType: Sendable {
+        /// At once if the caller is on the context's queue already, otherwise like `enqueued`.
+        case immediate
+        /// After the blocks that were enqueued before.
+        case enqueued
+    }
+
+    var queue: ContextQueue { contextQueue }
+
+    /// Enqueues a block and processes pending changes after it; implements the public ``perform(_:)-(()->Void)``.
+    func enqueue(_ block: @escaping () -> Void) {
+        let block = Handover(block, on: queue)
+        queue.async { self.runEvent { block.value() } }
+    }
+
+    /// Runs `block` on the context's queue, waits for it and returns its result.
+    ///
+    /// May be called from the queue itself and from a block that the queue waits for, across any number of contexts.
+    public func performAndWait<T>(_ block: () throws -> T) rethrows -> T { try contextQueue.sync(block) }
+
+    /// Runs `block` on the queue of a parent while the child waits during its own work.
+    func performForChild<T>(_ block: () throws -> T) rethrows -> T { try contextQueue.sync(isForChild: true, block) }
+
+    /// Runs `block` on the context's queue and suspends until it is done; no thread waits.
+    ///
+    /// - Parameters:
+    ///   - schedule: Whether a caller on the queue runs the block at once.
+    ///   - block: The block to run; pending changes are processed after it.
+    /// - Returns: The result of `block`. Use managed objects in it on the context's queue only.
+    // One body for all types: what a specialization would save is nothing beside the change of queues, and the optimizer of Swift 6.3 stops in one.
+    @_semantics("optimize.sil.specialize.generic.never")
+    public func perform<T, Failure: Error>(
+        schedule: ScheduledTaskType = .immediate, _ block: @escaping () throws(Failure) -> T
+    ) async throws(Failure) -> T {
+        let block = Handover(block, on: queue)
+        let result: Transfer<Result<T, Failure>> = await withCheckedContinuation { continuation in
+            let run = { @Sendable in
+                let result = self.runEvent { Result { () throws(Failure) -> T in try block.value() } }
+                continuation.resume(returning: Transfer(result))
+            }
+            if schedule == .immediate, contextQueue.isCurrent { run() } else { queue.async(execute: run) }
+        }
+        return try result.value.get()
+    }
+
+    func runEvent<T>(_ block: () -> T) -> T {
+        let outer = isInEvent
+        isInEvent = true
+        defer {
+            isInEvent = outer
+            processPendingChanges()
+            if !outer { undoer?.closeEventGroup() }
+        }
+        return block()
+    }
+
+    /// Enqueues the processing of changes made outside `perform`.
+    func scheduleEvent() {
+        guard !isInEvent, !isEventEnqueued else { return }
+        isEventEnqueued = true
+        queue.async { [registry] in
+            guard let context = registry?.livingContext else { return }
+            context.isEventEnqueued = false
+            context.processPendingChanges()
+            context.undoer?.closeEventGroup()
+        }
+    }
+}
