@@ -15,11 +15,18 @@ let strict: [SwiftSetting] =
         .enableUpcomingFeature("MemberImportVisibility"),
     ] + internalChecks
 
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+
+/// `CoreData`, and the modules that it exports: SwiftPM compiles a target anew for a change of those that it names, not of what they export.
+let coreData = ["CoreData", "ModelFiles", "ObjectGraph", "Predicates", "SQLiteStore"]
+let coreDataModules = coreData.map { Target.Dependency.byName(name: $0) }
+
 /// An example: a library target that reads like the article it follows, and its tests.
 func example(_ name: String, dependencies: [Target.Dependency] = [], resources: [Resource]? = nil) -> [Target] {
     [
         .target(
-            name: name, dependencies: ["CoreData", "ExampleSupport"] + dependencies, path: "Examples/\(name)/Sources", resources: resources,
+            name: name, dependencies: coreDataModules + ["ExampleSupport"] + dependencies, path: "Examples/\(name)/Sources",
+            resources: resources,
             swiftSettings: strict),
         .testTarget(
             name: "\(name)Tests", dependencies: [.byName(name: name), "SampleService"], path: "Examples/\(name)/Tests",
@@ -30,7 +37,9 @@ func example(_ name: String, dependencies: [Target.Dependency] = [], resources: 
 let package = Package(
     name: "OpenCoreData",
     products: [
-        .library(name: "CoreData", targets: ["CoreData"]),
+        .library(name: "CoreData", targets: coreData),
+        // The object graph with its stores in memory, without SQLite.
+        .library(name: "ObjectGraph", targets: ["ObjectGraph"]),
         .library(name: "CoreDataMacros", targets: ["CoreDataMacros"]),
         .library(name: "Predicates", targets: ["Predicates"]),
         .library(name: "StoreConformance", targets: ["StoreConformance"]),
@@ -50,18 +59,29 @@ let package = Package(
         .package(url: "https://github.com/swhitty/FlyingFox", .upToNextMinor(from: "0.27.0")),
     ],
     targets: [
-        .target(name: "Predicates", swiftSettings: strict),
+        .target(name: "PropertyLists", swiftSettings: strict),
+        .target(name: "Predicates", dependencies: ["PropertyLists"], swiftSettings: strict),
         .target(name: "CoreDataRuntime"),
+        // Tells the object graph which stores ship, when the program is loaded.
+        .target(name: "CoreDataRegistration", dependencies: ["CoreDataRuntime"]),
         // Names that no property can have. It imports nothing, for the macros use it too.
         .target(name: "TakenNames", swiftSettings: strict),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .yum(["zlib-devel"])]),
         .systemLibrary(
             name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .yum(["sqlite-devel"]), .brew(["sqlite"])]),
+        .target(name: "ObjectGraph", dependencies: ["PropertyLists", "Predicates", "CoreDataRuntime", logging], swiftSettings: strict),
         .target(
-            name: "CoreData",
+            name: "ModelFiles", dependencies: ["ObjectGraph", "PropertyLists", "Predicates", "TakenNames", logging],
+            swiftSettings: strict),
+        .target(name: "SQLQueries", dependencies: ["ObjectGraph", "PropertyLists", "Predicates"], swiftSettings: strict),
+        .target(
+            name: "SQLiteStore",
             dependencies: [
-                "Predicates", "CoreDataRuntime", "TakenNames", "CSQLite", "CZlib", .product(name: "Logging", package: "swift-log"),
-            ],
+                "SQLQueries", "ModelFiles", "ObjectGraph", "PropertyLists", "Predicates", "CoreDataRuntime", "CSQLite", "CZlib", logging,
+            ], swiftSettings: strict),
+        // `import CoreData` gives everything above.
+        .target(
+            name: "CoreData", dependencies: ["ObjectGraph", "ModelFiles", "Predicates", "SQLiteStore", "CoreDataRegistration"],
             swiftSettings: strict),
         .macro(
             name: "CoreDataMacroPlugin",
@@ -70,7 +90,7 @@ let package = Package(
                 .product(name: "SwiftSyntaxMacros", package: "swift-syntax", condition: .when(traits: ["Macros"])),
                 .product(name: "SwiftCompilerPlugin", package: "swift-syntax", condition: .when(traits: ["Macros"])),
             ], swiftSettings: strict),
-        .target(name: "CoreDataMacros", dependencies: ["CoreData", "CoreDataMacroPlugin"], swiftSettings: strict),
+        .target(name: "CoreDataMacros", dependencies: coreDataModules + ["CoreDataMacroPlugin"], swiftSettings: strict),
         .testTarget(name: "CoreDataMacroTests", dependencies: ["CoreDataMacros"], exclude: ["Models"], swiftSettings: strict),
         .target(
             name: "ManagedSources",
@@ -82,21 +102,25 @@ let package = Package(
         .executableTarget(name: "ManagedAccessorsTool", dependencies: ["ManagedSources"], swiftSettings: strict),
         .plugin(name: "ManagedAccessors", capability: .buildTool(), dependencies: ["ManagedAccessorsTool"]),
         .testTarget(name: "ManagedSourcesTests", dependencies: ["ManagedSources"], swiftSettings: strict),
-        .target(name: "StoreConformance", dependencies: ["CoreData"], swiftSettings: strict),
+        .target(name: "StoreConformance", dependencies: coreDataModules, swiftSettings: strict),
         // The plugin that compiles Core Data models. Nothing of it may depend on swift-syntax.
-        .target(name: "ModelCodeGeneration", dependencies: ["CoreData", "Predicates", "TakenNames"], swiftSettings: strict),
+        .target(
+            name: "ModelCodeGeneration", dependencies: coreDataModules + ["PropertyLists", "TakenNames"],
+            swiftSettings: strict),
         .executableTarget(name: "ModelCompilerTool", dependencies: ["ModelCodeGeneration"], swiftSettings: strict),
         .plugin(name: "ModelCompiler", capability: .buildTool(), dependencies: ["ModelCompilerTool"]),
-        .testTarget(name: "ModelCodeGenerationTests", dependencies: ["ModelCodeGeneration", "CoreData"], swiftSettings: strict),
+        .testTarget(name: "ModelCodeGenerationTests", dependencies: coreDataModules + ["ModelCodeGeneration"], swiftSettings: strict),
         .testTarget(
-            name: "StoreConformanceTests", dependencies: ["StoreConformance", "Guide", "Songs"], swiftSettings: strict),
+            name: "StoreConformanceTests", dependencies: coreDataModules + ["StoreConformance", "Guide", "Songs"], swiftSettings: strict),
         // Random predicates, for the tests of whatever reads predicates; it is no product.
         .target(name: "PredicateCases", dependencies: ["Predicates"], path: "Tests/PredicateCases", swiftSettings: strict),
-        .testTarget(name: "PredicatesTests", dependencies: ["Predicates", "PredicateCases"], swiftSettings: strict),
-        .testTarget(name: "CoreDataTests", dependencies: ["CoreData", "PredicateCases", "store-writer"], swiftSettings: strict),
+        .testTarget(name: "PredicatesTests", dependencies: ["Predicates", "PropertyLists", "PredicateCases"], swiftSettings: strict),
+        .testTarget(
+            name: "CoreDataTests",
+            dependencies: coreDataModules + ["PropertyLists", "SQLQueries", "PredicateCases", "store-writer"], swiftSettings: strict),
         // Writes to a store until it is killed. Only the tests use it; it is no product.
-        .executableTarget(name: "store-writer", dependencies: ["CoreData"], path: "Tests/StoreWriter", swiftSettings: strict),
-        .target(name: "ExampleSupport", dependencies: ["CoreData"], path: "Examples/Support/Sources", swiftSettings: strict),
+        .executableTarget(name: "store-writer", dependencies: coreDataModules, path: "Tests/StoreWriter", swiftSettings: strict),
+        .target(name: "ExampleSupport", dependencies: coreDataModules, path: "Examples/Support/Sources", swiftSettings: strict),
         .testTarget(
             name: "ExampleSupportTests", dependencies: ["ExampleSupport"], path: "Examples/Support/Tests", swiftSettings: strict),
         .target(
@@ -123,7 +147,8 @@ let package = Package(
 // they do.
 if !internalChecks.isEmpty {
     let checked: Set = [
-        "TakenNames", "Predicates", "PredicateCases", "PredicatesTests", "CoreDataRuntime", "CZlib", "CSQLite", "CoreData", "CoreDataTests",
+        "TakenNames", "Predicates", "PredicateCases", "PredicatesTests", "CoreDataRuntime", "CoreDataRegistration", "CZlib", "CSQLite",
+        "PropertyLists", "ObjectGraph", "ModelFiles", "SQLQueries", "SQLiteStore", "CoreData", "CoreDataTests",
         "store-writer",
         "StoreConformance", "StoreConformanceTests", "ExampleSupport", "Guide", "Songs",
     ]

@@ -84,7 +84,10 @@ import PackagePlugin
 
     /// Returns the modules that a target can import, with their Swift files; the tool knows Core Data's own.
     private static func dependencies(of target: any SourceModuleTarget) -> [(module: String, files: [URL])] {
-        let known: Set<String> = ["CoreData", "Predicates", "CoreDataRuntime", "TakenNames"]
+        let known: Set<String> = [
+            "CoreData", "ObjectGraph", "ModelFiles", "SQLQueries", "SQLiteStore", "Predicates", "PropertyLists", "CoreDataRuntime",
+            "CoreDataRegistration", "TakenNames",
+        ]
         var seen: Set<String> = []
         return target.recursiveTargetDependencies.compactMap { $0 as? any SourceModuleTarget }.compactMap { module in
             guard !known.contains(module.moduleName), seen.insert(module.moduleName).inserted else { return nil }

@@ -1,8 +1,12 @@
-// `import CoreData` includes predicates and sort descriptors, as on Apple's platforms.
+// `import CoreData` brings everything: the object graph, model files, the SQLite store, and predicates and sort descriptors, as it does on Apple's
+// platforms.
 @_exported public import Foundation
+@_exported public import ModelFiles
+@_exported public import ObjectGraph
 @_exported public import Predicates
+@_exported public import SQLiteStore
 
-/// The expression class; the class of that name in Foundation on Linux is not usable.
+/// The expressions that can be used; Foundation on Linux has a class of that name that can do nothing.
 ///
-/// A file that also imports Foundation resolves the ambiguity with `typealias NSExpression = CoreData.NSExpression`.
+/// A file that imports Foundation besides says which it means: `typealias NSExpression = CoreData.NSExpression`.
 public typealias NSExpression = Predicates.NSExpression

@@ -1,6 +1,7 @@
 internal import CoreData
 package import Foundation
 internal import Predicates
+internal import PropertyLists
 internal import TakenNames
 
 /// The output of compiling a model bundle: classes, the embedded model, the model in the resources, and diagnostics.

@@ -1,5 +1,6 @@
 import Foundation
 import Predicates
+import PropertyLists
 import Testing
 
 /// Archives that were damaged, or made to do harm. Reading one is an error or a predicate, and never ends the program.

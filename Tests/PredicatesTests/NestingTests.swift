@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import Predicates
+@testable import PropertyLists
 
 /// Predicates at the limit of nesting, on the stack of a secondary thread. They hold in a debug build, and under the thread sanitizer as well.
 @Suite struct NestingTests {

@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "ProgramClasses.h"
+#include "Registration.h"
 
 /// Retains a Swift object unless its deinitialisation has begun; returns NULL in that case.
 ///

@@ -15,7 +15,7 @@ enum KnownTypes {
     static let aliases: [String: String] = ["TimeInterval": "Double", "NSRange": "_NSRange", "Float64": "Double", "Float32": "Float"]
 
     /// The modules in `table`, which may qualify a name.
-    static let modules: Set<String> = ["Swift", "Foundation", "FoundationEssentials", "FoundationNetworking", "CoreData"]
+    static let modules: Set<String> = ["Swift", "Foundation", "FoundationEssentials", "FoundationNetworking", "CoreData", "ObjectGraph"]
 
     private static let table: [String: Nominal] = {
         var table: [String: Nominal] = [:]
@@ -53,7 +53,7 @@ enum KnownTypes {
         add("Foundation", "P", "NSCoding NSSecureCoding NSCopying NSMutableCopying NSObjectProtocol")
         add("FoundationNetworking", "V", "URLRequest")
         add("FoundationNetworking", "C", "NSURLRequest URLResponse HTTPURLResponse")
-        add("CoreData", "C", "NSManagedObject NSManagedObjectID NSManagedObjectContext NSEntityDescription NSManagedObjectModel")
+        add("ObjectGraph", "C", "NSManagedObject NSManagedObjectID NSManagedObjectContext NSEntityDescription NSManagedObjectModel")
         return table
     }()
 }

@@ -1,10 +1,5 @@
 public import Foundation
 
-/// Lets initializers in an extension create an instance of a subclass. Every `NSSortDescriptor` conforms; no other type should.
-public protocol SortDescriptorFactory {}
-
-extension NSSortDescriptor: SortDescriptorFactory {}
-
 extension SortDescriptorFactory where Self: NSSortDescriptor {
     /// Creates a descriptor that sorts by a property name or key path.
     ///

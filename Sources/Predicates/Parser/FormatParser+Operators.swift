@@ -185,23 +185,6 @@ extension FormatParser {
     }
 }
 
-extension ExpressionTree {
-    /// Returns the key path that continues this expression.
-    func appending(_ keys: [String]) -> ExpressionTree {
-        switch self {
-        case .evaluatedObject: .keyPath(keys)
-        case .keyPath(let before): .keyPath(before + keys)
-        case .navigation(let base, let before): .navigation(base, before + keys)
-        default: .navigation(self, keys)
-        }
-    }
-
-    fileprivate var isKeyPath: Bool {
-        if case .keyPath = self { return true }
-        return false
-    }
-}
-
 extension PredicateComparison.Operator {
     fileprivate init?(symbol: String) {
         switch symbol {

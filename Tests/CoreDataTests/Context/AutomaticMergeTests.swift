@@ -1,6 +1,8 @@
+import CoreData
 import Testing
 
-@testable import CoreData
+@testable import ModelFiles
+@testable import ObjectGraph
 
 /// Counts what contexts tell of merges, by the context's name.
 private final class MergeCounter {

@@ -1,6 +1,7 @@
 import CoreData
 import Testing
 
+@testable import ObjectGraph
 @testable import Predicates
 
 /// How often the predicates of fetches are compiled. Work is counted in debug builds only.

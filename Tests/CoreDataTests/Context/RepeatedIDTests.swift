@@ -1,6 +1,8 @@
+import CoreData
 import Testing
 
-@testable import CoreData
+@testable import ModelFiles
+@testable import ObjectGraph
 
 @Suite("Identities that stand in a list twice") struct RepeatedIDTests {
     @Test("They lead to one new object, which is the one that the context knows")

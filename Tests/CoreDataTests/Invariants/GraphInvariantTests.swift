@@ -1,6 +1,8 @@
+import CoreData
 import Testing
 
-@testable import CoreData
+@testable import ModelFiles
+@testable import ObjectGraph
 
 /// The checkers of what a context keeps find what is broken. Each test mends what it has broken: builds with the checks go on to use it.
 @Suite("Invariants of the graph") struct GraphInvariantTests {

@@ -1,7 +1,9 @@
+import CoreData
 import Foundation
 import Testing
 
-@testable import CoreData
+@testable import ModelFiles
+@testable import ObjectGraph
 
 /// What is verified where unsafe code, queues and takers are concerned.
 @Suite("Internal checks") struct InternalCheckTests {

@@ -1,8 +1,12 @@
+import CoreData
 import Foundation
 import Synchronization
 import Testing
 
-@_spi(Stores) @testable import CoreData
+@testable import ModelFiles
+@_spi(Stores) @testable import ObjectGraph
+@testable import SQLQueries
+@testable import SQLiteStore
 
 /// The checkers of rows and caches find what is broken. Each test mends what it has broken: builds with the checks go on to use it.
 @Suite("Invariants of rows") struct RowInvariantTests {

@@ -1,6 +1,8 @@
+import CoreData
 import Testing
 
-@testable import CoreData
+@testable import ModelFiles
+@testable import ObjectGraph
 
 /// Comparing, checking and merging models, and their hashes.
 struct ModelComparisonTests {

@@ -1,7 +1,9 @@
+import CoreData
 import Predicates
 import Testing
 
-@testable import CoreData
+@testable import ModelFiles
+@testable import ObjectGraph
 
 /// The table in which typed accessors find where a value lies.
 @Suite("The places of an entity's properties") struct PlaceTableTests {

@@ -1,7 +1,11 @@
+import CoreData
 import Foundation
 import Testing
 
-@_spi(Stores) @testable import CoreData
+@testable import ModelFiles
+@_spi(Stores) @testable import ObjectGraph
+@testable import SQLQueries
+@testable import SQLiteStore
 
 /// Stores that Core Data has made on Apple's systems. The suite runs when the environment names the folder that holds them; it works on
 /// copies.

@@ -1,7 +1,12 @@
+import CoreData
 import Foundation
 import Testing
 
-@testable import CoreData
+@testable import ModelFiles
+@testable import ObjectGraph
+@testable import Predicates
+@testable import SQLQueries
+@testable import SQLiteStore
 
 /// Rows as the SQLite store hands them out: many in one block, with texts, bytes and references behind the values.
 @Suite("Rows that lie in blocks") struct PackedRowsTests {

@@ -1,8 +1,12 @@
+import CoreData
 import Foundation
 import Synchronization
 import Testing
 
-@_spi(Stores) @testable import CoreData
+@testable import ModelFiles
+@_spi(Stores) @testable import ObjectGraph
+@testable import SQLQueries
+@testable import SQLiteStore
 
 /// The rows that a SQLite store keeps in memory.
 @Suite struct RowCacheTests {

@@ -1,7 +1,12 @@
+import CoreData
 import Foundation
 import Testing
 
-@testable import CoreData
+@testable import ModelFiles
+@testable import ObjectGraph
+@testable import Predicates
+@testable import SQLQueries
+@testable import SQLiteStore
 
 /// Attributes whose values follow from others, kept by the store.
 @Suite struct SQLiteDerivedTests {

@@ -1,7 +1,12 @@
+import CoreData
 import Foundation
 import Testing
 
-@testable import CoreData
+@testable import ModelFiles
+@testable import ObjectGraph
+@testable import Predicates
+@testable import SQLQueries
+@testable import SQLiteStore
 
 /// How stores are opened, made and refused.
 @Suite struct SQLiteOpeningTests {

@@ -1,7 +1,11 @@
+import CoreData
 import Foundation
 import Testing
 
-@testable import CoreData
+@testable import ModelFiles
+@testable import ObjectGraph
+@testable import SQLQueries
+@testable import SQLiteStore
 
 /// What is saved is there when the file is opened again.
 @Suite struct SQLiteRoundTripTests {

@@ -1,7 +1,12 @@
+import CoreData
 import Foundation
 import Testing
 
-@testable import CoreData
+@testable import ModelFiles
+@testable import ObjectGraph
+@testable import Predicates
+@testable import SQLQueries
+@testable import SQLiteStore
 
 /// Relationships and attributes of every shape, and names of every kind.
 @Suite struct SQLiteShapesTests {

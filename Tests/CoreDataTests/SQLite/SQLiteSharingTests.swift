@@ -1,7 +1,11 @@
+import CoreData
 import Foundation
 import Testing
 
-@testable import CoreData
+@testable import ModelFiles
+@testable import ObjectGraph
+@testable import SQLQueries
+@testable import SQLiteStore
 
 /// Several contexts, coordinators and processes on one file.
 @Suite struct SQLiteSharingTests {

@@ -1,6 +1,10 @@
+import CoreData
 import Foundation
 
-@testable import CoreData
+@testable import ModelFiles
+@testable import ObjectGraph
+@testable import SQLQueries
+@testable import SQLiteStore
 
 /// A directory that is gone with the test.
 final class Scratchpad {

@@ -1,6 +1,10 @@
+import CoreData
 import Foundation
 
-@_spi(Stores) @testable import CoreData
+@testable import ModelFiles
+@_spi(Stores) @testable import ObjectGraph
+@testable import SQLQueries
+@testable import SQLiteStore
 
 /// Models with properties of every kind, in random numbers, and objects with random values.
 struct RandomModel {

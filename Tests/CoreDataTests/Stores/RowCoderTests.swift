@@ -1,7 +1,11 @@
+import CoreData
 import Foundation
 import Testing
 
-@_spi(Stores) @testable import CoreData
+@testable import ModelFiles
+@_spi(Stores) @testable import ObjectGraph
+@testable import SQLQueries
+@testable import SQLiteStore
 
 /// Rows and changes become bytes, and the same again.
 @Suite struct RowCoderTests {

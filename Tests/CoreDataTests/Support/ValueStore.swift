@@ -1,7 +1,11 @@
+import CoreData
 import Foundation
 import Synchronization
 
-@_spi(Stores) @testable import CoreData
+@testable import ModelFiles
+@_spi(Stores) @testable import ObjectGraph
+@testable import SQLQueries
+@testable import SQLiteStore
 
 /// A store over rows in a dictionary, written against the store interface. It writes down what it is asked.
 // `state` is guarded by its mutex.

@@ -1,6 +1,10 @@
+import CoreData
 import Testing
 
-@testable import CoreData
+@testable import ModelFiles
+@testable import ObjectGraph
+@testable import Predicates
+@testable import PropertyLists
 
 /// Compiled models: archives, written here as Apple's compiler writes them.
 struct CompiledModelTests {

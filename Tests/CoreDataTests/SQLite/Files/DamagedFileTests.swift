@@ -1,7 +1,11 @@
+import CoreData
 import Foundation
 import Testing
 
-@testable import CoreData
+@testable import ModelFiles
+@testable import ObjectGraph
+@testable import SQLQueries
+@testable import SQLiteStore
 
 /// Files that are no stores any more, or may not be written: errors that name the file and what to do, and that change nothing.
 @Suite struct DamagedFileTests {

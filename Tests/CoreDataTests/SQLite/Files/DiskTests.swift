@@ -1,7 +1,11 @@
+import CoreData
 import Foundation
 import Testing
 
-@testable import CoreData
+@testable import ModelFiles
+@testable import ObjectGraph
+@testable import SQLQueries
+@testable import SQLiteStore
 
 /// A disk that is really full, and one that can only be read. `Scripts/check-disks` mounts a small one and names it; it needs the superuser.
 @Suite(.serialized, .enabled(if: ProcessInfo.processInfo.environment["COREDATA_SMALL_DISK"] != nil, "Scripts/check-disks runs these"))

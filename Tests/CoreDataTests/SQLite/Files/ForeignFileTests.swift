@@ -1,7 +1,12 @@
+import CoreData
 import Foundation
 import Testing
 
-@testable import CoreData
+@testable import ModelFiles
+@testable import ObjectGraph
+@testable import Predicates
+@testable import SQLQueries
+@testable import SQLiteStore
 
 /// Files as others leave them: every one is one that somebody else's program may have written.
 @Suite struct ForeignFileTests {

@@ -1,7 +1,13 @@
+import CoreData
 import Foundation
 import Testing
 
-@testable import CoreData
+@testable import ModelFiles
+@testable import ObjectGraph
+@testable import Predicates
+@testable import PropertyLists
+@testable import SQLQueries
+@testable import SQLiteStore
 
 /// What the history of a store tells.
 @Suite struct HistoryTests {

@@ -1,7 +1,12 @@
+import CoreData
 import Logging
 import Testing
 
-@testable import CoreData
+@testable import ModelFiles
+@testable import ObjectGraph
+@testable import Predicates
+@testable import SQLQueries
+@testable import SQLiteStore
 
 @Suite("The log of queries") struct QueryLogTests {
     private func logged(_ level: Int, showsValues: Bool = false, rows: Int = 5, byKey: Bool = false, _ format: String) throws -> [String] {

@@ -1,8 +1,12 @@
+import CoreData
 import PredicateCases
 import Predicates
 import Testing
 
-@_spi(Stores) @testable import CoreData
+@testable import ModelFiles
+@_spi(Stores) @testable import ObjectGraph
+@testable import SQLQueries
+@testable import SQLiteStore
 
 /// The statements that fetches become: one for each shape of request, and such that indexes serve them.
 @Suite("Statements of queries") struct QueryShapeTests {

@@ -1,6 +1,10 @@
+import CoreData
 import Foundation
 
-@_spi(Stores) @testable import CoreData
+@testable import ModelFiles
+@_spi(Stores) @testable import ObjectGraph
+@testable import SQLQueries
+@testable import SQLiteStore
 
 /// Fills any model with objects, whose values are extremes more often than not, and edits them.
 struct RandomGraph {

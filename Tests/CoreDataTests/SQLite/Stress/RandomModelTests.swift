@@ -1,7 +1,11 @@
+import CoreData
 import Foundation
 import Testing
 
-@testable import CoreData
+@testable import ModelFiles
+@testable import ObjectGraph
+@testable import SQLQueries
+@testable import SQLiteStore
 
 /// Stores of models of every kind, filled at random, closed and opened, edited, closed and opened: what was there is there.
 ///

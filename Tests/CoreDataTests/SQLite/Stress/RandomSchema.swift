@@ -1,6 +1,10 @@
+import CoreData
 import Foundation
 
-@testable import CoreData
+@testable import ModelFiles
+@testable import ObjectGraph
+@testable import SQLQueries
+@testable import SQLiteStore
 
 /// Makes models that nobody would draw: names that collide in tables and columns, every type, relationships of every kind. Equal seeds make
 /// equal models.

@@ -1,0 +1,4 @@
+extension Handover {
+    /// For the queue of a context.
+    init(_ value: Value, on context: NSManagedObjectContext) { self.init(value, on: context.contextQueue) }
+}

@@ -1,0 +1,17 @@
+extension NewObjects {
+    /// Creates a collection of new objects of a context.
+    init(objects: [NSManagedObject]) {
+        var runs: [(entity: NSEntityDescription, count: Int)] = []
+        var start = 0
+        while start < objects.count {
+            let end = objects.run(from: start) { $0.owningEntity === $1.owningEntity }.upperBound
+            runs.append((objects[start].owningEntity, end - start))
+            start = end
+        }
+        self.init(elements: objects, entityRuns: runs) { NewObject(entity: objects[$0].owningEntity, row: objects[$0].row) }
+    }
+
+    /// The objects with their type.
+    // The initializer above is given them, and nothing else sets `elements`.
+    var objects: [NSManagedObject] { elements.mapUncounted { unsafeDowncast($0, to: NSManagedObject.self) } }
+}

@@ -1,0 +1,103 @@
+internal import Foundation
+public import Predicates
+
+extension NSManagedObject {
+    /// Returns the subject for compiled predicates: the object, with its values loaded.
+    @inline(__always) func subject() throws -> PredicateSubject {
+        if let slots, !flags.contains(.partial) { return PredicateSubject(slots: slots, object: self) }
+        try fulfillFault()
+        if flags.contains(.partial) { try completeAllUnknown() }
+        return PredicateSubject(slots: slots ?? owningEntity.frozen!.layout.nilRow.slots, object: self)
+    }
+}
+
+/// Resolves the properties of an entity for compiled predicates: attributes by their slots, relationships by reading them.
+// Immutable; its subjects belong to the queue of the requesting context.
+package final class EntitySchema: PredicateSchema, @unchecked Sendable {
+    private unowned let entity: NSEntityDescription
+    init(entity: NSEntityDescription) { self.entity = entity }
+
+    package var schemaName: String { entity.name ?? "?" }
+
+    package func predicateProperty(named name: String) -> PredicateProperty? {
+        guard let frozen = entity.frozen, let property = frozen.byName[name] else {
+            return IdentityKeys.property(name) { Self.object($0).objectID }
+        }
+        guard let relationship = property as? NSRelationshipDescription else {
+            let slot = frozen.layout.slots[property.slotIndex]
+            if let kind = slot.kind.slotKind { return .slot(slot.location, kind) }
+            return CompositeSchema.property(property, of: schemaName) { Self.object($0).anyAttribute(property) }
+        }
+        let destination = relationship.destinationEntity!.frozen!.schema
+        if relationship.isToMany {
+            return .toMany(
+                destination: destination, count: { try Self.related($0, relationship).count },
+                forEach: { subject, visit in
+                    for object in try Self.related(subject, relationship) {
+                        if try !visit(try object.subject()) { return }
+                    }
+                })
+        }
+        return .toOne(
+            destination: destination,
+            identity: { try Self.target($0, relationship).map { .object(ObjectReference($0.objectID)) } ?? .null },
+            follow: { try Self.target($0, relationship)?.subject() })
+    }
+
+    package func identity(of subject: PredicateSubject) -> PropertyValue { .object(ObjectReference(Self.object(subject).objectID)) }
+
+    package func constant(for object: AnyObject) -> PropertyValue? { Self.identifier(of: object) }
+
+    package func publicObject(of subject: PredicateSubject) -> Any { Self.object(subject) }
+
+    /// Returns the ID of an object or ID in an argument, by which rows and objects are compared.
+    package static func identifier(of object: AnyObject) -> PropertyValue? {
+        switch object {
+        case let object as NSManagedObject: .object(ObjectReference(object.objectID.current))
+        case let id as NSManagedObjectID: .object(ObjectReference(id.current))
+        default: nil
+        }
+    }
+
+    // The subjects of an entity are its objects, see `NSManagedObject.subject()`.
+    private static func object(_ subject: PredicateSubject) -> NSManagedObject {
+        unchecked(subject.object, as: NSManagedObject.self)
+    }
+
+    private static func target(_ subject: PredicateSubject, _ relationship: NSRelationshipDescription) throws -> NSManagedObject? {
+        try checked(object(subject)) { $0.toOne(relationship) }
+    }
+
+    private static func related(_ subject: PredicateSubject, _ relationship: NSRelationshipDescription) throws -> [NSManagedObject] {
+        try checked(object(subject)) { $0.toMany(relationship).objects }
+    }
+
+    /// Reads a relationship; an error of the store makes the fetch fail.
+    private static func checked<Result>(_ object: NSManagedObject, _ read: (NSManagedObject) -> Result) throws -> Result {
+        let result = read(object)
+        try object.registry?.context?.throwPendingFaultError()
+        return result
+    }
+}
+
+/// The keys that every object has: `objectID`, and `entity` with its `name`.
+package enum IdentityKeys {
+    static func property(_ name: String, _ id: @escaping (PredicateSubject) -> NSManagedObjectID) -> PredicateProperty? {
+        switch name {
+        case "objectID": .computed { .object(ObjectReference(id($0))) }
+        case "entity": .computed { .object(ObjectReference(id($0).entity)) }
+        default: nil
+        }
+    }
+}
+
+extension NSEntityDescription: KeyValueReadable {
+    /// Returns the value of a key in predicates: `name` and `managedObjectClassName`; nil for any other key.
+    public func value(forKey key: String) -> Any? {
+        switch key {
+        case "name": name
+        case "managedObjectClassName": managedObjectClassName
+        default: nil
+        }
+    }
+}

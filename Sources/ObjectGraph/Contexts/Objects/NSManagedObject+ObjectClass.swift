@@ -1,0 +1,24 @@
+extension NSManagedObject: ObjectClass {
+    package class var isStandardClass: Bool { self == NSManagedObject.self }
+    package class var overridesValidateValue: Bool { ValidationOverride.exists(in: self) }
+}
+
+extension FrozenEntity {
+    /// The class of the entity's objects.
+    // A class that conforms to `ObjectClass` is NSManagedObject's or inherits from it.
+    var objectClass: NSManagedObject.Type {
+        guard let ownClass else { return NSManagedObject.self }
+        return unsafeBitCast(ownClass, to: NSManagedObject.Type.self)
+    }
+
+    /// Resolves the properties of the entity's objects for compiled predicates; made when it is asked for first.
+    var schema: EntitySchema {
+        madeSchema.withLock { schema in
+            // Nothing else sets it.
+            if let schema { return unsafeDowncast(schema, to: EntitySchema.self) }
+            let made = EntitySchema(entity: entity)
+            schema = made
+            return made
+        }
+    }
+}

@@ -1,0 +1,21 @@
+internal import Foundation
+
+extension Row {
+    /// Returns the values by property name, without those that are not loaded.
+    func dictionary(of entity: NSEntityDescription) -> [String: Any] {
+        var values: [String: Any] = [:]
+        for (property, slot) in zip(entity.frozen!.properties, layout.slots) {
+            guard let value = any(at: slot, of: property as? NSAttributeDescription) else { continue }
+            if let id = value as? NSManagedObjectID, id === NSManagedObjectID.unresolved { continue }
+            values[property.name] = value
+        }
+        return values
+    }
+
+    /// Returns the values of a conflict snapshot: without to-many relationships, as on Apple's platforms.
+    func conflictSnapshot(of entity: NSEntityDescription) -> [String: Any] {
+        var values = dictionary(of: entity)
+        for relationship in entity.frozen!.relationships where relationship.isToMany { values[relationship.name] = nil }
+        return values
+    }
+}

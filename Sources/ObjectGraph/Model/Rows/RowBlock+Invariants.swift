@@ -1,0 +1,149 @@
+internal import Foundation
+internal import Predicates
+internal import Synchronization
+
+extension RowBlock {
+    /// What does not hold of the block; empty for a block as it should be. By who fills it, or by the last one who has it.
+    ///
+    /// The rows take no more than there is room for, and lie one behind the other without a gap; each knows its distance from the block, is at least as
+    /// long as its slots, and a row that holds references has said so to the block. A cache holds no negative number of rows.
+    var invariantViolations: [String] {
+        var violations: [String] = []
+        let length = Int(used.pointee.load(ordering: .relaxed))
+        let capacity = withUnsafeMutablePointerToHeader { Int($0.pointee.capacity) }
+        if length > capacity { return ["the rows of a block take \(length) of \(capacity) bytes"] }
+        let cached = cachedRows.pointee.load(ordering: .sequentiallyConsistent)
+        if cached < 0 { violations.append("a cache has \(cached) rows of a block") }
+        let slotsSize = layout.wordCount * 8
+        var place = 0
+        while place < length {
+            let slots = SlotPointer(rows + place + RowPrefix.size)
+            let prefix = slots.prefix.pointee
+            let size = Int(prefix.size & RowPrefix.sizeMask)
+            if slots.block.toOpaque() != Unmanaged.passUnretained(self).toOpaque() {
+                violations.append("a row at \(place) gives \(prefix.offset) as its distance from the block")
+            }
+            if size < slotsSize { violations.append("a row at \(place) has \(size) bytes for slots of \(slotsSize)") }
+            if place + RowPrefix.size + size > length { violations.append("a row at \(place) has \(size) bytes of \(length)") }
+            if prefix.size & RowPrefix.referenceBit != 0, !holdsReferences {
+                violations.append("a row at \(place) holds references, which its block does not know")
+            }
+            if !violations.isEmpty { return violations }
+            place += RowPrefix.size + size
+        }
+        return violations
+    }
+
+    /// What does not hold when the last reference to the block goes, besides.
+    var violationsAtEnd: [String] {
+        var violations = invariantViolations
+        let cached = cachedRows.pointee.load(ordering: .sequentiallyConsistent)
+        if cached != 0 { violations.append("a block goes while a cache has \(cached) of its rows") }
+        if violations.isEmpty, !holdsIDs {
+            var place = 0
+            while place < Int(used.pointee.load(ordering: .relaxed)) {
+                let prefix = SlotPointer(rows + place + RowPrefix.size).prefix.pointee
+                if prefix.id != 0 { violations.append("a row at \(place) keeps an ID, which its block does not know") }
+                place += RowPrefix.size + Int(prefix.size & RowPrefix.sizeMask)
+            }
+        }
+        return violations
+    }
+
+    /// Stops the program where the block is not as it should be, if the checks are on. By who fills it.
+    @inline(__always) func checkInvariants() {
+        InternalChecks.enforce(InternalChecks.isDue(Int(used.pointee.load(ordering: .relaxed)) / RowPrefix.size) ? invariantViolations : [])
+    }
+
+    /// As ``checkInvariants()``, when the last reference goes.
+    @inline(__always) func checkInvariantsAtEnd() { InternalChecks.enforce(violationsAtEnd) }
+}
+
+extension SlotPointer {
+    /// Stops the program where a value does not lie within the slots that the row's layout has, if the checks are on. The row's block is held.
+    @usableFromInline func checkPlace(_ offset: Int, _ size: Int, _ alignment: Int) {
+        InternalChecks.enforce(
+            block._withUnsafeGuaranteedRef { block in
+                let end = block.layout.wordCount * 8
+                if offset < 0 || offset + size > end { return ["a value of \(size) bytes at \(offset) lies outside of slots of \(end)"] }
+                return UInt(bitPattern: address + offset) % UInt(alignment) == 0 ? [] : ["a value at \(offset) is not aligned"]
+            })
+    }
+}
+
+extension SlotPointer {
+    /// Stops the program where packed bytes do not lie within their row, if the checks are on. The row's block is held.
+    @inline(__always) func checkPacked(_ word: UInt64) {
+        InternalChecks.require(
+            Int(word & 0xFFFF_FFFF) + Int(word >> 32) <= Int(prefix.pointee.size & RowPrefix.sizeMask),
+            "packed bytes lie outside of their row")
+    }
+
+    /// Stops the program where the row is not as it should be, if the checks are on. By its owner.
+    @inline(__always) package func checkRow() { InternalChecks.enforce(withRow { $0.invariantViolations }) }
+}
+
+extension Row {
+    /// What does not hold of the row; empty for a row as it should be. By its owner, or for a row that nobody changes any more.
+    ///
+    /// It lies in its block. Packed texts and bytes lie behind the slots, within the row; packed references are of an entity that the origin knows. A slot
+    /// that is not packed holds what its kind says, and nothing that must be released where the row does not say that it holds references. Only a
+    /// row that says so has unknown values.
+    package var invariantViolations: [String] {
+        var violations: [String] = []
+        let (start, length) = (block.rows, Int(block.used.pointee.load(ordering: .relaxed)))
+        if slots < start + RowPrefix.size || slots + size > start + length { return ["the slots of a row lie outside of its block"] }
+        if SlotPointer(slots).block.toOpaque() != Unmanaged.passUnretained(block).toOpaque() {
+            return ["a row gives another block as its own"]
+        }
+        for (index, slot) in layout.slots.enumerated() {
+            violations += self.violations(at: slot).map { "the value \(index) (\(slot.kind)): \($0)" }
+        }
+        return violations
+    }
+
+    private func violations(at slot: RowLayout.Slot) -> [String] {
+        let location = slot.location
+        let word = slots.load(fromByteOffset: location.offset, as: UInt64.self)
+        guard location.isPacked(slots) else { return unpackedViolations(at: slot, word) }
+        let isUnknown = mayHaveUnknown && isNil(at: slot)
+        switch slot.kind {
+        case .string, .data:
+            let (place, count) = (Int(word & 0xFFFF_FFFF), Int(word >> 32))
+            if isUnknown { return word == 0 ? [] : ["it is unknown and has bytes"] }
+            if isNil(at: slot) { return ["it is nil and packed"] }
+            return place < layout.wordCount * 8 || place + count > size ? ["its \(count) bytes at \(place) lie outside of the row"] : []
+        case .objectID:
+            guard let origin = block.origin else { return ["a packed reference has no origin"] }
+            return origin.store.knows(packed: word) ? [] : ["a packed reference names no entity"]
+        default: return isUnknown ? [] : ["it is packed, which it cannot be"]
+        }
+    }
+
+    private func unpackedViolations(at slot: RowLayout.Slot, _ word: UInt64) -> [String] {
+        let offset = slot.location.offset
+        switch slot.kind {
+        case .string:
+            let count = SlotPointer(slots).place(offset, of: String.self).pointee.utf8.count
+            return holdsReferences || count < 16 ? [] : ["a long text in a row without references"]
+        case .data:
+            let count = SlotPointer(slots).place(offset, of: Data.self).pointee.count
+            return holdsReferences || count < 16 ? [] : ["long bytes in a row without references"]
+        case .box, .objectID, .objectIDs:
+            guard let object = SlotPointer(slots).place(offset, of: AnyObject?.self).pointee else { return [] }
+            if !holdsReferences { return ["a reference in a row without references"] }
+            let isRight =
+                switch slot.kind {
+                case .box: object is Box
+                case .objectID: object is NSManagedObjectID
+                default: object is ObjectIDList
+                }
+            return isRight ? [] : ["it is a \(type(of: object))"]
+        case .boolean: return word > 1 ? ["it is \(word)"] : []
+        case .integer, .double, .date, .uuid: return []
+        }
+    }
+
+    /// Stops the program where the row is not as it should be, if the checks are on. By its owner.
+    @inline(__always) func checkInvariants() { InternalChecks.enforce(invariantViolations) }
+}

@@ -1,0 +1,44 @@
+/// The address of a row's slots, for those who count references by hand: what lies before the slots, in them, and the block around them.
+///
+/// It owns nothing. Whoever uses it sees to it that the row's block is held meanwhile: an object by its reference to the block, a list by its own, a
+/// reader of the cache by saying that it looks (``SQLGrace``). Rows lie in blocks and nowhere else, so what lies before the slots is always a
+/// ``RowPrefix``, which says how far the block's beginning is.
+@usableFromInline package struct SlotPointer {
+    @usableFromInline let address: UnsafeMutableRawPointer
+
+    @inlinable @inline(__always) package init(_ slots: UnsafeMutableRawPointer) { address = slots }
+
+    /// nil for nil.
+    @inline(__always) package init?(_ slots: UnsafeMutableRawPointer?) {
+        guard let slots else { return nil }
+        address = slots
+    }
+
+    /// What lies before the slots. The place is initialized when the row is begun, see `RowBlock.place(size:number:version:)`.
+    @inline(__always) package var prefix: UnsafeMutablePointer<RowPrefix> {
+        (address - RowPrefix.size).assumingMemoryBound(to: RowPrefix.self)
+    }
+
+    /// The block in which the slots lie.
+    @inline(__always) package var block: Unmanaged<RowBlock> {
+        Unmanaged.fromOpaque(address - Int(truncatingIfNeeded: prefix.pointee.offset))
+    }
+
+    /// Calls `body` with the row whose slots these are, and whose block somebody holds.
+    @inline(__always) package func withRow<Result>(_ body: (Row) throws -> Result) rethrows -> Result {
+        try block._withUnsafeGuaranteedRef { try body(Row(block: $0, slots: address)) }
+    }
+
+    /// The place of a value, which the layout of the row has given to values of this type: so the memory is bound to it from when the row was made.
+    ///
+    /// - Parameter offset: from the slots, within those of the layout.
+    @inlinable @inline(__always) package func place<Value>(_ offset: Int, of type: Value.Type) -> UnsafeMutablePointer<Value> {
+        #if COREDATA_INTERNAL_CHECKS
+        checkPlace(offset, MemoryLayout<Value>.size, MemoryLayout<Value>.alignment)
+        #endif
+        return (address + offset).assumingMemoryBound(to: Value.self)
+    }
+
+    /// A word of nil bits, or of those that say which values are packed.
+    @inlinable @inline(__always) package func bits(_ offset: Int) -> UnsafeMutablePointer<UInt64> { place(offset, of: UInt64.self) }
+}

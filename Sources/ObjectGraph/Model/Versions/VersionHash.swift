@@ -1,0 +1,92 @@
+public import Foundation
+internal import Synchronization
+
+/// The metadata key of the version hashes, by entity name, of the model that a store was written with.
+public let NSStoreModelVersionHashesKey = "NSStoreModelVersionHashes"
+/// The metadata key of the version identifiers of the model that a store was written with.
+public let NSStoreModelVersionIdentifiersKey = "NSStoreModelVersionIdentifiers"
+
+extension NSPropertyDescription {
+    /// The version hash of the property: 32 bytes over the settings that affect stores.
+    ///
+    /// The algorithm is this framework's, because Apple's is not public. The hash is the same in every run and on every machine.
+    public var versionHash: Data { ModelFacts(of: self).persistentHash }
+}
+
+extension NSEntityDescription {
+    /// The version hash of the entity: 32 bytes over the settings that affect stores.
+    ///
+    /// It is Apple's hash where the model was read with hashes (from a `.momd`) and the entity is unchanged since; otherwise this
+    /// framework's, because Apple's algorithm is not public. This framework's hash is the same in every run and on every machine.
+    public var versionHash: Data {
+        let own = ownVersionHash
+        if let known = knownVersionHash, known.of == own { return known.hash }
+        return own
+    }
+
+    /// Our hash, which what is inherited goes into. Of an entity that cannot be changed any more it is computed once: each opening of a store asks.
+    package var ownVersionHash: Data {
+        guard let frozen else { return computedVersionHash }
+        if let known = frozen.ownVersionHash.withLock({ $0 }) { return known }
+        let hash = computedVersionHash
+        frozen.ownVersionHash.withLock { $0 = hash }
+        return hash
+    }
+
+    private var computedVersionHash: Data {
+        var hashes = ModelFacts(of: self).persistentHash
+        var seen: Set<ObjectIdentifier> = [ObjectIdentifier(self)]
+        var ancestor = superentity
+        while let entity = ancestor, seen.insert(ObjectIdentifier(entity)).inserted {
+            hashes += ModelFacts(of: entity).persistentHash
+            ancestor = entity.superentity
+        }
+        return hashes.count == 32 ? hashes : SHA2.sha256(hashes)
+    }
+
+    /// Takes a hash from the metadata of the store that the entity's model was read from.
+    ///
+    /// - Parameter hash: Apple's hash of the entity in its current state.
+    package func adopt(versionHash hash: Data) { knownVersionHash = (hash, ownVersionHash) }
+}
+
+extension NSManagedObjectModel {
+    /// The version hashes of the entities by name, see ``NSEntityDescription/versionHash``.
+    public var entityVersionHashesByName: [String: Data] {
+        Dictionary(entities.compactMap { entity in entity.name.map { ($0, entity.versionHash) } }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// A short string that identifies the version of the model: base64 of the SHA-256 over the entities' hashes in the order of their
+    /// names.
+    public var versionChecksum: String { NSManagedObjectModel.versionChecksum(of: entityVersionHashesByName) }
+
+    /// The digest in the metadata of stores: base64 of the SHA-512 over the entities' names and hashes in the order of their names.
+    public var versionHashesDigest: String { NSManagedObjectModel.versionHashesDigest(of: entityVersionHashesByName) }
+
+    package static func versionChecksum(of hashes: [String: Data]) -> String {
+        SHA2.sha256(inOrder(hashes).reduce(into: Data()) { $0 += $1.hash }).base64EncodedString()
+    }
+
+    package static func versionHashesDigest(of hashes: [String: Data]) -> String {
+        SHA2.sha512(inOrder(hashes).reduce(into: Data()) { $0 += Data($1.name.utf8) + $1.hash }).base64EncodedString()
+    }
+
+    private static func inOrder(_ hashes: [String: Data]) -> [(name: String, hash: Data)] {
+        // By UTF-16 code units, as Apple's framework compares keys; Swift compares by grapheme clusters.
+        hashes.map { ($0.key, $0.value) }.sorted { $0.name.utf16.lexicographicallyPrecedes($1.name.utf16) }
+    }
+
+    /// Returns whether a store was written with this model, or with a configuration of it.
+    ///
+    /// - Parameters:
+    ///   - configuration: The name of the configuration; nil for all entities.
+    ///   - metadata: The metadata of the store, with its hashes under ``NSStoreModelVersionHashesKey``.
+    /// - Returns: Whether the store has the hashes of exactly these entities.
+    public func isConfiguration(withName configuration: String?, compatibleWithStoreMetadata metadata: [String: Any]) -> Bool {
+        guard let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data],
+            let entities = entities(forConfigurationName: configuration)
+        else { return false }
+        let own = entities.compactMap { entity in entity.name.map { ($0, entity.versionHash) } }
+        return Dictionary(own, uniquingKeysWith: { first, _ in first }) == hashes
+    }
+}

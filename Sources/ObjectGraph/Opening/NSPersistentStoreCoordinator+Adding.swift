@@ -1,0 +1,203 @@
+internal import CoreDataRuntime
+public import Foundation
+
+/// The registered store classes by type.
+private final class StoreClasses: Sendable {
+    /// The classes, the shipped ones included: whatever a program registers comes later.
+    static var shared: StoreClasses {
+        _ = shipped
+        return instance
+    }
+    /// The classes, while the shipped ones are being registered.
+    static let instance = StoreClasses()
+    private static let shipped: Void = coredata_register()
+
+    private let classes = LockedBox<[String: NSPersistentStore.Type]>([NSInMemoryStoreType: InMemoryStore.self])
+
+    subscript(type: String) -> NSPersistentStore.Type? {
+        get { classes.withLock { $0[type] } }
+        set { classes.withLock { $0[type] = newValue } }
+    }
+
+    var all: [String: NSPersistentStore.Type] { classes.withLock { $0 } }
+}
+
+extension NSPersistentStoreCoordinator {
+    /// Registers a store class that ships with the graph, from the function that ``coredata_set_registration(_:)`` was given.
+    package class func registerShippedStoreClass(_ storeClass: NSPersistentStore.Type, forStoreType storeType: String) {
+        StoreClasses.instance[storeType] = storeClass
+    }
+
+    /// Registers a store class under a type, so that stores of the type can be added; nil unregisters the type.
+    ///
+    /// A class that does not inherit from ``NSPersistentStore`` stops the program with a message. Call it on any thread.
+    public class func registerStoreClass(_ storeClass: AnyClass?, forStoreType storeType: String) {
+        guard let storeClass else {
+            StoreClasses.shared[storeType] = nil
+            return
+        }
+        guard let storeClass = storeClass as? NSPersistentStore.Type else {
+            preconditionFailure("\(storeClass) is registered for the store type “\(storeType)” but is no NSPersistentStore.")
+        }
+        StoreClasses.shared[storeType] = storeClass
+    }
+
+    /// Registers a store class under a type.
+    public class func registerStoreClass(_ storeClass: AnyClass?, type: NSPersistentStore.StoreType) {
+        registerStoreClass(storeClass, forStoreType: type.rawValue)
+    }
+
+    /// The registered store classes by type.
+    public class var registeredStoreTypes: [String: NSPersistentStore.Type] { StoreClasses.shared.all }
+
+    /// Opens a store of a type at a URL and adds it.
+    ///
+    /// - Parameters:
+    ///   - storeType: The type that the store class is registered under.
+    ///   - configuration: The configuration of the model that the store is limited to; nil for all entities.
+    ///   - storeURL: The URL of the store; nil for a store without one.
+    ///   - options: The options to open the store with.
+    /// - Returns: The store.
+    /// - Throws: Code 134000 for an unknown type, 134010 when the metadata names another type, 134080 when a store at the URL is already
+    ///   open, 134070 when the store violates its contract, or the store's own error.
+    @discardableResult
+    public func addPersistentStore(
+        ofType storeType: String, configurationName configuration: String?, at storeURL: URL?, options: [AnyHashable: Any]? = nil
+    ) throws -> NSPersistentStore {
+        guard let storeClass = StoreClasses.shared[storeType] else {
+            throw CoreDataError.make(
+                NSPersistentStoreInvalidTypeError, "There is no store class for the type “\(storeType)”.",
+                reason: "The registered types are: \(StoreClasses.shared.all.keys.sorted().joined(separator: ", ")).",
+                next: "Call registerStoreClass(_:forStoreType:) before adding the store.")
+        }
+        if let configuration, managedObjectModel.entities(forConfigurationName: configuration) == nil {
+            throw CoreDataError.make(
+                NSPersistentStoreOpenError, "The model has no configuration “\(configuration)”.",
+                reason: "It has: \(managedObjectModel.configurations.joined(separator: ", ")).", next: "Check the name.")
+        }
+        // Several stores may be opened at a URL that does not name a place.
+        let place = storeURL.flatMap { storeClass.isPlace($0) ? $0 : nil }
+        try reserve(place)
+        defer { giveUpReservation(of: place) }
+        let store = storeClass.init(
+            persistentStoreCoordinator: self, configurationName: configuration, at: storeURL ?? NSPersistentStore.noURL, options: options)
+        try store.loadMetadata()
+        if store.metadata == nil, let storeURL { store.metadata = Self.basicMetadata(ofType: storeType, at: storeURL) }
+        try check(store, type: storeType)
+        try store.settleInterface()
+        try refuseTwin(of: store, among: persistentStores)
+        try store.open()
+        try append(store)
+        store.didAdd(to: self)
+        postStoresChange(NSAddedPersistentStoresKey, store)
+        return store
+    }
+
+    /// Returns the metadata of a store that has set none; it is always the same for a URL.
+    private static func basicMetadata(ofType type: String, at url: URL) -> [String: Any] {
+        let place = (url.isFileURL ? url.standardizedFileURL : url.standardized).absoluteString
+        var bytes = [UInt8](SHA2.sha256(Data("\(type)\0\(place)".utf8)).prefix(16))
+        // A UUID of version 8, which is free-form (RFC 9562).
+        bytes[6] = bytes[6] & 0x0F | 0x80
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        let uuid = bytes.withUnsafeBytes { UUID(uuid: $0.load(as: uuid_t.self)) }
+        return [NSStoreTypeKey: type, NSStoreUUIDKey: uuid.uuidString]
+    }
+
+    /// Opens a store of a type at a URL and adds it.
+    @discardableResult
+    public func addPersistentStore(
+        type: NSPersistentStore.StoreType, configuration: String? = nil, at storeURL: URL, options: [AnyHashable: Any]? = nil
+    ) throws -> NSPersistentStore {
+        try addPersistentStore(ofType: type.rawValue, configurationName: configuration, at: storeURL, options: options)
+    }
+
+    /// Opens the store of a description and adds it.
+    ///
+    /// - Parameters:
+    ///   - storeDescription: The store, and whether to open it in the background.
+    ///   - block: Called with nil or with the error of adding the store; on the calling thread unless the description says otherwise.
+    public func addPersistentStore(
+        with storeDescription: NSPersistentStoreDescription,
+        completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
+    ) {
+        let work = Transfer { [self] in
+            do {
+                try addPersistentStore(
+                    ofType: storeDescription.type, configurationName: storeDescription.configuration, at: storeDescription.url,
+                    options: storeDescription.options)
+                block(storeDescription, nil)
+            } catch {
+                block(storeDescription, error)
+            }
+        }
+        if storeDescription.shouldAddStoreAsynchronously {
+            DispatchQueue.global().async { work.value() }
+        } else {
+            work.value()
+        }
+    }
+
+    private func check(_ store: NSPersistentStore, type: String) throws {
+        guard let metadata = store.metadata else {
+            throw CoreDataError.contract(
+                store, "loadMetadata()", "It set no metadata, and the store has no URL that they could follow from.",
+                next: "Set metadata with NSStoreUUIDKey and NSStoreTypeKey.")
+        }
+        guard let found = metadata[NSStoreTypeKey] as? String else {
+            throw CoreDataError.contract(
+                store, "loadMetadata()", "The metadata have no NSStoreTypeKey.", next: "Set it to “\(type)”, the registered type.")
+        }
+        guard found == type else {
+            throw CoreDataError.make(
+                NSPersistentStoreTypeMismatchError, "The store was added as “\(type)” but its metadata say “\(found)”.",
+                next: "Use one string for both, such as a static property of the store class.", info: [NSAffectedStoresErrorKey: [store]])
+        }
+        guard let uuid = metadata[NSStoreUUIDKey] as? String, !uuid.isEmpty else {
+            throw CoreDataError.contract(
+                store, "loadMetadata()", "The metadata have no NSStoreUUIDKey.",
+                next: "Set it to text that is the same whenever this place is opened; object URIs carry it.")
+        }
+    }
+
+    // MARK: Metadata of stores that are not open
+
+    /// Returns the metadata of a store, as its class reads it without opening the store.
+    ///
+    /// - Throws: Code 134000 for an unknown type, or the error of the class.
+    public class func metadataForPersistentStore(
+        ofType storeType: String, at url: URL, options: [AnyHashable: Any]? = nil
+    ) throws -> [String: Any] {
+        try storeClass(storeType).metadataForPersistentStore(with: url)
+    }
+
+    /// Sets the metadata of a store without opening it.
+    ///
+    /// - Throws: Code 134000 for an unknown type, or the error of the class.
+    public class func setMetadata(
+        _ metadata: [String: Any]?, forPersistentStoreOfType storeType: String, at url: URL, options: [AnyHashable: Any]? = nil
+    ) throws {
+        try storeClass(storeType).setMetadata(metadata, forPersistentStoreAt: url)
+    }
+
+    /// Returns the metadata of a store without opening it.
+    public class func metadataForPersistentStore(
+        type: NSPersistentStore.StoreType, at url: URL, options: [AnyHashable: Any]? = nil
+    ) throws -> [String: Any] {
+        try metadataForPersistentStore(ofType: type.rawValue, at: url, options: options)
+    }
+
+    /// Sets the metadata of a store without opening it.
+    public class func setMetadata(
+        _ metadata: [String: Any]?, type: NSPersistentStore.StoreType, at url: URL, options: [AnyHashable: Any]? = nil
+    ) throws {
+        try setMetadata(metadata, forPersistentStoreOfType: type.rawValue, at: url, options: options)
+    }
+
+    private class func storeClass(_ type: String) throws -> NSPersistentStore.Type {
+        if let found = StoreClasses.shared[type] { return found }
+        throw CoreDataError.make(
+            NSPersistentStoreInvalidTypeError, "There is no store class for the type “\(type)”.",
+            next: "Call registerStoreClass(_:forStoreType:) first.")
+    }
+}

@@ -1,0 +1,317 @@
+internal import Foundation
+internal import Synchronization
+
+/// A context's serial queue: runs one block at a time, in the order of submission.
+///
+/// Any number of queues shares the few threads of ``QueueWorkers``. A caller that finds the queue free runs its block itself, where it stands;
+/// one that has to wait may meanwhile be asked to serve those it waits for, see ``Standstill``.
+// `lock` guards what waits, and how; `holder` is written under it, and read by anyone. `owner` is set once, before the queue
+// has anything to do. It is no box: `holder` is read without it, and every block passes here.
+final class ContextQueue: @unchecked Sendable {
+    /// A waiting request or job.
+    private enum Entry {
+        case job(@Sendable () -> Void, canBeDeferred: Bool)
+        case request(QueueRequest)
+    }
+
+    /// A name for logs.
+    let label: String
+    let isMain: Bool
+    /// The registry of the context whose private queue this is; ``context`` knows its type.
+    var owner: AnyObject?
+
+    private let lock = Mutex()
+    private var waiting = Fifo<Entry>()
+    /// The number of waiting requests made from threads of ``QueueWorkers``.
+    private var waitingWorkers = 0
+    /// The number of waiting entries that cannot be deferred.
+    private var pressing = 0
+    /// Whether a worker was called because a job waits on a free queue.
+    private var isReady = false
+    /// Whether the called worker may serve other queues first, because all waiting entries can be deferred.
+    private var isDeferred = false
+    // The activity that holds the queue; it outlives its hold.
+    private let holderAddress = Atomic<UInt>(0)
+
+    /// The main queue.
+    static let main = ContextQueue("com.apple.main-thread", isMain: true)
+
+    /// Creates a private queue.
+    static func makePrivate(_ label: String = "NSManagedObjectContext") -> ContextQueue { ContextQueue(label, isMain: false) }
+
+    private init(_ label: String, isMain: Bool) {
+        self.label = label
+        self.isMain = isMain
+        if isMain { DispatchQueue.main.setSpecific(key: Self.mainKey, value: true) }
+    }
+
+    // MARK: Where the caller is
+
+    /// Whether the caller may use the objects of the queue: it runs on the queue, or in a block that the queue waits for.
+    var isCurrent: Bool {
+        if let activity = QueueThread.current.activity, isHeld(by: activity) { return true }
+        return isMain && Self.isOnMainQueue
+    }
+
+    /// The queue of a context or coordinator that the caller is on. With an asynchronous `main`, as in many servers, the main queue has
+    /// no thread of its own; otherwise the main thread is on it.
+    static var current: ContextQueue? { QueueThread.current.activity?.innermost ?? (isOnMainQueue ? main : nil) }
+
+    private static var isOnMainQueue: Bool {
+        _ = main
+        return Thread.isMainThread || DispatchQueue.getSpecific(key: mainKey) != nil
+    }
+    private static let mainKey = DispatchSpecificKey<Bool>()
+
+    // MARK: Who holds it
+
+    private func isHeld(by activity: Activity) -> Bool { holderAddress.load(ordering: .relaxed) == Self.address(activity) }
+    private static func address(_ activity: Activity?) -> UInt { activity.map { UInt(bitPattern: ObjectIdentifier($0)) } ?? 0 }
+
+    /// The activity that holds the queue; nil while the queue is free. Read it under ``Standstill/lock``, so that a blocked activity
+    /// cannot end.
+    private(set) var holder: Activity? {
+        get {
+            UnsafeRawPointer(bitPattern: holderAddress.load(ordering: .acquiring)).map {
+                Unmanaged<Activity>.fromOpaque($0).takeUnretainedValue()
+            }
+        }
+        set { holderAddress.store(Self.address(newValue), ordering: .releasing) }
+    }
+
+    // MARK: Jobs
+
+    /// Enqueues `job` and returns at once.
+    ///
+    /// - Parameter canBeDeferred: Whether other queues may go first while nothing else waits behind the job.
+    func async(canBeDeferred: Bool = false, execute job: @escaping @Sendable () -> Void) {
+        if isMain { return DispatchQueue.main.async(execute: job) }
+        lock.lock()
+        waiting.append(.job(job, canBeDeferred: canBeDeferred))
+        if !canBeDeferred { pressing += 1 }
+        callWorker()
+        lock.unlock()
+    }
+
+    /// Calls a worker if the queue is free. Call it under `lock`.
+    private func callWorker() {
+        guard holderAddress.load(ordering: .relaxed) == 0, !isReady || (isDeferred && pressing > 0) else { return }
+        isReady = true
+        isDeferred = pressing == 0
+        QueueWorkers.shared.add(self, isDeferred: isDeferred)
+    }
+
+    /// Runs waiting jobs unless the queue is taken. A queue with many jobs yields to other queues.
+    func drain() {
+        let thread = QueueThread.current
+        let activity = thread.activity == nil ? thread.own : Activity(on: thread)
+        lock.lock()
+        guard isReady else { return lock.unlock() }
+        isReady = false
+        holder = activity
+        lock.unlock()
+        var turn = 0
+        while turn < 32, let job = takeJob(turn) {
+            run(activity, on: thread, job)
+            turn += 1
+        }
+        release()
+    }
+
+    private func takeJob(_ turn: Int) -> (@Sendable () -> Void)? {
+        lock.lock()
+        defer { lock.unlock() }
+        guard case .job(let job, let canBeDeferred)? = waiting.first, turn == 0 || !canBeDeferred || pressing > 0 else { return nil }
+        waiting.removeFirst()
+        if !canBeDeferred { pressing -= 1 }
+        return job
+    }
+
+    /// Runs a block as an activity on this queue.
+    private func run<T>(_ activity: Activity, on thread: QueueThread, _ block: () throws -> T) rethrows -> T {
+        let (outer, innermost) = (thread.activity, activity.innermost)
+        thread.activity = activity
+        activity.innermost = self
+        defer {
+            activity.innermost = innermost
+            thread.activity = outer
+        }
+        return try block()
+    }
+
+    /// Ends the hold of an activity and passes the queue on.
+    private func release() {
+        lock.lock()
+        if waiting.isEmpty {
+            holder = nil
+            return lock.unlock()
+        }
+        lock.unlock()
+        Standstill.lock.lock()
+        lock.lock()
+        handOver()
+        lock.unlock()
+        Standstill.lock.unlock()
+    }
+
+    /// Passes the queue to the next entry. Call it under both locks.
+    private func handOver() {
+        switch waiting.first {
+        case nil: holder = nil
+        case .request(let request):
+            waiting.removeFirst()
+            pressing -= 1
+            if request.activity.thread.isWorker { waitingWorkers -= 1 }
+            holder = request.activity
+            request.grant()
+        case .job:
+            holder = nil
+            // A worker that waits for this queue runs the jobs before its own request; otherwise all workers might wait for a missing
+            // one.
+            if waitingWorkers > 0, let worker = waiting.lazy.compactMap(Self.worker).first {
+                (isReady, isDeferred) = (true, false)
+                worker.give { self.drain() }
+            } else {
+                callWorker()
+            }
+        }
+    }
+
+    private static func worker(_ entry: Entry) -> QueueThread? {
+        guard case .request(let request) = entry, request.activity.thread.isWorker else { return nil }
+        return request.activity.thread
+    }
+
+    // MARK: Waiting
+
+    /// Runs `block` and waits for it.
+    ///
+    /// - Parameter isForChild: Whether a child context calls its parent during its own work, where no other request may be served.
+    func sync<T>(isForChild: Bool = false, _ block: () throws -> T) rethrows -> T {
+        let thread = QueueThread.current
+        if let activity = thread.activity {
+            if isHeld(by: activity) { return try block() }
+        } else if Self.isOnMainQueue {
+            return try isMain ? block() : Self.main.standing(thread) { try wait(isForChild, thread, block) { throw $0 } }
+        }
+        if isMain, Self.isOnMainQueue { return try block() }
+        return try wait(isForChild, thread, block) { throw $0 }
+    }
+
+    /// Marks this queue as blocked while `body` waits for other queues.
+    private func standing<T>(_ thread: QueueThread, _ body: () throws -> T) rethrows -> T {
+        lock.lock()
+        let isFree = holder == nil
+        if isFree { holder = thread.own }
+        lock.unlock()
+        defer {
+            if isFree {
+                lock.lock()
+                holder = nil
+                lock.unlock()
+            }
+        }
+        return try body()
+    }
+
+    private func wait<T>(
+        _ isForChild: Bool, _ thread: QueueThread, _ block: () throws -> T, failing: (any Error) throws -> T
+    ) rethrows -> T {
+        let activity = thread.activity ?? thread.own
+        if !isMain, takeIfFree(activity) {
+            defer { release() }
+            return try run(activity, on: thread, block)
+        }
+        var result: Result<T, any Error>?
+        withoutActuallyEscaping(block) { block in
+            let request = QueueRequest(activity, for: self, isForChild: isForChild) { result = Result { try block() } }
+            stand(request, on: thread)
+        }
+        switch result.known("whoever stands until the request is done has its result") {
+        case .success(let value): return value
+        case .failure(let error): return try failing(error)
+        }
+    }
+
+    private func takeIfFree(_ activity: Activity) -> Bool {
+        lock.lock()
+        defer { lock.unlock() }
+        guard waiting.isEmpty, holderAddress.load(ordering: .relaxed) == 0 else { return false }
+        holder = activity
+        return true
+    }
+
+    /// Waits until the request is done, here or on a thread that serves it.
+    private func stand(_ request: QueueRequest, on thread: QueueThread) {
+        Standstill.lock.lock()
+        var drains = false
+        if isMain {
+            DispatchQueue.main.async { self.runOnMain(request) }
+        } else {
+            lock.lock()
+            waiting.append(.request(request))
+            pressing += 1
+            if thread.isWorker { waitingWorkers += 1 }
+            if !isReady, holder == nil { handOver() }
+            drains = isReady && thread.isWorker
+            if !drains, !request.isGranted { callWorker() }
+            lock.unlock()
+        }
+        if !request.isGranted {
+            request.activity.request = request
+            Standstill.resolve(from: request.activity)
+        }
+        if drains { thread.give { self.drain() } }
+        Standstill.wait(for: request, on: thread)
+        Standstill.lock.unlock()
+        guard request.isGranted else { return }
+        run(request.activity, on: thread, request.run)
+        release()
+    }
+
+    /// Runs a request while the activity that holds the queue is blocked; the activity stays blocked until the request is done. Call it
+    /// under ``Standstill/lock``.
+    func lend(to request: QueueRequest, by lender: Activity) {
+        if !isMain {
+            lock.lock()
+            waiting.removeFirst { if case .request(let other) = $0 { other === request } else { false } }
+            pressing -= 1
+            if request.activity.thread.isWorker { waitingWorkers -= 1 }
+            lock.unlock()
+        }
+        let thread = lender.thread
+        start(request, on: thread)
+        thread.give {
+            self.run(request.activity, on: thread, request.run)
+            self.finish(request, backTo: lender)
+        }
+    }
+
+    /// Serves a request for the main queue, unless it was served while the main thread was blocked.
+    private func runOnMain(_ request: QueueRequest) {
+        let thread = QueueThread.current
+        Standstill.lock.lock()
+        if request.isStarted { return Standstill.lock.unlock() }
+        let before = holder
+        start(request, on: thread)
+        Standstill.lock.unlock()
+        run(request.activity, on: thread, request.run)
+        finish(request, backTo: before)
+    }
+
+    private func start(_ request: QueueRequest, on thread: QueueThread) {
+        request.start(on: thread)
+        lock.lock()
+        holder = request.activity
+        lock.unlock()
+    }
+
+    private func finish(_ request: QueueRequest, backTo before: Activity?) {
+        Standstill.lock.lock()
+        lock.lock()
+        holder = before
+        lock.unlock()
+        request.finish()
+        Standstill.lock.unlock()
+    }
+}

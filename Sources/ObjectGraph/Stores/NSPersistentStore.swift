@@ -1,0 +1,171 @@
+public import Foundation
+internal import Predicates
+
+/// The metadata key of a store's UUID.
+public let NSStoreUUIDKey = "NSStoreUUID"
+/// The metadata key of a store's type.
+public let NSStoreTypeKey = "NSStoreType"
+/// The type of the in-memory store.
+public let NSInMemoryStoreType = "InMemory"
+/// The option to open a store read-only.
+public let NSReadOnlyPersistentStoreOption = "NSReadOnlyPersistentStoreOption"
+
+/// The base class of ``NSAtomicStore``, ``NSIncrementalStore`` and custom stores.
+///
+/// A coordinator creates the instances.
+///
+/// Source: [NSPersistentStore](https://developer.apple.com/documentation/coredata/nspersistentstore).
+open class NSPersistentStore: NSObject {
+    /// A type of store.
+    public struct StoreType: RawRepresentable, Hashable, Sendable {
+        /// The type as a string.
+        public let rawValue: String
+        /// Creates a type from the string that the store class is registered under.
+        public init(rawValue: String) { self.rawValue = rawValue }
+        /// The in-memory store.
+        public static let inMemory = StoreType(rawValue: NSInMemoryStoreType)
+    }
+
+    /// The coordinator of the store; nil once it is removed.
+    open package(set) weak var persistentStoreCoordinator: NSPersistentStoreCoordinator?
+    /// The name of the configuration that the store is limited to; nil for the whole model.
+    public let configurationName: String
+    /// The options that the store was opened with.
+    public let options: [AnyHashable: Any]?
+    /// The URL of the store; nil for a store without one.
+    open var url: URL?
+    /// Whether the store rejects saves.
+    open var isReadOnly = false
+
+    /// The metadata of the store: its UUID, its type, and values of the application.
+    ///
+    /// Set it in ``loadMetadata()``, with ``NSStoreUUIDKey`` and ``NSStoreTypeKey``. Use it on any thread.
+    open var metadata: [String: Any]! {
+        get { knownMetadata.withLock { $0 } }
+        set {
+            knownMetadata.withLock {
+                $0 = newValue
+                if let uuid = newValue?[NSStoreUUIDKey] as? String { token.identifier = uuid }
+            }
+        }
+    }
+    private let knownMetadata = LockedBox<[String: Any]?>(nil)
+
+    /// The UUID of the store, once the metadata is loaded.
+    open var identifier: String! { metadata?[NSStoreUUIDKey] as? String }
+    /// The type of the store, once the metadata is loaded.
+    open var type: String { metadata?[NSStoreTypeKey] as? String ?? "" }
+
+    /// Links IDs to the store. A view of an earlier state has the token of the store.
+    package final var token = StoreToken(identifier: "")
+
+    /// The URL passed for stores without one; ``url`` is nil then.
+    static let noURL = URL(string: "coredata:no-url")!
+    package static let defaultConfiguration = "PF_DEFAULT_CONFIGURATION_NAME"
+
+    /// Creates a store that is about to be opened. Overrides call super and set up their own state only.
+    public required init(
+        persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,
+        options: [AnyHashable: Any]? = nil
+    ) {
+        persistentStoreCoordinator = root
+        configurationName = name ?? Self.defaultConfiguration
+        self.url = url == Self.noURL ? nil : url
+        self.options = options
+        isReadOnly = (options?[NSReadOnlyPersistentStoreOption] as? Bool) ?? false
+        super.init()
+        token.store = self
+    }
+
+    /// Opens the store: checks its URL and sets ``metadata``. Called once, when the store is added, on the thread that adds it.
+    ///
+    /// A store with a URL and without existing metadata may leave ``metadata`` unset: the coordinator then sets basic metadata, the type
+    /// and a UUID derived from type and URL, so that the URIs of its objects are valid whenever that URL is opened. Metadata must contain
+    /// ``NSStoreUUIDKey`` and ``NSStoreTypeKey``, and a store without a URL must set it.
+    ///
+    /// - Throws: The error of opening the store.
+    open func loadMetadata() throws {
+        throw CoreDataError.contract(
+            self, "loadMetadata()", "It is not overridden, so the store has no metadata.",
+            next: "Override it and set metadata with NSStoreUUIDKey and NSStoreTypeKey.")
+    }
+
+    /// Called when the store was added to `coordinator`.
+    open func didAdd(to coordinator: NSPersistentStoreCoordinator) {}
+    /// Called before the store is removed from `coordinator`; nil when the coordinator is being deallocated.
+    open func willRemove(from coordinator: NSPersistentStoreCoordinator?) {}
+
+    /// Returns the metadata of the store at `url` without opening it. Override it in stores that support this.
+    open class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
+        throw CoreDataError.make(
+            NSPersistentStoreOperationError, "\(self) cannot tell the metadata of \(url).",
+            reason: "The class does not override metadataForPersistentStore(with:).", next: "Add the store and read its metadata.")
+    }
+
+    /// Sets the metadata of the store at `url` without opening it. Override it in stores that support this.
+    open class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
+        throw CoreDataError.make(
+            NSPersistentStoreOperationError, "\(self) cannot set the metadata of \(url).",
+            reason: "The class does not override setMetadata(_:forPersistentStoreAt:).", next: "Add the store and set its metadata.")
+    }
+
+    // MARK: Calls from the coordinator
+
+    /// Returns whether a URL is the place of a single store. `/dev/null` is not.
+    @_spi(Stores) open class func isPlace(_ url: URL) -> Bool { url.path != "/dev/null" }
+    /// Whether the contents of such stores outlive the instances, so that there is something to destroy.
+    @_spi(Stores) open class var outlivesProgram: Bool { true }
+
+    /// Called once the metadata was checked, before the store receives requests.
+    @_spi(Stores) open func open() throws {}
+
+    /// The coordinator's interface of the store; nil before the store is added.
+    ///
+    /// Set once, before the store is shared. It may be the store itself, which must not retain itself.
+    final unowned(unsafe) private(set) var interface: (any StoreInterface)!
+    /// The coordinator's access to the store's rows. Set once, like ``interface``.
+    final unowned(unsafe) private(set) var rowAccess: (any RowAccess)!
+    /// Retains ``interface`` and ``rowAccess`` where they are not the store itself.
+    private var owned: [AnyObject] = []
+
+    /// Returns the interface: the store itself, unless its kind has an adapter. Nil for a plain store.
+    func makeInterface() -> (any StoreInterface)? { self as? any StoreInterface }
+
+    /// Calls `body` with the row access, and retains the store meanwhile, which its adapter does not.
+    @inline(__always) final func asking<Result>(_ body: (any RowAccess) throws -> Result) rethrows -> Result {
+        defer { withExtendedLifetime(self) {} }
+        return try body(rowAccess)
+    }
+
+    /// Determines the store's interface before the store is shared.
+    ///
+    /// - Throws: Code 134070 for a class that conforms to no interface.
+    final func settleInterface() throws {
+        guard let interface = makeInterface() else {
+            throw CoreDataError.contract(
+                self, "init(persistentStoreCoordinator:configurationName:at:options:)",
+                "It is a plain NSPersistentStore, which keeps nothing.",
+                next: "Inherit from NSIncrementalStore or NSAtomicStore, or conform to StoreInterface.")
+        }
+        let access = interface as? any RowAccess ?? (interface.holdsRows ? DirectAccess(interface) : CachedAccess(interface))
+        owned = [interface, access].filter { $0 !== self }
+        self.interface = interface
+        rowAccess = access
+    }
+
+    /// Returns the object ID for a reference object: a string, an integer or a UUID. Another value stops the program with a message.
+    @_spi(Stores) public final func objectID(for entity: NSEntityDescription, _ reference: Any) -> NSManagedObjectID {
+        NSManagedObjectID(entity: entity, token: token, referenceObject: reference)
+    }
+
+    /// Returns the object ID for a number, which is fast.
+    @_spi(Stores) public final func objectID(for entity: NSEntityDescription, number: Int64) -> NSManagedObjectID {
+        NSManagedObjectID(entity: entity, token: token, reference: .integer(number))
+    }
+
+    package func unsupported(_ request: NSPersistentStoreRequest) -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreUnsupportedRequestTypeError, "\(Swift.type(of: self)) does not serve \(Swift.type(of: request)).",
+            next: "Send the request to a store that does.", info: [NSAffectedStoresErrorKey: [self]])
+    }
+}

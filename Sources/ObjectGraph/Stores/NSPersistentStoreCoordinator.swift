@@ -1,0 +1,178 @@
+public import Foundation
+internal import Synchronization
+
+/// Connects contexts with the stores that hold their objects.
+///
+/// Contexts on any queue may use a coordinator at the same time; stores guard their own state.
+///
+/// Source: [NSPersistentStoreCoordinator](https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator).
+// The name, the stores and the places that are reserved lie in a box with their lock, and nothing else: stores have locks of their own.
+open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
+    /// The model of the objects, which is immutable.
+    public let managedObjectModel: NSManagedObjectModel
+    /// The name of the coordinator in logs.
+    open var name: String? {
+        get { state.withLock { $0.label } }
+        set { state.withLock { $0.label = newValue } }
+    }
+
+    private struct State {
+        var label: String?
+        var stores: [NSPersistentStore] = []
+        /// The URLs at which stores are being opened.
+        var reservedURLs: Set<URL> = []
+    }
+    private let state = LockedBox(State())
+    /// What some store wants: each object that comes to live in a context, and each fault, looks here. Set under the lock of the state.
+    private let registrationsAreWanted = Atomic<Bool>(false)
+    private let faultsAreBatched = Atomic<Bool>(false)
+    let workQueue = ContextQueue.makePrivate("NSPersistentStoreCoordinator")
+    /// The contexts that merge saves automatically.
+    let mergeListeners = MergeListeners()
+
+    /// Creates a coordinator with `model`, which is immutable from then on.
+    ///
+    /// An invalid model stops the program with a message that lists the errors; ``init(checking:)`` throws instead.
+    public init(managedObjectModel model: NSManagedObjectModel) {
+        do { try model.freeze() } catch { preconditionFailure(error.localizedDescription) }
+        managedObjectModel = model
+        super.init()
+        LoadedModels.shared.add(model)
+    }
+
+    /// Creates a coordinator with `model`, which is immutable from then on.
+    ///
+    /// - Throws: Code 134020 with every error of the model.
+    public init(checking model: NSManagedObjectModel) throws {
+        try model.freeze()
+        managedObjectModel = model
+        super.init()
+        LoadedModels.shared.add(model)
+    }
+
+    deinit { for store in persistentStores { store.willRemove(from: nil) } }
+
+    /// The stores, in the order of their addition.
+    open var persistentStores: [NSPersistentStore] { state.withLock { $0.stores } }
+
+    /// Returns the store of a token, which object IDs contain.
+    final func store(with token: StoreToken) -> NSPersistentStore? {
+        state.withLock {
+            for store in $0.stores where store.token === token { return store }
+            return nil
+        }
+    }
+
+    /// Whether a store is to be told which objects come to live in contexts, and go.
+    final var wantsRegistrations: Bool { registrationsAreWanted.load(ordering: .acquiring) }
+    /// Whether a store is to be asked together for objects that come together.
+    final var batchesFaults: Bool { faultsAreBatched.load(ordering: .acquiring) }
+
+    /// Finds out what the stores want. Under the lock.
+    private func noteWishes(of stores: [NSPersistentStore]) {
+        registrationsAreWanted.store(stores.contains(where: \.rowAccess.wantsRegistrations), ordering: .releasing)
+        faultsAreBatched.store(stores.contains(where: \.rowAccess.batchesFaults), ordering: .releasing)
+    }
+
+    /// Returns the store at a URL; nil if there is none.
+    open func persistentStore(for url: URL) -> NSPersistentStore? { persistentStores.first { $0.url == url } }
+
+    /// Returns the URL of a store; for a store without one, a URL of the scheme `coredata`.
+    open func url(for store: NSPersistentStore) -> URL { store.url ?? NSPersistentStore.noURL }
+
+    /// Changes the URL of a store; an atomic store writes its file there at the next save.
+    ///
+    /// - Returns: Whether the URL was changed; false where another store is open at it.
+    open func setURL(_ url: URL, for store: NSPersistentStore) -> Bool {
+        guard persistentStores.contains(where: { $0 === store }), persistentStore(for: url).map({ $0 === store }) ?? true else {
+            return false
+        }
+        store.url = url
+        return true
+    }
+
+    /// Returns the metadata of a store.
+    open func metadata(for store: NSPersistentStore) -> [String: Any] { store.metadata ?? [:] }
+
+    /// Sets the metadata of a store, which is written with the next save.
+    open func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) { store.metadata = metadata }
+
+    /// Reserves a URL for a store that is about to be opened; does nothing for nil.
+    ///
+    /// - Throws: Code 134080 where a store is open at the URL or being opened there on another thread.
+    func reserve(_ url: URL?) throws {
+        guard let url else { return }
+        guard persistentStore(for: url) == nil, state.withLock({ $0.reservedURLs.insert(url).inserted }) else { throw placeTaken(url) }
+        // The store may have been added and its reservation released in between.
+        if persistentStore(for: url) != nil {
+            giveUpReservation(of: url)
+            throw placeTaken(url)
+        }
+    }
+
+    func giveUpReservation(of url: URL?) {
+        guard let url else { return }
+        state.withLock { _ = $0.reservedURLs.remove(url) }
+    }
+
+    private func placeTaken(_ url: URL) -> NSError {
+        CoreDataError.make(NSPersistentStoreOpenError, "The store at \(url) cannot be added twice.", next: "Use the store that is there.")
+    }
+
+    /// Adds a store.
+    ///
+    /// - Throws: Code 134080 where a store with the same UUID is open.
+    func append(_ store: NSPersistentStore) throws {
+        var known = persistentStores
+        while true {
+            // Stores may override the properties read here: they are not called under the lock.
+            try refuseTwin(of: store, among: known)
+            let (isAdded, now) = state.withLock { state in
+                let isSame = state.stores.elementsEqual(known, by: ===)
+                if isSame {
+                    state.stores.append(store)
+                    noteWishes(of: state.stores)
+                }
+                return (isSame, state.stores)
+            }
+            if isAdded { return }
+            known = now
+        }
+    }
+
+    func refuseTwin(of store: NSPersistentStore, among known: [NSPersistentStore]) throws {
+        guard let uuid = store.identifier, let twin = known.first(where: { $0.identifier == uuid }) else { return }
+        throw CoreDataError.make(
+            NSPersistentStoreOpenError, "The store at \(url(for: store)) has the UUID of one that is open, \(uuid).",
+            reason: "That one lies at \(url(for: twin)).", next: "Give every place a UUID of its own.")
+    }
+
+    /// Removes a store. Registered objects of the store can no longer be loaded or saved.
+    ///
+    /// - Throws: Code 134070 if the store does not belong to the coordinator.
+    open func remove(_ store: NSPersistentStore) throws {
+        guard persistentStores.contains(where: { $0 === store }) else {
+            throw CoreDataError.make(
+                NSPersistentStoreOperationError, "The store \(store.identifier ?? "?") cannot be removed.",
+                reason: "It does not belong to this coordinator.", next: "Remove it from the coordinator it was added to.")
+        }
+        NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
+        store.willRemove(from: self)
+        state.withLock { state in
+            state.stores.removeAll { $0 === store }
+            noteWishes(of: state.stores)
+        }
+        store.persistentStoreCoordinator = nil
+        postStoresChange(NSRemovedPersistentStoresKey, store)
+    }
+
+    /// Returns the object ID for a URI; nil when no store of the coordinator has its UUID or the model does not have its entity.
+    ///
+    /// The store is not queried for the object.
+    open func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
+        guard let uri = ObjectURI(url), let entity = managedObjectModel.entitiesByName[uri.entityName],
+            let store = persistentStores.first(where: { $0.identifier == uri.storeIdentifier })
+        else { return nil }
+        return NSManagedObjectID(entity: entity, token: store.token, reference: uri.reference)
+    }
+}

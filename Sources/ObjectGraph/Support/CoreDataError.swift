@@ -1,0 +1,33 @@
+internal import Foundation
+
+/// Creates the framework's errors: `NSError`s in `NSCocoaErrorDomain` that say what failed, why, and what to do next.
+package enum CoreDataError {
+    /// Creates an error.
+    ///
+    /// - Parameters:
+    ///   - code: One of the codes of `CoreDataErrorCodes.swift`.
+    ///   - what: The failure in one sentence; the localized description.
+    ///   - reason: The cause, with the names needed to locate it.
+    ///   - next: The action that the reader can take.
+    ///   - cause: The underlying error, stored under `NSUnderlyingErrorKey`.
+    ///   - info: Additional user info.
+    package static func make(
+        _ code: Int, _ what: String, reason: String? = nil, next: String? = nil, cause: (any Error)? = nil, info: [String: Any] = [:]
+    ) -> NSError {
+        var userInfo = info
+        userInfo[NSLocalizedDescriptionKey] = [what, reason, next].compactMap { $0 }.joined(separator: " ")
+        if let reason { userInfo[NSLocalizedFailureReasonErrorKey] = reason }
+        if let next { userInfo[NSLocalizedRecoverySuggestionErrorKey] = next }
+        if let cause { userInfo[NSUnderlyingErrorKey] = cause as NSError }
+        return NSError(domain: NSCocoaErrorDomain, code: code, userInfo: userInfo)
+    }
+
+    /// Combines errors into one: the only one, or `NSValidationMultipleErrorsError` with each under `NSDetailedErrorsKey`.
+    static func combined(_ errors: [NSError]) -> NSError {
+        if errors.count == 1 { return errors[0] }
+        let lines = errors.map { "• " + $0.localizedDescription }
+        return make(
+            NSValidationMultipleErrorsError, "\(errors.count) rules are violated.", reason: lines.joined(separator: "\n"),
+            info: [NSDetailedErrorsKey: errors])
+    }
+}

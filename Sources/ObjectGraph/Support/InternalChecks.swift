@@ -1,0 +1,91 @@
+internal import Synchronization
+
+/// The checks of internal invariants: what must hold of a structure whenever one of its operations is over.
+///
+/// They are compiled in where `COREDATA_INTERNAL_CHECKS` is set in the environment of the build; otherwise the calls are empty. Each structure has
+/// a property `invariantViolations` that lists what does not hold, in a file of its own (`Type+Invariants.swift`), and a method `checkInvariants()`
+/// that its mutating operations call last.
+package enum InternalChecks {
+    /// Whether the checks are compiled in.
+    @inline(__always) static var areOn: Bool {
+        #if COREDATA_INTERNAL_CHECKS
+        true
+        #else
+        false
+        #endif
+    }
+
+    /// Up to so many elements a structure is checked whole after each change.
+    static let fullSize = 64
+
+    /// Whether a structure of so many elements is checked now: beyond ``fullSize`` only by chance, so that the checks of n changes look at no more than
+    /// some sixty-four n elements.
+    static func isDue(_ count: Int) -> Bool { count <= fullSize || Int.random(in: 0..<count / fullSize) == 0 }
+
+    /// Stops the program where something is violated. Compiled to nothing unless the checks are on.
+    @inline(__always) static func enforce(_ violations: @autoclosure () -> [String]) {
+        #if COREDATA_INTERNAL_CHECKS
+        report(violations())
+        #endif
+    }
+
+    /// Stops the program where a condition does not hold. Compiled to nothing unless the checks are on.
+    @inline(__always) package static func require(_ condition: @autoclosure () -> Bool, _ message: @autoclosure () -> String) {
+        #if COREDATA_INTERNAL_CHECKS
+        if !condition() { report([message()]) }
+        #endif
+    }
+
+    #if COREDATA_INTERNAL_CHECKS
+    @inline(never) private static func report(_ violations: [String]) {
+        if violations.isEmpty { return }
+        guard let collector else { fatalError("Broken invariants: " + violations.joined(separator: "; ")) }
+        collector.violations.withLock { $0 += violations }
+    }
+    #endif
+
+    // MARK: For the tests of the checks
+
+    /// Collects violations instead of stopping the program.
+    final class Collector: Sendable {
+        fileprivate let violations = Synchronization.Mutex<[String]>([])
+    }
+
+    @TaskLocal private static var collector: Collector?
+
+    /// What the checks find while `body` runs, in which they do not stop the program; always nothing where the checks are not compiled in.
+    static func violations(in body: () throws -> Void) rethrows -> [String] {
+        let collector = Collector()
+        try $collector.withValue(collector) { try body() }
+        return collector.violations.withLock { $0 }
+    }
+}
+
+/// An object as one of a class that it is known to be of.
+///
+/// The caller says why it is; with the checks on it is verified.
+@inline(__always) func unchecked<Object: AnyObject>(_ object: AnyObject, as type: Object.Type) -> Object {
+    InternalChecks.require(object is Object, "A \(Swift.type(of: object)) is no \(type).")
+    return unsafeDowncast(object, to: type)
+}
+
+/// An array of references as one of another element type: a class that all objects are known to be of; or optional references for others, where none is
+/// nil. References look the same in all of them, so the array needs no conversion.
+///
+/// The caller says why the elements fit; with the checks on it is verified.
+@inline(__always) func uncheckedArray<Element, Wanted>(_ elements: [Element], of type: Wanted.Type) -> [Wanted] {
+    InternalChecks.require(elements.allSatisfy { $0 as Any is Wanted }, "Some of \(elements.count) elements are no \(type).")
+    return unsafeBitCast(elements, to: [Wanted].self)
+}
+
+extension Optional {
+    /// The value of an optional that is known to be set. Compiled without a test unless the checks are on.
+    ///
+    /// - Parameter reason: why it is set.
+    @inline(__always) package func known(_ reason: StaticString) -> Wrapped {
+        #if COREDATA_INTERNAL_CHECKS
+        if self == nil { fatalError("There is no \(Wrapped.self), although \(reason).") }
+        #endif
+        return unsafelyUnwrapped
+    }
+}

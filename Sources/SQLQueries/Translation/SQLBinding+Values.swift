@@ -1,0 +1,136 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import Predicates
+
+/// The values that a request binds to the statement of its shape.
+package struct SQLRequestValues {
+    /// The constants by number.
+    var constants: [PropertyValue]
+    var limit: Int
+    var offset: Int
+    var now: Date
+    /// The token of the store whose objects have keys.
+    let token: StoreToken
+    /// Returns the number of an entity.
+    let entityNumber: (NSEntityDescription) -> Int64?
+    /// A key that no row has.
+    static let noKey: Int64 = -1
+
+    /// Returns the value of a binding.
+    ///
+    /// - Throws: ``InvalidPredicateError`` for an invalid regular expression.
+    package func value(of binding: SQLBinding) throws -> SQLValue {
+        switch binding {
+        case .integer(let number): .integer(number)
+        case .text(let text): .text(text)
+        case .constant(let number, let form): try value(of: constants[number], as: form)
+        case .now: .real(now.timeIntervalSinceReferenceDate)
+        case .limit: .integer(limit > 0 ? Int64(limit) : -1)
+        case .offset: .integer(Int64(offset))
+        }
+    }
+
+    private func value(of constant: PropertyValue, as form: SQLConstantForm) throws -> SQLValue {
+        switch form {
+        case .stored: return stored(constant)
+        case .number: return number(constant)
+        case .key(let root): return .integer(key(constant, root))
+        case .entityNumber: return .integer(entityNumber(constant))
+        case .entityNumbers:
+            return .list(constant.listed.compactMap { $0.isNull ? .null : isEntity($0) ? .integer(entityNumber($0)) : nil })
+        case .spelling(let index):
+            guard case .string(let text) = constant, let all = TextSpellings.all(of: text) else { return stored(constant) }
+            return .text(all[min(index, all.count - 1)])
+        case .prefix: return .text(text(constant) { TextSpellings.prefix(of: $0) ?? "" })
+        case .afterPrefix: return .text(text(constant) { TextSpellings.after(TextSpellings.prefix(of: $0) ?? "") })
+        case .withMark: return .text(text(constant) { $0 + "\u{300}" })
+        case .patternPrefix: return .text(text(constant) { TextSpellings.prefix(ofPattern: $0) ?? "" })
+        case .afterPatternPrefix: return .text(text(constant) { TextSpellings.after(TextSpellings.prefix(ofPattern: $0) ?? "") })
+        case .folded(let options): return .text(text(constant) { TextPattern.folded($0, options) })
+        case .regularExpression(let options):
+            guard case .string(let pattern) = constant else { return stored(constant) }
+            _ = try TextPattern(.matches, pattern, options, clause: "MATCHES \"\(pattern)\"")
+            return .text(pattern)
+        case .size: return .list(constant.listed.map { _ in .null })
+        case .list(let form): return .list(constant.listed.flatMap { elements($0, form) })
+        }
+    }
+
+    private func text(_ constant: PropertyValue, _ change: (String) -> String) -> String {
+        if case .string(let text) = constant { change(text) } else { "" }
+    }
+
+    /// Returns a constant in the form of columns.
+    private func stored(_ constant: PropertyValue) -> SQLValue {
+        switch constant {
+        case .null, .array, .set: .null
+        case .bool(let flag): .integer(flag ? 1 : 0)
+        case .int64(let number): .integer(number)
+        case .double(let number): .real(number)
+        case .decimal:
+            switch ValueOperations.byWorth(constant) {
+            case .int64(let number): .integer(number)
+            case .double(let number): .real(number)
+            default: number(constant)
+            }
+        case .string(let text): .text(text)
+        case .date(let date): .real(date.timeIntervalSinceReferenceDate)
+        case .data(let data): .blob(data)
+        case .uuid(let uuid): .blob(withUnsafeBytes(of: uuid.uuid) { Data($0) })
+        case .url(let url): .text(url.absoluteString)
+        case .object(let reference): .text((reference.object as? NSEntityDescription)?.name ?? "")
+        }
+    }
+
+    /// Returns a number in the form of the functions.
+    private func number(_ constant: PropertyValue) -> SQLValue {
+        if case .decimal(let number) = constant { .text(number.description) } else { stored(constant) }
+    }
+
+    private func key(_ constant: PropertyValue, _ root: ObjectIdentifier) -> Int64 {
+        guard case .object(let reference) = constant, case .object(let identity)? = EntitySchema.identifier(of: reference.object),
+            let id = identity.object as? NSManagedObjectID, id.token === token, case .integer(let key) = id.reference,
+            ObjectIdentifier(id.owningEntity.rootEntity) == root
+        else { return Self.noKey }
+        return key
+    }
+
+    private func isEntity(_ constant: PropertyValue) -> Bool {
+        if case .object(let reference) = constant { reference.object is NSEntityDescription } else { false }
+    }
+
+    private func entityNumber(_ constant: PropertyValue) -> Int64 {
+        guard case .object(let reference) = constant, let entity = reference.object as? NSEntityDescription else { return Self.noKey }
+        return entityNumber(entity) ?? Self.noKey
+    }
+
+    // MARK: Elements of collections
+
+    /// Returns an element in the form of a list; empty where it cannot equal any value that the list is compared with.
+    private func elements(_ element: PropertyValue, _ form: SQLListForm) -> [SQLValue] {
+        if element.isNull { return [.null] }
+        switch (form, element) {
+        case (.numbers, .bool), (.numbers, .int64): return [stored(element)]
+        case (.numbers, .double(let number)): return number.isNaN ? [] : [.real(number)]
+        case (.numbers, .decimal(let number)): return number.isNaN ? [] : [stored(element)]
+        case (.anyNumbers, .bool), (.anyNumbers, .int64), (.anyNumbers, .double), (.anyNumbers, .decimal): return [number(element)]
+        case (.texts, .string(let text)): return TextSpellings.all(of: text)?.map(SQLValue.text) ?? [.text(text)]
+        case (.plainTexts, .string(let text)): return [.text(text)]
+        case (.foldedTexts(let options), .string(let text)): return [.text(TextPattern.folded(text, options))]
+        case (.dates, .date), (.data, .data), (.uuids, .uuid), (.urls, .url): return [stored(element)]
+        case (.keys(let root), .object): return [.integer(key(element, root))]
+        default: return []
+        }
+    }
+}
+
+extension PropertyValue {
+    /// The elements of a collection.
+    fileprivate var listed: [PropertyValue] {
+        switch self {
+        case .array(let values): values
+        case .set(let values): Array(values)
+        default: []
+        }
+    }
+}

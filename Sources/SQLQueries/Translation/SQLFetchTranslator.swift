@@ -1,0 +1,218 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import Predicates
+
+/// Translates a fetch request to one SELECT.
+struct SQLFetchTranslator {
+    private let request: StoreQuery
+    private let entity: SQLEntity
+    private let rowColumns: [SQLIdentifier]
+    private let parts: SQLFetchParts
+    private let scope = SQLScope()
+    private let translator: SQLTranslator
+    /// The columns of the SELECT so far.
+    private var selected: [SQLFragment] = []
+
+    /// - Parameter rowColumns: The columns of complete rows, after key, entity and version.
+    init(
+        _ request: StoreQuery, _ parts: SQLFetchParts, constants: [SQLConstantClass], schema: SQLSchema,
+        entity: SQLEntity, rowColumns: [SQLIdentifier]
+    ) {
+        self.request = request
+        self.entity = entity
+        self.rowColumns = rowColumns
+        var numbered = parts
+        numbered.numberConstants()
+        self.parts = numbered
+        translator = SQLTranslator(schema: schema, constants: constants, entity: entity, scope: scope)
+    }
+
+    /// Returns the plan.
+    ///
+    /// - Throws: ``InvalidPredicateError`` for a request that no store can answer, ``SQLQueryError`` for one that SQL cannot.
+    mutating func plan() throws -> SQLFetchPlan {
+        let conditions = try conditions()
+        switch request.resultType {
+        case .dictionaryResultType: return try dictionaries(conditions)
+        case .countResultType: return count(conditions)
+        case .managedObjectIDResultType: selected = [column(.primaryKey), column(.entity)]
+        default: selected = ([.primaryKey, .entity, .version] + rowColumns).map(column)
+        }
+        var statement = try body("SELECT \(selected.joined(by: ", "))", conditions, orders: try orders())
+        statement += page
+        return SQLFetchPlan(
+            entity: entity, statement: statement, answer: request.resultType == .managedObjectIDResultType ? .ids : .rows)
+    }
+
+    private func column(_ name: SQLIdentifier) -> SQLFragment { "\(SQLAlias(number: 0)).\(name)" }
+
+    private func conditions() throws -> [SQLFragment] {
+        var conditions: [SQLFragment] = []
+        if let predicate = parts.predicate { conditions.append("(\(try translator.predicate(predicate)))") }
+        if let numbers = entity.requiredNumbers(includingSubentities: request.includesSubentities) {
+            let values = numbers.map { "\(SQLBinding.integer($0))" as SQLFragment }.joined(by: ", ")
+            conditions.append(numbers.count == 1 ? "\(column(.entity)) = \(values)" : "\(column(.entity)) IN (\(values))")
+        }
+        return conditions
+    }
+
+    /// Puts a statement together once nothing can join another table any more.
+    private func body(_ select: SQLFragment, _ conditions: [SQLFragment], orders: SQLFragment = "") throws -> SQLFragment {
+        var statement = select
+        statement += " FROM "
+        statement += scope.tables
+        if !conditions.isEmpty {
+            statement += " WHERE "
+            statement += conditions.joined(by: " AND ")
+        }
+        statement += orders
+        return statement
+    }
+
+    private var isPaged: Bool { request.fetchLimit > 0 || request.fetchOffset > 0 }
+    private var page: SQLFragment { isPaged ? " LIMIT \(SQLBinding.limit) OFFSET \(SQLBinding.offset)" : "" }
+
+    private func count(_ conditions: [SQLFragment]) -> SQLFetchPlan {
+        var statement: SQLFragment = isPaged ? "SELECT 1 FROM " : "SELECT COUNT(*) FROM "
+        statement += scope.tables
+        if !conditions.isEmpty { statement += " WHERE \(conditions.joined(by: " AND "))" }
+        if isPaged { statement = "SELECT COUNT(*) FROM (\(statement)\(page))" }
+        return SQLFetchPlan(entity: entity, statement: statement, answer: .count)
+    }
+
+    // MARK: Order
+
+    private func orders() throws -> SQLFragment {
+        var terms: [SQLFragment] = []
+        for order in parts.orders {
+            translator.place = "sorted by \(order.keyPath)"
+            let operand = try operand(sortedBy: order.keyPath)
+            guard let term = try term(of: operand, order) else { continue }
+            terms.append(order.ascending ? term : "\(term) DESC")
+        }
+        if terms.isEmpty { terms = usualOrder }
+        return terms.isEmpty ? "" : " ORDER BY \(terms.joined(by: ", "))"
+    }
+
+    /// All objects come in the order of their keys, in which the table has them. Where a condition leaves some out, an index may be quicker.
+    private var usualOrder: [SQLFragment] {
+        parts.predicate == nil && request.resultType == .managedObjectResultType ? [column(.primaryKey)] : []
+    }
+
+    private func operand(sortedBy keyPath: String) throws -> SQLOperand {
+        // The name of a column may contain dots, like that of a path.
+        if let column = translator.grouping?.columns[keyPath] { return .term(column) }
+        return try translator.operand(.path(keyPath))
+    }
+
+    /// Returns the ordering term; nil where all rows are equal.
+    private func term(of operand: SQLOperand, _ order: SQLOrder) throws -> SQLFragment? {
+        switch operand {
+        case .object(let object):
+            // Objects are unordered, but missing ones come first.
+            return object.row?.number == 0 ? nil : "\(object.key) IS NOT NULL"
+        case .many, .list, .constants:
+            throw InvalidPredicateError(
+                kind: .unsupported, message: "Nothing can be sorted by a path over a to-many relationship: \(order.keyPath)")
+        case .term(let term):
+            switch term.kind {
+            case .text: if let collation = order.order.collation { return "\(term.sql)\(collation)" }
+            case .number(.any): return "CAST(\(term.sql) AS REAL)"
+            // Decimal numbers that no other number equals are stored as blobs.
+            case .number(.decimal): return "CASE WHEN \(term.sql) >= x'' THEN CAST(CAST(\(term.sql) AS TEXT) AS REAL) ELSE \(term.sql) END"
+            case .null, .entity: return nil
+            case .object, .anyObject: return "\(term.sql) IS NOT NULL"
+            case .opaque: throw translator.unsupported("What a transformer made of a value has no order.")
+            case .number, .date, .data, .uuid, .url: break
+            }
+            return term.sql
+        }
+    }
+
+    // MARK: Dictionaries
+
+    private mutating func dictionaries(_ conditions: [SQLFragment]) throws -> SQLFetchPlan {
+        var grouped: SQLFragment = ""
+        if parts.isGrouped {
+            translator.place = "propertiesToGroupBy"
+            let keys = try parts.groupedBy.map { ($0.expression.withoutNumbers, try translator.operand($0.expression)) }
+            if !keys.isEmpty {
+                let terms = try keys.map { try translator.term($0.1).sql }
+                grouped = " GROUP BY \(terms.joined(by: ", "))"
+            }
+            translator.grouping = SQLGrouping(keys: keys)
+        }
+        var columns: [SQLResultColumn] = []
+        for column in parts.columns {
+            translator.place = column.name
+            translator.grouping?.place = column.name
+            if isUnstored(column) { continue }
+            columns.append(try select(column))
+        }
+        if selected.isEmpty { selected = ["NULL"] }
+        translator.grouping?.readsColumns = true
+        if let having = parts.having {
+            translator.grouping?.place = "havingPredicate"
+            grouped += " HAVING \(try translator.predicate(having))"
+        }
+        translator.grouping?.place = "sortDescriptors"
+        let orders = try orders()
+        let select: SQLFragment = request.returnsDistinctResults ? "SELECT DISTINCT " : "SELECT "
+        var statement = try body("\(select)\(selected.joined(by: ", "))", conditions)
+        statement += grouped
+        statement += orders
+        statement += page
+        return SQLFetchPlan(entity: entity, statement: statement, answer: .dictionaries(columns))
+    }
+
+    /// Returns whether a column is a default column that is not stored.
+    private func isUnstored(_ column: FetchColumn) -> Bool {
+        guard !request.namesColumns, let property = entity.entity.frozen?.byName[column.name] else { return false }
+        if case .unstored = entity[property] { return true }
+        return false
+    }
+
+    private mutating func select(_ column: FetchColumn) throws -> SQLResultColumn {
+        let operand = try translator.operand(column.expression)
+        let index = selected.count
+        var reading: SQLResultColumn.Reading
+        switch operand {
+        case .object(let object):
+            selected.append(object.key)
+            let isOne = object.entity.numbers.count == 1
+            if !isOne { selected.append("\(translator.row(of: object)).\(SQLIdentifier.entity)") }
+            reading = .object(object.entity, hasNumber: !isOne)
+        case .term(let term):
+            selected.append(term.sql)
+            reading = .value(term.kind)
+            switch term.kind {
+            case .opaque:
+                guard let attribute = attribute(at: column.expression) else {
+                    throw translator.unsupported("What a transformer made of a value is read as an attribute only.")
+                }
+                reading = attribute
+            case .object, .anyObject, .entity:
+                throw translator.unsupported("A calculation that gives an object has no SQL.")
+            default: break
+            }
+            translator.grouping?.columns[column.name] = term
+        case .many, .list, .constants:
+            throw translator.unsupported(
+                "A collection is no value of a dictionary in SQL: ask for its @count, or for what a function makes of it.")
+        }
+        return SQLResultColumn(column: column, index: index, reading: reading)
+    }
+
+    /// Returns the attribute at the end of a path.
+    private func attribute(at expression: ExpressionTree) -> SQLResultColumn.Reading? {
+        guard case .keyPath(let keys) = expression else { return nil }
+        var current: NSEntityDescription? = entity.entity
+        for key in keys.dropLast() {
+            current = (current?.frozen?.byName[key] as? NSRelationshipDescription)?.destinationEntity
+        }
+        guard let place = current.flatMap(translator.schema.entity), let key = keys.last,
+            let attribute = place.entity.frozen?.byName[key] as? NSAttributeDescription, case .attribute(let stored) = place[attribute]
+        else { return nil }
+        return .stored(stored.storage, attribute)
+    }
+}

@@ -1,0 +1,119 @@
+internal import CSQLite
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+
+/// Opens the files of stores.
+package enum SQLiteFiles {
+    /// Returns the directory of a store's external data files; nil for an in-memory store.
+    static func externalFiles(of url: URL?) -> URL? {
+        guard let url, !isInMemory(url) else { return nil }
+        return url.deletingLastPathComponent().appendingPathComponent(".\(url.deletingPathExtension().lastPathComponent)_SUPPORT")
+            .appendingPathComponent("_EXTERNAL_DATA")
+    }
+
+    /// Returns whether a URL stands for a store in memory.
+    static func isInMemory(_ url: URL) -> Bool { url.path == "/dev/null" }
+
+    /// Opens a connection for writing.
+    ///
+    /// - Parameter creates: Whether to create a missing file.
+    static func connectForWriting(_ url: URL, timeout: TimeInterval, creates: Bool) throws -> SQLConnection {
+        let flags = SQLITE_OPEN_READWRITE | (creates ? SQLITE_OPEN_CREATE : 0)
+        if isInMemory(url) { return try SQLConnection(":memory:", flags: flags, path: url.path, timeout: timeout) }
+        if !creates { try requireFile(url) }
+        let connection = try SQLConnection(url.path, flags: flags, path: url.path, timeout: timeout)
+        // SQLite opens a file that it cannot write to as read-only, and reports that later or less clearly.
+        if sqlite3_db_readonly(connection.handle, "main") == 1 {
+            throw SQLError.make(
+                code: SQLITE_READONLY, message: String(cString: sqlite3_errstr(SQLITE_READONLY)), .opening, path: url.path)
+        }
+        connection.isOfSharedFile = true
+        return connection
+    }
+
+    /// Opens a connection for reading that does not change the file and its directory, also on a read-only disk.
+    static func connectForReading(_ url: URL, timeout: TimeInterval) throws -> SQLConnection {
+        try requireFile(url)
+        let log = url.path + "-wal"
+        let hasLog = ((try? FileManager.default.attributesOfItem(atPath: log)[.size]) as? NSNumber)?.intValue ?? 0 > 0
+        if !hasLog, !FileManager.default.isWritableFile(atPath: url.deletingLastPathComponent().path) {
+            // No other process writes here: SQLite need not check for locks and logs, for which it would create files.
+            return try SQLConnection(
+                uri(url) + "?immutable=1", flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, path: url.path, timeout: timeout)
+        }
+        let connection = try SQLConnection(url.path, flags: SQLITE_OPEN_READONLY, path: url.path, timeout: timeout)
+        connection.isOfSharedFile = true
+        connection.leavesNoFiles = !FileManager.default.fileExists(atPath: log)
+        do {
+            _ = try connection.texts("SELECT name FROM sqlite_master LIMIT 1", .opening)
+            return connection
+        } catch let error as NSError where hasLog && error.userInfo[NSSQLiteErrorDomain] as? Int == Int(SQLITE_CANTOPEN) {
+            return try connectToCopy(url, log: log, timeout: timeout)
+        }
+    }
+
+    // MARK: Concurrent readers
+
+    /// Returns whether other connections can read a file while this one writes to it: with a write-ahead log.
+    static func isReadSideBySide(_ url: URL, _ connection: SQLConnection, _ options: SQLiteOptions) throws -> Bool {
+        if isInMemory(url) || !connection.isOfSharedFile { return false }
+        // An exclusive locking mode excludes other connections.
+        if options.pragmas.contains(where: { $0.name == "locking_mode" }) { return false }
+        return try connection.texts("PRAGMA journal_mode", .opening).first?.first == "wal"
+    }
+
+    /// Returns the identity of a file, which differs from that of another file at the same URL; nil where there is none.
+    static func identity(of url: URL) -> FileIdentity? {
+        var status = stat()
+        guard stat(url.path, &status) == 0 else { return nil }
+        return FileIdentity(device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(truncatingIfNeeded: status.st_ino))
+    }
+
+    struct FileIdentity: Equatable {
+        let device: UInt64
+        let number: UInt64
+    }
+
+    /// Opens a read-only connection beside that of a store.
+    static func connectBeside(_ url: URL, _ options: SQLiteOptions) throws -> SQLConnection {
+        let connection = try SQLConnection(url.path, flags: SQLITE_OPEN_READONLY, path: url.path, timeout: options.timeout)
+        for pragma in options.pragmas where pragmasOfConnections.contains(pragma.name) { _ = try connection.texts(pragma.sql, .opening) }
+        return connection
+    }
+
+    /// The pragmas that apply to a connection and not to the file.
+    private static let pragmasOfConnections: Set<String> = [
+        "cache_size", "mmap_size", "temp_store", "threads", "case_sensitive_like", "automatic_index", "reverse_unordered_selects",
+        "analysis_limit", "cell_size_check", "trusted_schema",
+    ]
+
+    /// Reads a log that SQLite cannot open in place, because its shared-memory file is missing, through a temporary copy.
+    private static func connectToCopy(_ url: URL, log: String, timeout: TimeInterval) throws -> SQLConnection {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("coredata-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let copy = folder.appendingPathComponent("store")
+        try FileManager.default.copyItem(atPath: url.path, toPath: copy.path)
+        try FileManager.default.copyItem(atPath: log, toPath: copy.path + "-wal")
+        let connection = try SQLConnection(copy.path, flags: SQLITE_OPEN_READWRITE, path: url.path, timeout: timeout)
+        // The files stay open after they are deleted; the connection needs no further files from here on.
+        try connection.execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA query_only = 1", .opening)
+        _ = try connection.texts("SELECT name FROM sqlite_master LIMIT 1", .opening)
+        return connection
+    }
+
+    private static func uri(_ url: URL) -> String {
+        "file:"
+            + (url.path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed.subtracting(CharacterSet(charactersIn: "?#"))) ?? "")
+    }
+
+    private static func requireFile(_ url: URL) throws {
+        var isDirectory: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory), !isDirectory.boolValue else {
+            throw CoreDataError.make(
+                CocoaError.Code.fileReadNoSuchFile.rawValue, "The store at \(url.path) cannot be opened.",
+                reason: isDirectory.boolValue ? "It is a directory." : "There is no such file.",
+                next: "Check the URL, or open it for writing to make it.", info: [NSFilePathErrorKey: url.path])
+        }
+    }
+}

@@ -1,0 +1,58 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+
+/// The options of a SQLite store.
+package struct SQLiteOptions {
+    /// The default limit, in bytes, of the memory that only the cache retains.
+    static let standardCacheLimit = 32 << 20
+
+    let timeout: TimeInterval
+    /// The pragma statements requested by the program.
+    let pragmas: [(name: String, sql: String)]
+    /// The maximum memory of rows that only the cache retains, in bytes.
+    let cacheLimit: Int
+    let analyzes: Bool
+    let vacuums: Bool
+
+    /// - Throws: Code 134080 for invalid pragmas.
+    init(_ options: [AnyHashable: Any]?) throws {
+        timeout = (options?[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue ?? SQLiteStoreDefaults.timeout
+        cacheLimit = max(0, (options?[SQLiteRowCacheLimitOption] as? NSNumber)?.intValue ?? Self.standardCacheLimit)
+        analyzes = (options?[NSSQLiteAnalyzeOption] as? NSNumber)?.boolValue ?? (options?[NSSQLiteAnalyzeOption] as? Bool) ?? false
+        vacuums = (options?[NSSQLiteManualVacuumOption] as? NSNumber)?.boolValue ?? (options?[NSSQLiteManualVacuumOption] as? Bool) ?? false
+        guard let given = options?[NSSQLitePragmasOption] else {
+            pragmas = []
+            return
+        }
+        let values: [String: Any]
+        switch given {
+        case let dictionary as [String: Any]: values = dictionary
+        case let dictionary as [AnyHashable: Any]:
+            values = Dictionary(dictionary.map { ("\($0.key.base)", $0.value) }, uniquingKeysWith: { first, _ in first })
+        case let dictionary as NSDictionary:
+            var found: [String: Any] = [:]
+            for (key, value) in dictionary { found["\(key)"] = value }
+            values = found
+        default: throw Self.noPragma("\(given)")
+        }
+        pragmas = try values.sorted { $0.key < $1.key }.map { name, value in
+            let text = "\(value)"
+            // A pragma takes no bound parameters: both must be plain words or numbers.
+            guard !name.isEmpty, name.utf8.allSatisfy(Self.isWord), !text.isEmpty,
+                text.utf8.allSatisfy({ Self.isWord($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") })
+            else { throw Self.noPragma("\(name) = \(text)") }
+            return (name.lowercased(), "PRAGMA \(name) = \(text)")
+        }
+    }
+
+    private static func isWord(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            || byte == UInt8(ascii: "_")
+    }
+
+    private static func noPragma(_ text: String) -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreOpenError, "The store cannot be opened.", reason: "“\(text)” under NSSQLitePragmasOption is no pragma.",
+            next: "Give a dictionary such as [\"synchronous\": \"FULL\"].")
+    }
+}

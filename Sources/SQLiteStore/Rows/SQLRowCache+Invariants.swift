@@ -1,0 +1,119 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import Synchronization
+
+extension SQLCacheTable {
+    /// What does not hold of the table; empty for a table as it should be. Under its lock, by someone who has said that he looks.
+    ///
+    /// Each page is in one place, the count is that of the pages, and readers are told whether some lie apart from the directory. An entry has the row of
+    /// its key, in a block that is counted as the cache's.
+    ///
+    /// - Parameter chosen: whether the entries of a page are looked at, by its number.
+    func invariantViolations(_ chosen: (Int64) -> Bool = { _ in true }) -> [String] {
+        var violations: [String] = []
+        var pages = sparse
+        if let directory = known?.takeUnretainedValue() {
+            for index in 0..<directory.count {
+                guard let page = directory[index] else { continue }
+                if pages.updateValue(page, forKey: Int64(index)) != nil { violations.append("the page \(index) is there twice") }
+            }
+        }
+        if pages.count != pageCount { violations.append("\(pageCount) pages are counted, \(pages.count) are there") }
+        if Set(pages.values).count != pages.count { violations.append("a page has two numbers") }
+        if hasSparse.load(ordering: .sequentiallyConsistent) == sparse.isEmpty {
+            violations.append("\(sparse.count) pages lie apart, which readers are not told")
+        }
+        for (number, page) in pages where chosen(number) {
+            for index in 0..<SQLCacheEntry.pageSize {
+                violations += SQLCacheEntry.violations(of: page + index, key: number << 8 | Int64(index))
+            }
+        }
+        return violations
+    }
+
+    /// Stops the program where the table is not as it should be, if the checks are on. Under its lock, by someone who has said that he looks.
+    @inline(__always) func checkInvariants() {
+        #if COREDATA_INTERNAL_CHECKS
+        // The entries of some of the pages: of all where there are few.
+        let count = max(1, pageCount)
+        if InternalChecks.isDue(max(directoryCount, count)) {
+            InternalChecks.enforce(invariantViolations { _ in count <= 2 || Int.random(in: 0..<count) == 0 })
+        }
+        #endif
+    }
+}
+
+extension SQLCacheEntry {
+    /// What does not hold of an entry, which others may change meanwhile.
+    fileprivate static func violations(of entry: UnsafeMutablePointer<SQLCacheEntry>, key: Int64) -> [String] {
+        let value = entry.pointee.value.load(ordering: .sequentiallyConsistent)
+        guard let slots = slots(value) else { return value == 0 ? ["the entry \(key) has no state"] : [] }
+        // Whoever looks keeps the block, also where another takes the row out meanwhile.
+        let (number, cached, isFromStore) = SlotPointer(slots).withRow { row in
+            (
+                SlotPointer(slots).prefix.pointee.number, row.block.cachedRows.pointee.load(ordering: .sequentiallyConsistent),
+                row.block.origin != nil
+            )
+        }
+        guard entry.pointee.value.load(ordering: .sequentiallyConsistent) == value else { return [] }
+        var violations: [String] = []
+        if isFromStore, number != key { violations.append("the entry \(key) has the row \(number)") }
+        if cached < 1 { violations.append("the entry \(key) has a row of a block of which the cache has \(cached)") }
+        return violations + SlotPointer(slots).withRow { $0.invariantViolations }
+    }
+}
+
+extension SQLRowCache {
+    /// What does not hold of the cache, while nobody files rows; empty for a cache as it should be.
+    ///
+    /// Beside what is said of its tables: each block has been counted for as many rows as there are, and the bytes are those of the pages and blocks.
+    var invariantViolations: [String] {
+        var violations: [String] = []
+        var rows: [UnsafeMutableRawPointer: Int] = [:]
+        var bytes = 0
+        let look = grace.begin()
+        defer { grace.end(look) }
+        for table in tables {
+            guard let table = table?.takeUnretainedValue() else { continue }
+            table.lock.lock()
+            violations += table.invariantViolations()
+            bytes += table.pageCount * SQLCacheEntry.pageBytes
+            for page in table.pages {
+                for index in 0..<SQLCacheEntry.pageSize {
+                    guard let slots = SQLCacheEntry.slots(page[index].value.load(ordering: .sequentiallyConsistent)) else { continue }
+                    rows[SlotPointer(slots).block.toOpaque(), default: 0] += 1
+                }
+            }
+            table.lock.unlock()
+        }
+        for (block, count) in rows {
+            Unmanaged<RowBlock>.fromOpaque(block)._withUnsafeGuaranteedRef { block in
+                let cached = block.cachedRows.pointee.load(ordering: .sequentiallyConsistent)
+                if cached != count { violations.append("a block is counted for \(cached) rows, \(count) are there") }
+                bytes += block.byteCount
+            }
+        }
+        if byteCount != bytes { violations.append("\(byteCount) bytes are counted, the cache has \(bytes)") }
+        return violations
+    }
+
+    /// Stops the program where a table is not as it should be, if the checks are on. Under the table's lock.
+    @inline(__always) func checkInvariants(of table: SQLCacheTable) {
+        #if COREDATA_INTERNAL_CHECKS
+        let look = grace.begin()
+        table.checkInvariants()
+        grace.end(look)
+        #endif
+    }
+
+    /// Stops the program where something is left of a cache that goes, if the checks are on.
+    @inline(__always) func checkNothingIsLeft() { InternalChecks.require(byteCount == 0, "a cache goes with \(byteCount) bytes") }
+}
+
+extension SQLCacheTable {
+    /// All pages. Under the lock.
+    fileprivate var pages: [UnsafeMutablePointer<SQLCacheEntry>] {
+        let directory = known?.takeUnretainedValue()
+        return Array(sparse.values) + (0..<(directory?.count ?? 0)).compactMap { directory?[$0] }
+    }
+}

@@ -1,0 +1,28 @@
+internal import SQLQueries
+
+/// The UPDATE of rows that still have the version with which they were read.
+///
+/// It changes fewer rows than it is told where somebody else has changed or deleted one in the meantime: that is how conflicts are found.
+enum SQLVersionedUpdate {
+    /// Updates one row: the last two parameters are its key and the version that was read.
+    static func one(_ assignments: [String], of table: SQLIdentifier) -> String {
+        "UPDATE \(table) SET \(assignments.joined(separator: ", ")) \(condition(key: "?", version: "?"))"
+    }
+
+    /// Updates so many rows and counts their versions up: of each come the key, the version that was read, and the values of the columns.
+    ///
+    /// One statement that finds its rows by a list takes two thirds of the time of one for each row.
+    static func many(_ count: Int, _ columns: [SQLIdentifier], of table: SQLIdentifier) -> String {
+        let names = ["key", "version"] + columns.indices.map { "c\($0)" }
+        let row = "(" + Array(repeating: "?", count: names.count).joined(separator: ", ") + ")"
+        let rows = Array(repeating: row, count: count).joined(separator: ", ")
+        let assignments = zip(columns, names.dropFirst(2)).map { "\($0) = list.\($1)" } + ["\(SQLIdentifier.version) = list.version + 1"]
+        return
+            "WITH list (\(names.joined(separator: ", "))) AS (VALUES \(rows)) UPDATE \(table) SET \(assignments.joined(separator: ", ")) "
+            + "FROM list \(condition(key: "list.key", version: "list.version"))"
+    }
+
+    private static func condition(key: String, version: String) -> String {
+        "WHERE \(SQLIdentifier.primaryKey) = \(key) AND \(SQLIdentifier.versionNumber) = \(version)"
+    }
+}

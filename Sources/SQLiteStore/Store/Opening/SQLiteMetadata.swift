@@ -1,0 +1,89 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+
+/// Reads and writes the metadata of a store: a UUID and a property list in `Z_METADATA`.
+package enum SQLiteMetadata {
+    static let autoVacuumKey = "_NSAutoVacuumLevel"
+    static let frameworkVersionKey = "NSPersistenceFrameworkVersion"
+    /// The version of Core Data whose layout is written.
+    static let frameworkVersion = 1344
+
+    /// Reads the metadata of a store.
+    ///
+    /// - Throws: Code 259 for a database that is not a store.
+    static func read(from connection: SQLConnection) throws -> [String: Any] {
+        guard try !connection.texts("SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'Z_METADATA'", .opening).isEmpty else {
+            throw CoreDataError.make(
+                CocoaError.Code.fileReadCorruptFile.rawValue, "The file at \(connection.path) is no store.",
+                reason: "It is a SQLite database, but has no table Z_METADATA.", next: "Give the URL of a store that Core Data has made.",
+                info: [NSFilePathErrorKey: connection.path])
+        }
+        let found: ([String: Any], String)? = try connection.with("SELECT Z_PLIST, Z_UUID FROM Z_METADATA ORDER BY Z_VERSION LIMIT 1") {
+            statement in
+            guard try statement.step(.opening) else { return nil }
+            // A store that was never saved may have no property list.
+            if statement.isNull(0) { return ([:], statement.text(1)) }
+            let list: Any
+            do {
+                list = try PropertyListSerialization.propertyList(from: statement.data(0), format: nil)
+            } catch {
+                throw damaged(connection, "Its Z_PLIST is no property list.", error)
+            }
+            guard let dictionary = list as? [String: Any] else { throw damaged(connection, "Its Z_PLIST is no dictionary.") }
+            return (dictionary, statement.text(1))
+        }
+        guard let (list, uuid) = found, !uuid.isEmpty else { throw damaged(connection, "Z_METADATA has no row, or one without a UUID.") }
+        var metadata = list
+        metadata[NSStoreUUIDKey] = uuid
+        if metadata[NSStoreTypeKey] == nil { metadata[NSStoreTypeKey] = NSSQLiteStoreType }
+        return metadata
+    }
+
+    private static func damaged(_ connection: SQLConnection, _ reason: String, _ cause: (any Error)? = nil) -> NSError {
+        CoreDataError.make(
+            CocoaError.Code.fileReadCorruptFile.rawValue, "The metadata of the store at \(connection.path) cannot be read.", reason: reason,
+            next: "Restore the file from a copy.", cause: cause, info: [NSFilePathErrorKey: connection.path])
+    }
+
+    /// Writes the metadata of a store. Call it within a transaction.
+    ///
+    /// - Throws: Code 134030 for values that a property list cannot hold.
+    static func write(_ metadata: [String: Any], to connection: SQLConnection) throws {
+        var list = metadata
+        list[NSStoreUUIDKey] = nil
+        guard PropertyListSerialization.propertyList(list, isValidFor: .binary) else {
+            throw CoreDataError.make(
+                NSPersistentStoreSaveError, "The metadata of the store at \(connection.path) cannot be written.",
+                reason: "A property list cannot hold them.", next: "Use texts, numbers, dates, data, arrays and dictionaries only.")
+        }
+        let data = try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0)
+        try connection.with("UPDATE Z_METADATA SET Z_PLIST = ?, Z_UUID = coalesce(?, Z_UUID)") { statement in
+            statement.bind(data, at: 1)
+            if let uuid = metadata[NSStoreUUIDKey] as? String { statement.bind(uuid, at: 2) } else { statement.bindNull(at: 2) }
+            try statement.run()
+        }
+        guard connection.changes == 0 else { return }
+        try connection.with("INSERT INTO Z_METADATA (Z_VERSION, Z_UUID, Z_PLIST) VALUES (1, ?, ?)") { statement in
+            statement.bind(metadata[NSStoreUUIDKey] as? String ?? UUID().uuidString, at: 1)
+            statement.bind(data, at: 2)
+            try statement.run()
+        }
+    }
+
+    /// Returns the metadata of a new store.
+    static func make(for entities: [NSEntityDescription], of model: NSManagedObjectModel) -> [String: Any] {
+        let hashes = Dictionary(
+            entities.compactMap { entity in entity.name.map { ($0, entity.versionHash) } }, uniquingKeysWith: { first, _ in first })
+        return [
+            NSStoreUUIDKey: UUID().uuidString,
+            NSStoreTypeKey: NSSQLiteStoreType,
+            NSStoreModelVersionHashesKey: hashes,
+            "NSStoreModelVersionHashesVersion": 3,
+            "NSStoreModelVersionHashesDigest": NSManagedObjectModel.versionHashesDigest(of: hashes),
+            "NSStoreModelVersionChecksumKey": NSManagedObjectModel.versionChecksum(of: hashes),
+            NSStoreModelVersionIdentifiersKey: model.versionIdentifiers.compactMap { $0.base as? String }.sorted(),
+            autoVacuumKey: "2",
+            frameworkVersionKey: frameworkVersion,
+        ]
+    }
+}

@@ -1,0 +1,174 @@
+internal import Foundation
+internal import Logging
+@_spi(Stores) internal import ObjectGraph
+internal import SQLQueries
+
+/// Opens or creates the file of a store, and determines its schema.
+package struct SQLiteOpening {
+    private let store: SQLiteStore
+
+    init(_ store: SQLiteStore) { self.store = store }
+
+    /// Opens the file.
+    ///
+    /// - Returns: The connection and the metadata of the file.
+    func open() throws -> (connection: SQLConnection, metadata: [String: Any]) {
+        guard let url = store.url, url.isFileURL else {
+            throw CoreDataError.make(
+                NSPersistentStoreOpenError, "A SQLite store cannot be opened at \(store.url?.absoluteString ?? "no place").",
+                reason: "Its place must be a file.", next: "Give a file URL; file:///dev/null makes a store in memory.")
+        }
+        let options = try SQLiteOptions(store.options)
+        if store.isReadOnly {
+            let connection = try SQLiteFiles.connectForReading(url, timeout: options.timeout)
+            return (connection, try metadata(of: connection))
+        }
+        let connection = try SQLiteFiles.connectForWriting(url, timeout: options.timeout, creates: true)
+        if try connection.texts("SELECT name FROM sqlite_master LIMIT 1", .opening).isEmpty { try create(connection, options) }
+        return (connection, try metadata(of: connection))
+    }
+
+    /// Prepares a connection for writing, once the file is known to match the model: a rejected file is not changed.
+    func prepareWriting(_ connection: SQLConnection) throws {
+        let options = try SQLiteOptions(store.options)
+        if !options.pragmas.contains(where: { $0.name == "journal_mode" }) {
+            // Readers and a writer do not block each other in this mode. Where the disk does not support it, the previous mode stays.
+            _ = try connection.texts("PRAGMA journal_mode = WAL", .opening)
+        }
+        try connection.execute("PRAGMA synchronous = NORMAL", .opening)
+        for pragma in options.pragmas { _ = try connection.texts(pragma.sql, .opening) }
+        if options.analyzes { try connection.execute("ANALYZE") }
+        if options.vacuums { try connection.execute("VACUUM") }
+    }
+
+    private func metadata(of connection: SQLConnection) throws -> [String: Any] {
+        let metadata = try SQLiteMetadata.read(from: connection)
+        try check(metadata, connection)
+        return metadata
+    }
+
+    private var entities: [NSEntityDescription] {
+        guard let model = store.persistentStoreCoordinator?.managedObjectModel else { return [] }
+        let isWhole = store.configurationName == NSPersistentStore.defaultConfiguration
+        return model.entities(forConfigurationName: isWhole ? nil : store.configurationName) ?? []
+    }
+
+    // MARK: Creating a store
+
+    private func create(_ connection: SQLConnection, _ options: SQLiteOptions) throws {
+        guard let model = store.persistentStoreCoordinator?.managedObjectModel else { return }
+        // These pragmas take effect before the first table is created.
+        for pragma in options.pragmas where ["page_size", "auto_vacuum", "encoding"].contains(pragma.name) {
+            _ = try connection.texts(pragma.sql, .opening)
+        }
+        if !options.pragmas.contains(where: { $0.name == "auto_vacuum" }) { try connection.execute("PRAGMA auto_vacuum = 2", .opening) }
+        let schema = SQLSchema(model: model, entities: entities)
+        for index in schema.unmadeIndexes {
+            Log.store.notice("The store at \(connection.path) has no index \(index). Fetches find the same, and may be slower.")
+        }
+        try connection.transaction {
+            // Another process may have created it while this one waited.
+            guard try connection.texts("SELECT name FROM sqlite_master LIMIT 1", .opening).isEmpty else { return }
+            for statement in schema.definition { try connection.execute(statement) }
+            for entity in schema.entities {
+                try connection.with("INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (?, ?, ?, 0)") { statement in
+                    statement.bind(entity.number, at: 1)
+                    statement.bind(entity.entity.name ?? "", at: 2)
+                    statement.bind(entity.entity.superentity.flatMap { schema.entity($0)?.number } ?? 0, at: 3)
+                    try statement.run()
+                }
+            }
+            try SQLiteMetadata.write(SQLiteMetadata.make(for: entities, of: model), to: connection)
+            try SQLiteModelCache.write(model, to: connection)
+        }
+    }
+
+    // MARK: The schema
+
+    /// Determines the schema of the file.
+    ///
+    /// - Throws: Code 134020 when it lacks tables or columns of the model.
+    func schema(of model: NSManagedObjectModel, in connection: SQLConnection) throws -> SQLSchema {
+        let tables = try tables(in: connection)
+        let schema = try SQLSchema(model: model, entities: entities, numbers: numbers(in: connection), fileTables: tables)
+        let missing = missing(schema, in: tables)
+        guard missing.isEmpty else {
+            throw CoreDataError.make(
+                NSPersistentStoreIncompatibleSchemaError, "The store at \(connection.path) cannot be used.",
+                reason: "It lacks \(missing.joined(separator: ", ")).", next: "Open it with the model it was written with, or migrate it.",
+                info: [NSAffectedStoresErrorKey: [store]])
+        }
+        return schema
+    }
+
+    /// Returns the entity numbers of the file.
+    private func numbers(in connection: SQLConnection) throws -> [String: Int64] {
+        // The history has its own entities, which may have the names of the model's.
+        let rows = try connection.texts("SELECT Z_NAME, Z_ENT FROM Z_PRIMARYKEY WHERE Z_ENT < 16000", .opening)
+        return Dictionary(
+            rows.compactMap { row in row[0].flatMap { name in row[1].flatMap(Int64.init).map { (name, $0) } } },
+            uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Returns the columns of the file's tables.
+    private func tables(in connection: SQLConnection) throws -> [String: [String]] {
+        var tables: [String: [String]] = [:]
+        let rows = try connection.texts(
+            "SELECT m.name, c.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND m.name LIKE 'Z%' "
+                // Listing the columns of a virtual table requires its module.
+                + "AND m.sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY m.name, c.cid", .opening)
+        for row in rows { tables[row[0] ?? "", default: []].append(row[1] ?? "") }
+        return tables
+    }
+
+    /// Returns the parts of a schema that the file does not have.
+    private func missing(_ schema: SQLSchema, in fileTables: [String: [String]]) -> [String] {
+        let tables = fileTables.mapValues { Set($0.map { $0.lowercased() }) }
+        func missing(_ columns: [String], in table: SQLIdentifier) -> [String] {
+            guard let found = tables[table.name] else { return ["the table \(table.name)"] }
+            return columns.filter { !found.contains($0.lowercased()) }.map { "the column \(table.name).\($0)" }
+        }
+        return schema.tables.flatMap { missing(["Z_PK", "Z_ENT", "Z_OPT"] + $0.columns.map(\.name.name), in: $0.name) }
+            + schema.joins.flatMap { missing(($0.columns + $0.orderColumns).map(\.name), in: $0.name) }
+    }
+
+    // MARK: Versions
+
+    /// Compares the versions of the model and the file.
+    ///
+    /// - Throws: Code 134100 with the entities that differ.
+    private func check(_ metadata: [String: Any], _ connection: SQLConnection) throws {
+        guard let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] else { return }
+        let own = Dictionary(
+            entities.compactMap { entity in entity.name.map { ($0, entity) } }, uniquingKeysWith: { first, _ in first })
+        var differing = Set(hashes.keys).symmetricDifference(own.keys)
+        let changed = own.filter { name, entity in hashes[name].map { $0 != entity.versionHash } ?? false }
+        if differing.isEmpty, changed.isEmpty { return }
+        if differing.isEmpty {
+            // Apple's hash algorithm is not public: the model in the file decides.
+            if let known = try SQLiteModelCache.model(in: connection) {
+                let facts = Dictionary(
+                    known.entities.compactMap { entity in entity.name.map { ($0, entity.ownVersionHash) } },
+                    uniquingKeysWith: { first, _ in first })
+                differing.formUnion(changed.filter { facts[$0.key] != $0.value.ownVersionHash }.keys)
+            } else if try !hasAllColumns(connection) {
+                differing.formUnion(changed.keys)
+            }
+        }
+        if differing.isEmpty { return }
+        let names = differing.sorted().joined(separator: ", ")
+        throw CoreDataError.make(
+            NSPersistentStoreIncompatibleVersionHashError,
+            "The model is not the one that the store at \(connection.path) was written with.",
+            reason: "These entities differ: \(names).", next: "Open it with the model it was written with, or migrate it.",
+            info: [NSAffectedStoresErrorKey: [store], "metadata": metadata, "NSDifferingEntities": differing.sorted()])
+    }
+
+    /// Returns whether a file without a model has columns for all properties of the model.
+    private func hasAllColumns(_ connection: SQLConnection) throws -> Bool {
+        guard let model = store.persistentStoreCoordinator?.managedObjectModel else { return false }
+        let tables = try tables(in: connection)
+        let schema = try SQLSchema(model: model, entities: entities, numbers: numbers(in: connection), fileTables: tables)
+        return missing(schema, in: tables).isEmpty
+    }
+}
