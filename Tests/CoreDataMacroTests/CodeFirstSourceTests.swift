@@ -17,7 +17,9 @@ struct CodeFirstSourceTests {
     @Test func theSourceOfAModelIsAlwaysTheSame() throws {
         let file = Self.folder.appendingPathComponent("EverythingClasses.swift")
         let source = try Self.everything().codeFirstSource(functionName: "everything")
-        #expect(try source.split(separator: "\n") == String(contentsOf: file, encoding: .utf8).split(separator: "\n"))
+        // The file is compiled with the trait Macros only.
+        let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").filter { !$0.hasPrefix("#") }
+        #expect(source.split(separator: "\n") == lines)
     }
 
     @Test func theClassesOfTheSourceMakeTheSameModel() throws {

@@ -1,6 +1,6 @@
-#if Macros
 // Written by NSManagedObjectModel.codeFirstSource(functionName:).
 // swift-format-ignore-file
+#if Macros
 import CoreDataMacros
 
 @Composite struct Place {

@@ -25,13 +25,13 @@ extension NSManagedObjectContext {
     /// Runs `block` on the queue of a parent while the child waits during its own work.
     func performForChild<T>(_ block: () throws -> T) rethrows -> T { try contextQueue.sync(isForChild: true, block) }
 
+    // A single body for all types: a specialization would save nothing beside the change of queues, and Swift 6.3's optimizer crashes in one.
     /// Runs `block` on the context's queue and suspends until it is done; no thread waits.
     ///
     /// - Parameters:
     ///   - schedule: Whether a caller on the queue runs the block at once.
     ///   - block: The block to run; pending changes are processed after it.
     /// - Returns: The result of `block`. Use managed objects in it on the context's queue only.
-    // One body for all types: what a specialization would save is nothing beside the change of queues, and the optimizer of Swift 6.3 stops in one.
     @_semantics("optimize.sil.specialize.generic.never")
     public func perform<T, Failure: Error>(
         schedule: ScheduledTaskType = .immediate, _ block: @escaping () throws(Failure) -> T
