@@ -46,9 +46,14 @@ let package = Package(
         .plugin(name: "ModelCompiler", targets: ["ModelCompiler"]),
         .plugin(name: "ManagedAccessors", targets: ["ManagedAccessors"]),
     ],
+    traits: [
+        .default(enabledTraits: []),
+        .trait(name: "Macros", description: "The product CoreDataMacros: models as Swift classes. Fetches swift-syntax."),
+        .trait(name: "ManagedAccessors", description: "The plugin ManagedAccessors: @NSManaged classes as they are. Fetches swift-syntax."),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
-        // Only CoreDataMacros and the plugin ManagedAccessors use it; who depends on other products has it fetched and does not compile it.
+        // Fetched only by those who enable the trait "Macros" or "ManagedAccessors".
         .package(url: "https://github.com/swiftlang/swift-syntax", "600.0.0"..<"700.0.0"),
         // Only the examples use it; SwiftPM leaves it out of packages that depend on the products.
         .package(url: "https://github.com/swhitty/FlyingFox", .upToNextMinor(from: "0.27.0")),
@@ -82,14 +87,17 @@ let package = Package(
             name: "CoreDataMacroPlugin",
             dependencies: [
                 "TakenNames",
-                .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
-                .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
+                .product(name: "SwiftSyntaxMacros", package: "swift-syntax", condition: .when(traits: ["Macros"])),
+                .product(name: "SwiftCompilerPlugin", package: "swift-syntax", condition: .when(traits: ["Macros"])),
             ], swiftSettings: strict),
         .target(name: "CoreDataMacros", dependencies: coreDataModules + ["CoreDataMacroPlugin"], swiftSettings: strict),
         .testTarget(name: "CoreDataMacroTests", dependencies: ["CoreDataMacros"], exclude: ["Models"], swiftSettings: strict),
         .target(
             name: "ManagedSources",
-            dependencies: [.product(name: "SwiftParser", package: "swift-syntax"), .product(name: "SwiftSyntax", package: "swift-syntax")],
+            dependencies: [
+                .product(name: "SwiftParser", package: "swift-syntax", condition: .when(traits: ["ManagedAccessors"])),
+                .product(name: "SwiftSyntax", package: "swift-syntax", condition: .when(traits: ["ManagedAccessors"])),
+            ],
             swiftSettings: strict),
         .executableTarget(name: "ManagedAccessorsTool", dependencies: ["ManagedSources"], swiftSettings: strict),
         .plugin(name: "ManagedAccessors", capability: .buildTool(), dependencies: ["ManagedAccessorsTool"]),
@@ -126,16 +134,6 @@ let package = Package(
         + example("Songs", resources: [.copy("Resources")])
         + example("Guide")
         + [
-            // Classes of an application as they are: what every compiler takes, and what stands in a folder that the target excludes.
-            .target(
-                name: "Catalogue", dependencies: ["CoreData"], path: "Examples/KeptClasses/Sources/Catalogue", swiftSettings: strict,
-                plugins: ["ManagedAccessors"]),
-            .target(
-                name: "Library", dependencies: ["Catalogue", "CoreData"], path: "Examples/KeptClasses/Sources/Library", exclude: ["Model"],
-                plugins: ["ManagedAccessors"]),
-            .testTarget(
-                name: "KeptClassesTests", dependencies: ["Library", "Catalogue", "CoreData"], path: "Examples/KeptClasses/Tests",
-                swiftSettings: strict),
             .executableTarget(
                 name: "coredata-demo", dependencies: ["Bandcamp", "Palettes", "Songs", "SampleService", "ExampleSupport"],
                 path: "Examples/Demo",

@@ -6,7 +6,7 @@ import PackageDescription
 let package = Package(
     name: "ModelLayer",
     products: [.library(name: "MusicLibrary", targets: ["MusicLibrary"])],
-    dependencies: [.package(name: "OpenCoreData", path: "../..")],
+    dependencies: [.package(name: "OpenCoreData", path: "../..", traits: ["ManagedAccessors"])],
     targets: [
         .target(
             name: "MusicLibrary", dependencies: [.product(name: "CoreData", package: "OpenCoreData")],

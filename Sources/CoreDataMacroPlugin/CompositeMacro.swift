@@ -1,3 +1,4 @@
+#if Macros
 internal import SwiftDiagnostics
 internal import SwiftSyntax
 internal import SwiftSyntaxBuilder
@@ -67,3 +68,4 @@ enum CompositeMacro: ExtensionMacro, MemberMacro {
             .filter { $0.isPlainStored && $0.type != nil && ($0.isOptional || $0.defaultValue != nil) }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Macros
 internal import SwiftDiagnostics
 
 /// A diagnostic of the macros, with a message that says what to do.
@@ -128,3 +129,4 @@ struct Remedy: FixItMessage {
 
     init(_ message: String) { self.message = message }
 }
+#endif

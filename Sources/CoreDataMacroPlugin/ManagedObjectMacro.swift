@@ -1,3 +1,4 @@
+#if Macros
 internal import SwiftDiagnostics
 internal import SwiftSyntax
 internal import SwiftSyntaxBuilder
@@ -145,3 +146,4 @@ extension KeyPathExprSyntax {
         return components.first?.component.as(KeyPathPropertyComponentSyntax.self)?.declName.baseName.text.trimmingBackticks
     }
 }
+#endif

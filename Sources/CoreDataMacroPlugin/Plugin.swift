@@ -1,3 +1,4 @@
+#if Macros
 internal import SwiftCompilerPlugin
 internal import SwiftSyntaxMacros
 
@@ -7,3 +8,9 @@ internal import SwiftSyntaxMacros
         CompositeMacro.self,
     ]
 }
+#else
+// The trait is off: there is nothing to expand, and `CoreDataMacros` declares its macros unavailable.
+@main struct CoreDataMacroPlugin {
+    static func main() {}
+}
+#endif

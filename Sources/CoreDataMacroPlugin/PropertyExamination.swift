@@ -1,3 +1,4 @@
+#if Macros
 internal import SwiftDiagnostics
 internal import SwiftSyntax
 internal import SwiftSyntaxBuilder
@@ -267,3 +268,4 @@ enum PropertyExamination {
         "NSUUID": "UUID", "NSURL": "URL", "Character": "String", "Substring": "String", "TimeInterval": "Double", "NSInteger": "Int",
     ]
 }
+#endif

@@ -1,3 +1,4 @@
+#if Macros
 internal import SwiftDiagnostics
 internal import SwiftSyntax
 internal import SwiftSyntaxBuilder
@@ -67,3 +68,4 @@ private func isInEntity(_ context: some MacroExpansionContext) -> Bool {
     guard let attributes = context.lexicalContext.first?.asProtocol((any WithAttributesSyntax).self)?.attributes else { return false }
     return attributes.contains { $0.as(AttributeSyntax.self)?.attributeName.trimmedDescription == "ManagedObject" }
 }
+#endif

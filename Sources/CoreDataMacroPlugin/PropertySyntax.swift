@@ -1,3 +1,4 @@
+#if Macros
 internal import SwiftSyntax
 
 /// A stored property in a class, parsed for the macros.
@@ -183,3 +184,4 @@ extension StringLiteralExprSyntax {
         return text
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Macros
 internal import SwiftSyntax
 internal import SwiftSyntaxBuilder
 
@@ -48,3 +49,4 @@ enum ToManyMembers {
         return members
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Macros
 @_exported public import CoreData
 
 /// Declares the entity of an ``NSManagedObject`` subclass in the class.
@@ -116,3 +117,18 @@ public macro Element(
     _ options: AttributeOption..., name: String? = nil, originalName: String? = nil, hashModifier: String? = nil,
     userInfo: [String: String] = [:]
 ) = #externalMacro(module: "CoreDataMacroPlugin", type: "MarkMacro")
+#else
+@_exported public import CoreData
+
+// The trait is off, and the macros with it: a program that uses one is told how to enable it.
+
+/// Makes a subclass of ``NSManagedObject`` declare its own entity. Needs the package's trait `Macros`.
+@available(*, unavailable, message: "Enable the trait of the package OpenCoreData: .package(url: …, from: …, traits: [\"Macros\"])")
+@attached(member, names: arbitrary)
+public macro ManagedObject(_ options: Any...) = #externalMacro(module: "CoreDataMacroPlugin", type: "ManagedObjectMacro")
+
+/// Makes a structure the value of a composite attribute. Needs the package's trait `Macros`.
+@available(*, unavailable, message: "Enable the trait of the package OpenCoreData: .package(url: …, from: …, traits: [\"Macros\"])")
+@attached(member, names: arbitrary)
+public macro Composite() = #externalMacro(module: "CoreDataMacroPlugin", type: "CompositeMacro")
+#endif

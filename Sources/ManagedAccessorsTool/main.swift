@@ -1,3 +1,4 @@
+#if ManagedAccessors
 internal import Foundation
 internal import ManagedSources
 
@@ -24,3 +25,15 @@ do {
 } catch {
     fail("error: \(error)")
 }
+#else
+internal import Foundation
+
+FileHandle.standardError.write(
+    Data(
+        """
+        error: The plugin ManagedAccessors needs swift-syntax, which the package fetches for those who ask for it: enable its trait \
+        “ManagedAccessors”, as in .package(url: "…/OpenCoreData", from: "…", traits: ["ManagedAccessors"]).
+
+        """.utf8))
+exit(1)
+#endif

@@ -1,3 +1,4 @@
+#if Macros
 import CoreDataMacros
 import Testing
 
@@ -48,3 +49,4 @@ struct CodeFirstSourceTests {
                 "“Album.x” has no type."))
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Macros
 import CoreDataMacros
 import Testing
 
@@ -97,3 +98,4 @@ struct DeclarationMistakeTests {
         #expect(throws: NSError.self) { try NSPersistentContainer(name: "Lonely", for: Lonely.self) }
     }
 }
+#endif

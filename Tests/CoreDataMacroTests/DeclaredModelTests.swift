@@ -1,3 +1,4 @@
+#if Macros
 import CoreDataMacros
 import Testing
 
@@ -130,3 +131,4 @@ struct DeclaredModelTests {
         #expect(container.managedObjectModel.entities.map(\.name) == ["Node"])
     }
 }
+#endif

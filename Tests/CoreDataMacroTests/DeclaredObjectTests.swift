@@ -1,3 +1,4 @@
+#if Macros
 import CoreDataMacros
 import Testing
 
@@ -208,3 +209,4 @@ struct DeclaredObjectTests {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Macros
 // Written by NSManagedObjectModel.codeFirstSource(functionName:).
 // swift-format-ignore-file
 import CoreDataMacros
@@ -69,3 +70,4 @@ extension NSManagedObjectModel {
         return model
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Macros
 import CoreDataMacros
 
 /// The classes that these tests are about, spelled as a program would spell them.
@@ -80,3 +81,4 @@ final class Album: Item {
 }
 class NamedNode: Node { func rename() { name += "!" } }
 @ManagedObject final class Leaf: NamedNode { var size: Int32 = 0 }
+#endif

@@ -3,8 +3,9 @@
 import CompilerPluginSupport
 import PackageDescription
 
-/// As in the package above.
+/// As in the package above, with its trait.
 let strict: [SwiftSetting] = [
+    .define("Macros"),
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
@@ -16,9 +17,11 @@ let package = Package(
     name: "MacroExpansion",
     dependencies: [.package(url: "https://github.com/swiftlang/swift-syntax", "600.0.0"..<"700.0.0")],
     targets: [
+        .target(name: "TakenNames", swiftSettings: strict),
         .macro(
             name: "CoreDataMacroPlugin",
             dependencies: [
+                "TakenNames",
                 .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
                 .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
             ], swiftSettings: strict),

@@ -1,3 +1,4 @@
+#if ManagedAccessors
 import Testing
 
 @testable import ManagedSources
@@ -178,3 +179,4 @@ struct AccessorTests {
         #expect(!result.source.contains("extension"))
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ManagedAccessors
 import Testing
 
 @testable import ManagedSources
@@ -30,3 +31,4 @@ struct CollectionMethodTests {
         #expect(CollectionMethod(name: name, labels: labels.map { $0 == "_" ? nil : $0 }, objectiveCName: nil) == nil)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ManagedAccessors
 import Testing
 
 @testable import ManagedSources
@@ -10,3 +11,4 @@ struct PrivateDiscriminatorTests {
         #expect(digest.joined() == "f96b697d7cb7938d525a2f31aaf161d0")
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ManagedAccessors
 import Testing
 
 @testable import ManagedSources
@@ -88,3 +89,4 @@ struct SymbolTests {
         #expect(symbols == ["$s1M5PlainC6secret33_2A7498D4606CCC8B86CCF92D28534D8FLLSSSgvg"])
     }
 }
+#endif

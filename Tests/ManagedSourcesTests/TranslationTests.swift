@@ -1,3 +1,4 @@
+#if ManagedAccessors
 import Testing
 
 @testable import ManagedSources
@@ -110,3 +111,4 @@ struct TranslationTests {
         #expect(Self.lines("/* ü€😀 */ @objc class Größe {}") == ["/* ü€😀 */ class Größe {}"])
     }
 }
+#endif

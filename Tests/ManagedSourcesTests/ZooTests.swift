@@ -1,3 +1,4 @@
+#if ManagedAccessors
 import Foundation
 import Testing
 
@@ -39,3 +40,4 @@ struct ZooTests {
         #expect(ToolchainProbe.advice.contains("exclude:"))
     }
 }
+#endif

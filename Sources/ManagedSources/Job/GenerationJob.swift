@@ -1,3 +1,4 @@
+#if ManagedAccessors
 internal import Foundation
 
 /// The tool's job for one target: reads its sources, and writes accessors and translated copies.
@@ -122,3 +123,4 @@ enum ModelClasses {
         return String(tag[start.upperBound...].prefix { $0 != "\"" })
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ManagedAccessors
 internal import Foundation
 
 /// Tests whether a compiler refers to the accessors of `@NSManaged` declarations by the symbols that ``AccessorWriter`` writes.
@@ -89,3 +90,4 @@ public struct ToolchainProbe: Sendable {
         return declarations + thunks
     }
 }
+#endif

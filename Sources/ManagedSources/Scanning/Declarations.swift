@@ -1,3 +1,4 @@
+#if ManagedAccessors
 internal import SwiftSyntax
 
 /// The enclosing scope of a declaration: a type, or an extension of one.
@@ -97,3 +98,4 @@ struct ManagedMember {
     /// The whole declaration.
     let node: DeclSyntax
 }
+#endif

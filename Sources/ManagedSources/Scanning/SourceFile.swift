@@ -1,3 +1,4 @@
+#if ManagedAccessors
 internal import Foundation
 internal import SwiftParser
 internal import SwiftSyntax
@@ -218,3 +219,4 @@ extension TypeSyntax {
         return base + [member.name.identifierText]
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ManagedAccessors
 /// A problem in a source file for which accessors cannot be written, printed like a compiler's error.
 public struct SourceProblem: Error, Equatable, CustomStringConvertible, Sendable {
     /// The file.
@@ -17,3 +18,4 @@ public struct SourceProblem: Error, Equatable, CustomStringConvertible, Sendable
 struct TypeProblem: Error {
     let reason: String
 }
+#endif

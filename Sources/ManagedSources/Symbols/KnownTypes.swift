@@ -1,3 +1,4 @@
+#if ManagedAccessors
 /// The types outside of a package's sources: those of the standard library, of Foundation without Objective-C, and of Core Data.
 enum KnownTypes {
     /// The mangling codes of standard library types.
@@ -56,3 +57,4 @@ enum KnownTypes {
         return table
     }()
 }
+#endif

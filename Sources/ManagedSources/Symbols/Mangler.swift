@@ -1,3 +1,4 @@
+#if ManagedAccessors
 /// Writes the symbols that the Swift compiler refers to, according to its documented grammar (docs/ABI/Mangling.rst in the compiler's
 /// repository).
 ///
@@ -267,3 +268,4 @@ extension Nominal {
         return KnownTypes.standardCodes[components[0].name].map { $0.utf8.first! }
     }
 }
+#endif

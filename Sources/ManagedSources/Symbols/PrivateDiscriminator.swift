@@ -1,3 +1,4 @@
+#if ManagedAccessors
 internal import Foundation
 
 /// Computes the discriminator of a file's private declarations in their symbols: the MD5 sum of module and file name.
@@ -44,3 +45,4 @@ enum PrivateDiscriminator {
         state[3] &+= d
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ManagedAccessors
 /// A type whose declaration is known.
 indirect enum ResolvedType: Hashable {
     /// A class, structure or enumeration, with the generic arguments of each nesting level.
@@ -46,3 +47,4 @@ struct Nominal: Hashable {
     /// The names, separated by dots.
     var path: String { components.map(\.name).joined(separator: ".") }
 }
+#endif

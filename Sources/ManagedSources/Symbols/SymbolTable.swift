@@ -1,3 +1,4 @@
+#if ManagedAccessors
 internal import Foundation
 
 /// Finds the types of a module and its dependencies by name.
@@ -110,3 +111,4 @@ public final class SymbolTable {
             declaration.name, kind: declaration.kind.rawValue, extendingModule: extending, parameterCount: declaration.parameterCount)
     }
 }
+#endif

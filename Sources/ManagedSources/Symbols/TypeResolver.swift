@@ -1,3 +1,4 @@
+#if ManagedAccessors
 internal import SwiftSyntax
 
 /// Resolves type names in a source file like the compiler: from the innermost scope outwards, then in the module, then in its
@@ -223,3 +224,4 @@ struct TypeResolver {
         return .nominal(nominal)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ManagedAccessors
 internal import SwiftSyntax
 
 /// Writes the accessors that `@NSManaged` leaves to the Objective-C runtime on Apple's platforms, under the symbols that the compiler
@@ -237,3 +238,4 @@ private final class TypeQualifier: SyntaxRewriter {
         return TypeSyntax(full)
     }
 }
+#endif

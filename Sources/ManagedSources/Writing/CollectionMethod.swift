@@ -1,3 +1,4 @@
+#if ManagedAccessors
 /// The operation of a collection method that Core Data provides, determined by its name.
 enum CollectionMethod: Equatable {
     case add(key: String)
@@ -86,3 +87,4 @@ enum CollectionMethod: Equatable {
 
     private static func lowercasedFirst(_ text: some StringProtocol) -> String { text.prefix(1).lowercased() + text.dropFirst() }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ManagedAccessors
 internal import SwiftSyntax
 
 /// Writes the code of accessors and methods, which is equal in extensions and translated copies.
@@ -78,3 +79,4 @@ extension CollectionMethod {
         if case .primitiveValue = self { false } else { true }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if ManagedAccessors
 internal import SwiftSyntax
 
 /// Translates a source file for compilers without Objective-C, line by line.
@@ -220,3 +221,4 @@ private final class TranslationVisitor: SyntaxVisitor {
         return outer + [member.declName.baseName.identifierText]
     }
 }
+#endif

@@ -96,6 +96,30 @@ import Testing
         }
     }
 
+    @Test func rowsOfChangesAreEncodedInPiecesAndCountedWithoutDeletions() throws {
+        let seed = Self.seed()
+        var random = SeededGenerator(seed: seed)
+        let (store, saves) = try Self.saves(&random)
+        let coder = try #require(store.coder)
+        let changes = saves.flatMap { $0.inserted + $0.updated + $0.deleted }
+        var bytes = ByteWriter()
+        var (start, count) = (0, 0)
+        while start < changes.count {
+            let piece = try coder.encodeRows(of: changes, from: start, upTo: bytes.count + 200, into: &bytes)
+            #expect(piece.end > start)
+            (start, count) = (piece.end, count + piece.rowCount)
+        }
+        let rows = changes.compactMap(\.row)
+        #expect(count == rows.count, "seed \(seed)")
+        try bytes.withUnsafeBytes { bytes in
+            var reader = ByteReader(bytes)
+            for row in rows {
+                let decoded = try coder.decodeRow(from: &reader)
+                #expect(Self.differences(row, decoded) == [], "seed \(seed)")
+            }
+        }
+    }
+
     @Test func whateverIsAlteredOrCutGivesAnError() throws {
         let seed = Self.seed()
         var random = SeededGenerator(seed: seed)

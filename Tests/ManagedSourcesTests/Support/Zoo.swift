@@ -1,3 +1,4 @@
+#if ManagedAccessors
 import Foundation
 
 @testable import ManagedSources
@@ -92,3 +93,4 @@ struct Zoo {
         return text
     }
 }
+#endif

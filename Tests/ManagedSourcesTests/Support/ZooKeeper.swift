@@ -1,3 +1,4 @@
+#if ManagedAccessors
 /// Makes random declarations: names with words that come again, every type that can be written, every place.
 struct ZooKeeper {
     private var random: SplitMix
@@ -163,3 +164,4 @@ struct SplitMix {
     mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
     mutating func pick<Element>(_ list: [Element]) -> Element { list[below(list.count)] }
 }
+#endif
