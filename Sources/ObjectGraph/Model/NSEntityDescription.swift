@@ -97,10 +97,10 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     package final var moduleOfClasses: String?
 
     /// The data computed when the model is frozen; nil before.
-    @exclusivity(unchecked) package final var frozen: FrozenEntity?
+    @usableFromInline @exclusivity(unchecked) package final var frozen: FrozenEntity?
     /// What freezing the model has computed, for those who have an object, an ID, a row or a checked request of the entity: there is none of these before
     /// the model is in use, which freezes it for good.
-    @inline(__always) package final var frozenParts: FrozenEntity { frozen.known("the entity's model is in use") }
+    @inlinable @inline(__always) package final var frozenParts: FrozenEntity { frozen.known("the entity's model is in use") }
 
     /// Creates an entity without a name and properties.
     public required override init() { super.init() }
@@ -145,7 +145,7 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
 
 /// What is computed once when a model is frozen, so that lookups on the way to a value cost a dictionary access at most.
 // Immutable once `NSManagedObjectModel.freeze()` is done; `ownVersionHash` has a lock of its own.
-package final class FrozenEntity: @unchecked Sendable {
+@usableFromInline package final class FrozenEntity: @unchecked Sendable {
     package let properties: [NSPropertyDescription]
     package let byName: [String: NSPropertyDescription]
     /// The fetched properties, which rows do not contain.

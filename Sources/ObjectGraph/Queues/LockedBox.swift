@@ -10,7 +10,8 @@ package final class LockedBox<Value>: @unchecked Sendable {
     package init(_ value: Value) { self.value = value }
 
     /// Calls `body` with the value, under the lock.
-    @inline(__always) package func withLock<Result, Failure: Error>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure)
+    @inlinable @inline(__always) package func withLock<Result, Failure: Error>(_ body: (inout Value) throws(Failure) -> Result)
+        throws(Failure)
         -> Result
     {
         lock.lock()

@@ -16,8 +16,8 @@ package final class Mutex: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    @inline(__always) package func lock() { pthread_mutex_lock(mutex) }
+    @inlinable @inline(__always) package func lock() { pthread_mutex_lock(mutex) }
     /// Acquires the lock if it is free, and returns whether it did.
-    @inline(__always) package func tryLock() -> Bool { pthread_mutex_trylock(mutex) == 0 }
-    @inline(__always) package func unlock() { pthread_mutex_unlock(mutex) }
+    @inlinable @inline(__always) package func tryLock() -> Bool { pthread_mutex_trylock(mutex) == 0 }
+    @inlinable @inline(__always) package func unlock() { pthread_mutex_unlock(mutex) }
 }

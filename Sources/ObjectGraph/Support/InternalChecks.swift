@@ -5,7 +5,7 @@ internal import Synchronization
 /// They are compiled in where `COREDATA_INTERNAL_CHECKS` is set in the environment of the build; otherwise the calls are empty. Each structure has
 /// a property `invariantViolations` that lists what does not hold, in a file of its own (`Type+Invariants.swift`), and a method `checkInvariants()`
 /// that its mutating operations call last.
-package enum InternalChecks {
+@usableFromInline package enum InternalChecks {
     /// Whether the checks are compiled in.
     @inline(__always) static var areOn: Bool {
         #if COREDATA_INTERNAL_CHECKS
@@ -20,17 +20,17 @@ package enum InternalChecks {
 
     /// Whether a structure of so many elements is checked now: beyond ``fullSize`` only by chance, so that the checks of n changes look at no more than
     /// some sixty-four n elements.
-    static func isDue(_ count: Int) -> Bool { count <= fullSize || Int.random(in: 0..<count / fullSize) == 0 }
+    @usableFromInline static func isDue(_ count: Int) -> Bool { count <= fullSize || Int.random(in: 0..<count / fullSize) == 0 }
 
     /// Stops the program where something is violated. Compiled to nothing unless the checks are on.
-    @inline(__always) static func enforce(_ violations: @autoclosure () -> [String]) {
+    @usableFromInline @inline(__always) static func enforce(_ violations: @autoclosure () -> [String]) {
         #if COREDATA_INTERNAL_CHECKS
         report(violations())
         #endif
     }
 
     /// Stops the program where a condition does not hold. Compiled to nothing unless the checks are on.
-    @inline(__always) package static func require(_ condition: @autoclosure () -> Bool, _ message: @autoclosure () -> String) {
+    @inlinable @inline(__always) package static func require(_ condition: @autoclosure () -> Bool, _ message: @autoclosure () -> String) {
         #if COREDATA_INTERNAL_CHECKS
         if !condition() { report([message()]) }
         #endif
@@ -82,7 +82,7 @@ extension Optional {
     /// The value of an optional that is known to be set. Compiled without a test unless the checks are on.
     ///
     /// - Parameter reason: why it is set.
-    @inline(__always) package func known(_ reason: StaticString) -> Wrapped {
+    @inlinable @inline(__always) package func known(_ reason: StaticString) -> Wrapped {
         #if COREDATA_INTERNAL_CHECKS
         if self == nil { fatalError("There is no \(Wrapped.self), although \(reason).") }
         #endif

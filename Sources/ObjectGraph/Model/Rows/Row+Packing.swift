@@ -9,7 +9,7 @@ internal import Predicates
 
 extension SlotLocation {
     /// Returns whether the value is packed.
-    @inline(__always) package func isPacked(_ slots: UnsafeMutableRawPointer) -> Bool {
+    @inlinable @inline(__always) package func isPacked(_ slots: UnsafeMutableRawPointer) -> Bool {
         slots.load(fromByteOffset: nullOffset + 8, as: UInt64.self) & nullMask != 0
     }
 
@@ -66,7 +66,7 @@ extension Data: PackableValue {
     package static let longestData = 1024
 
     /// The bytes of a packed value: within the row, whose block the caller holds while it uses them.
-    @inline(__always) package static func bytes(_ slots: UnsafeRawPointer, _ offset: Int) -> UnsafeBufferPointer<UInt8> {
+    @inlinable @inline(__always) package static func bytes(_ slots: UnsafeRawPointer, _ offset: Int) -> UnsafeBufferPointer<UInt8> {
         let word = slots.load(fromByteOffset: offset, as: UInt64.self)
         SlotPointer(UnsafeMutableRawPointer(mutating: slots)).checkPacked(word)
         return UnsafeBufferPointer(

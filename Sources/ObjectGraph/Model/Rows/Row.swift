@@ -23,16 +23,16 @@ final class ObjectIDList: Sendable {
 @_spi(Stores)
 // Unchecked: a shared row is never written, and its ID is an atomic.
 public struct Row: @unchecked Sendable {
-    package let block: RowBlock
-    package let slots: UnsafeMutableRawPointer
+    @usableFromInline package let block: RowBlock
+    @usableFromInline package let slots: UnsafeMutableRawPointer
 
-    @inline(__always) package init(block: RowBlock, slots: UnsafeMutableRawPointer) {
+    @inlinable @inline(__always) package init(block: RowBlock, slots: UnsafeMutableRawPointer) {
         self.block = block
         self.slots = slots
     }
 
     /// Creates a row from its slots, whose block the caller retains.
-    @inline(__always) package init(_ slots: UnsafeMutableRawPointer) {
+    @inlinable @inline(__always) package init(_ slots: UnsafeMutableRawPointer) {
         block = SlotPointer(slots).block.takeUnretainedValue()
         self.slots = slots
     }
@@ -200,7 +200,7 @@ public struct Row: @unchecked Sendable {
 
     // MARK: Values
 
-    @inline(__always) package func isNil(at slot: RowLayout.Slot) -> Bool {
+    @inlinable @inline(__always) package func isNil(at slot: RowLayout.Slot) -> Bool {
         slots.load(fromByteOffset: slot.location.nullOffset, as: UInt64.self) & slot.location.nullMask != 0
     }
 

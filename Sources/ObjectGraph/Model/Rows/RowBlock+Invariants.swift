@@ -1,13 +1,13 @@
 internal import Foundation
 internal import Predicates
-internal import Synchronization
+public import Synchronization
 
 extension RowBlock {
     /// What does not hold of the block; empty for a block as it should be. By who fills it, or by the last one who has it.
     ///
     /// The rows take no more than there is room for, and lie one behind the other without a gap; each knows its distance from the block, is at least as
     /// long as its slots, and a row that holds references has said so to the block. A cache holds no negative number of rows.
-    var invariantViolations: [String] {
+    @usableFromInline var invariantViolations: [String] {
         var violations: [String] = []
         let length = Int(used.pointee.load(ordering: .relaxed))
         let capacity = withUnsafeMutablePointerToHeader { Int($0.pointee.capacity) }
@@ -51,7 +51,7 @@ extension RowBlock {
     }
 
     /// Stops the program where the block is not as it should be, if the checks are on. By who fills it.
-    @inline(__always) func checkInvariants() {
+    @inlinable @inline(__always) func checkInvariants() {
         InternalChecks.enforce(InternalChecks.isDue(Int(used.pointee.load(ordering: .relaxed)) / RowPrefix.size) ? invariantViolations : [])
     }
 
@@ -73,7 +73,7 @@ extension SlotPointer {
 
 extension SlotPointer {
     /// Stops the program where packed bytes do not lie within their row, if the checks are on. The row's block is held.
-    @inline(__always) func checkPacked(_ word: UInt64) {
+    @inlinable @inline(__always) func checkPacked(_ word: UInt64) {
         InternalChecks.require(
             Int(word & 0xFFFF_FFFF) + Int(word >> 32) <= Int(prefix.pointee.size & RowPrefix.sizeMask),
             "packed bytes lie outside of their row")

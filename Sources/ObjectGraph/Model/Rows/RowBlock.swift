@@ -1,14 +1,14 @@
 internal import Foundation
 internal import Predicates
-package import Synchronization
+public import Synchronization
 
 /// The header before the slots of every row.
-package struct RowPrefix {
+@usableFromInline package struct RowPrefix {
     /// The offset of the slots from the start of their block's object, in bytes.
-    var offset: UInt32
+    @usableFromInline var offset: UInt32
     /// The size of the slots and the packed values behind them, in bytes; the two highest bits mark rows that hold references, and rows
     /// with unknown attributes.
-    package var size: UInt32
+    @usableFromInline package var size: UInt32
     /// The row number in its table, where the block has an origin.
     package var number: Int64
     /// The version number, which a store increments at each save of the row.
@@ -16,21 +16,29 @@ package struct RowPrefix {
     /// The object's ID, retained; 0 until it is created. Accessed atomically.
     var id: UInt
 
-    package static let size = MemoryLayout<RowPrefix>.size
+    @usableFromInline init(offset: UInt32, size: UInt32, number: Int64, version: Int64, id: UInt) {
+        self.offset = offset
+        self.size = size
+        self.number = number
+        self.version = version
+        self.id = id
+    }
+
+    @usableFromInline package static let size = MemoryLayout<RowPrefix>.size
     package static let referenceBit: UInt32 = 1 << 31
     /// Marks rows in which attributes may be unknown.
     static let unknownBit: UInt32 = 1 << 30
-    static let sizeMask = ~(referenceBit | unknownBit)
+    @usableFromInline static let sizeMask = ~(referenceBit | unknownBit)
 }
 
-package struct RowBlockHeader {
+@usableFromInline package struct RowBlockHeader {
     /// Held by the block's origin, through its entity; where there is none, by the ID of the row; where that is missing too, by the layout itself,
     /// whose default rows these are. Not counted, as the count of a layout would be written for each row by every thread.
     unowned(unsafe) let layout: RowLayout
     /// The origin, retained by the block, which creates the IDs of rows with row numbers.
-    var origin: Unmanaged<RowOrigin>?
+    @usableFromInline var origin: Unmanaged<RowOrigin>?
     /// The number of bytes available to rows.
-    let capacity: UInt32
+    @usableFromInline let capacity: UInt32
 }
 
 /// Memory for rows of one layout: a single exclusive row, or many rows that a store has read together.
@@ -60,13 +68,13 @@ package struct RowBlockHeader {
 ///
 /// A block goes with the last reference: when no object shows one of its rows, nobody hands one on, and the cache has none of them. Then it
 /// releases what its rows hold, their IDs, and last its origin. An address of slots (see ``SlotPointer``) holds nothing.
-package final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
+@usableFromInline package final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
     /// The elements begin with the fields that change while others read: a byte that is nonzero once an ID was created for one of several
     /// rows; a byte that is nonzero once a row holds references; from the fifth byte, the number of bytes in use; and in the second word,
     /// the number of rows in a store's cache.
-    private static let noteSize = 16
+    @usableFromInline package static let noteSize = 16
     /// How far behind the beginning of a block's object the slots of its first row lie: of a row of its own, the block is found without a look at it.
-    @inline(__always) package static var distanceToFirstRow: Int {
+    @inlinable @inline(__always) package static var distanceToFirstRow: Int {
         2 * MemoryLayout<UInt>.size + MemoryLayout<RowBlockHeader>.stride + noteSize + RowPrefix.size
     }
     /// The size of a block of many rows, in bytes.
@@ -96,18 +104,20 @@ package final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
     }
 
     /// A part of the two words that `make` has initialized to 0, which is 0 as an atomic too. The address holds for as long as somebody has the block.
-    @inline(__always) private func note<Value: AtomicRepresentable>(_ offset: Int, of: Value.Type) -> UnsafeMutablePointer<Atomic<Value>> {
+    @inlinable @inline(__always) package func note<Value: AtomicRepresentable>(_ offset: Int, of: Value.Type) -> UnsafeMutablePointer<
+        Atomic<Value>
+    > {
         withUnsafeMutablePointerToElements { (UnsafeMutableRawPointer($0) + offset).assumingMemoryBound(to: Atomic<Value>.self) }
     }
     /// The number of bytes in use: read and written by the writer that fills the block.
-    @inline(__always) var used: UnsafeMutablePointer<Atomic<UInt32>> { note(4, of: UInt32.self) }
+    @inlinable @inline(__always) var used: UnsafeMutablePointer<Atomic<UInt32>> { note(4, of: UInt32.self) }
     /// The number of rows in a store's cache, which retains the block once for all of them.
-    @inline(__always) package var cachedRows: UnsafeMutablePointer<Atomic<Int>> { note(8, of: Int.self) }
+    @inlinable @inline(__always) package var cachedRows: UnsafeMutablePointer<Atomic<Int>> { note(8, of: Int.self) }
     /// The approximate memory size of the block.
-    @inline(__always) package var byteCount: Int { withUnsafeMutablePointerToHeader { Int($0.pointee.capacity) } + 64 }
+    @inlinable @inline(__always) package var byteCount: Int { withUnsafeMutablePointerToHeader { Int($0.pointee.capacity) } + 64 }
 
     /// Where the rows begin.
-    var rows: UnsafeMutableRawPointer { withUnsafeMutablePointerToElements { UnsafeMutableRawPointer($0) + Self.noteSize } }
+    @inlinable var rows: UnsafeMutableRawPointer { withUnsafeMutablePointerToElements { UnsafeMutableRawPointer($0) + Self.noteSize } }
     var layout: RowLayout { withUnsafeMutablePointerToHeader { $0.pointee.layout } }
     package var origin: RowOrigin? { withUnsafeMutablePointerToHeader { $0.pointee.origin?.takeUnretainedValue() } }
     /// Detaches the single row of the block from its origin.
@@ -120,17 +130,17 @@ package final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
     }
 
     /// Calls `body` with the origin without retaining it.
-    @inline(__always) package func withOrigin<Result>(_ body: (RowOrigin?) throws -> Result) rethrows -> Result {
+    @inlinable @inline(__always) package func withOrigin<Result>(_ body: (RowOrigin?) throws -> Result) rethrows -> Result {
         guard let origin = withUnsafeMutablePointerToHeader({ $0.pointee.origin }) else { return try body(nil) }
         return try origin._withUnsafeGuaranteedRef { try body($0) }
     }
     /// The number of bytes left.
-    @inline(__always) package var room: Int {
+    @inlinable @inline(__always) package var room: Int {
         withUnsafeMutablePointerToHeader { Int($0.pointee.capacity) } &- Int(used.pointee.load(ordering: .relaxed))
     }
 
     /// Begins a row after the existing ones. It is not part of the block before ``commit(size:)``.
-    @inline(__always) package func place(size: Int, number: Int64, version: Int64) -> UnsafeMutableRawPointer {
+    @inlinable @inline(__always) package func place(size: Int, number: Int64, version: Int64) -> UnsafeMutableRawPointer {
         let slots = rows + (Int(used.pointee.load(ordering: .relaxed)) &+ RowPrefix.size)
         InternalChecks.require(size + RowPrefix.size <= room, "a row of \(size) bytes is begun in a block with \(room) left")
         let offset = slots - Unmanaged.passUnretained(self).toOpaque()
@@ -141,7 +151,7 @@ package final class RowBlock: ManagedBuffer<RowBlockHeader, UInt64> {
     }
 
     /// Completes the row that was begun, with its size.
-    @inline(__always) package func commit(size: Int) {
+    @inlinable @inline(__always) package func commit(size: Int) {
         let used = used
         used.pointee.store(
             used.pointee.load(ordering: .relaxed) &+ UInt32(truncatingIfNeeded: size &+ RowPrefix.size), ordering: .relaxed)

@@ -71,9 +71,9 @@ enum StorageKind: UInt8, Sendable {
 /// The layout of a subentity begins with that of its superentity, so a place is valid for both. Each level adds its words of nil bits
 /// (bit set = nil) before its slots, each followed by a word that marks packed values.
 // Immutable once it is shared.
-package final class RowLayout: @unchecked Sendable {
-    package struct Slot {
-        package let location: SlotLocation
+@usableFromInline package final class RowLayout: @unchecked Sendable {
+    @usableFromInline package struct Slot: Sendable {
+        @usableFromInline package let location: SlotLocation
         let kind: StorageKind
     }
 

@@ -2,7 +2,7 @@ extension RowList {
     /// What does not hold of the list; empty for a list as it should be.
     ///
     /// The blocks are those of the rows, in their order, each once for the rows that follow each other in it; and each row lies in its block.
-    var invariantViolations: [String] {
+    @usableFromInline var invariantViolations: [String] {
         var violations: [String] = []
         var runs: [UnsafeMutableRawPointer] = []
         for slots in places {
@@ -25,5 +25,7 @@ extension RowList {
     }
 
     /// Stops the program where the list is not as it should be, if the checks are on.
-    @inline(__always) func checkInvariants() { InternalChecks.enforce(InternalChecks.isDue(places.count) ? invariantViolations : []) }
+    @inlinable @inline(__always) func checkInvariants() {
+        InternalChecks.enforce(InternalChecks.isDue(places.count) ? invariantViolations : [])
+    }
 }

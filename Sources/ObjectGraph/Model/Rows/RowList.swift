@@ -3,9 +3,9 @@
 // Unchecked: the rows are shared and never written.
 public struct RowList: RandomAccessCollection, @unchecked Sendable {
     // The slots of the rows, which lie in the blocks of the second list and live for as long as it does.
-    private(set) var places: [UnsafeMutableRawPointer] = []
-    private(set) var blocks: [RowBlock] = []
-    private(set) var lastBlock: UnsafeMutableRawPointer?
+    @usableFromInline private(set) var places: [UnsafeMutableRawPointer] = []
+    @usableFromInline private(set) var blocks: [RowBlock] = []
+    @usableFromInline private(set) var lastBlock: UnsafeMutableRawPointer?
 
     /// Creates an empty list.
     public init() {}
@@ -39,7 +39,7 @@ public struct RowList: RandomAccessCollection, @unchecked Sendable {
     public mutating func append(_ row: Row) { append(row.slots) }
 
     /// Appends a row whose block the caller retains until now.
-    @inline(__always) package mutating func append(_ slots: UnsafeMutableRawPointer) {
+    @inlinable @inline(__always) package mutating func append(_ slots: UnsafeMutableRawPointer) {
         let block = SlotPointer(slots).block
         if block.toOpaque() != lastBlock {
             lastBlock = block.toOpaque()

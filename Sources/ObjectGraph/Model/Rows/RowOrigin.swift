@@ -8,11 +8,11 @@ package protocol RowsAtHand: AnyObject {
 
 /// The table that rows come from, which creates IDs of their row numbers on demand.
 // Immutable.
-package final class RowOrigin: @unchecked Sendable {
+@usableFromInline package final class RowOrigin: @unchecked Sendable {
     package let entity: NSEntityDescription
     package let store: RowOriginStore
     /// The common part of the IDs' keys, see ``NSManagedObjectID/family(of:)``.
-    package let family: Int64
+    @usableFromInline package let family: Int64
     private let root: NSEntityDescription
     /// The number of the table in the store.
     package let table: Int64
@@ -30,7 +30,7 @@ package final class RowOrigin: @unchecked Sendable {
     }
 
     /// Returns the key of a row's object in identity maps.
-    @inline(__always) package func key(_ number: Int64) -> Int64 { number &+ family }
+    @inlinable @inline(__always) package func key(_ number: Int64) -> Int64 { number &+ family }
 
     /// Returns whether a row's object has an ID.
     @inline(__always) func isSame(_ number: Int64, as id: NSManagedObjectID) -> Bool {
@@ -68,7 +68,7 @@ package final class RowOriginStore: @unchecked Sendable {
     /// Returns a reference to a row in one word; nil where the row number or the entity number is too large.
     ///
     /// - Parameter entity: The number of one of the store's entities.
-    @inline(__always) package static func packed(_ number: Int64, ofEntity entity: Int64) -> UInt64? {
+    @inlinable @inline(__always) package static func packed(_ number: Int64, ofEntity entity: Int64) -> UInt64? {
         guard number >= 0, number < 1 << 48, entity > 0, entity < 1 << 15 else { return nil }
         return UInt64(bitPattern: entity << 48 | number)
     }

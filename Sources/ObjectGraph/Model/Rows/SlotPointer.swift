@@ -9,18 +9,18 @@
     @inlinable @inline(__always) package init(_ slots: UnsafeMutableRawPointer) { address = slots }
 
     /// nil for nil.
-    @inline(__always) package init?(_ slots: UnsafeMutableRawPointer?) {
+    @inlinable @inline(__always) package init?(_ slots: UnsafeMutableRawPointer?) {
         guard let slots else { return nil }
         address = slots
     }
 
     /// What lies before the slots. The place is initialized when the row is begun, see `RowBlock.place(size:number:version:)`.
-    @inline(__always) package var prefix: UnsafeMutablePointer<RowPrefix> {
+    @inlinable @inline(__always) package var prefix: UnsafeMutablePointer<RowPrefix> {
         (address - RowPrefix.size).assumingMemoryBound(to: RowPrefix.self)
     }
 
     /// The block in which the slots lie.
-    @inline(__always) package var block: Unmanaged<RowBlock> {
+    @inlinable @inline(__always) package var block: Unmanaged<RowBlock> {
         Unmanaged.fromOpaque(address - Int(truncatingIfNeeded: prefix.pointee.offset))
     }
 
