@@ -20,10 +20,10 @@ internal import Synchronization
 
     /// Whether a structure of so many elements is checked now: beyond ``fullSize`` only by chance, so that the checks of n changes look at no more than
     /// some sixty-four n elements.
-    @usableFromInline static func isDue(_ count: Int) -> Bool { count <= fullSize || Int.random(in: 0..<count / fullSize) == 0 }
+    @usableFromInline package static func isDue(_ count: Int) -> Bool { count <= fullSize || Int.random(in: 0..<count / fullSize) == 0 }
 
     /// Stops the program where something is violated. Compiled to nothing unless the checks are on.
-    @usableFromInline @inline(__always) static func enforce(_ violations: @autoclosure () -> [String]) {
+    @inlinable @inline(__always) package static func enforce(_ violations: @autoclosure () -> [String]) {
         #if COREDATA_INTERNAL_CHECKS
         report(violations())
         #endif
@@ -37,7 +37,7 @@ internal import Synchronization
     }
 
     #if COREDATA_INTERNAL_CHECKS
-    @inline(never) private static func report(_ violations: [String]) {
+    @usableFromInline @inline(never) static func report(_ violations: [String]) {
         if violations.isEmpty { return }
         guard let collector else { fatalError("Broken invariants: " + violations.joined(separator: "; ")) }
         collector.violations.withLock { $0 += violations }

@@ -49,7 +49,7 @@ extension SQLCacheEntry {
         let value = entry.pointee.value.load(ordering: .sequentiallyConsistent)
         guard let slots = slots(value) else { return value == 0 ? ["the entry \(key) has no state"] : [] }
         // Whoever looks keeps the block, also where another takes the row out meanwhile.
-        let (number, cached, isFromStore) = SlotPointer(slots).withRow { row in
+        let (number, cached, isFromStore) = Row.with(slots) { row in
             (
                 SlotPointer(slots).prefix.pointee.number, row.block.cachedRows.pointee.load(ordering: .sequentiallyConsistent),
                 row.block.origin != nil
@@ -59,7 +59,7 @@ extension SQLCacheEntry {
         var violations: [String] = []
         if isFromStore, number != key { violations.append("the entry \(key) has the row \(number)") }
         if cached < 1 { violations.append("the entry \(key) has a row of a block of which the cache has \(cached)") }
-        return violations + SlotPointer(slots).withRow { $0.invariantViolations }
+        return violations + Row.with(slots) { $0.invariantViolations }
     }
 }
 

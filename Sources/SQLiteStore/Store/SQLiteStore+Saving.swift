@@ -49,7 +49,7 @@ extension SQLiteStore {
         changes.deleted.forEachRun { description, range in
             guard let entity = place(of: description) else { return }
             cache.remove(entity.rootNumber, range) { index in
-                try? SlotPointer(changes.deleted[index].baseSlots)?.withRow(key(of:)) ?? key(of: changes.deleted[index].objectID)
+                try? changes.deleted[index].baseSlots.map { try Row.with($0, key(of:)) } ?? key(of: changes.deleted[index].objectID)
             }
         }
     }

@@ -3,7 +3,7 @@
     @usableFromInline package var low: UInt64 = 0
     @usableFromInline package var high: [UInt64] = []
     @usableFromInline package init() {}
-    init(low: UInt64) { self.low = low }
+    @inlinable init(low: UInt64) { self.low = low }
 
     var isEmpty: Bool { low == 0 && high.allSatisfy { $0 == 0 } }
 

@@ -42,3 +42,13 @@
     /// A word of nil bits, or of those that say which values are packed.
     @inlinable @inline(__always) package func bits(_ offset: Int) -> UnsafeMutablePointer<UInt64> { place(offset, of: UInt64.self) }
 }
+
+@_spi(Stores) extension Row {
+    /// Calls `body` with the row whose slots these are, and whose block somebody holds: `SlotPointer.withRow(_:)` for other modules, where only members
+    /// of `Row` itself can be inlined.
+    @inlinable @inline(__always) package static func with<Result>(
+        _ slots: UnsafeMutableRawPointer, _ body: (Row) throws -> Result
+    ) rethrows -> Result {
+        try SlotPointer(slots).block._withUnsafeGuaranteedRef { try body(Row(block: $0, slots: slots)) }
+    }
+}

@@ -6,9 +6,9 @@ internal import Foundation
 /// Saves are of many objects: a change is as long as one line of the processor's cache.
 @_spi(Stores) public struct StoreChange: Sendable {
     /// What few changes have.
-    private final class Rest: Sendable {
-        let changed: PropertySet
-        let lists: [ListDifference]
+    @usableFromInline final class Rest: Sendable {
+        @usableFromInline let changed: PropertySet
+        @usableFromInline let lists: [ListDifference]
         let wasMissing: Bool
 
         init(changed: PropertySet, lists: [ListDifference], wasMissing: Bool) {
@@ -19,17 +19,17 @@ internal import Foundation
     }
 
     // The slots of the rows, and the blocks that they lie in. The blocks hold the slots, which are never written: who has them need not count.
-    nonisolated(unsafe) let rowSlots: UnsafeMutableRawPointer?
-    package nonisolated(unsafe) let baseSlots: UnsafeMutableRawPointer?
-    nonisolated(unsafe) private let rowBlock: RowBlock?
-    nonisolated(unsafe) private let baseBlock: RowBlock?
+    @usableFromInline package nonisolated(unsafe) let rowSlots: UnsafeMutableRawPointer?
+    @usableFromInline package nonisolated(unsafe) let baseSlots: UnsafeMutableRawPointer?
+    @usableFromInline nonisolated(unsafe) let rowBlock: RowBlock?
+    @usableFromInline nonisolated(unsafe) let baseBlock: RowBlock?
     /// The address of the layout, which distinguishes the rows of entities without reading them. Never dereferenced.
     fileprivate let layout: UInt
     /// The ID, where no row has it.
-    let identity: NSManagedObjectID?
+    @usableFromInline let identity: NSManagedObjectID?
     /// The properties that were set, where their slot indexes are small.
-    private let lowChanged: UInt64
-    private let rest: Rest?
+    @usableFromInline let lowChanged: UInt64
+    @usableFromInline let rest: Rest?
 
     init(
         row: Row?, base: Row?, changed: PropertySet = PropertySet(), lists: [ListDifference] = [], wasMissing: Bool = false,
@@ -50,21 +50,23 @@ internal import Foundation
     /// The values that the object is to have; nil for a deletion. To-one relationships are IDs. To-many relationships are lists of IDs where
     /// the store ``StoreInterface/keepsLists``, and otherwise not part of the row.
     public var row: Row? {
-        @inline(__always) get { rowBlock.map { Row(block: $0, slots: rowSlots.known("a change with a block has slots in it")) } }
+        @inlinable @inline(__always) get { rowBlock.map { Row(block: $0, slots: rowSlots.known("a change with a block has slots in it")) } }
     }
     /// The values that the object was read with; nil for a new object, and for one whose values were never read.
     public var base: Row? {
-        @inline(__always) get { baseBlock.map { Row(block: $0, slots: baseSlots.known("a change with a block has slots in it")) } }
+        @inlinable @inline(__always) get {
+            baseBlock.map { Row(block: $0, slots: baseSlots.known("a change with a block has slots in it")) }
+        }
     }
     /// The properties that were set, by slot index.
-    package var changed: PropertySet { @inline(__always) get { rest?.changed ?? PropertySet(low: lowChanged) } }
+    package var changed: PropertySet { @inlinable @inline(__always) get { rest?.changed ?? PropertySet(low: lowChanged) } }
     /// What was done to the to-many relationships that were changed; of a new object all that is in them.
-    public var lists: [ListDifference] { @inline(__always) get { rest?.lists ?? [] } }
+    public var lists: [ListDifference] { @inlinable @inline(__always) get { rest?.lists ?? [] } }
     /// Whether the store was found to have no row of the object before it was changed.
     public var wasMissing: Bool { @inline(__always) get { rest?.wasMissing ?? false } }
 
     /// The ID of the object. New objects have the one that the store has assigned, unless it assigns IDs when it saves.
-    public var objectID: NSManagedObjectID {
+    @inlinable public var objectID: NSManagedObjectID {
         identity ?? row?.objectID ?? (base?.objectID).known("a change has an identity or a row")
     }
 

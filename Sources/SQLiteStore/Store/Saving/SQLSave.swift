@@ -23,9 +23,10 @@ struct SQLRows {
         batch = []
         slots.reserveCapacity(changes.count)
         keys.reserveCapacity(changes.count)
-        try changes.forEachRow { row, _ in
-            slots.append(row.slots)
-            keys.append(try store.key(of: row))
+        for index in changes.indices {
+            guard let rowSlots = changes[index].rowSlots else { continue }
+            slots.append(rowSlots)
+            keys.append(try Row.with(rowSlots, store.key(of:)))
         }
         try changes.forEachRun { runs.append((try store.sqlEntity($0), $1)) }
     }
@@ -102,7 +103,7 @@ struct SQLSave {
                     // Usually all are alike.
                     if groups.count == 1, groups[0].keys.isEmpty { groups[0].keys.reserveCapacity(changes.count) }
                 }
-                groups[current].keys.append(try SlotPointer(base)?.withRow(store.key(of:)) ?? store.key(of: changes[index].objectID))
+                groups[current].keys.append(try base.map { try Row.with($0, store.key(of:)) } ?? store.key(of: changes[index].objectID))
             }
         }
         for group in groups {
@@ -322,7 +323,7 @@ struct SQLSave {
         var parameter = 1
         for index in range {
             let key = rows.keys[index]
-            parameter = try SlotPointer(rows.slots[index]).withRow { row in
+            parameter = try Row.with(rows.slots[index]) { row in
                 if writer.derives { try writer.derive(row) }
                 statement.bind(key, at: parameter)
                 statement.bind(try version(row), at: parameter + 1)
