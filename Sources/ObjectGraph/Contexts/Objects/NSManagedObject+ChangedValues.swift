@@ -120,8 +120,8 @@ extension NSManagedObject {
             if let slots {
                 while attributes != 0 {
                     let slot = frozen.layout.slots[attributes.trailingZeroBitCount]
-                    let isEqual = SlotPointer(slots).withRow { row in
-                        SlotPointer(snapshotSlots).withRow { row.hasEqualValue(as: $0, at: slot) }
+                    let isEqual = Row.with(slots) { row in
+                        Row.with(snapshotSlots) { row.hasEqualValue(as: $0, at: slot) }
                     }
                     if !isEqual { return true }
                     attributes &= attributes - 1

@@ -77,7 +77,7 @@ extension NSManagedObject {
         flags.remove(.ownsRow)
         SlotPointer(oldSlots)?.block.release()
         SlotPointer(oldSnapshot)?.block.release()
-        if flags.contains(.partial) || SlotPointer(slots).withRow(\.mayHaveUnknown) { noticeUnknown() }
+        if flags.contains(.partial) || Row.with(slots, \.mayHaveUnknown) { noticeUnknown() }
     }
 
     /// Returns the slots to read a property from, see ``slotsAfterFault()``; its value is known, even if others in the row are not.

@@ -80,7 +80,7 @@ extension SlotPointer {
     }
 
     /// Stops the program where the row is not as it should be, if the checks are on. By its owner.
-    @inline(__always) package func checkRow() { InternalChecks.enforce(withRow { $0.invariantViolations }) }
+    @inline(__always) package func checkRow() { InternalChecks.enforce(Row.with(address) { $0.invariantViolations }) }
 }
 
 extension Row {

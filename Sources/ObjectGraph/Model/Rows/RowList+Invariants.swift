@@ -19,7 +19,7 @@ extension RowList {
             let block = SlotPointer(slots).block
             if last == block.toOpaque() { continue }
             last = block.toOpaque()
-            violations += SlotPointer(slots).withRow { $0.invariantViolations }
+            violations += Row.with(slots) { $0.invariantViolations }
         }
         return violations
     }

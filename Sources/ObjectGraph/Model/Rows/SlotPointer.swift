@@ -24,11 +24,6 @@
         Unmanaged.fromOpaque(address - Int(truncatingIfNeeded: prefix.pointee.offset))
     }
 
-    /// Calls `body` with the row whose slots these are, and whose block somebody holds.
-    @inline(__always) package func withRow<Result>(_ body: (Row) throws -> Result) rethrows -> Result {
-        try block._withUnsafeGuaranteedRef { try body(Row(block: $0, slots: address)) }
-    }
-
     /// The place of a value, which the layout of the row has given to values of this type: so the memory is bound to it from when the row was made.
     ///
     /// - Parameter offset: from the slots, within those of the layout.
@@ -44,8 +39,8 @@
 }
 
 @_spi(Stores) extension Row {
-    /// Calls `body` with the row whose slots these are, and whose block somebody holds: `SlotPointer.withRow(_:)` for other modules, where only members
-    /// of `Row` itself can be inlined.
+    /// Calls `body` with the row that has these slots, without counting a reference. The caller holds the row's block.
+    // A member of `Row`, and not of `SlotPointer`: `Row` is SPI, and only its own members can be inlined in other modules.
     @inlinable @inline(__always) package static func with<Result>(
         _ slots: UnsafeMutableRawPointer, _ body: (Row) throws -> Result
     ) rethrows -> Result {

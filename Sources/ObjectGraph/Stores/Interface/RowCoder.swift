@@ -121,7 +121,7 @@ public final class RowCoder: Sendable {
         var last: RowForm?
         while index < changes.count, bytes.count < byteCount || rowCount == 0 {
             if let slots = changes[index].rowSlots {
-                try SlotPointer(slots).withRow { row in
+                try Row.with(slots) { row in
                     let isSame = last.map { row.isOf($0.layout) } ?? false
                     if !isSame { last = try form(of: row.layout) }
                     try encode(row, as: last.known("it has just been set where it was not right"), into: &bytes)

@@ -132,7 +132,7 @@ internal import Foundation
 extension [StoreChange] {
     /// Calls `body` with the row and the index of each change, without counting references.
     @inline(__always) package func forEachRow(_ body: (Row, Int) throws -> Void) rethrows {
-        for index in indices { try SlotPointer(self[index].rowSlots)?.withRow { try body($0, index) } }
+        for index in indices { try self[index].rowSlots.map { try Row.with($0) { try body($0, index) } } }
     }
 
     /// Lets go of the changes, mostly as the last who has them: row after row lies somewhere else in memory, and those to come are on their way
