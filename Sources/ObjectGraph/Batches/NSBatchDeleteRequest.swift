@@ -106,7 +106,7 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest, ExecutableBatchReques
         }
         let entity = try coordinator.entity(fetchRequest.entity, named: fetchRequest.entityName ?? "", for: self)
         request.fetchRequest.entity = entity
-        request.fetchRequest.predicate = try context.settled(fetchRequest.predicate)
+        request.fetchRequest.predicate = try context.resolvingContextValues(in: fetchRequest.predicate)
         request.fetchRequest.resultType = .managedObjectIDResultType
         let affected = affectedStores ?? fetchRequest.affectedStores
         return BatchPlan(request: request, stores: try stores ?? coordinator.servingStores(for: entity, among: affected))

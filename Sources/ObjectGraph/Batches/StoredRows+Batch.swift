@@ -57,7 +57,7 @@ extension StoredRows {
                 put(new.row, id)
                 return id
             }
-            guard let row = try settled(new, over: holder, entity, policy) else { return nil }
+            guard let row = try resolvedRow(new, conflictingWith: holder, entity, policy) else { return nil }
             put(row, holder)
             return holder
         }
@@ -74,8 +74,8 @@ extension StoredRows {
     }
 
     /// Returns the new row of an object that conflicts with an inserted row; nil where it is unchanged and the inserted row is dropped.
-    private func settled(
-        _ new: BatchRow, over holder: NSManagedObjectID, _ entity: NSEntityDescription, _ policy: StoreCaller.MergePolicyKind
+    private func resolvedRow(
+        _ new: BatchRow, conflictingWith holder: NSManagedObjectID, _ entity: NSEntityDescription, _ policy: StoreCaller.MergePolicyKind
     ) throws -> Row? {
         let isWhole: Bool
         switch policy {

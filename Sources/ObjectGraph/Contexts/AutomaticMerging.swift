@@ -158,7 +158,7 @@ extension NSManagedObjectContext {
     }
 
     /// Notifies the contexts that merge automatically of a save: siblings of this context and its children.
-    func announceSave(_ changes: ChangeSet) {
+    func notifyMergingContexts(of changes: ChangeSet) {
         func tell(_ listeners: MergeListeners?, except saver: ObjectRegistry?) {
             listeners?.tell(SavedIDs(changes), isRemote: false, except: saver)
         }

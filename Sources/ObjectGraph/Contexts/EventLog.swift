@@ -85,14 +85,14 @@ extension NSManagedObject {
     }
 
     /// Saves the relationships of an object that leaves its context, for an undo that may restore it.
-    func leaveRemains() { if let rarities { rarities.remains?.relationships = relationships } }
+    func leaveRemains() { if let extras { extras.remains?.relationships = relationships } }
 
     /// Returns the state that an undo keeps of the object.
     func keepRemains() -> ObjectRemains {
-        if let remains = rarities?.remains { return remains }
+        if let remains = extras?.remains { return remains }
         let remains = ObjectRemains(self)
-        if rarities == nil { rarities = Rarities() }
-        rarities?.remains = remains
+        if extras == nil { extras = ObjectExtras() }
+        extras?.remains = remains
         return remains
     }
 }
@@ -122,9 +122,9 @@ extension NSManagedObjectContext {
         eventLog = EventLog()
         registerUndo(of: log)
         guard !changes.isEmpty else { return }
-        let outer = announced
-        announced = (log, changes)
+        let outer = postedEvent
+        postedEvent = (log, changes)
         post(Self.didChangeObjectsNotification, changes)
-        announced = outer
+        postedEvent = outer
     }
 }

@@ -16,7 +16,7 @@ final class FaultBatch {
     /// The objects of the parent context that a child's objects were fetched from; they keep the batch there.
     var parents: [NSManagedObject] = []
     /// The destination objects of relationships, kept until their owners read them.
-    private var followed: [Step: [NSManagedObject]] = [:]
+    private var destinations: [Step: [NSManagedObject]] = [:]
     /// Positions by the integer key of identity maps. Where two IDs share a key, the wrong part is loaded, and then the single object.
     private lazy var places = Dictionary(
         identities.keys.enumerated().map { ($1, Int32($0)) }, uniquingKeysWith: { first, _ in first })
@@ -59,13 +59,13 @@ final class FaultBatch {
     func stopFiring(_ part: Int) { fired.remove(part) }
 
     /// Returns the destination objects of a relationship; nil if it was not loaded.
-    func objects(of step: Step) -> [NSManagedObject]? { followed[step] }
-    func setObjects(_ objects: [NSManagedObject]?, of step: Step) { followed[step] = objects }
+    func objects(of step: Step) -> [NSManagedObject]? { destinations[step] }
+    func setObjects(_ objects: [NSManagedObject]?, of step: Step) { destinations[step] = objects }
 
     /// Forgets all requests, because an object was refreshed.
     func reset() {
         fired = []
-        followed = [:]
+        destinations = [:]
     }
 }
 

@@ -67,12 +67,12 @@ extension NSManagedObjectContext {
     ///
     /// A saved object takes precedence over new ones, so that its identity survives repeated imports; the values of the new objects are
     /// copied to it unless the store wins.
-    func settle(_ conflict: NSConstraintConflict, _ type: NSMergePolicyType) {
+    func resolve(_ conflict: NSConstraintConflict, _ type: NSMergePolicyType) {
         func isHere(_ object: NSManagedObject) -> Bool { object.registry === registry && !object.isDeleted }
         let rivals = conflict.conflictingObjects.filter(isHere)
         let stored = conflict.databaseObject.flatMap { isHere($0) ? $0 : nil }
         var discarded: Set<NSManagedObject> = []
-        var settled: [NSManagedObject] = []
+        var resolved: [NSManagedObject] = []
         let saved = rivals.first { !$0.isInserted }
         if type == .rollbackMergePolicyType || type == .mergeByPropertyStoreTrumpMergePolicyType {
             let keeper = stored ?? saved ?? rivals.first
@@ -82,7 +82,7 @@ extension NSManagedObjectContext {
                     discarded.insert(rival)
                 } else {
                     rival.giveUp(conflict.constraint, everything: type == .rollbackMergePolicyType)
-                    settled.append(rival)
+                    resolved.append(rival)
                 }
             }
         } else if let keeper = saved ?? stored ?? rivals.first {
@@ -91,14 +91,14 @@ extension NSManagedObjectContext {
                     keeper.takeOver(rival, everything: type == .overwriteMergePolicyType)
                     discard(rival)
                     discarded.insert(rival)
-                    if settled.isEmpty { settled.append(keeper) }
+                    if resolved.isEmpty { resolved.append(keeper) }
                 } else {
                     delete(rival)
                 }
             }
             if let stored, stored !== keeper { delete(stored) }
         }
-        for object in settled { object.awake(fromSnapshotEvents: .mergePolicy) }
+        for object in resolved { object.awake(fromSnapshotEvents: .mergePolicy) }
         if !discarded.isEmpty { post(Self.didChangeObjectsNotification, ObjectChanges(deleted: discarded)) }
     }
 

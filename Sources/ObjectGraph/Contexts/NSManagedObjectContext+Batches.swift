@@ -47,11 +47,11 @@ extension NSManagedObjectContext {
             return
         }
         guard let batch = faultBatches[object.batchNumber], batch.count > 1, let part = batch.part(of: object) else { return }
-        _ = try follow(relationship.name, fromPart: part, of: batch, eagerly: false)
+        _ = try loadDestinations(of: relationship.name, fromPart: part, of: batch, eagerly: false)
     }
 
     /// Returns the destination objects of a relationship of the objects of a part.
-    private func follow(_ name: String, fromPart part: Int, of batch: FaultBatch, eagerly: Bool) throws -> [NSManagedObject] {
+    private func loadDestinations(of name: String, fromPart part: Int, of batch: FaultBatch, eagerly: Bool) throws -> [NSManagedObject] {
         let step = FaultBatch.Step(relationship: name, part: part)
         if let known = batch.objects(of: step) { return known }
         // Set first, so that the reads below do not request it again.
@@ -71,7 +71,7 @@ extension NSManagedObjectContext {
             if related.isEmpty, found.isEmpty { return [] }
             // IDs with equal keys count as one here; a batch may omit objects.
             var seen: Set<Int64> = []
-            let objects = found.followed(by: objects(with: related.filter { seen.insert($0.key).inserted }))
+            let objects = found.appending(contentsOf: objects(with: related.filter { seen.insert($0.key).inserted }))
             faultBatches.add(objects, partSize: batch.partSize, replacing: eagerly, in: registry)
             batch.setObjects(objects, of: step)
             return objects
@@ -131,7 +131,7 @@ extension NSManagedObjectContext {
     /// Makes fetched objects one batch and applies the faulting options of the request.
     ///
     /// - Throws: The store's error.
-    func settleFaults(_ objects: [NSManagedObject], of query: StoreQuery) throws {
+    func applyFaultingOptions(to objects: [NSManagedObject], of query: StoreQuery) throws {
         if query.shouldRefreshRefetchedObjects { refreshRefetched(objects, isRemote: true) }
         noteArrivalAsBatch(of: objects, query)
         guard source.batchesFaults else { return }
@@ -188,7 +188,7 @@ extension NSManagedObjectContext {
             for name in names {
                 var found: [NSManagedObject] = []
                 for batch in numbers.compactMap({ faultBatches[$0] }) {
-                    for part in 0..<batch.partCount { found += try follow(name, fromPart: part, of: batch, eagerly: true) }
+                    for part in 0..<batch.partCount { found += try loadDestinations(of: name, fromPart: part, of: batch, eagerly: true) }
                 }
                 numbers = Set(found.map(\.batchNumber))
                 for batch in numbers.compactMap({ faultBatches[$0] }) {

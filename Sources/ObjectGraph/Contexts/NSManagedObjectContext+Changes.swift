@@ -62,7 +62,7 @@ extension NSManagedObjectContext {
     ///   - posting: Whether the changes are posted and undoable; false for the changes of a merge.
     ///   - isSaving: Whether delete rules are applied regardless of ``propagatesDeletesAtEndOfEvent``.
     func processEvent(posting: Bool = true, isSaving: Bool = false) -> [NSManagedObject] {
-        reportGone()
+        notifySourceOfRelease()
         if propagatesDeletesAtEndOfEvent || isSaving || self.isSaving { propagateDeletions() }
         guard !eventObjects.isEmpty else { return [] }
         let objects = eventObjects
@@ -91,13 +91,13 @@ extension NSManagedObjectContext {
         let (inserted, updated, deleted) = (kinds[.inserted], kinds[.updated], kinds[.deleted])
         guard posting else {
             dropEvent(objects)
-            return inserted.followed(by: updated).followed(by: deleted)
+            return inserted.appending(contentsOf: updated).appending(contentsOf: deleted)
         }
         // Where all pending changes belong to this event, the sets serve the save too.
         let changes = ObjectChanges(
             inserted: insertedList.set(of: inserted), updated: updatedList.set(of: updated), deleted: deletedList.set(of: deleted))
         finishEvent(changes)
-        return inserted.followed(by: updated).followed(by: deleted)
+        return inserted.appending(contentsOf: updated).appending(contentsOf: deleted)
     }
 
     /// Applies the delete rules of all deleted objects, and of those deleted in turn.

@@ -29,7 +29,7 @@ extension NSManagedObjectContext {
         try resolve(request)
         try checkGroups(request)
         let erased = request.erased()
-        return try settled(StoreQuery(erased, of: request.knownEntity))
+        return try resolvingContextValues(in: StoreQuery(erased, of: request.knownEntity))
     }
 
     /// Counts the objects that match `request`, unsaved changes in this context included. Call it on the context's queue.
@@ -40,20 +40,20 @@ extension NSManagedObjectContext {
         try throwPendingFaultError()
         let entity = try resolveEntity(request.entity, named: request.entityName)
         try checkGroups(request)
-        let query = try settled(StoreQuery(request.erased(), of: entity))
+        let query = try resolvingContextValues(in: StoreQuery(request.erased(), of: entity))
         // Groups and distinct values count as results.
         if query.resultType == .dictionaryResultType { return try fetchDictionaries(query).elements.count }
         return try countObjects(query)
     }
 
     /// Replaces the parts of a query's predicate that only a context knows.
-    func settled(_ query: StoreQuery) throws -> StoreQuery {
+    func resolvingContextValues(in query: StoreQuery) throws -> StoreQuery {
         if query.havingPredicate != nil, query.groupedBy.isEmpty {
             throw CoreDataError.make(
                 NSCoreDataError, "The fetch cannot be executed: it has a havingPredicate and no groups.",
                 next: "Set propertiesToGroupBy, or use predicate.")
         }
-        let predicate = try settled(query.predicate)
+        let predicate = try resolvingContextValues(in: query.predicate)
         return predicate === query.predicate ? query : query.with(predicate: predicate)
     }
 
@@ -143,15 +143,15 @@ extension NSManagedObjectContext {
     func managedObjects(in answer: StoreAnswer, for query: StoreQuery) throws -> [NSManagedObject] {
         switch answer {
         case .objects(let objects):
-            try settleFaults(objects.objects, of: query)
+            try applyFaultingOptions(to: objects.objects, of: query)
             return objects.objects
         case .ids(let ids):
             let objects = objects(with: ids)
-            try settleFaults(objects, of: query)
+            try applyFaultingOptions(to: objects, of: query)
             return objects
         case .rows(let rows):
             let objects = materialize(rows, fulfills: !query.returnsObjectsAsFaults)
-            if query.shouldRefreshRefetchedObjects || source.batchesFaults { try settleFaults(objects, of: query) }
+            if query.shouldRefreshRefetchedObjects || source.batchesFaults { try applyFaultingOptions(to: objects, of: query) }
             return objects
         case .dictionaries, .count: throw unexpectedAnswer(query, wanted: "managed objects")
         }

@@ -107,7 +107,7 @@ extension NSManagedObjectContext {
         }
         shown.forEachUncounted { object in
             guard object.registry === registry else { return }
-            object.rarities?.fetched = [:]
+            object.extras?.fetched = [:]
             do {
                 guard let row = try source.row(for: object.objectID, in: self) else { return }
                 if object.flags.contains(.deleted) {

@@ -46,7 +46,7 @@ extension NSManagedObjectContext {
 
     /// Returns the objects of elements that each have an ID: registered objects, and new faults for the rest.
     func materialize<Element>(_ elements: [Element], _ id: (Element) -> NSManagedObjectID) -> [NSManagedObject] {
-        reportGone()
+        notifySourceOfRelease()
         adoptPermanentIDs()
         let (known, missing) = registry.objects(of: elements, id)
         return completed(known, missing, count: elements.count) { fault(id(elements[$0])) }
@@ -83,7 +83,7 @@ extension NSManagedObjectContext {
             new.removeAll { repeated[ObjectIdentifier($0)] != nil }
         }
         if retainsRegisteredObjects { retain(new) }
-        announce(new.map(\.objectID))
+        notifySourceOfRegistration(new.map(\.objectID))
         return objects
     }
 
@@ -91,7 +91,7 @@ extension NSManagedObjectContext {
     ///
     /// - Parameter fulfills: Whether faults receive the values of their rows.
     func materialize(_ rows: RowList, fulfills: Bool = false) -> [NSManagedObject] {
-        reportGone()
+        notifySourceOfRelease()
         adoptPermanentIDs()
         var objects: [NSManagedObject] = []
         objects.reserveCapacity(rows.count)
@@ -154,13 +154,13 @@ extension NSManagedObjectContext {
         let new = objects[start...].filter { repeated[ObjectIdentifier($0)] == nil }
         for index in start..<objects.count { if let first = repeated[ObjectIdentifier(objects[index])] { objects[index] = first } }
         if retainsRegisteredObjects { retain(new) }
-        announce(new.map(\.objectID))
+        notifySourceOfRegistration(new.map(\.objectID))
     }
 
     private func makeFault(_ id: NSManagedObjectID) -> NSManagedObject {
-        reportGone()
+        notifySourceOfRelease()
         let object = registeredFault(id)
-        announce([id])
+        notifySourceOfRegistration([id])
         return object
     }
 
@@ -217,15 +217,15 @@ extension NSManagedObjectContext {
     }
 
     /// Notifies the source of newly registered objects, if it wants registrations.
-    func announce(_ ids: @autoclosure () -> [NSManagedObjectID]) {
+    func notifySourceOfRegistration(_ ids: @autoclosure () -> [NSManagedObjectID]) {
         guard source.wantsRegistrations else { return }
-        registry.rememberReleases()
+        registry.startCollectingReleases()
         source.didRegister(ids().filter { !$0.isTemporary })
     }
 
     /// Notifies the source of the objects released since the last call.
-    func reportGone() {
-        let gone = registry.takeGone()
+    func notifySourceOfRelease() {
+        let gone = registry.takeReleasedIDs()
         if !gone.isEmpty { source.didUnregister(gone) }
     }
 
@@ -275,7 +275,7 @@ extension NSManagedObjectContext {
         guard !waiting.isEmpty else { return }
         let ids = try source.permanentIDs(for: waiting, in: self)
         for (object, id) in zip(waiting, ids) { give(id, to: object) }
-        announce(ids)
+        notifySourceOfRegistration(ids)
     }
 
     /// The number of saves in all ancestors; only they can have assigned permanent IDs.

@@ -13,7 +13,7 @@ extension NSManagedObjectContext {
 
     /// Enqueues a block and processes pending changes after it; implements the public ``perform(_:)-(()->Void)``.
     func enqueue(_ block: @escaping () -> Void) {
-        let block = Handover(block, on: queue)
+        let block = QueueBound(block, on: queue)
         queue.async { self.runEvent { block.value() } }
     }
 
@@ -36,7 +36,7 @@ extension NSManagedObjectContext {
     public func perform<T, Failure: Error>(
         schedule: ScheduledTaskType = .immediate, _ block: @escaping () throws(Failure) -> T
     ) async throws(Failure) -> T {
-        let block = Handover(block, on: queue)
+        let block = QueueBound(block, on: queue)
         let result: Transfer<Result<T, Failure>> = await withCheckedContinuation { continuation in
             let run = { @Sendable in
                 let result = self.runEvent { Result { () throws(Failure) -> T in try block.value() } }

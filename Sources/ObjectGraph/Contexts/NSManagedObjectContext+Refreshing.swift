@@ -29,7 +29,7 @@ extension NSManagedObjectContext {
         if object.flags.contains(.inserted) { return flag ? .none : dropValues(of: object) }
         if !isFresh { source.forgetRow(of: object.objectID) }
         faultBatches[object.batchNumber]?.reset()
-        object.rarities?.fetched = [:]
+        object.extras?.fetched = [:]
         guard flag, object.hasChanges else {
             if object.isFault, !object.hasChanges {
                 object.relationships = []
@@ -60,11 +60,11 @@ extension NSManagedObjectContext {
     private func dropValues(of object: NSManagedObject) -> Refreshment {
         if object.isFault || object.flags.contains(.deleted) { return .none }
         object.undoInverses()
-        let remains = object.rarities?.remains
+        let remains = object.extras?.remains
         object.turnIntoFault()
         if remains != nil {
-            object.rarities = Rarities()
-            object.rarities?.remains = remains
+            object.extras = ObjectExtras()
+            object.extras?.remains = remains
         }
         return .discarded
     }
@@ -156,7 +156,7 @@ extension NSManagedObjectContext {
         }
         faultBatches.removeAll()
         retained = [:]
-        reportGone()
+        notifySourceOfRelease()
         if !ids.isEmpty { post(Self.didChangeObjectsNotification, ObjectChanges(invalidatedAll: ids)) }
     }
 }

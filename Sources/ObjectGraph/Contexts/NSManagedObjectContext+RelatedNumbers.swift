@@ -1,7 +1,7 @@
 extension NSManagedObjectContext {
     /// Returns the objects of the row numbers: registered objects, and new faults for the rest.
     func materialize(_ found: RelatedNumbers) -> [NSManagedObject] {
-        reportGone()
+        notifySourceOfRelease()
         adoptPermanentIDs()
         var objects: [NSManagedObject] = []
         objects.reserveCapacity(found.numbers.count)

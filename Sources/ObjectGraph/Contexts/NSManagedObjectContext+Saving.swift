@@ -9,7 +9,7 @@ extension NSManagedObjectContext {
         isSaving = true
         defer { isSaving = false }
         try prepareSave()
-        let (changes, rows, error) = try writeSettlingConflicts()
+        let (changes, rows, error) = try writeResolvingConflicts()
         generation.advance()
         finishSave(changes, isWhole: error == nil)
         adopt(rows)
@@ -26,7 +26,7 @@ extension NSManagedObjectContext {
     /// Posts the will-save notification, calls `willSave()` and validates the objects.
     func prepareSave() throws {
         post(Self.willSaveObjectsNotification)
-        try announceSave()
+        try callWillSave()
         try validate()
     }
 
@@ -41,8 +41,8 @@ extension NSManagedObjectContext {
     // MARK: Before
 
     /// Calls `willSave` for all objects of the save, then for the objects changed or inserted by these calls, until there are none.
-    private func announceSave() throws {
-        var objects = insertedList.elements.followed(by: updatedList.elements).followed(by: deletedList.elements)
+    private func callWillSave() throws {
+        var objects = insertedList.elements.appending(contentsOf: updatedList.elements).appending(contentsOf: deletedList.elements)
         for _ in 0..<1000 {
             objects.forEachUncounted { $0.willSave() }
             objects = processEvent()
@@ -93,12 +93,12 @@ extension NSManagedObjectContext {
     // MARK: The save itself
 
     /// - Returns: The saved changes, the rows that stores changed, and the error of a partial save.
-    private func writeSettlingConflicts() throws -> (ChangeSet, [Row], NSError?) {
+    private func writeResolvingConflicts() throws -> (ChangeSet, [Row], NSError?) {
         for _ in 0..<10 {
             do {
                 return try write()
             } catch let error as NSError {
-                try settleConflicts(error)
+                try resolveConflicts(error)
             }
         }
         throw tooManyConflicts
@@ -107,7 +107,7 @@ extension NSManagedObjectContext {
     /// Lets the merge policy resolve the conflicts of a failed save.
     ///
     /// - Throws: The error itself, if it is not a conflict or the policy leaves conflicts unresolved.
-    func settleConflicts(_ error: NSError) throws {
+    func resolveConflicts(_ error: NSError) throws {
         guard error.domain == NSCocoaErrorDomain,
             [NSManagedObjectMergeError, NSManagedObjectConstraintMergeError].contains(error.code)
         else { throw error }
@@ -149,18 +149,18 @@ extension NSManagedObjectContext {
         let changes = changesToSave()
         guard !changes.isEmpty else { return (changes, [], nil) }
         // A refresh may have dropped values that an undo needs, and no store can return them after the save.
-        changes.deleted.forEachUncounted { if $0.rarities?.remains != nil { $0.loadEverything() } }
+        changes.deleted.forEachUncounted { if $0.extras?.remains != nil { $0.loadEverything() } }
         let new = changes.inserted.keeping { !$0.hasPermanentID }
         let ids = try source.permanentIDs(for: new, in: self)
         // An optional reference has the layout of the reference: the array needs no conversion.
         let temporary = registry.exchangeIDs(of: new, for: uncheckedArray(ids, of: NSManagedObjectID?.self))
         do {
             let rows = try source.save(changes, in: self)
-            settle(ids, after: temporary)
+            promoteTemporaryIDs(temporary, to: ids)
             return (changes, rows, nil)
         } catch let partial as PartialSave {
             // New objects that were not saved keep their IDs too: saved objects may refer to them.
-            settle(ids, after: temporary)
+            promoteTemporaryIDs(temporary, to: ids)
             changes.keepRows()
             return (changes.filter { partial.accepted.contains($0.objectID) }, partial.rows, partial.error)
         } catch {
@@ -171,12 +171,12 @@ extension NSManagedObjectContext {
     }
 
     /// Makes the permanent IDs of new objects final.
-    func settle(_ ids: [NSManagedObjectID], after temporary: [NSManagedObjectID?]) {
+    func promoteTemporaryIDs(_ temporary: [NSManagedObjectID?], to ids: [NSManagedObjectID]) {
         for index in temporary.indices {
             guard let old = temporary[index], !ids[index].isTemporary else { continue }
             old.promote(to: ids[index])
         }
-        announce(ids)
+        notifySourceOfRegistration(ids)
     }
 
     // MARK: After
@@ -191,11 +191,11 @@ extension NSManagedObjectContext {
             : ObjectChanges(inserted: changes.inserted.objectSet, updated: changes.updated.objectSet, deleted: changes.deleted.objectSet)
         let (saved, deleted) = isWhole ? takeEverything(changes) : takePart(changes)
         saved.forEachWithRow { $0.didBecomeSaved() }
-        announceSaved(changes, saved: saved, deleted: deleted, sets)
+        completeSave(changes, saved: saved, deleted: deleted, sets)
     }
 
     /// Calls `didSave()`, posts the did-save notifications, notifies other contexts and removes deleted objects from the context.
-    func announceSaved(_ changes: ChangeSet, saved: [NSManagedObject], deleted: [NSManagedObject], _ sets: ObjectChanges) {
+    func completeSave(_ changes: ChangeSet, saved: [NSManagedObject], deleted: [NSManagedObject], _ sets: ObjectChanges) {
         asynchronousWork?.noteSave(changes)
         saveCount.add(1, ordering: .releasing)
         if parent != nil {
@@ -213,7 +213,7 @@ extension NSManagedObjectContext {
         if !sets.isEmpty {
             post(Self.didSaveObjectsNotification, sets)
             postSavedIDs(changes)
-            announceSave(changes)
+            notifyMergingContexts(of: changes)
         }
         registry.unregister(deleted)
         deleted.forEachUncounted { object in
@@ -222,7 +222,7 @@ extension NSManagedObjectContext {
             object.registry = nil
             if !object.relationships.isEmpty { object.relationships = [] }
         }
-        reportGone()
+        notifySourceOfRelease()
     }
 }
 
@@ -236,7 +236,7 @@ extension NSManagedObjectContext {
         eventObjects = []
         eventLog = EventLog()
         assignedStores = [:]
-        let saved = insertedList.removeAll().followed(by: updatedList.removeAll()).followed(by: changes.locked)
+        let saved = insertedList.removeAll().appending(contentsOf: updatedList.removeAll()).appending(contentsOf: changes.locked)
         return (saved, deletedList.removeAll())
     }
 
@@ -332,7 +332,7 @@ extension NSManagedObject {
         if eventRow != nil { eventRow = nil }
         flags.subtract([.inserted, .updated, .noted, .insertedInEvent, .ownsRow])
         changed.removeAll()
-        if rarities != nil { refusedValues = nil }
+        if extras != nil { refusedValues = nil }
         snapshot = row
         if relationships.isEmpty { return }
         for (index, state) in relationships.enumerated() {

@@ -132,7 +132,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// The steps that revert the current event.
     final var eventLog = EventLog()
     /// The changes being posted, during the notification.
-    final var announced: (log: EventLog, changes: ObjectChanges)?
+    final var postedEvent: (log: EventLog, changes: ObjectChanges)?
     @exclusivity(unchecked) final var undoer: UndoManager?
     final var isEventEnqueued = false
     final var isInEvent = false
@@ -175,12 +175,12 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         // Objects that refer to each other would keep each other alive.
         for object in registry.all + insertedList.elements {
             object.relationships = []
-            object.rarities = nil
+            object.extras = nil
         }
         stopListening()
         registry.contextWillDeallocate()
         guard source.wantsRegistrations else { return }
-        source.didUnregister(registry.takeGone() + registry.all.compactMap(\.identifier).filter { !$0.isTemporary })
+        source.didUnregister(registry.takeReleasedIDs() + registry.all.compactMap(\.identifier).filter { !$0.isTemporary })
     }
 
     /// The coordinator's stores or the parent context, as the source of objects and the destination of saves.

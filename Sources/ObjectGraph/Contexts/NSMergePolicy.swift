@@ -59,7 +59,9 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
     /// - Throws: Code 133021 with the conflicts that the policy leaves unresolved.
     open func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
         if mergeType == .errorMergePolicyType { throw NSConstraintConflict.error(list) }
-        for conflict in list { conflict.conflictingObjects.first { $0.registry != nil }?.managedObjectContext?.settle(conflict, mergeType) }
+        for conflict in list {
+            conflict.conflictingObjects.first { $0.registry != nil }?.managedObjectContext?.resolve(conflict, mergeType)
+        }
     }
 
     /// Resolves conflicts by rebasing each object onto the store's version, so that the save can be repeated.
@@ -70,7 +72,7 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
         var links: [RemovedLink] = []
         var returning: [NSManagedObject] = []
         for conflict in list {
-            links += settle(conflict, &returning)
+            links += resolve(conflict, &returning)
             let object = conflict.sourceObject
             if object.registry != nil, !object.isDeleted, conflict.newVersionNumber > 0 { object.awake(fromSnapshotEvents: .mergePolicy) }
         }
@@ -82,7 +84,7 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
     /// Resolves one conflict and returns the links that are restored because an object's changes were discarded.
     ///
     /// - Parameter returning: Collects the object if others deleted it and the policy keeps it.
-    private func settle(_ conflict: NSMergeConflict, _ returning: inout [NSManagedObject]) -> [RemovedLink] {
+    private func resolve(_ conflict: NSMergeConflict, _ returning: inout [NSManagedObject]) -> [RemovedLink] {
         let object = conflict.sourceObject
         guard let context = object.managedObjectContext else { return [] }
         let storeWins = mergeType == .rollbackMergePolicyType || mergeType == .mergeByPropertyStoreTrumpMergePolicyType

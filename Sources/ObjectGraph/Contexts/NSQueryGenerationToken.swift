@@ -52,7 +52,7 @@ final class QueryGeneration: Sendable {
     var current: NSQueryGenerationToken? { !isPinned ? nil : token.withLock { isPinned ? $0 ?? .current : nil } }
 
     /// Returns the state, and determines it by `find` if needed.
-    func settled(_ find: () throws -> NSQueryGenerationToken) rethrows -> NSQueryGenerationToken? {
+    func resolved(_ find: () throws -> NSQueryGenerationToken) rethrows -> NSQueryGenerationToken? {
         guard let known = current else { return nil }
         if known !== NSQueryGenerationToken.current { return known }
         // Outside the lock: stores have their own locks, under which they may request the state.
@@ -112,11 +112,11 @@ extension NSPersistentStoreCoordinator {
     func reader(_ store: NSPersistentStore, for context: NSManagedObjectContext) throws -> NSPersistentStore {
         let generation = context.requestingContext.generation
         if !generation.isPinned { return store }
-        let token = try generation.settled {
+        let token = try generation.resolved {
             NSQueryGenerationToken(
                 try persistentStores.compactMap { store in
                     try (store.interface as? any GenerationStore)?.makeView().map { view in
-                        try view.settleInterface()
+                        try view.connectInterface()
                         return (store.token, view)
                     }
                 })

@@ -235,8 +235,8 @@ final class ObjectRegistry: @unchecked Sendable {
         return former
     }
 
-    /// Starts collecting released objects for ``takeGone()``.
-    func rememberReleases() {
+    /// Starts collecting released objects for ``takeReleasedIDs()``.
+    func startCollectingReleases() {
         lock.lock()
         remembersReleases = true
         lock.unlock()
@@ -246,7 +246,7 @@ final class ObjectRegistry: @unchecked Sendable {
     func objectWillDeallocate(_ object: NSManagedObject) { unregister(object) }
 
     /// Returns the IDs of the objects released since the last call.
-    func takeGone() -> [NSManagedObjectID] {
+    func takeReleasedIDs() -> [NSManagedObjectID] {
         lock.lock()
         defer { lock.unlock() }
         let ids = gone

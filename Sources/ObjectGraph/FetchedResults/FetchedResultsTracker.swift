@@ -41,7 +41,7 @@ final class FetchedResultsTracker: @unchecked Sendable {
         let fetched = try find(request)
         let entity = request.knownEntity
         let schema = entity.frozen!.schema
-        let predicate = try context.settled(request.predicate)?.compiled(for: schema)
+        let predicate = try context.resolvingContextValues(in: request.predicate)?.compiled(for: schema)
         let sort = try CompiledSortKeys(request.sortDescriptors ?? [], for: schema)
         let contents = try FetchedContents(fetched, sort: sort, sectionKeyPath: sectionKeyPath, naming: naming)
         naming?.keep(contents)
@@ -115,12 +115,12 @@ final class FetchedResultsTracker: @unchecked Sendable {
         if mustFetchAgain {
             fetchAgain(touched: Set(changed.map(ObjectIdentifier.init)))
         } else {
-            apply(changed: changed + unsettled, gone: gone)
+            apply(changed: changed + objectsWithUnknownKeys, gone: gone)
         }
     }
 
     /// The objects that changed since the context's last notification and whose old sort keys are unknown; they are reinserted at once.
-    private var unsettled: [NSManagedObject] {
+    private var objectsWithUnknownKeys: [NSManagedObject] {
         context.eventObjects.filter { contents?.node(of: $0).map { $0.keys == nil } ?? false }
     }
 

@@ -22,7 +22,7 @@ public struct LiveResults<Object: NSManagedObject>: AsyncSequence, Sendable {
     public typealias Element = LiveResultIDs<Object>
 
     fileprivate let context: NSManagedObjectContext
-    fileprivate let request: Handover<NSFetchRequest<Object>>
+    fileprivate let request: QueueBound<NSFetchRequest<Object>>
 
     /// Creates an iterator; it fetches when its first element is requested.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(context: context, request: request) }
@@ -30,11 +30,11 @@ public struct LiveResults<Object: NSManagedObject>: AsyncSequence, Sendable {
     /// Fetches, and waits for changes.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let context: NSManagedObjectContext
-        fileprivate let request: Handover<NSFetchRequest<Object>>
+        fileprivate let request: QueueBound<NSFetchRequest<Object>>
         private var follower: LiveResultsFollower<Object>?
         private var signals: AsyncStream<Void>.AsyncIterator?
 
-        fileprivate init(context: NSManagedObjectContext, request: Handover<NSFetchRequest<Object>>) {
+        fileprivate init(context: NSManagedObjectContext, request: QueueBound<NSFetchRequest<Object>>) {
             self.context = context
             self.request = request
         }
@@ -62,12 +62,12 @@ public struct LiveResults<Object: NSManagedObject>: AsyncSequence, Sendable {
 // `tracker` is used on the context's queue only.
 private final class LiveResultsFollower<Object: NSManagedObject>: @unchecked Sendable {
     private let context: NSManagedObjectContext
-    private let request: Handover<NSFetchRequest<Object>>
+    private let request: QueueBound<NSFetchRequest<Object>>
     private let tracker: FetchedResultsTracker
     private let continuation: AsyncStream<Void>.Continuation
 
     init(
-        _ context: NSManagedObjectContext, _ request: Handover<NSFetchRequest<Object>>, _ continuation: AsyncStream<Void>.Continuation
+        _ context: NSManagedObjectContext, _ request: QueueBound<NSFetchRequest<Object>>, _ continuation: AsyncStream<Void>.Continuation
     ) {
         self.context = context
         self.request = request
@@ -128,6 +128,6 @@ extension NSManagedObjectContext {
     ///
     /// - Parameter request: The fetch request, which is copied. Without sort descriptors, the order is undefined.
     public nonisolated func liveResults<Object: NSManagedObject>(for request: NSFetchRequest<Object>) -> LiveResults<Object> {
-        LiveResults(context: self, request: Handover(request.copy() as! NSFetchRequest<Object>, on: self))
+        LiveResults(context: self, request: QueueBound(request.copy() as! NSFetchRequest<Object>, on: self))
     }
 }

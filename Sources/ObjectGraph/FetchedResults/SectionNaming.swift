@@ -36,7 +36,7 @@ struct SectionNaming {
     ///
     /// - Parameter name: Returns the name of an object's section; called for the first and last object of each section as a check.
     func cachedNames(of objects: [NSManagedObject], _ name: (NSManagedObject) throws -> String) rethrows -> CachedNames? {
-        guard keyPath != nil, let cached, let stateBefore, isSettled,
+        guard keyPath != nil, let cached, let stateBefore, isUnchanged,
             cached.state == stateBefore.current || (cached.lastingState != nil && cached.lastingState == stateBefore.lasting),
             cached.sections.reduce(0, { $0 + $1.count }) == objects.count
         else { return nil }
@@ -53,7 +53,7 @@ struct SectionNaming {
     func keep(_ contents: FetchedContents) {
         guard let cache else { return }
         var kept = CachedSections(fingerprint: cache.fingerprint, stores: cache.stores, state: nil, lastingState: nil, sections: [])
-        if keyPath != nil, let stateBefore, isSettled, isAsStored(contents) {
+        if keyPath != nil, let stateBefore, isUnchanged, isAsStored(contents) {
             kept.state = stateBefore.current
             kept.lastingState = stateBefore.lasting
             kept.sections = contents.sections.nodes.map { CachedSections.Section(name: $0.name, count: $0.count) }
@@ -63,7 +63,7 @@ struct SectionNaming {
     }
 
     /// Whether no changes were made since the fetch began.
-    private var isSettled: Bool { !context.hasChanges && context.persistentStoreCoordinator?.contentsState == stateBefore }
+    private var isUnchanged: Bool { !context.hasChanges && context.persistentStoreCoordinator?.contentsState == stateBefore }
 
     /// Returns whether the objects, and those that their section names read, have their stored values: a context may have older ones.
     private func isAsStored(_ contents: FetchedContents) -> Bool {

@@ -84,7 +84,7 @@ extension NSPersistentStoreCoordinator {
         try store.loadMetadata()
         if store.metadata == nil, let storeURL { store.metadata = Self.basicMetadata(ofType: storeType, at: storeURL) }
         try check(store, type: storeType)
-        try store.settleInterface()
+        try store.connectInterface()
         try refuseTwin(of: store, among: persistentStores)
         try store.open()
         try append(store)

@@ -149,13 +149,13 @@ final class ContextQueue: @unchecked Sendable {
         lock.unlock()
         Standstill.lock.lock()
         lock.lock()
-        handOver()
+        passOn()
         lock.unlock()
         Standstill.lock.unlock()
     }
 
     /// Passes the queue to the next entry. Call it under both locks.
-    private func handOver() {
+    private func passOn() {
         switch waiting.first {
         case nil: holder = nil
         case .request(let request):
@@ -252,7 +252,7 @@ final class ContextQueue: @unchecked Sendable {
             waiting.append(.request(request))
             pressing += 1
             if thread.isWorker { waitingWorkers += 1 }
-            if !isReady, holder == nil { handOver() }
+            if !isReady, holder == nil { passOn() }
             drains = isReady && thread.isWorker
             if !drains, !request.isGranted { callWorker() }
             lock.unlock()

@@ -142,7 +142,7 @@ extension NSAsynchronousFetchRequest: StartableRequest {
         // Values that stores cannot know are resolved first, so that their errors are thrown here.
         let query = try context.checkedQuery(for: fetchRequest)
         _ = try PendingChanges(in: context, for: query)
-        let handover = Handover((self, result), on: context)
+        let carried = QueueBound((self, result), on: context)
         // Off the shared threads of tasks: a caller that waits for the result may block one of them.
         let task = Task(executorPreference: Waiting.executor) {
             let found: Result<Transfer<[ResultType]>, any Error>
@@ -153,7 +153,7 @@ extension NSAsynchronousFetchRequest: StartableRequest {
             }
             let answer = Transfer(found)
             await context.perform {
-                let result = handover.value.1
+                let result = carried.value.1
                 let isCancelled = result.progress?.isCancelled ?? false
                 result.finish(isCancelled ? .failure(CancellationError()) : answer.value.map(\.value))
             }

@@ -3,7 +3,7 @@ internal import Foundation
 extension NSPersistentStoreCoordinator {
     /// Runs `block` on the coordinator's queue and returns at once.
     public func perform(_ block: @escaping () -> Void) {
-        let block = Handover(block, on: workQueue)
+        let block = QueueBound(block, on: workQueue)
         workQueue.async { block.value() }
     }
 
@@ -16,7 +16,7 @@ extension NSPersistentStoreCoordinator {
     ///
     /// - Returns: The result of `block`.
     public func perform<T, Failure: Error>(_ block: @escaping () throws(Failure) -> T) async throws(Failure) -> T {
-        let block = Handover(block, on: workQueue)
+        let block = QueueBound(block, on: workQueue)
         let result: Transfer<Result<T, Failure>> = await withCheckedContinuation { continuation in
             workQueue.async {
                 continuation.resume(returning: Transfer(Result { () throws(Failure) -> T in try block.value() }))

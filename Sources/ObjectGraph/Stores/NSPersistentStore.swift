@@ -140,7 +140,7 @@ open class NSPersistentStore: NSObject {
     /// Determines the store's interface before the store is shared.
     ///
     /// - Throws: Code 134070 for a class that conforms to no interface.
-    final func settleInterface() throws {
+    final func connectInterface() throws {
         guard let interface = makeInterface() else {
             throw CoreDataError.contract(
                 self, "init(persistentStoreCoordinator:configurationName:at:options:)",

@@ -3,7 +3,7 @@ internal import Foundation
 
 extension Array {
     /// Returns the elements of this array followed by others; creates a new array only if both have elements.
-    package func followed(by others: [Element]) -> [Element] { others.isEmpty ? self : isEmpty ? others : self + others }
+    package func appending(contentsOf others: [Element]) -> [Element] { others.isEmpty ? self : isEmpty ? others : self + others }
 }
 
 extension Array where Element: AnyObject {

@@ -165,7 +165,7 @@ open class UndoManager: NSObject {
 
     private func closeGroupLater() {
         guard Thread.isMainThread else { return }
-        let manager = Handover(WeakManager(self), on: ContextQueue.main)
+        let manager = QueueBound(WeakManager(self), on: ContextQueue.main)
         DispatchQueue.main.async { manager.value.manager?.closeEventGroup() }
     }
 

@@ -22,11 +22,11 @@ package enum SQLKind {
     case opaque
 
     /// The groups of kinds that SQL can compare directly.
-    enum Family {
+    enum ComparisonClass {
         case null, number, text, date, data, uuid, url, object, entity, opaque
     }
 
-    var family: Family {
+    var comparisonClass: ComparisonClass {
         switch self {
         case .null: .null
         case .number: .number
@@ -118,7 +118,7 @@ struct SQLTerm {
 
     /// The number form, for a number.
     var number: SQLNumberForm? { if case .number(let form) = kind { form } else { nil } }
-    var isNull: Bool { kind.family == .null }
+    var isNull: Bool { kind.comparisonClass == .null }
 
     /// The value in the form of functions: decimal numbers as such.
     var forFunctions: SQLFragment {

@@ -78,9 +78,9 @@ extension SQLTranslator {
         if case .object = operand { throw invalid(.unsupported, "A collection operator needs a collection") }
         var values = try many(operand)
         if rest.contains(where: { $0.hasPrefix("@") }) {
-            values.element = .term(try term(follow(rest, from: values.element.operand)))
+            values.element = .term(try term(translate(path: rest, from: values.element.operand)))
         } else {
-            values = try many(follow(rest, from: .many(values)))
+            values = try many(translate(path: rest, from: .many(values)))
         }
         if let aggregate = SQLAggregate(operator: name) { return .term(try self.aggregate(aggregate, of: values)) }
         values.leavesOutNil = true

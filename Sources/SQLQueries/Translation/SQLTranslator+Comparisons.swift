@@ -14,7 +14,9 @@ extension SQLTranslator {
             if left.isNull && right.isNull { return "1" }
             return "\(left.isNull ? right.sql : left.sql) IS NULL"
         }
-        guard left.kind.family == right.kind.family, !left.isNotANumber, !right.isNotANumber else { return never(left, right) }
+        guard left.kind.comparisonClass == right.kind.comparisonClass, !left.isNotANumber, !right.isNotANumber else {
+            return never(left, right)
+        }
         switch (left.kind, right.kind) {
         case (.number, _):
             if let test = emptiness(left, .equal, right) { return test }
@@ -56,8 +58,10 @@ extension SQLTranslator {
         _ left: SQLTerm, _ operation: SQLFragment, _ code: Int64, _ right: SQLTerm, _ options: PredicateComparison.Options
     ) throws -> SQLFragment {
         if left.isNull || right.isNull { return "NULL" }
-        guard left.kind.family == right.kind.family, !left.isNotANumber, !right.isNotANumber else { return never(left, right) }
-        switch left.kind.family {
+        guard left.kind.comparisonClass == right.kind.comparisonClass, !left.isNotANumber, !right.isNotANumber else {
+            return never(left, right)
+        }
+        switch left.kind.comparisonClass {
         case .number:
             return emptiness(left, SQLFunctionNames.comparisons[Int(code)], right) ?? numberOrder(left, operation, code, right)
         case .text:
@@ -152,7 +156,7 @@ extension SQLTranslator {
     func text(
         _ text: SQLTerm, _ operation: TextOperator, _ part: SQLTerm, _ options: PredicateComparison.Options
     ) throws -> SQLFragment {
-        if let other = [text, part].first(where: { $0.kind.family != .text && !$0.isNull }) {
+        if let other = [text, part].first(where: { $0.kind.comparisonClass != .text && !$0.isNull }) {
             throw invalid(.unsupported, "\(operation.keyword) compares text, found \(other.kind.name)")
         }
         if text.isNull || part.isNull { return "NULL" }

@@ -13,8 +13,8 @@ extension SQLTranslator {
         case .variable(let name):
             if let operand = variables[name] { return operand }
             throw invalid(.unboundVariable, "The variable $\(name) has no value")
-        case .keyPath(let keys): return try follow(keys[...], from: root)
-        case .navigation(let base, let keys): return try follow(keys[...], from: operand(base))
+        case .keyPath(let keys): return try translate(path: keys[...], from: root)
+        case .navigation(let base, let keys): return try translate(path: keys[...], from: operand(base))
         case .aggregate(let elements): return .list(try elements.map { try operand($0) })
         case .arithmetic(let operation, let left, let right):
             return .term(try calculation(operation, term(operand(left)), term(operand(right))))
@@ -139,7 +139,7 @@ extension SQLTranslator {
     func unified(_ terms: [SQLTerm]) throws -> ([SQLFragment], SQLKind) {
         let known = terms.filter { !$0.isNull }
         guard let first = known.first else { return (terms.map { _ in "NULL" }, .null) }
-        guard known.allSatisfy({ $0.kind.family == first.kind.family }) else {
+        guard known.allSatisfy({ $0.kind.comparisonClass == first.kind.comparisonClass }) else {
             throw unsupported("Values of several kinds (\(known.map(\.kind.name).joined(separator: ", "))) stand for one.")
         }
         switch first.kind {

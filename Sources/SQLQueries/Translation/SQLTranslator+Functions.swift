@@ -104,7 +104,8 @@ extension SQLTranslator {
     func aggregate(_ aggregate: SQLAggregate, of many: SQLMany) throws -> SQLTerm {
         let (call, kind) = try self.aggregate(aggregate, of: many.value)
         return SQLTerm(
-            sql: "(SELECT \(call)\(many.from()))", kind: kind, mayBeStoredAsInteger: many.value.mayBeStoredAsInteger && kind.family == .date
+            sql: "(SELECT \(call)\(many.from()))", kind: kind,
+            mayBeStoredAsInteger: many.value.mayBeStoredAsInteger && kind.comparisonClass == .date
         )
     }
 

@@ -5,9 +5,9 @@ extension SQLTranslator {
     /// Translates IN and CONTAINS: whether a value is an element of a collection, or a substring.
     func membership(of element: SQLOperand, in collection: SQLOperand, _ options: PredicateComparison.Options) throws -> SQLFragment {
         switch collection {
-        case .term(let text) where text.kind.family == .text:
+        case .term(let text) where text.kind.comparisonClass == .text:
             let part = try term(element)
-            if part.kind.family != .text, !part.isNull { return never(text, part) }
+            if part.kind.comparisonClass != .text, !part.isNull { return never(text, part) }
             return try self.text(text, .contains, part, options)
         case .term(let value) where value.isNull: return "NULL"
         case .term(let value): throw invalid(.unsupported, "\(value.kind.name) is neither a collection nor a string")
@@ -66,7 +66,7 @@ extension SQLTranslator {
     private func membership(of value: SQLTerm, in many: SQLMany, _ options: PredicateComparison.Options) throws -> SQLFragment {
         var many = many
         let element = many.value
-        if element.kind.family == .opaque || value.kind.family == .opaque {
+        if element.kind.comparisonClass == .opaque || value.kind.comparisonClass == .opaque {
             throw unsupported("What a transformer made of a value cannot be compared.")
         }
         let from = many.from()
@@ -80,7 +80,7 @@ extension SQLTranslator {
             nils.conditions.append(isNil)
             unknown = "(EXISTS (SELECT 1\(nils.from())) AND NULL)"
         }
-        if value.isNull || value.kind.family != element.kind.family { return unknown }
+        if value.isNull || value.kind.comparisonClass != element.kind.comparisonClass { return unknown }
         switch (value.kind, element.kind) {
         case (.object(let first), .object(let second)) where first.rootEntity !== second.rootEntity: return unknown
         case (.anyObject, .object(let entity)):

@@ -4,7 +4,7 @@ internal import Predicates
 
 extension SQLTranslator {
     /// Translates a key path.
-    func follow(_ keys: ArraySlice<String>, from base: SQLOperand) throws -> SQLOperand {
+    func translate(path keys: ArraySlice<String>, from base: SQLOperand) throws -> SQLOperand {
         var current = base
         var rest = keys
         while let key = rest.popFirst() {
@@ -77,7 +77,7 @@ extension SQLTranslator {
             case .uri: .url
             case .externalData, .transformable, .composite: .opaque
             }
-        return SQLTerm(sql: column, kind: kind, isColumn: true, mayBeStoredAsInteger: kind.family == .date)
+        return SQLTerm(sql: column, kind: kind, isColumn: true, mayBeStoredAsInteger: kind.comparisonClass == .date)
     }
 
     private func destination(of property: NSPropertyDescription, _ key: SQLFragment, in scope: SQLScope) throws -> SQLObject {

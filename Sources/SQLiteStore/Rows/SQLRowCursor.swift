@@ -38,7 +38,7 @@ final class SQLRowCursor {
         depth -= 1
         if depth > 0 { return }
         var change = SQLCacheChange()
-        settle(&change)
+        flushCount(&change)
         entries = nil
         cache.grace.end(look)
         cache.finish(change)
@@ -128,7 +128,7 @@ final class SQLRowCursor {
     /// Begins with the rows of another block.
     @inline(never) private func start(_ block: Unmanaged<RowBlock>) {
         var change = SQLCacheChange()
-        settle(&change)
+        flushCount(&change)
         cache.finish(change)
         self.block = block.toOpaque()
         hold(block, rows: 1)
@@ -141,7 +141,7 @@ final class SQLRowCursor {
     }
 
     /// Counts the inserted rows. Those that others have removed meanwhile are counted already.
-    private func settle(_ change: inout SQLCacheChange) {
+    private func flushCount(_ change: inout SQLCacheChange) {
         guard let block else { return }
         if surplus > 0 { change.giveUp(Unmanaged<RowBlock>.fromOpaque(block), rows: surplus) }
         (self.block, surplus) = (nil, 0)

@@ -209,7 +209,7 @@ extension SQLiteStore {
         if !isUnique { return try insert(rows) }
         return try rows.compactMap { new in
             guard let holder = try holder(of: new.row, description) else { return try insert([new]).first }
-            return try settle(new, over: holder, description, policy) ? holder : nil
+            return try resolve(new, conflictingWith: holder, description, policy) ? holder : nil
         }
     }
 
@@ -226,8 +226,8 @@ extension SQLiteStore {
     }
 
     /// Resolves the conflict of an inserted row with another one by the policy. Returns false where the inserted row is dropped.
-    private func settle(
-        _ new: BatchRow, over holder: NSManagedObjectID, _ entity: NSEntityDescription, _ policy: StoreCaller.MergePolicyKind
+    private func resolve(
+        _ new: BatchRow, conflictingWith holder: NSManagedObjectID, _ entity: NSEntityDescription, _ policy: StoreCaller.MergePolicyKind
     ) throws -> Bool {
         let isWhole: Bool
         switch policy {

@@ -26,9 +26,9 @@ extension SQLiteStore {
         ids.reserveCapacity(new.count)
         for (entity, count) in runs {
             let first = next[entity.rootNumber].known("keys were allocated for each run")
-            let family = NSManagedObjectID.family(of: entity.entity)
+            let keyBase = NSManagedObjectID.keyBase(of: entity.entity)
             for key in first..<first + Int64(count) {
-                ids.append(NSManagedObjectID(entity: entity.entity, token: token, number: key, family: family))
+                ids.append(NSManagedObjectID(entity: entity.entity, token: token, number: key, keyBase: keyBase))
             }
             next[entity.rootNumber] = first + Int64(count)
         }

@@ -60,7 +60,7 @@ extension SQLiteStore {
         let isAll = unknown.count == numbers.count
         if !unknown.isEmpty {
             let parts = try reading { reader in
-                try reader.readRelated(relationship, owner, unknown, family: origin.family) { number, list in
+                try reader.readRelated(relationship, owner, unknown, keyBase: origin.keyBase) { number, list in
                     if !isAll { lists[number] = list }
                 }
             }
@@ -87,7 +87,7 @@ extension SQLiteStore {
         guard relationship.isToMany, let first = ids.first, let place = place(of: first) else { return false }
         let numbers = ids.compactMap { id -> Int64? in if case .integer(let number) = id.reference { number } else { nil } }
         try reading { reader in
-            _ = try reader.readRelated(relationship, place.entity, numbers, family: NSManagedObjectID.family(of: first.owningEntity))
+            _ = try reader.readRelated(relationship, place.entity, numbers, keyBase: NSManagedObjectID.keyBase(of: first.owningEntity))
         }
         return true
     }

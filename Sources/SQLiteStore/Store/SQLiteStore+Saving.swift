@@ -7,7 +7,7 @@ internal import SQLQueries
 extension SQLiteStore {
     func write(_ changes: StoreChangeSet, for caller: StoreCaller) throws {
         let inserted = try SQLRows(changes.inserted, of: self)
-        let changed = try SQLRows(changes.updated.followed(by: changes.locked), of: self)
+        let changed = try SQLRows(changes.updated.appending(contentsOf: changes.locked), of: self)
         try writeLock.withLock {
             func write(isCareful: Bool) throws -> [NSManagedObjectID] {
                 try requireWriter().use { reader in

@@ -82,7 +82,7 @@ package final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @un
         // The readers first: the last connection to a file removes its log, which a read-only one cannot.
         pool?.close()
         writeLock.withLock {
-            writer?.endStorm()
+            writer?.endFaultSeries()
             writer = nil
             opening = nil
             writers = [:]
@@ -160,20 +160,20 @@ package final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @un
     }
 
     /// Ends the read transaction of a reader when the series of faults has ended.
-    func endStormLater(of reader: SQLReader) { Self.endStormLater(token, reader.place) }
+    func endFaultSeriesLater(of reader: SQLReader) { Self.endFaultSeriesLater(token, reader.place) }
 
     // The other thread receives the token only, which does not retain the store.
-    private static func endStormLater(_ token: StoreToken, _ place: Int?) {
+    private static func endFaultSeriesLater(_ token: StoreToken, _ place: Int?) {
         DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(50)) {
             guard let store = token.store as? SQLiteStore else { return }
             // While the reader is in use, there may be another fault.
             if let place {
-                if store.pool?.withFree(place, { $0.endStorm() }) == false { endStormLater(token, place) }
+                if store.pool?.withFree(place, { $0.endFaultSeries() }) == false { endFaultSeriesLater(token, place) }
             } else if store.writeLock.tryLock() {
                 defer { store.writeLock.unlock() }
-                store.writer?.endStorm()
+                store.writer?.endFaultSeries()
             } else {
-                endStormLater(token, nil)
+                endFaultSeriesLater(token, nil)
             }
         }
     }

@@ -53,7 +53,7 @@ extension Behaviour {
                 let race = try Race(run)
                 try race.theirs { $0.setValue("theirs", forKey: run.roles.memberName) }
                 try race.mine { $0.setValue(2, forKey: run.roles.memberNumber) }
-                try race.settle(policy)
+                try race.saveWithPolicy(policy)
                 try expectEqual(try race.stored(), wanted, "policy \(policy.rawValue):")
             }
         },
@@ -62,7 +62,7 @@ extension Behaviour {
                 let race = try Race(run)
                 try race.theirs { $0.managedObjectContext?.delete($0) }
                 try race.mine { $0.setValue(2, forKey: run.roles.memberNumber) }
-                try race.settle(policy)
+                try race.saveWithPolicy(policy)
                 try expectEqual(try race.stored(), edited, "policy \(policy.rawValue):")
             }
         },
@@ -71,7 +71,7 @@ extension Behaviour {
                 let race = try Race(run)
                 try race.theirs { $0.setValue(2, forKey: run.roles.memberNumber) }
                 try race.mine { $0.managedObjectContext?.delete($0) }
-                try race.settle(policy)
+                try race.saveWithPolicy(policy)
                 try expectEqual(try race.stored(), edited, "policy \(policy.rawValue):")
             }
         },
@@ -81,7 +81,7 @@ extension Behaviour {
                 let race = try Race(run)
                 try race.theirs { $0.managedObjectContext?.delete($0) }
                 try race.mine { $0.managedObjectContext?.delete($0) }
-                try race.settle(policy)
+                try race.saveWithPolicy(policy)
                 try expectEqual(try race.stored(), nil, "policy \(policy.rawValue):")
             }
         },
@@ -158,7 +158,7 @@ extension Behaviour {
         func mine(_ change: (NSManagedObject) -> Void) throws { context.performAndWait { change(object) } }
 
         /// Saves this context's changes: without a merge policy it fails and loses nothing, with one it succeeds.
-        func settle(_ policy: NSMergePolicyType) throws {
+        func saveWithPolicy(_ policy: NSMergePolicyType) throws {
             try context.performAndWait {
                 let error = try expectError(code: NSManagedObjectMergeError, "the save under the error policy") { try context.save() }
                 let conflicts = error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict]

@@ -13,7 +13,7 @@ import Testing
 
     @Test func aHandoverIsTakenOnItsQueue() {
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        let handover = Handover([1], on: context)
+        let handover = QueueBound([1], on: context)
         #expect(context.performAndWait { handover.value } == [1])
         #expect(handover.givenToCaller() == [1])
     }
@@ -52,7 +52,7 @@ import Testing
     @Test func aHandoverThatIsTakenOnAnotherQueueStopsTheProgram() async {
         await #expect(processExitsWith: .failure) {
             let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-            _ = Handover(1, on: context).value
+            _ = QueueBound(1, on: context).value
         }
     }
     #endif

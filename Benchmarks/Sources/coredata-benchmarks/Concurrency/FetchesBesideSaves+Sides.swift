@@ -34,7 +34,7 @@ extension FetchesBesideSaves {
             let request = NSFetchRequest<Item>(entityName: "Item")
             request.fetchLimit = savedCount
             request.returnsObjectsAsFaults = false
-            return Handover(try writing.fetch(request))
+            return Transferred(try writing.fetch(request))
         }
         return Sides { question in
             try reading.performAndWait {

@@ -17,7 +17,7 @@ enum WallClock {
 
 /// Transfers a value from one thread to the next that uses it.
 // A semaphore orders the two threads: they never use the value at once.
-struct Handover<Value>: @unchecked Sendable {
+struct Transferred<Value>: @unchecked Sendable {
     let value: Value
     init(_ value: Value) { self.value = value }
 }

@@ -13,11 +13,11 @@ extension NSManagedObjectContext {
     public func fetch<ResultType>(
         _ request: NSFetchRequest<ResultType>, isolation: isolated (any Actor)? = #isolation
     ) async throws -> [ResultType] {
-        let request = Handover(request, on: self)
+        let request = QueueBound(request, on: self)
         return try await fetched(request).value
     }
 
-    private func fetched<ResultType>(_ request: Handover<NSFetchRequest<ResultType>>) async throws -> Transfer<[ResultType]> {
+    private func fetched<ResultType>(_ request: QueueBound<NSFetchRequest<ResultType>>) async throws -> Transfer<[ResultType]> {
         try Task.checkCancellation()
         let query = try await perform { try self.checkedQuery(for: request.value) }
         return try await results(of: query)
@@ -67,20 +67,20 @@ extension NSManagedObjectContext {
     }
 
     /// Fetches the objects of a query.
-    func objects(of query: StoreQuery) async throws -> Handover<[NSManagedObject]> {
+    func objects(of query: StoreQuery) async throws -> QueueBound<[NSManagedObject]> {
         // Changes made meanwhile may leave a page too short: the stores are then queried once more.
         for _ in 0..<3 {
             let fetch = try await perform { try self.begin(query) }
             let answers = try await answers(to: fetch.sent, fetch.questions)
-            let objects = try await perform { try self.complete(query, fetch, answers).map { Handover($0, on: self) } }
+            let objects = try await perform { try self.complete(query, fetch, answers).map { QueueBound($0, on: self) } }
             guard let objects else { continue }
             if let questions = fetch.questions {
-                try await settleFaults(objects, of: query, questions)
+                try await applyFaultingOptions(to: objects, of: query, questions)
                 try await prefetch(query, for: objects, questions)
             }
             return objects
         }
-        return try await perform { Handover(try self.fetchObjects(query), on: self) }
+        return try await perform { QueueBound(try self.fetchObjects(query), on: self) }
     }
 
     private func answers(to query: StoreQuery, _ questions: StoreQuestions?) async throws -> [StoreAnswer] {
@@ -115,15 +115,17 @@ extension NSManagedObjectContext {
         return objects
     }
 
-    /// Works like ``settleFaults(_:of:)``, with asynchronous queries.
-    private func settleFaults(_ objects: Handover<[NSManagedObject]>, of query: StoreQuery, _ questions: StoreQuestions) async throws {
+    /// Works like ``applyFaultingOptions(to:of:)``, with asynchronous queries.
+    private func applyFaultingOptions(to objects: QueueBound<[NSManagedObject]>, of query: StoreQuery, _ questions: StoreQuestions)
+        async throws
+    {
         let isFulfilled = !query.returnsObjectsAsFaults && query.includesPropertyValues && query.fetchBatchSize <= 0
         guard isFulfilled || query.shouldRefreshRefetchedObjects else { return }
         let (wanted, ids) = await perform {
             let refetched = query.shouldRefreshRefetchedObjects ? objects.value.filter { !$0.isFault && !$0.isInserted } : []
             for object in refetched { self.source.forgetRow(of: object.objectID) }
             let faults = isFulfilled && self.source.batchesFaults ? objects.value.filter { $0.isFault && !$0.isInserted } : []
-            return (Handover((refetched: refetched, faults: faults), on: self), (refetched + faults).map(\.objectID))
+            return (QueueBound((refetched: refetched, faults: faults), on: self), (refetched + faults).map(\.objectID))
         }
         let rows = try await questions.rows(for: ids)
         try await perform {
@@ -133,7 +135,7 @@ extension NSManagedObjectContext {
     }
 
     /// Works like ``prefetch(_:for:)``, with asynchronous queries.
-    private func prefetch(_ query: StoreQuery, for objects: Handover<[NSManagedObject]>, _ questions: StoreQuestions) async throws {
+    private func prefetch(_ query: StoreQuery, for objects: QueueBound<[NSManagedObject]>, _ questions: StoreQuestions) async throws {
         for path in query.relationshipKeyPathsForPrefetching {
             let names = try Self.relationshipNames(in: path, from: query.entity)
             var current = objects
@@ -190,7 +192,7 @@ extension NSManagedObjectContext {
     private func plainAnswer<Result>(
         _ fetch: OngoingFetch, _ query: StoreQuery, _ read: @escaping (StoreAnswer) -> Result?
     ) async throws -> Result? {
-        let read = Handover(read, on: self)
+        let read = QueueBound(read, on: self)
         let answers = try await answers(to: fetch.sent, fetch.questions)
         let result: Transfer<Result?> = try await perform {
             self.processPendingChanges()

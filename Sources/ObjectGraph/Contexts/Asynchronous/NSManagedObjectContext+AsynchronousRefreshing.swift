@@ -7,7 +7,7 @@ extension NSManagedObjectContext {
     ///
     /// - Throws: The store's error, with the object unchanged; `CancellationError` when the task is cancelled.
     public func refresh(_ object: NSManagedObject, mergeChanges flag: Bool, isolation: isolated (any Actor)? = #isolation) async throws {
-        try await refresh(Handover([object], on: self), mergeChanges: flag)
+        try await refresh(QueueBound([object], on: self), mergeChanges: flag)
     }
 
     /// Refreshes every object of the context like the synchronous `refreshAllObjects()` and keeps unsaved changes.
@@ -19,17 +19,17 @@ extension NSManagedObjectContext {
         try await inTurn {
             let changed = await self.perform {
                 self.processPendingChanges()
-                return Handover(self.registry.all.filter { $0.hasChanges && !$0.isInserted }, on: self)
+                return QueueBound(self.registry.all.filter { $0.hasChanges && !$0.isInserted }, on: self)
             }
             try await self.prepareRefresh(changed)
             await self.perform { self.performRefreshAllObjects(isFresh: Set(changed.value.map(ObjectIdentifier.init))) }
         }
     }
 
-    private func refresh(_ objects: Handover<[NSManagedObject]>, mergeChanges flag: Bool) async throws {
+    private func refresh(_ objects: QueueBound<[NSManagedObject]>, mergeChanges flag: Bool) async throws {
         try await inTurn {
             let wanted = await self.perform {
-                Handover(objects.value.filter { flag && !$0.isInserted && $0.registry === self.registry }, on: self)
+                QueueBound(objects.value.filter { flag && !$0.isInserted && $0.registry === self.registry }, on: self)
             }
             try await self.prepareRefresh(wanted)
             await self.perform {
@@ -39,7 +39,7 @@ extension NSManagedObjectContext {
     }
 
     /// Loads the rows of objects again from their stores.
-    private func prepareRefresh(_ objects: Handover<[NSManagedObject]>) async throws {
+    private func prepareRefresh(_ objects: QueueBound<[NSManagedObject]>) async throws {
         let ids = await perform { objects.value.map(\.objectID) }
         if ids.isEmpty { return }
         if let parent {
@@ -57,7 +57,7 @@ extension NSManagedObjectContext {
 
     /// Loads the rows of objects into their stores' caches.
     func loadRows(of ids: [NSManagedObjectID]) async throws {
-        let faults = await perform { Handover(self.objects(with: ids).filter { $0.isFault && !$0.isInserted }, on: self) }
+        let faults = await perform { QueueBound(self.objects(with: ids).filter { $0.isFault && !$0.isInserted }, on: self) }
         if await perform({ faults.value.isEmpty }) { return }
         if let parent {
             let ids = await perform { faults.value.map(\.objectID) }

@@ -40,7 +40,7 @@ extension NSManagedObjectContext {
             // Runs outside the task, which may be cancelled, and off the shared threads, because a block may have to wait for it.
             await Task(executorPreference: Waiting.executor) { await save.send() }.value
             let (isToBeRepeated, error) = await perform {
-                self.settle(save)
+                self.applyAnswer(to: save)
                 return (save.isToBeRepeated, save.error)
             }
             if !isToBeRepeated {
@@ -83,7 +83,7 @@ extension NSManagedObjectContext {
 
     private func take(_ changes: ChangeSet) throws -> SaveInFlight {
         // A refresh may have dropped values that an undo needs, and no store can return them after the save.
-        changes.deleted.forEachUncounted { if $0.rarities?.remains != nil { $0.loadEverything() } }
+        changes.deleted.forEachUncounted { if $0.extras?.remains != nil { $0.loadEverything() } }
         let new = changes.inserted.keeping { !$0.hasPermanentID }
         let ids = try source.permanentIDs(for: new, in: self)
         let temporary = registry.exchangeIDs(of: new, for: ids)
@@ -96,7 +96,7 @@ extension NSManagedObjectContext {
             throw error
         }
         // Permanently: relationships may refer to the IDs before the save is done.
-        settle(ids, after: temporary)
+        promoteTemporaryIDs(temporary, to: ids)
         // Children look up the IDs whether the save succeeds or not.
         if !ids.isEmpty { saveCount.add(1, ordering: .releasing) }
         let sets = ObjectChanges(inserted: insertedList.set, updated: updatedList.set(of: changes.updated), deleted: deletedList.set)
@@ -126,14 +126,14 @@ extension NSManagedObjectContext {
     func waitForSaveInFlight() {
         while let save = asynchronousWork?.save {
             _ = save.wait()
-            settle(save)
+            applyAnswer(to: save)
         }
     }
 
     /// Applies the stores' answer, once. Call it on the context's queue.
-    private func settle(_ save: SaveInFlight) {
-        if save.isSettled { return }
-        save.isSettled = true
+    private func applyAnswer(to save: SaveInFlight) {
+        if save.isAnswerApplied { return }
+        save.isAnswerApplied = true
         ongoingWork.save = nil
         let answer = save.received
         do {
@@ -144,7 +144,7 @@ extension NSManagedObjectContext {
         } catch {
             giveBack(save) { _ in true }
             do {
-                try settleConflicts(conflictError(error))
+                try resolveConflicts(conflictError(error))
                 save.isToBeRepeated = true
             } catch {
                 save.error = error as NSError
@@ -174,8 +174,8 @@ extension NSManagedObjectContext {
     /// Finishes a save that wrote everything.
     private func finish(_ save: SaveInFlight, rows: [Row]) {
         generation.advance()
-        for taken in save.taken where isHere(taken.object) { taken.settle() }
-        announce(save.changes, save.sets)
+        for taken in save.taken where isHere(taken.object) { taken.completeSave() }
+        postSave(save.changes, save.sets)
         adopt(rows)
     }
 
@@ -183,18 +183,18 @@ extension NSManagedObjectContext {
     private func finish(_ save: SaveInFlight, _ partial: PartialSave) {
         generation.advance()
         let accepted = save.changes.filter { partial.accepted.contains($0.objectID) }
-        for taken in save.taken where partial.accepted.contains(taken.object.objectID) && isHere(taken.object) { taken.settle() }
+        for taken in save.taken where partial.accepted.contains(taken.object.objectID) && isHere(taken.object) { taken.completeSave() }
         giveBack(save) { !partial.accepted.contains($0.objectID) }
-        announce(
+        postSave(
             accepted,
             ObjectChanges(inserted: accepted.inserted.objectSet, updated: accepted.updated.objectSet, deleted: accepted.deleted.objectSet))
         adopt(partial.rows)
         save.error = partial.error
     }
 
-    private func announce(_ changes: ChangeSet, _ sets: ObjectChanges) {
+    private func postSave(_ changes: ChangeSet, _ sets: ObjectChanges) {
         let here = changes.filter(isHere)
-        announceSaved(changes, saved: here.inserted + here.updated + here.locked, deleted: here.deleted, sets)
+        completeSave(changes, saved: here.inserted + here.updated + here.locked, deleted: here.deleted, sets)
     }
 
     /// Returns whether the object is still registered with this context.
@@ -260,7 +260,7 @@ extension NSManagedObjectContext {
         let all = Array(Set(ids))
         try await loadRows(of: all)
         for (name, ids) in byName {
-            let objects = await perform { Handover(self.objects(with: ids), on: self) }
+            let objects = await perform { QueueBound(self.objects(with: ids), on: self) }
             try await load(objects, [[name]])
         }
     }

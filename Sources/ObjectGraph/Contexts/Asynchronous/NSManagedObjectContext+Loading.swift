@@ -19,7 +19,7 @@ extension NSManagedObjectContext {
         _ objects: some Sequence<Object>, _ properties: PartialKeyPath<Object>..., isolation: isolated (any Actor)? = #isolation
     ) async throws {
         let names = try properties.map { try Self.names(of: $0) }
-        try await load(Handover(objects.map { $0 }, on: self), names)
+        try await load(QueueBound(objects.map { $0 }, on: self), names)
     }
 
     /// Loads the properties along key paths, such as `"tracks.artist"`, from many objects, with one query for each relationship of a
@@ -33,7 +33,7 @@ extension NSManagedObjectContext {
         _ objects: some Sequence<NSManagedObject>, _ keyPaths: String..., isolation: isolated (any Actor)? = #isolation
     ) async throws {
         try await load(
-            Handover(objects.map { $0 }, on: self),
+            QueueBound(objects.map { $0 }, on: self),
             keyPaths.map { $0.split(separator: ".", omittingEmptySubsequences: false).map(String.init) })
     }
 
@@ -44,7 +44,7 @@ extension NSManagedObjectContext {
             next: "Give key paths of attributes and relationships.")
     }
 
-    func load(_ objects: Handover<[NSManagedObject]>, _ paths: [[String]]) async throws {
+    func load(_ objects: QueueBound<[NSManagedObject]>, _ paths: [[String]]) async throws {
         try Task.checkCancellation()
         let questions = try await perform {
             try self.throwPendingFaultError()
@@ -72,11 +72,11 @@ extension NSManagedObjectContext {
     ///
     /// - Returns: The destination objects, for the next step of the path.
     func load(
-        _ name: String, of objects: Handover<[NSManagedObject]>, _ questions: StoreQuestions
-    ) async throws -> Handover<[NSManagedObject]> {
+        _ name: String, of objects: QueueBound<[NSManagedObject]>, _ questions: StoreQuestions
+    ) async throws -> QueueBound<[NSManagedObject]> {
         let faults = try await perform {
             let owners = self.present(objects.value)
-            return Handover(try owners.filter { try $0.isFault && !$0.isInserted && $0.needsRow(for: name) }, on: self)
+            return QueueBound(try owners.filter { try $0.isFault && !$0.isInserted && $0.needsRow(for: name) }, on: self)
         }
         let rows = try await questions.rows(for: await perform { faults.value.map(\.objectID) })
         let step = try await perform {
@@ -89,15 +89,15 @@ extension NSManagedObjectContext {
             related.merge(try await questions.related(by: relationship, from: ids)) { first, _ in first }
         }
         let answered = related
-        let targets = try await perform { Handover(try self.connect(name, step, answered), on: self) }
-        let missing = await perform { Handover(targets.value.filter { $0.isFault && !$0.isInserted }, on: self) }
+        let targets = try await perform { QueueBound(try self.connect(name, step, answered), on: self) }
+        let missing = await perform { QueueBound(targets.value.filter { $0.isFault && !$0.isInserted }, on: self) }
         let targetRows = try await questions.rows(for: await perform { missing.value.map(\.objectID) })
         try await perform { try self.fulfill(missing.value, from: targetRows) }
         return targets
     }
 
     /// Loads a value that the rows do not contain yet.
-    private func loadUnknown(_ name: String, of objects: Handover<[NSManagedObject]>, _ questions: StoreQuestions) async throws {
+    private func loadUnknown(_ name: String, of objects: QueueBound<[NSManagedObject]>, _ questions: StoreQuestions) async throws {
         let unknown = await perform {
             var unknown: [ObjectIdentifier: (property: NSPropertyDescription, ids: [NSManagedObjectID])] = [:]
             for object in self.present(objects.value) {
@@ -172,12 +172,12 @@ extension NSManagedObjectContext {
     // MARK: From a parent
 
     /// Works like ``load(_:of:_:)``: the parent loads the property of its own objects and passes their values on.
-    private func loadFromParent(_ name: String, of objects: Handover<[NSManagedObject]>) async throws -> Handover<[NSManagedObject]> {
+    private func loadFromParent(_ name: String, of objects: QueueBound<[NSManagedObject]>) async throws -> QueueBound<[NSManagedObject]> {
         guard let parent else { throw NoSource.shared.error }
         let (owners, ids) = try await perform {
             let owners = self.present(objects.value)
             for owner in owners { _ = try owner.needsRow(for: name) }
-            return (Handover(owners, on: self), owners.filter { !$0.isInserted }.map(\.objectID))
+            return (QueueBound(owners, on: self), owners.filter { !$0.isInserted }.map(\.objectID))
         }
         let view = try await parent.view(of: ids, name)
         return try await perform {
@@ -197,7 +197,7 @@ extension NSManagedObjectContext {
             }
             for object in targets where object.isFault { if let row = view.rows[object.objectID] { object.fulfillFault(with: row) } }
             try self.throwPendingFaultError()
-            return Handover(targets, on: self)
+            return QueueBound(targets, on: self)
         }
     }
 
@@ -209,7 +209,7 @@ extension NSManagedObjectContext {
 
     /// Loads a property of objects for a child.
     private func view(of ids: [NSManagedObjectID], _ name: String) async throws -> Transfer<View> {
-        let objects = await perform { Handover(self.objects(with: ids), on: self) }
+        let objects = await perform { QueueBound(self.objects(with: ids), on: self) }
         try await load(objects, [[name]])
         return try await perform {
             var view = View()
@@ -263,7 +263,7 @@ extension NSManagedObject {
     public func load(_ keyPaths: String..., isolation: isolated (any Actor)? = #isolation) async throws {
         let context = try contextToLoad()
         try await context.load(
-            Handover([self], on: context), keyPaths.map { $0.split(separator: ".", omittingEmptySubsequences: false).map(String.init) })
+            QueueBound([self], on: context), keyPaths.map { $0.split(separator: ".", omittingEmptySubsequences: false).map(String.init) })
     }
 
     fileprivate func contextToLoad() throws -> NSManagedObjectContext {
@@ -306,6 +306,6 @@ extension NSFetchRequestResult where Self: NSManagedObject {
     public func load(_ properties: PartialKeyPath<Self>..., isolation: isolated (any Actor)? = #isolation) async throws {
         let names = try properties.map { try NSManagedObjectContext.names(of: $0) }
         let context = try contextToLoad()
-        try await context.load(Handover([self], on: context), names)
+        try await context.load(QueueBound([self], on: context), names)
     }
 }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Synchronization
 
 /// A save that was sent to stores or a parent context and is not answered yet.
-// `taken` and `isSettled` are used on the context's queue; `answer` is guarded by its mutex.
+// `taken` and `isAnswerApplied` are used on the context's queue; `answer` is guarded by its mutex.
 final class SaveInFlight: @unchecked Sendable {
     let changes: ChangeSet
     /// The objects that count as saved meanwhile.
@@ -15,7 +15,7 @@ final class SaveInFlight: @unchecked Sendable {
     private var places: [ObjectIdentifier: Int] = [:]
     private var deleted: Set<ObjectIdentifier> = []
     /// Whether the context has applied the answer.
-    var isSettled = false
+    var isAnswerApplied = false
     /// The error that the caller of the save receives.
     var error: NSError?
     /// Whether the merge policy resolved the conflicts, so that the save is to be repeated.

@@ -197,7 +197,7 @@ final class StoreQuestions: @unchecked Sendable {
     private func inBackground<Result>(_ body: @escaping (NSManagedObjectContext) throws -> Result) async throws -> Result {
         try Task.checkCancellation()
         let background = backgroundContext()
-        let body = Handover(body, on: background)
+        let body = QueueBound(body, on: background)
         let result = try await background.perform { Transfer(try body.value(background)) }
         try Task.checkCancellation()
         return result.value

@@ -27,7 +27,7 @@ struct TakenObject {
         if object.eventRow != nil { object.eventRow = nil }
         object.flags.subtract([.inserted, .updated, .noted, .insertedInEvent, .ownsRow])
         object.changed.removeAll()
-        if object.rarities != nil { object.refusedValues = nil }
+        if object.extras != nil { object.refusedValues = nil }
         object.snapshot = object.row
         for relationship in object.owningEntity.frozen!.relationships where relationship.isToMany {
             // The store does not know a new object yet.
@@ -47,7 +47,7 @@ struct TakenObject {
     }
 
     /// Completes the save: additions to an unread relationship are part of the store's list from now on.
-    func settle() {
+    func completeSave() {
         for list in lists where list.storage.endSave() && isCurrent(list) { object.setState(.fault, of: list.relationship) }
     }
 

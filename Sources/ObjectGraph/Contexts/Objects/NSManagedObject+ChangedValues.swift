@@ -13,8 +13,8 @@ extension NSManagedObject {
         guard let context = registry?.context else { return [:] }
         // An observer's changes belong to the next event already. An object without changes in an event keeps the row of its last one.
         let isCurrent = flags.contains(.noted)
-        let isNew = isCurrent ? flags.contains(.insertedInEvent) : context.announced?.changes.inserted.contains(self) ?? false
-        guard isCurrent || isNew || context.announced?.changes.updated.contains(self) ?? false else { return [:] }
+        let isNew = isCurrent ? flags.contains(.insertedInEvent) : context.postedEvent?.changes.inserted.contains(self) ?? false
+        guard isCurrent || isNew || context.postedEvent?.changes.updated.contains(self) ?? false else { return [:] }
         let before = isNew ? owningEntity.frozen!.layout.defaultRow : eventRow
         var values: [String: Any] = [:]
         if let before, let row {
@@ -24,7 +24,7 @@ extension NSManagedObject {
                 values[property.name] = before.any(at: slot, of: property as? NSAttributeDescription) ?? NSNull()
             }
         }
-        let steps = (isCurrent ? context.eventLog.relationshipSteps(of: self) : context.announced?.log.relationshipSteps(of: self)) ?? []
+        let steps = (isCurrent ? context.eventLog.relationshipSteps(of: self) : context.postedEvent?.log.relationshipSteps(of: self)) ?? []
         for case let relationship as NSRelationshipDescription in persistentChanges {
             guard let old = relatedBefore(steps, relationship, isNew: isNew) else { continue }
             if relationship.isToMany {

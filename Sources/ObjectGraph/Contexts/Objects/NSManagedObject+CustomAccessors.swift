@@ -59,18 +59,18 @@ extension NSManagedObject {
     }
 
     /// Marks a property as changed and, for a relationship, keeps its objects for ``endChange(of:)``.
-    func announceChange(of property: NSPropertyDescription) {
+    func beginChange(of property: NSPropertyDescription) {
         guard let relationship = property as? NSRelationshipDescription else { return noteChange(at: property.slotIndex) }
-        if rarities == nil { rarities = Rarities() }
+        if extras == nil { extras = ObjectExtras() }
         let objects = related(relationship)
         noteChange(at: property.slotIndex)
-        rarities?.announced[relationship.name] = objects
+        extras?.objectsBeforeCustomChange[relationship.name] = objects
     }
 
     /// Updates the inverse of a relationship that a custom accessor has changed.
     func endChange(of property: NSPropertyDescription) {
         guard let relationship = property as? NSRelationshipDescription,
-            let before = rarities?.announced.removeValue(forKey: relationship.name)
+            let before = extras?.objectsBeforeCustomChange.removeValue(forKey: relationship.name)
         else { return }
         let now = related(relationship)
         let kept = Set(now)

@@ -171,7 +171,7 @@ extension NSManagedObject {
         snapshot = nil
         eventRow = nil
         relationships = []
-        rarities = nil
+        extras = nil
         changed.removeAll()
         flags.subtract([.ownsRow, .noted])
         didTurnIntoFault()

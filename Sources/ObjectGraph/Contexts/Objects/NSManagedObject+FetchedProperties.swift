@@ -6,12 +6,12 @@ extension NSManagedObject {
     ///
     /// The context keeps an error of the fetch, like that of a fault; the value is empty then.
     func fetchedObjects(_ property: NSFetchedPropertyDescription) -> [NSManagedObject] {
-        if let known = rarities?.fetched[property.name] { return known }
+        if let known = extras?.fetched[property.name] { return known }
         guard let context = registry?.context else { return [] }
         do {
             let found = try context.fetchObjects(of: property, for: self)
-            if rarities == nil { rarities = Rarities() }
-            rarities?.fetched[property.name] = found
+            if extras == nil { extras = ObjectExtras() }
+            extras?.fetched[property.name] = found
             return found
         } catch {
             context.noteFaultError(error, of: self)

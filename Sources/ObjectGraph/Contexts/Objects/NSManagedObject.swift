@@ -40,7 +40,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     /// The states of the relationships, by relationship index; empty until the first is used.
     @exclusivity(unchecked) final var relationships: [RelationshipState] = []
     /// The state that few objects have.
-    final var rarities: Rarities?
+    final var extras: ObjectExtras?
 
     /// Creates an object with the default values of its entity.
     ///
@@ -254,7 +254,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
 
     /// Prepares for a change by a custom accessor and marks the property as changed.
     open func willChangeValue(forKey key: String) {
-        if let property = property(named: key) { announceChange(of: property) } else { noteUnmodeledChange() }
+        if let property = property(named: key) { beginChange(of: property) } else { noteUnmodeledChange() }
     }
 
     /// Ends a change announced by ``willChangeValue(forKey:)`` and updates the inverse of a relationship that was set in between.

@@ -25,10 +25,10 @@ extension NSManagedObjectContext {
     /// values.
     ///
     /// - Throws: The error of a fetch; code 134060 for an expression that does not name a request, or names another context.
-    func settled(_ predicate: NSPredicate?) throws -> NSPredicate? {
+    func resolvingContextValues(in predicate: NSPredicate?) throws -> NSPredicate? {
         guard let predicate, let tree = try? predicate.tree() else { return predicate }
         var found = false
-        let settled = try tree.replacingExpressions { expression in
+        let resolved = try tree.replacingExpressions { expression in
             switch expression {
             case .fetch(let request, let context, let countOnly):
                 found = true
@@ -40,7 +40,7 @@ extension NSManagedObjectContext {
             default: return nil
             }
         }
-        return found ? NSPredicate(tree: settled) : predicate
+        return found ? NSPredicate(tree: resolved) : predicate
     }
 
     /// Returns the value of a path from a managed object or a property description; the outer nil where `object` is neither.

@@ -38,7 +38,7 @@ extension NSManagedObjectContext {
     /// Registers the undo action of a finished event.
     func registerUndo(of log: EventLog) {
         guard let undoer, undoer.isUndoRegistrationEnabled, !log.steps.isEmpty else { return }
-        let steps = log.steps.compactMap(settled) + log.orders
+        let steps = log.steps.compactMap(undoable) + log.orders
         guard !steps.isEmpty else { return }
         undoer.register(for: ObjectIdentifier(self)) { [registry = registry!] in registry.context?.goBack(over: steps) }
         // Outside `perform`, the event ends when the queue runs its scheduled end.
@@ -46,7 +46,7 @@ extension NSManagedObjectContext {
     }
 
     /// Returns the step in the form that is kept; nil where there is nothing to revert.
-    private func settled(_ step: EventStep) -> EventStep? {
+    private func undoable(_ step: EventStep) -> EventStep? {
         switch step {
         case .attributes(let object):
             guard let before = object.eventRow, let row = object.row else { return nil }

@@ -3,7 +3,7 @@ internal import Foundation
 extension NSManagedObject {
     /// Validates the general rules of saved objects: value types, mandatory values, to-many counts.
     func validateProperties() throws {
-        if rarities == nil, !owningEntity.frozen!.isChecked { return }
+        if extras == nil, !owningEntity.frozen!.isChecked { return }
         var errors = refusedValues.map { refused in refused.keys.sorted().map { refused[$0]! } } ?? []
         let frozen = owningEntity.frozen!
         let isAskedForEach = frozen.overridesValidateValue

@@ -35,28 +35,28 @@ open class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult, @unchec
         self.token = token
         self.reference = reference
         if case .temporary = reference { isTemporary = true } else { isTemporary = false }
-        let family = Self.family(of: entity)
+        let keyBase = Self.keyBase(of: entity)
         switch reference {
-        case .integer(let value): key = value &+ family
-        default: key = Int64(truncatingIfNeeded: reference.hashValue) &+ family
+        case .integer(let value): key = value &+ keyBase
+        default: key = Int64(truncatingIfNeeded: reference.hashValue) &+ keyBase
         }
         super.init()
     }
 
     /// Creates an ID for a store with numbered rows.
     ///
-    /// - Parameter family: ``family(of:)`` of the entity, which stores compute once for many IDs.
-    package init(entity: NSEntityDescription, token: StoreToken, number: Int64, family: Int64) {
+    /// - Parameter family: ``keyBase(of:)`` of the entity, which stores compute once for many IDs.
+    package init(entity: NSEntityDescription, token: StoreToken, number: Int64, keyBase: Int64) {
         owningEntity = entity
         self.token = token
         reference = .integer(number)
         isTemporary = false
-        key = number &+ family
+        key = number &+ keyBase
         super.init()
     }
 
     /// Returns the common part of the keys of an entity's IDs.
-    package static func family(of entity: NSEntityDescription) -> Int64 { Int64(entity.rootEntity.frozen?.layout.identifier ?? 0) << 44 }
+    package static func keyBase(of entity: NSEntityDescription) -> Int64 { Int64(entity.rootEntity.frozen?.layout.identifier ?? 0) << 44 }
 
     /// Creates a temporary ID.
     convenience init(temporaryFor entity: NSEntityDescription) {

@@ -69,12 +69,12 @@ extension Row {
             row.copyValue(from: other, at: slot)
         }
         guard let completed else { return self }
-        completed.settleUnknown()
+        completed.clearUnknownMarkIfComplete()
         return completed
     }
 
     /// Clears the unknown mark if no value is unknown any more.
-    func settleUnknown() {
+    func clearUnknownMarkIfComplete() {
         if unknownSlots.isEmpty { SlotPointer(slots).prefix.pointee.size &= ~RowPrefix.unknownBit }
         checkInvariants()
     }

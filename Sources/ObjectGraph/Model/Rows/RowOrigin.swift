@@ -11,8 +11,8 @@ package protocol RowsAtHand: AnyObject {
 @usableFromInline package final class RowOrigin: @unchecked Sendable {
     package let entity: NSEntityDescription
     package let store: RowOriginStore
-    /// The common part of the IDs' keys, see ``NSManagedObjectID/family(of:)``.
-    @usableFromInline package let family: Int64
+    /// The common part of the IDs' keys, see ``NSManagedObjectID/keyBase(of:)``.
+    @usableFromInline package let keyBase: Int64
     private let root: NSEntityDescription
     /// The number of the table in the store.
     package let table: Int64
@@ -21,16 +21,16 @@ package protocol RowsAtHand: AnyObject {
         self.table = table
         self.entity = entity
         self.store = store
-        family = NSManagedObjectID.family(of: entity)
+        keyBase = NSManagedObjectID.keyBase(of: entity)
         root = entity.rootEntity
     }
 
     package func id(_ number: Int64) -> NSManagedObjectID {
-        NSManagedObjectID(entity: entity, token: store.token, number: number, family: family)
+        NSManagedObjectID(entity: entity, token: store.token, number: number, keyBase: keyBase)
     }
 
     /// Returns the key of a row's object in identity maps.
-    @inlinable @inline(__always) package func key(_ number: Int64) -> Int64 { number &+ family }
+    @inlinable @inline(__always) package func key(_ number: Int64) -> Int64 { number &+ keyBase }
 
     /// Returns whether a row's object has an ID.
     @inline(__always) func isSame(_ number: Int64, as id: NSManagedObjectID) -> Bool {
@@ -40,7 +40,7 @@ package protocol RowsAtHand: AnyObject {
 
     /// Returns whether rows with equal numbers are the same objects.
     @inline(__always) func sharesNumbers(with other: RowOrigin) -> Bool {
-        self === other || (family == other.family && store.token === other.store.token && root === other.root)
+        self === other || (keyBase == other.keyBase && store.token === other.store.token && root === other.root)
     }
 }
 
@@ -49,7 +49,7 @@ package protocol RowsAtHand: AnyObject {
 package final class RowOriginStore: @unchecked Sendable {
     package let token: StoreToken
     private let rows: any RowsAtHand
-    private let entities: [Int64: (entity: NSEntityDescription, family: Int64)]
+    private let entities: [Int64: (entity: NSEntityDescription, keyBase: Int64)]
 
     package init(
         _ entities: [(number: Int64, entity: NSEntityDescription)], token: StoreToken, rows: any RowsAtHand
@@ -57,7 +57,7 @@ package final class RowOriginStore: @unchecked Sendable {
         self.token = token
         self.rows = rows
         self.entities = Dictionary(
-            entities.map { ($0.number, ($0.entity, NSManagedObjectID.family(of: $0.entity))) }, uniquingKeysWith: { first, _ in first })
+            entities.map { ($0.number, ($0.entity, NSManagedObjectID.keyBase(of: $0.entity))) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// Returns a cached row without calling the coordinator or the store. A removed store has none.
@@ -78,7 +78,7 @@ package final class RowOriginStore: @unchecked Sendable {
 
     /// Returns the ID of a packed reference.
     func id(packed word: UInt64) -> NSManagedObjectID {
-        let (entity, family) = entities[Int64(word >> 48)].known("the store packs references to its own entities only")
-        return NSManagedObjectID(entity: entity, token: token, number: Int64(word & (1 << 48 - 1)), family: family)
+        let (entity, keyBase) = entities[Int64(word >> 48)].known("the store packs references to its own entities only")
+        return NSManagedObjectID(entity: entity, token: token, number: Int64(word & (1 << 48 - 1)), keyBase: keyBase)
     }
 }

@@ -38,13 +38,13 @@ extension SQLReader {
     ///   - found: Called with the related rows of each owner.
     /// - Returns: The destination rows, where they are of one table.
     @discardableResult func readRelated(
-        _ relationship: NSRelationshipDescription, _ owner: SQLEntity, _ numbers: [Int64], family: Int64,
+        _ relationship: NSRelationshipDescription, _ owner: SQLEntity, _ numbers: [Int64], keyBase: Int64,
         found tell: ((Int64, SQLRelated) -> Void)? = nil
     ) throws -> [SQLRelatedPart] {
         cursor.noteTime()
         let (related, generation, cache, epoch) = (related, generation, cache, cursor.epoch)
         func file(_ list: SQLRelated, _ number: Int64) {
-            related.set(list, of: relationship, for: number &+ family, time: cursor.now, generation: generation) {
+            related.set(list, of: relationship, for: number &+ keyBase, time: cursor.now, generation: generation) {
                 cache.epoch.load(ordering: .sequentiallyConsistent) == epoch
             }
             tell?(number, list)

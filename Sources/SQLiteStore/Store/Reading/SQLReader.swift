@@ -23,7 +23,7 @@ final class SQLReader: RowTable {
     private var schemas: [ObjectIdentifier: RowSchema] = [:]
     /// Created at the first fetch.
     private var madeQueries: SQLQueries?
-    private var storm = SQLReadStorm()
+    private var faultSeries = SQLFaultSeries()
     /// The place in the pool; nil for a reader outside of it.
     var place: Int?
     private var depth = 0
@@ -48,8 +48,8 @@ final class SQLReader: RowTable {
     func use<Result>(_ body: (SQLReader) throws -> Result) rethrows -> Result {
         // Not newer than the next statement's state: a save increments the epoch after its commit.
         let epoch = cache.epoch.load(ordering: .sequentiallyConsistent)
-        if storm.isOn, cursor.epoch != epoch { endStorm() }
-        if depth == 0, !storm.isOn { (cursor.epoch, generation) = (epoch, related.generation) }
+        if faultSeries.isOn, cursor.epoch != epoch { endFaultSeries() }
+        if depth == 0, !faultSeries.isOn { (cursor.epoch, generation) = (epoch, related.generation) }
         depth += 1
         cursor.begin()
         defer {
@@ -74,29 +74,29 @@ final class SQLReader: RowTable {
 
     /// Returns the connection, for any operation except single faults.
     func database() -> SQLConnection {
-        if storm.isOn { endStorm() }
+        if faultSeries.isOn { endFaultSeries() }
         return connection
     }
 
     /// Returns the connection for a fault at the noted time: faults in a series share a transaction.
     func databaseForFault() throws -> SQLConnection {
-        switch storm.noteFault(at: cursor.now) {
+        switch faultSeries.noteFault(at: cursor.now) {
         case .nothing: break
         case .end: try connection.with("COMMIT") { try $0.run(.reading) }
         case .begin:
             if connection.isInTransaction {
-                storm.stop()
+                faultSeries.stop()
             } else {
                 try connection.with("BEGIN") { try $0.run(.reading) }
-                store.endStormLater(of: self)
+                store.endFaultSeriesLater(of: self)
             }
         }
         return connection
     }
 
-    func endStorm() {
-        guard storm.isOn else { return }
-        storm.stop()
+    func endFaultSeries() {
+        guard faultSeries.isOn else { return }
+        faultSeries.stop()
         do { try connection.with("COMMIT") { try $0.run(.reading) } } catch {
             Log.store.error("A read transaction could not be ended: \(error)")
         }

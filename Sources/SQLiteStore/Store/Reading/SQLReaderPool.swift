@@ -153,7 +153,7 @@ final class SQLReaderPool: @unchecked Sendable {
                 let owner = places[index].owner.load(ordering: .sequentiallyConsistent)
                 if owner == Self.unopened || owner == thread { break }
                 if take(index, thread) {
-                    readers[index]?.endStorm()
+                    readers[index]?.endFaultSeries()
                     readers[index] = nil
                     places[index].owner.store(Self.unopened, ordering: .sequentiallyConsistent)
                     break

@@ -1,23 +1,23 @@
 internal import Foundation
 
 /// Holds the state that few objects have.
-final class Rarities {
+final class ObjectExtras {
     /// The errors of values that a property could not hold, by key; validation reports them.
     var refusedValues: [String: NSError]?
     /// The results of fetched properties.
     var fetched: [String: [NSManagedObject]] = [:]
     /// The objects of relationships before a custom accessor changes them.
-    var announced: [String: [NSManagedObject]] = [:]
+    var objectsBeforeCustomChange: [String: [NSManagedObject]] = [:]
     /// The state that an undo needs to restore the object after it has left its context.
     weak var remains: ObjectRemains?
 }
 
 extension NSManagedObject {
     final var refusedValues: [String: NSError]? {
-        get { rarities?.refusedValues }
+        get { extras?.refusedValues }
         set {
-            if newValue != nil, rarities == nil { rarities = Rarities() }
-            rarities?.refusedValues = newValue
+            if newValue != nil, extras == nil { extras = ObjectExtras() }
+            extras?.refusedValues = newValue
         }
     }
 }

@@ -2,7 +2,7 @@
 ///
 /// Builds for debugging verify it, as those with the internal checks: taking the value on another queue stops the program with a message.
 // Used on its queue only; the value is not touched on the way.
-struct Handover<Value>: @unchecked Sendable {
+struct QueueBound<Value>: @unchecked Sendable {
     private let carried: Value
     #if DEBUG || COREDATA_INTERNAL_CHECKS
     private let queue: ContextQueue

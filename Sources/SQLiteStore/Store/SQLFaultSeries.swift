@@ -5,7 +5,7 @@ internal import Foundation
 /// The transaction lasts a few milliseconds at most, so that reads are current, and ends when the faults do, so that the log of the file
 /// can be checkpointed.
 // Used by the thread that has its reader.
-struct SQLReadStorm {
+struct SQLFaultSeries {
     private static let firstFaults = 8
     private static let longest: UInt64 = 20_000_000
     private var count = 0
