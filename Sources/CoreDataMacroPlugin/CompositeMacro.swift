@@ -11,7 +11,7 @@ enum CompositeMacro: ExtensionMacro, MemberMacro {
         conformingTo protocols: [TypeSyntax], in context: some MacroExpansionContext
     ) throws -> [ExtensionDeclSyntax] {
         guard let structure = declaration.as(StructDeclSyntax.self) else {
-            context.diagnose(Diagnostic(node: node, message: Finding.notAStructure))
+            context.diagnose(Diagnostic(node: node, message: DeclarationDiagnostic.notAStructure))
             return []
         }
         let elements = elements(of: structure)
@@ -42,7 +42,7 @@ enum CompositeMacro: ExtensionMacro, MemberMacro {
     ) throws -> [DeclSyntax] {
         guard let structure = declaration.as(StructDeclSyntax.self) else { return [] }
         let access = structure.modifiers.contains { $0.name.tokenKind == .keyword(.public) } ? "public " : ""
-        var examination = Examination(node)
+        var examination = DeclarationChecker(node)
         examination.examineElements(of: structure)
         for diagnostic in examination.diagnostics { context.diagnose(diagnostic) }
         let elements = elements(of: structure)

@@ -13,7 +13,7 @@ extension ManagedObjectMacro: MemberMacro {
         of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax, conformingTo protocols: [TypeSyntax],
         in context: some MacroExpansionContext
     ) throws -> [DeclSyntax] {
-        var examination = Examination(node)
+        var examination = DeclarationChecker(node)
         examination.examine(declaration)
         for diagnostic in examination.diagnostics { context.diagnose(diagnostic) }
         guard let objectClass = declaration.as(ClassDeclSyntax.self), !examination.stopsExpansion else { return [] }

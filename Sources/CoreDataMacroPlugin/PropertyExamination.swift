@@ -6,14 +6,18 @@ internal import TakenNames
 
 /// Examines one property.
 enum PropertyExamination {
-    static func examine(_ property: PropertySyntax, _ findings: inout Examination) {
+    static func examine(_ property: PropertySyntax, _ findings: inout DeclarationChecker) {
         let name = property.swiftName
         let place = property.binding.pattern
         if property.attributes.count > 1 { return findings.report(property.attributes[1], .several(name)) }
         if property.isComputed, let attribute = property.attribute {
             return findings.report(
                 attribute, .computed(name, property.kind.rawValue),
-                [FixIt(message: Remedy("remove @\(property.kind.rawValue)"), changes: [remove(attribute, of: property.declaration)])])
+                [
+                    FixIt(
+                        message: DeclarationFixIt("remove @\(property.kind.rawValue)"),
+                        changes: [remove(attribute, of: property.declaration)])
+                ])
         }
         if property.isObserved { return findings.report(property.binding.accessorBlock!, .observed(name)) }
         guard let type = property.type else { return examineMissingType(property, &findings) }
@@ -28,7 +32,7 @@ enum PropertyExamination {
 
     // MARK: Attributes
 
-    private static func examineAttribute(_ property: PropertySyntax, _ type: TypeSyntax, _ findings: inout Examination) {
+    private static func examineAttribute(_ property: PropertySyntax, _ type: TypeSyntax, _ findings: inout DeclarationChecker) {
         let name = property.swiftName
         if type.setElement != nil {
             if property.attribute != nil { return findings.report(type, .attributeOnRelationship(name), [asRelationship(property)]) }
@@ -52,7 +56,7 @@ enum PropertyExamination {
             .contains(text) || text.contains("random(")
     }
 
-    private static func examineOptions(_ property: PropertySyntax, _ type: TypeSyntax, _ findings: inout Examination) {
+    private static func examineOptions(_ property: PropertySyntax, _ type: TypeSyntax, _ findings: inout DeclarationChecker) {
         guard let name = type.plainName, builtInTypes.contains(name) || literalTypes.values.contains(name) else { return }
         if let option = property.option("externalStorage"), name != "Data", property.access == .slot {
             findings.report(option, .misplaced("externalStorage", "Data and what is kept as such"))
@@ -67,7 +71,7 @@ enum PropertyExamination {
         }
     }
 
-    private static func examineMissingDefault(_ property: PropertySyntax, _ type: TypeSyntax, _ findings: inout Examination) {
+    private static func examineMissingDefault(_ property: PropertySyntax, _ type: TypeSyntax, _ findings: inout DeclarationChecker) {
         guard !property.isOptional, property.defaultValue == nil, property.option("required") == nil, property.option("optional") == nil,
             property.option("derived") == nil, let name = type.plainName
         else { return }
@@ -78,7 +82,7 @@ enum PropertyExamination {
         if let zero { fixes.append(replacing(property, initializer: zero, "add the default \(zero)")) }
         fixes.append(
             FixIt(
-                message: Remedy("make it optional"),
+                message: DeclarationFixIt("make it optional"),
                 changes: [
                     .replace(
                         oldNode: Syntax(type),
@@ -87,13 +91,13 @@ enum PropertyExamination {
         if property.attribute == nil {
             fixes.append(
                 FixIt(
-                    message: Remedy("mark it @Attribute(.required)"),
+                    message: DeclarationFixIt("mark it @Attribute(.required)"),
                     changes: [prefix(property.declaration, with: "@Attribute(.required) ")]))
         }
         findings.report(property.binding.pattern, .noDefault(property.swiftName), fixes)
     }
 
-    private static func examineMissingType(_ property: PropertySyntax, _ findings: inout Examination) {
+    private static func examineMissingType(_ property: PropertySyntax, _ findings: inout DeclarationChecker) {
         var fixes: [FixIt] = []
         if let value = property.defaultValue, let name = literalTypes[value.kind] {
             let annotated = property.binding.with(
@@ -101,7 +105,7 @@ enum PropertyExamination {
             ).with(\.typeAnnotation, TypeAnnotationSyntax(colon: .colonToken(trailingTrivia: .space), type: TypeSyntax("\(raw: name) ")))
             fixes = [
                 FixIt(
-                    message: Remedy("write “: \(name)”"),
+                    message: DeclarationFixIt("write “: \(name)”"),
                     changes: [.replace(oldNode: Syntax(property.binding), newNode: Syntax(annotated))])
             ]
         }
@@ -114,7 +118,7 @@ enum PropertyExamination {
             { _ in
                 [
                     FixIt(
-                        message: Remedy("write \(name)"),
+                        message: DeclarationFixIt("write \(name)"),
                         changes: [
                             .replace(
                                 oldNode: Syntax(type),
@@ -127,9 +131,10 @@ enum PropertyExamination {
             guard property.attribute == nil else { return [] }
             return [
                 FixIt(
-                    message: Remedy("mark it @Attribute(.codable)"), changes: [prefix(property.declaration, with: "@Attribute(.codable) ")]),
+                    message: DeclarationFixIt("mark it @Attribute(.codable)"),
+                    changes: [prefix(property.declaration, with: "@Attribute(.codable) ")]),
                 FixIt(
-                    message: Remedy("mark it @Attribute(.transformable(by: …))"),
+                    message: DeclarationFixIt("mark it @Attribute(.transformable(by: …))"),
                     changes: [prefix(property.declaration, with: "@Attribute(.transformable(by: <#name of a transformer#>)) ")]),
             ]
         }
@@ -154,14 +159,14 @@ enum PropertyExamination {
 
     // MARK: Relationships
 
-    private static func examineToMany(_ property: PropertySyntax, _ findings: inout Examination) {
+    private static func examineToMany(_ property: PropertySyntax, _ findings: inout DeclarationChecker) {
         let name = property.swiftName
         if property.isOptional, let annotation = property.binding.typeAnnotation, let type = property.type {
             return findings.report(
                 annotation.type, .optionalToMany(name),
                 [
                     FixIt(
-                        message: Remedy("write \(type.trimmedDescription)"),
+                        message: DeclarationFixIt("write \(type.trimmedDescription)"),
                         changes: [
                             .replace(
                                 oldNode: Syntax(annotation.type),
@@ -172,7 +177,7 @@ enum PropertyExamination {
         if let value = property.defaultValue, value.trimmedDescription != "[]" { findings.report(value, .toManyDefault(name)) }
     }
 
-    private static func examineRelationship(_ property: PropertySyntax, _ type: TypeSyntax, _ findings: inout Examination) {
+    private static func examineRelationship(_ property: PropertySyntax, _ type: TypeSyntax, _ findings: inout DeclarationChecker) {
         let name = property.swiftName
         if ["NSOrderedSet", "NSSet", "NSMutableSet", "NSMutableOrderedSet"].contains(type.plainName ?? "") {
             return findings.report(type, .unorderedClass(name))
@@ -195,7 +200,7 @@ enum PropertyExamination {
                 rule, .deleteRule(rule.declName.baseName.text),
                 rules.prefix(4).map { name in
                     FixIt(
-                        message: Remedy("write .\(name)"),
+                        message: DeclarationFixIt("write .\(name)"),
                         changes: [.replace(oldNode: Syntax(rule), newNode: Syntax(ExprSyntax(".\(raw: name)")))])
                 })
         }
@@ -213,9 +218,11 @@ enum PropertyExamination {
     // MARK: Edits
 
     private static func asRelationship(_ property: PropertySyntax) -> FixIt {
-        guard let name = property.attribute?.attributeName else { return FixIt(message: Remedy("write @Relationship"), changes: []) }
+        guard let name = property.attribute?.attributeName else {
+            return FixIt(message: DeclarationFixIt("write @Relationship"), changes: [])
+        }
         return FixIt(
-            message: Remedy("write @Relationship"),
+            message: DeclarationFixIt("write @Relationship"),
             changes: [
                 .replace(oldNode: Syntax(name), newNode: Syntax(TypeSyntax("Relationship").with(\.trailingTrivia, name.trailingTrivia)))
             ])
@@ -227,7 +234,7 @@ enum PropertyExamination {
             InitializerClauseSyntax(
                 equal: .equalToken(leadingTrivia: .space, trailingTrivia: .space), value: ExprSyntax("\(raw: initializer)"),
                 trailingTrivia: property.binding.trailingTrivia))
-        return FixIt(message: Remedy(message), changes: [.replace(oldNode: Syntax(property.binding), newNode: Syntax(changed))])
+        return FixIt(message: DeclarationFixIt(message), changes: [.replace(oldNode: Syntax(property.binding), newNode: Syntax(changed))])
     }
 
     private static func prefix(_ declaration: VariableDeclSyntax, with text: String) -> FixIt.Change {

@@ -10,7 +10,7 @@ private func accessors(of declaration: some DeclSyntaxProtocol, _ node: Attribut
 {
     guard let variable = declaration.as(VariableDeclSyntax.self), let property = PropertySyntax(variable) else { return [] }
     guard isInEntity(context) else {
-        context.diagnose(Diagnostic(node: node, message: Finding.outside(node.attributeName.trimmedDescription)))
+        context.diagnose(Diagnostic(node: node, message: DeclarationDiagnostic.outside(node.attributeName.trimmedDescription)))
         return []
     }
     guard property.isPlainStored else { return [] }

@@ -52,13 +52,13 @@ package struct ModelCompilation {
         let findings = model.check(namesOfClasses: false)
         var noticed: Set<ModelDiagnostic> = []
         var owners: [String: String] = [:]
-        func tell(_ diagnostic: ModelDiagnostic) { if noticed.insert(diagnostic).inserted { diagnostics.append(diagnostic) } }
+        func report(_ diagnostic: ModelDiagnostic) { if noticed.insert(diagnostic).inserted { diagnostics.append(diagnostic) } }
         func fail(_ entity: NSEntityDescription, _ property: String? = nil, _ message: String) {
-            tell(
+            report(
                 ModelDiagnostic(
                     isError: true, file: places.file, line: places.line(entity: entity.name, property: property), message: message))
         }
-        for finding in findings { tell(ModelDiagnostic(finding, in: places)) }
+        for finding in findings { report(ModelDiagnostic(finding, in: places)) }
         guard !diagnostics.contains(where: \.isError) else { return }
         for entity in model.entities {
             guard let code = EntityCode(entity, modelFile: url.lastPathComponent) else { continue }

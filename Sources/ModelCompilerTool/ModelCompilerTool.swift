@@ -8,7 +8,7 @@ import ModelCodeGeneration
     static func main() {
         let arguments = CommandLine.arguments.dropFirst()
         guard arguments.count >= 3 else {
-            tell("usage: ModelCompilerTool <model> <module> <folder> <expected file>…")
+            report("usage: ModelCompilerTool <model> <module> <folder> <expected file>…")
             exit(2)
         }
         let values = Array(arguments)
@@ -16,17 +16,17 @@ import ModelCodeGeneration
         let output = ModelOutput(folder: URL(fileURLWithPath: values[2]), expected: Array(values[3...]))
         do {
             let compilation = try ModelCompilation(model, module: values[1])
-            for diagnostic in compilation.diagnostics { tell("\(diagnostic)") }
+            for diagnostic in compilation.diagnostics { report("\(diagnostic)") }
             if compilation.diagnostics.contains(where: \.isError) { exit(1) }
             try output.write(compilation)
         } catch let diagnostic as ModelDiagnostic {
-            tell("\(diagnostic)")
+            report("\(diagnostic)")
             exit(1)
         } catch {
-            tell("\(model.path): error: \(error.localizedDescription)")
+            report("\(model.path): error: \(error.localizedDescription)")
             exit(1)
         }
     }
 
-    private static func tell(_ line: String) { FileHandle.standardError.write(Data((line + "\n").utf8)) }
+    private static func report(_ line: String) { FileHandle.standardError.write(Data((line + "\n").utf8)) }
 }

@@ -23,7 +23,7 @@ struct CompiledModelReader {
             }
             var reader = CompiledModelReader(file: file, archive: archive, assembly: ModelAssembly(file: file))
             try reader.read(into: model)
-        } catch let mistake as BinaryPropertyList.Mistake {
+        } catch let mistake as BinaryPropertyList.FormatError {
             throw ModelFileError.malformed(file, mistake.reason)
         }
     }
@@ -269,6 +269,6 @@ struct CompiledModelReader {
     }
 
     private func unreadable(_ error: any Error, _ place: String) -> NSError {
-        malformed(place, "Its predicate or expression cannot be read: \((error as? BinaryPropertyList.Mistake)?.reason ?? "\(error)")")
+        malformed(place, "Its predicate or expression cannot be read: \((error as? BinaryPropertyList.FormatError)?.reason ?? "\(error)")")
     }
 }

@@ -17,7 +17,7 @@ struct ContentsReader {
         let root: XMLElement
         do {
             root = try XMLReader.read(data)
-        } catch let mistake as XMLReader.Mistake {
+        } catch let mistake as XMLReader.FormatError {
             throw ModelFileError.malformed(file, line: mistake.line, element: mistake.element.map { "<\($0)>" }, mistake.reason)
         }
         var reader = ContentsReader(file: file, assembly: ModelAssembly(file: file))

@@ -17,7 +17,7 @@ struct ElementsReader {
         do {
             var reader = ElementsReader(file: file, archive: try KeyedArchive(data), assembly: ModelAssembly(file: file))
             try reader.read(into: model)
-        } catch let mistake as BinaryPropertyList.Mistake {
+        } catch let mistake as BinaryPropertyList.FormatError {
             throw ModelFileError.malformed(file, mistake.reason)
         }
     }

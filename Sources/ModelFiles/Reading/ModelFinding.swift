@@ -40,13 +40,13 @@ extension NSManagedObjectModel {
     /// - Parameter namesOfClasses: Whether to report entities whose class does not exist in the program.
     /// - Returns: The findings, errors first; an empty array for a model without any.
     public func check(namesOfClasses: Bool = true) -> [ModelFinding] {
-        let mistakes = ModelCheck.mistakes(of: self)
-        var findings = mistakes.map { mistake in
+        let errors = ModelCheck.errors(of: self)
+        var findings = errors.map { mistake in
             ModelFinding(
                 severity: .error, entity: mistake.entity, property: mistake.property, message: mistake.message, advice: mistake.advice)
         }
         // The other checks traverse the inheritance.
-        if mistakes.contains(where: { $0.message.hasSuffix("inherits from itself.") }) { return findings }
+        if errors.contains(where: { $0.message.hasSuffix("inherits from itself.") }) { return findings }
         for entity in entities { findings += ModelWarnings.of(entity, namesOfClasses: namesOfClasses) }
         return findings
     }
@@ -106,7 +106,7 @@ enum ModelWarnings {
             warn(
                 "It has no inverse: the other end does not learn of changes, and objects may be left that refer to deleted ones.",
                 "Add a relationship from “\(relationship.destinationEntity?.name ?? "?")” back, and make the two each other's inverse.")
-        } else if let inverse = relationship.inverseRelationship, relationship.keptInverse == nil {
+        } else if let inverse = relationship.inverseRelationship, relationship.mutualInverse == nil {
             warn(
                 "Its inverse “\(inverse)” names \(inverse.inverseRelationship.map { "“\($0)”" } ?? "none") as its own: it is taken for one without"
                     + " inverse, and the other end does not learn of changes.",
@@ -120,7 +120,7 @@ enum ModelWarnings {
                 "Its delete rule is No Action: objects that it leads to keep referring to a deleted object.",
                 "Choose Nullify, Cascade or Deny, unless the program keeps the other end itself.")
         }
-        guard !relationship.isOptional, let inverse = relationship.keptInverse, inverse.deleteRule == .nullifyDeleteRule else {
+        guard !relationship.isOptional, let inverse = relationship.mutualInverse, inverse.deleteRule == .nullifyDeleteRule else {
             return findings
         }
         if inverse.isOptional, !relationship.isToMany {

@@ -33,7 +33,7 @@ extension NSManagedObjectModel {
         // then.
         defer {
             for entity in copies.flatMap(\.entities) where merged[entity.name ?? ""] !== entity {
-                for case let relationship as NSRelationshipDescription in entity.declaredProperties { relationship.cutCircle() }
+                for case let relationship as NSRelationshipDescription in entity.declaredProperties { relationship.breakReferenceCycle() }
             }
             for copy in copies { copy.entities = [] }
         }

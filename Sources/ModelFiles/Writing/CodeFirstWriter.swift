@@ -26,9 +26,9 @@ struct CodeFirstWriter {
 
     init(_ model: NSManagedObjectModel) throws {
         self.model = model
-        let mistakes = ModelCheck.mistakes(of: model)
-        guard mistakes.isEmpty else {
-            throw ModelFileError.unwritable("the model", mistakes.map(\.message).joined(separator: " "), next: "Mend the model first.")
+        let errors = ModelCheck.errors(of: model)
+        guard errors.isEmpty else {
+            throw ModelFileError.unwritable("the model", errors.map(\.message).joined(separator: " "), next: "Mend the model first.")
         }
         names = try CodeFirstNames(model)
         composites = CodeFirstComposites(besides: Set(model.entities.map(names.className)))
@@ -189,7 +189,7 @@ struct CodeFirstWriter {
         let className = names.className(of: destination)
         var parts: [String] = []
         let inverse = relationship.inverseRelationship
-        if let inverse, relationship.keptInverse == nil {
+        if let inverse, relationship.mutualInverse == nil {
             let other = inverse.inverseRelationship.map { "“\($0)”" } ?? "none"
             throw ModelFileError.unwritable(
                 place, "Its inverse “\(inverse)” names \(other) as its own; classes declare inverses that name each other.",

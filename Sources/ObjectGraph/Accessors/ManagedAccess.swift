@@ -108,19 +108,19 @@ public struct RawManagedValue<Value: RawRepresentable>: ManagedValue where Value
     @inlinable @inline(__always)
     public static func getOptional(from object: NSManagedObject, at place: PropertyPlace) -> RawManagedValue? {
         guard let raw = Value.RawValue.getOptional(from: object, at: place) else { return nil }
-        guard let value = Value(rawValue: raw) ?? standIn(object) else { return nil }
+        guard let value = Value(rawValue: raw) ?? placeholder(object) else { return nil }
         return RawManagedValue(value)
     }
 
     @usableFromInline @inline(never) static func noCase(_ raw: Value.RawValue, _ object: NSManagedObject, _ place: PropertyPlace) -> Value {
-        guard let value = standIn(object) else {
+        guard let value = placeholder(object) else {
             preconditionFailure("“\(place.property(of: object))” holds \(raw), which is no \(Value.self). Declare the property optional.")
         }
         return value
     }
 
-    @usableFromInline @inline(never) static func standIn(_ object: NSManagedObject) -> Value? {
-        KeyPathRecorder.standIn(Value.self, in: object)
+    @usableFromInline @inline(never) static func placeholder(_ object: NSManagedObject) -> Value? {
+        KeyPathRecorder.placeholder(Value.self, in: object)
     }
 
     /// Stores the raw value of a value at `place`.

@@ -51,7 +51,7 @@ extension NSManagedObject {
     public final subscript<Value>(key: ManagedKey<Value>) -> Value {
         get {
             let stored = key.value(in: self)
-            return FoundationCounterpart.cast(stored) ?? standIn(for: key.name, stored)
+            return FoundationCounterpart.cast(stored) ?? placeholder(for: key.name, stored)
         }
         set { key.set(newValue, in: self) }
     }
@@ -60,7 +60,7 @@ extension NSManagedObject {
     ///
     /// A raw value without a case stops the program with a message; declare the property optional to read nil.
     public final subscript<Value>(key: ManagedRawKey<Value, Value>) -> Value {
-        get { key.value(in: self) ?? standIn(for: key.key.name, key.key.value(in: self)) }
+        get { key.value(in: self) ?? placeholder(for: key.key.name, key.key.value(in: self)) }
         set { key.key.set(newValue.rawValue, in: self) }
     }
 
@@ -71,8 +71,8 @@ extension NSManagedObject {
         set { key.key.set(newValue?.rawValue, in: self) }
     }
 
-    private func standIn<Value>(for name: StaticString, _ stored: Any?) -> Value {
-        guard let value = KeyPathRecorder.standIn(Value.self, in: self) else {
+    private func placeholder<Value>(for name: StaticString, _ stored: Any?) -> Value {
+        guard let value = KeyPathRecorder.placeholder(Value.self, in: self) else {
             preconditionFailure("“\(owningEntity).\(name)” holds \(AttributeCheck.describe(stored)), which is no \(Value.self).")
         }
         return value

@@ -13,7 +13,7 @@ extension NSNumber: KeyedManagedValue {
         switch object.currentValue(of: place.property(of: object)) {
         case let decimal as Decimal: NSDecimalNumber(decimal: decimal) as? Self
         case let number as Self: number
-        default: KeyPathRecorder.standIn(Self.self, in: object)
+        default: KeyPathRecorder.placeholder(Self.self, in: object)
         }
     }
 
@@ -40,7 +40,7 @@ extension NSSet: KeyedManagedValue {
         switch object.currentValue(of: property) {
         case let set as Self: return set
         case let set as Set<AnyHashable>: return NSMutableSet(array: Array(set)) as? Self
-        default: return KeyPathRecorder.standIn(Self.self, in: object)
+        default: return KeyPathRecorder.placeholder(Self.self, in: object)
         }
     }
 
@@ -68,7 +68,7 @@ public struct AnyManagedValue<Wrapped>: KeyedManagedValue {
     /// Returns the value at `place`, or nil.
     public static func getOptional(from object: NSManagedObject, at place: PropertyPlace) -> AnyManagedValue? {
         FoundationCounterpart.cast(object.currentValue(of: place.property(of: object))).map { AnyManagedValue($0) }
-            ?? KeyPathRecorder.standIn(AnyManagedValue.self, in: object)
+            ?? KeyPathRecorder.placeholder(AnyManagedValue.self, in: object)
     }
 
     /// Stores a value or nil at `place`.

@@ -17,7 +17,7 @@ extension NSManagedObject {
     public func add<Value>(_ objects: some Sequence<Any>, to property: ManagedProperty<Value>) {
         let relationship = toMany(at: property)
         for object in objects {
-            if let object = object as? NSManagedObject { add(object, to: relationship) } else { refuseMember(object, of: relationship) }
+            if let object = object as? NSManagedObject { add(object, to: relationship) } else { rejectMember(object, of: relationship) }
         }
     }
 

@@ -41,7 +41,7 @@ public final class OrderedRelationshipSet: RandomAccessCollection {
 
     /// Adds an object at the end. A value that the relationship cannot hold is refused; validation reports it at the save.
     public func add(_ object: Any) {
-        guard let object = object as? NSManagedObject else { return owner.refuseMember(object, of: relationship) }
+        guard let object = object as? NSManagedObject else { return owner.rejectMember(object, of: relationship) }
         owner.add(object, to: relationship)
     }
 
@@ -50,7 +50,7 @@ public final class OrderedRelationshipSet: RandomAccessCollection {
 
     /// Inserts an object. An object already in the set keeps its place.
     public func insert(_ object: Any, at index: Int) {
-        guard let object = object as? NSManagedObject else { return owner.refuseMember(object, of: relationship) }
+        guard let object = object as? NSManagedObject else { return owner.rejectMember(object, of: relationship) }
         insert([object], at: [index])
     }
 
@@ -72,7 +72,7 @@ public final class OrderedRelationshipSet: RandomAccessCollection {
 
     /// Replaces the object at an index. If the new object is already in the set, nothing changes.
     public func replaceObject(at index: Int, with object: Any) {
-        guard let object = object as? NSManagedObject else { return owner.refuseMember(object, of: relationship) }
+        guard let object = object as? NSManagedObject else { return owner.rejectMember(object, of: relationship) }
         owner.replaceObjects(at: [index], with: [object], inRelationship: relationship.name)
     }
 

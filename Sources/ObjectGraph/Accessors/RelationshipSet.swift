@@ -35,7 +35,7 @@ public final class RelationshipSet: Sequence {
 
     /// Adds an object. A value that the relationship cannot hold is refused; validation reports it at the save.
     public func add(_ object: Any) {
-        guard let object = object as? NSManagedObject else { return owner.refuseMember(object, of: relationship) }
+        guard let object = object as? NSManagedObject else { return owner.rejectMember(object, of: relationship) }
         owner.add(object, to: relationship)
     }
 

@@ -3,13 +3,13 @@ internal import Predicates
 
 /// Adapts an atomic store, whose interface consists of nodes and objects, to the values of the coordinator's interface.
 // Unchecked: all state is used under the store's `nodesLock`.
-final class AtomicInterface: ContextTaking, ContentsTelling, @unchecked Sendable {
+final class AtomicInterface: ContextReceivingStore, ContentsStateProviding, @unchecked Sendable {
     private unowned let store: NSAtomicStore
 
     init(_ store: NSAtomicStore) { self.store = store }
 
-    var holdsRows: Bool { true }
-    var keepsLists: Bool { true }
+    var hasRowsInMemory: Bool { true }
+    var rowsContainLists: Bool { true }
 
     func answer(_ query: StoreQuery, for caller: StoreCaller) throws -> StoreAnswer {
         try store.nodesLock.withLock { try RowFetch(table: store.table, query: query).answer() }
@@ -60,8 +60,8 @@ final class AtomicInterface: ContextTaking, ContentsTelling, @unchecked Sendable
                 next: "Save from a context that lives.")
         }
         return try store.nodesLock.withLock {
-            try refuseOldVersions(changes)
-            try refuseSharedValues(changes)
+            try checkVersions(changes)
+            try checkUniqueness(changes)
             try put(changes, context)
             return SaveOutcome()
         }
@@ -125,11 +125,11 @@ extension AtomicInterface: ConflictFinding {
         return (try? node.makeRow()).map { .row($0) } ?? .unknown
     }
 
-    package func holders(of constraint: UniquenessConstraint, _ key: [PropertyValue]) throws -> [Row] {
+    package func owners(of constraint: UniquenessConstraint, _ key: [PropertyValue]) throws -> [Row] {
         guard let model = store.persistentStoreCoordinator?.managedObjectModel else { return [] }
         let index = try store.uniqueness ?? UniquenessIndex(store.table, model: model)
         store.uniqueness = index
-        return try index.holders(of: constraint, key).compactMap { try store.nodes[$0].map(store.row(of:)) }
+        return try index.owners(of: constraint, key).compactMap { try store.nodes[$0].map(store.row(of:)) }
     }
 }
 

@@ -45,18 +45,18 @@ package struct BatchRows {
         while true {
             let object = frozen.objectClass.init(entity: entity, insertInto: nil)
             if handler(object) { return rows }
-            if let refused = object.refusedValues?.values.first { throw refused }
+            if let refused = object.rejectedValues?.values.first { throw refused }
             let row = blank()
             for property in frozen.properties {
                 guard let attribute = property as? NSAttributeDescription else {
-                    guard object.leadsNowhere(property) else { throw BatchRows.isRelationship(property) }
+                    guard object.hasNoDestination(property) else { throw BatchRows.isRelationship(property) }
                     continue
                 }
                 if attribute.isTransient { continue }
                 let slot = row.layout.slots[attribute.slotIndex]
                 row.copyValue(from: object.readableRow, at: slot)
                 guard row.isNil(at: slot) || AttributeCheck.holds(row, slot, attribute) else {
-                    throw BatchRows.unholdable(object.anyAttribute(attribute), attribute)
+                    throw BatchRows.invalidValue(object.anyAttribute(attribute), attribute)
                 }
             }
             rows.append(BatchRow(row: row, given: object.changed))
@@ -68,7 +68,7 @@ package struct BatchRows {
         var given = PropertySet()
         for (key, value) in values {
             let attribute = try BatchRows.attribute(key, of: entity)
-            guard let storable = AttributeCheck.conform(value, to: attribute) else { throw BatchRows.unholdable(value, attribute) }
+            guard let storable = AttributeCheck.conform(value, to: attribute) else { throw BatchRows.invalidValue(value, attribute) }
             row.store(storable, in: row.layout.slots[attribute.slotIndex])
             given.insert(attribute.slotIndex)
         }
@@ -110,7 +110,7 @@ package struct BatchRows {
             next: "Set relationships by objects of a context.")
     }
 
-    package static func unholdable(_ value: Any?, _ attribute: NSAttributeDescription) -> NSError {
+    package static func invalidValue(_ value: Any?, _ attribute: NSAttributeDescription) -> NSError {
         CoreDataError.make(
             NSManagedObjectValidationError, "“\(attribute)” cannot hold the value that a batch request gives.",
             reason: "Unacceptable value \(AttributeCheck.describe(value)).", next: "Give a value of the attribute's type.",
@@ -120,7 +120,7 @@ package struct BatchRows {
 
 extension NSManagedObject {
     /// Returns whether a relationship is empty.
-    fileprivate func leadsNowhere(_ property: NSPropertyDescription) -> Bool {
+    fileprivate func hasNoDestination(_ property: NSPropertyDescription) -> Bool {
         guard let relationship = property as? NSRelationshipDescription else { return true }
         return relationship.isToMany ? toMany(relationship).objects.isEmpty : toOne(relationship) == nil
     }
@@ -146,7 +146,7 @@ package struct BatchAssignment {
             let name = (key.base as? NSPropertyDescription)?.name ?? key.base as? String ?? "\(key.base)"
             let attribute = try BatchRows.attribute(name, of: entity)
             guard let expression = value as? NSExpression else {
-                guard let storable = AttributeCheck.conform(value, to: attribute) else { throw BatchRows.unholdable(value, attribute) }
+                guard let storable = AttributeCheck.conform(value, to: attribute) else { throw BatchRows.invalidValue(value, attribute) }
                 return BatchAssignment(attribute: attribute, source: .constant(storable))
             }
             return BatchAssignment(attribute: attribute, source: .expression(try CompiledKeyPath(expression.tree(), for: schema)))
@@ -160,7 +160,7 @@ package struct BatchAssignment {
         case .constant(let value): copy.store(value, in: slot)
         case .expression(let path):
             let value = try path.value(of: row.subject).any
-            guard let storable = AttributeCheck.conform(value, to: attribute) else { throw BatchRows.unholdable(value, attribute) }
+            guard let storable = AttributeCheck.conform(value, to: attribute) else { throw BatchRows.invalidValue(value, attribute) }
             copy.store(storable, in: slot)
         }
     }

@@ -50,41 +50,41 @@ extension StoredRows {
         _ rows: [BatchRow], of entity: NSEntityDescription, _ policy: StoreCaller.MergePolicyKind, _ put: Put
     ) throws -> [NSManagedObjectID] {
         try rows.compactMap { new in
-            guard let holder = try holder(of: new.row, entity) else {
+            guard let owner = try owner(of: new.row, entity) else {
                 let id = newID(for: entity)
                 new.row.objectID = id
                 new.row.version = 1
                 put(new.row, id)
                 return id
             }
-            guard let row = try resolvedRow(new, conflictingWith: holder, entity, policy) else { return nil }
-            put(row, holder)
-            return holder
+            guard let row = try resolvedRow(new, conflictingWith: owner, entity, policy) else { return nil }
+            put(row, owner)
+            return owner
         }
     }
 
     /// Returns another object that has unique values of a row.
-    private func holder(of row: Row, _ entity: NSEntityDescription, besides id: NSManagedObjectID? = nil) throws -> NSManagedObjectID? {
+    private func owner(of row: Row, _ entity: NSEntityDescription, besides id: NSManagedObjectID? = nil) throws -> NSManagedObjectID? {
         let frozen = entity.frozenParts
         for constraint in frozen.uniqueness {
             guard let key = constraint.key(of: row, frozen) else { continue }
-            if let holder = try holderIDs(of: constraint, key).first(where: { $0 != id }) { return holder }
+            if let owner = try ownerIDs(of: constraint, key).first(where: { $0 != id }) { return owner }
         }
         return nil
     }
 
     /// Returns the new row of an object that conflicts with an inserted row; nil where it is unchanged and the inserted row is dropped.
     private func resolvedRow(
-        _ new: BatchRow, conflictingWith holder: NSManagedObjectID, _ entity: NSEntityDescription, _ policy: StoreCaller.MergePolicyKind
+        _ new: BatchRow, conflictingWith owner: NSManagedObjectID, _ entity: NSEntityDescription, _ policy: StoreCaller.MergePolicyKind
     ) throws -> Row? {
         let isWhole: Bool
         switch policy {
         case .storeTrump, .rollback: return nil
         case .objectTrump: isWhole = false
         case .overwrite: isWhole = true
-        default: throw Self.notUnique(entity, holder)
+        default: throw Self.notUnique(entity, owner)
         }
-        guard let old = row(with: holder) else { return nil }
+        guard let old = row(with: owner) else { return nil }
         let row = old.copy()
         for property in entity.frozenParts.properties where property is NSAttributeDescription && !property.isTransient {
             guard isWhole || new.given.contains(property.slotIndex) else { continue }
@@ -92,15 +92,15 @@ extension StoredRows {
         }
         row.version = old.version + 1
         // Another constraint may be violated by another object.
-        if let other = try self.holder(of: row, entity, besides: holder) { throw Self.notUnique(entity, other) }
+        if let other = try self.owner(of: row, entity, besides: owner) { throw Self.notUnique(entity, other) }
         return row
     }
 
-    package static func notUnique(_ entity: NSEntityDescription, _ holder: NSManagedObjectID) -> NSError {
+    package static func notUnique(_ entity: NSEntityDescription, _ owner: NSManagedObjectID) -> NSError {
         CoreDataError.make(
             NSManagedObjectConstraintMergeError, "The batch request cannot be executed: objects of “\(entity)” would share unique values.",
-            reason: "\(holder) has them.", next: "Set a merge policy of the context that settles this, or leave the values out.",
-            info: [NSAffectedObjectsErrorKey: [holder]])
+            reason: "\(owner) has them.", next: "Set a merge policy of the context that settles this, or leave the values out.",
+            info: [NSAffectedObjectsErrorKey: [owner]])
     }
 
     /// Stores rows, and restores all of them when an error is thrown.
@@ -142,7 +142,7 @@ extension StoredRows {
         for row in updated { put(row, row.knownObjectID) }
         for row in updated {
             let id = row.knownObjectID
-            if let other = try holder(of: row, id.owningEntity, besides: id) { throw Self.notUnique(id.owningEntity, other) }
+            if let other = try owner(of: row, id.owningEntity, besides: id) { throw Self.notUnique(id.owningEntity, other) }
         }
         return updated.map { $0.knownObjectID }
     }
@@ -181,7 +181,7 @@ struct BatchNullification {
     mutating func add(_ id: NSManagedObjectID) throws {
         guard let row = try table.row(with: id), let frozen = id.owningEntity.frozen else { return }
         for relationship in frozen.relationships {
-            guard let inverse = relationship.keptInverse else { continue }
+            guard let inverse = relationship.mutualInverse else { continue }
             let slot = row.layout.slots[relationship.slotIndex]
             let others =
                 relationship.isToMany ? row.objectIDs(at: slot)?.ids ?? [] : row.objectID(at: slot).map { [$0] } ?? []

@@ -2,7 +2,7 @@ internal import Foundation
 
 extension MergeListeners {
     /// Has each context except one merge a save, asynchronously on its own queue.
-    func tell(_ saved: @autoclosure () -> SavedIDs, isRemote: Bool, except saver: ObjectRegistry?) {
+    func notify(of saved: @autoclosure () -> SavedIDs, isRemote: Bool, except saver: ObjectRegistry?) {
         func others(_ listeners: [any SaveListener]) -> some Sequence<MergeListener> {
             // Contexts add listeners of this class, and nothing else does.
             listeners.lazy.map { unsafeDowncast($0, to: MergeListener.self) }.filter { $0.registry !== saver }
@@ -10,15 +10,15 @@ extension MergeListeners {
         if !withListeners({ others($0).contains { _ in true } }) { return }
         let saved = saved()
         if saved.isEmpty { return }
-        let news = SaveNews(saved, isRemote: isRemote)
-        let idle = withListeners { others($0).filter { $0.hear(news) } }
+        let save = MergeableSave(saved, isRemote: isRemote)
+        let idle = withListeners { others($0).filter { $0.enqueue(save) } }
         for listener in idle { listener.enqueueMerge() }
     }
 }
 
 /// A save to merge.
 // Immutable.
-final class SaveNews: Sendable {
+final class MergeableSave: Sendable {
     let saved: SavedIDs
     /// Whether cached rows are older than the save.
     let isRemote: Bool
@@ -36,7 +36,7 @@ final class MergeListener: SaveListener, @unchecked Sendable {
     private let queue: ContextQueue
     private struct State {
         /// What the context has been told and has not merged.
-        var news: [SaveNews] = []
+        var pendingSaves: [MergeableSave] = []
         var isMergeEnqueued = false
     }
     private let state = LockedBox(State())
@@ -50,9 +50,9 @@ final class MergeListener: SaveListener, @unchecked Sendable {
     /// Adds a save to the pending ones.
     ///
     /// - Returns: Whether to enqueue a merge; false if an enqueued merge will include the save.
-    fileprivate func hear(_ save: SaveNews) -> Bool {
+    fileprivate func enqueue(_ save: MergeableSave) -> Bool {
         state.withLock { state in
-            state.news.append(save)
+            state.pendingSaves.append(save)
             defer { state.isMergeEnqueued = true }
             return !state.isMergeEnqueued
         }
@@ -61,18 +61,18 @@ final class MergeListener: SaveListener, @unchecked Sendable {
     /// Enqueues a merge of all saves that are pending when it runs on the context's queue.
     fileprivate func enqueueMerge() {
         queue.async(canBeDeferred: true) {
-            let news = self.takeNews()
+            let pendingSaves = self.takePendingSaves()
             guard let context = self.registry.livingContext else { return }
             context.runEvent {
-                for (saved, isRemote) in SavedIDs.coalesced(news) { context.merge(saved, isRemote: isRemote) }
+                for (saved, isRemote) in SavedIDs.coalesced(pendingSaves) { context.merge(saved, isRemote: isRemote) }
             }
         }
     }
 
-    private func takeNews() -> [SaveNews] {
+    private func takePendingSaves() -> [MergeableSave] {
         state.withLock { state in
             defer { state = State() }
-            return state.news
+            return state.pendingSaves
         }
     }
 }
@@ -83,12 +83,12 @@ extension SavedIDs {
     /// A deletion by a later save replaces insertions and updates by earlier ones. An object that is saved again after its deletion is a
     /// new object to a context, which must merge the deletion first; and cached rows may be stale for one save and current for another.
     /// Both start a separate merge.
-    static func coalesced(_ news: [SaveNews]) -> [(saved: SavedIDs, isRemote: Bool)] {
-        if news.count == 1 { return [(news[0].saved, news[0].isRemote)] }
+    static func coalesced(_ pendingSaves: [MergeableSave]) -> [(saved: SavedIDs, isRemote: Bool)] {
+        if pendingSaves.count == 1 { return [(pendingSaves[0].saved, pendingSaves[0].isRemote)] }
         var merges: [(saved: SavedIDs, isRemote: Bool)] = []
         var sum = Sum()
         var isRemote = false
-        for save in news {
+        for save in pendingSaves {
             if save.isRemote != isRemote || !sum.takes(save.saved) {
                 if !sum.isEmpty { merges.append((sum.saved, isRemote)) }
                 sum = Sum()
@@ -159,10 +159,10 @@ extension NSManagedObjectContext {
 
     /// Notifies the contexts that merge automatically of a save: siblings of this context and its children.
     func notifyMergingContexts(of changes: ChangeSet) {
-        func tell(_ listeners: MergeListeners?, except saver: ObjectRegistry?) {
-            listeners?.tell(SavedIDs(changes), isRemote: false, except: saver)
+        func notify(_ listeners: MergeListeners?, except saver: ObjectRegistry?) {
+            listeners?.notify(of: SavedIDs(changes), isRemote: false, except: saver)
         }
-        if parent == nil { tell(persistentStoreCoordinator?.mergeListeners, except: registry) }
-        tell(mergeListeners, except: nil)
+        if parent == nil { notify(persistentStoreCoordinator?.mergeListeners, except: registry) }
+        notify(mergeListeners, except: nil)
     }
 }

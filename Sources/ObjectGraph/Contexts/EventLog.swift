@@ -19,9 +19,9 @@ enum EventStep {
     /// The preceding steps changed an order. Only steps registered for undo contain it.
     case ordered(NSManagedObject, NSRelationshipDescription, before: [NSManagedObject], after: [NSManagedObject])
     /// An object was inserted or is no longer deleted.
-    case appeared(ObjectRemains)
+    case inserted(UndoState)
     /// An object was deleted.
-    case vanished(ObjectRemains)
+    case deleted(UndoState)
 
     /// The object and the relationship of a relationship step; nil for other steps.
     var relationship: (object: NSManagedObject, NSRelationshipDescription)? {
@@ -35,7 +35,7 @@ enum EventStep {
 }
 
 /// An object that an undo may restore, with the relationships it had when it left its context.
-final class ObjectRemains {
+final class UndoState {
     let object: NSManagedObject
     var relationships: [RelationshipState] = []
 
@@ -64,17 +64,17 @@ struct EventLog {
 
 extension NSManagedObject {
     /// Keeps the current row for the event; changes are written to a copy.
-    func keepRowOfEvent() {
+    func snapshotForEvent() {
         guard !flags.contains(.insertedInEvent) else { return }
         eventRow = row
-        flags.remove(.ownsRow)
+        flags.remove(.hasExclusiveRow)
     }
 
-    /// Works like ``keepRowOfEvent()``, but keeps the row only when a value is set.
-    func keepRowOnceWritten() {
+    /// Works like ``snapshotForEvent()``, but keeps the row only when a value is set.
+    func snapshotForEventOnWrite() {
         guard !flags.contains(.insertedInEvent) else { return }
         if eventRow != nil { eventRow = nil }
-        flags.remove(.ownsRow)
+        flags.remove(.hasExclusiveRow)
     }
 
     /// Logs a step. Steps of objects inserted in this event are skipped unless there is an undo manager.
@@ -85,15 +85,15 @@ extension NSManagedObject {
     }
 
     /// Saves the relationships of an object that leaves its context, for an undo that may restore it.
-    func leaveRemains() { if let extras { extras.remains?.relationships = relationships } }
+    func saveUndoState() { if let extras { extras.undoState?.relationships = relationships } }
 
     /// Returns the state that an undo keeps of the object.
-    func keepRemains() -> ObjectRemains {
-        if let remains = extras?.remains { return remains }
-        let remains = ObjectRemains(self)
+    func makeUndoState() -> UndoState {
+        if let undoState = extras?.undoState { return undoState }
+        let undoState = UndoState(self)
         if extras == nil { extras = ObjectExtras() }
-        extras?.remains = remains
-        return remains
+        extras?.undoState = undoState
+        return undoState
     }
 }
 
@@ -107,7 +107,7 @@ extension NSManagedObjectContext {
         if object.flags.contains(.inserted) { insertedList.remove(object) }
         object.flags.insert(.deleted)
         deletedList.append(object)
-        if undoer != nil { eventLog.append(.vanished(object.keepRemains())) }
+        if undoer != nil { eventLog.append(.deleted(object.makeUndoState())) }
     }
 
     /// Ends an event whose changes came with a merge, which posts them itself and is not undoable.

@@ -68,9 +68,9 @@ extension NSManagedObjectContext {
     /// A saved object takes precedence over new ones, so that its identity survives repeated imports; the values of the new objects are
     /// copied to it unless the store wins.
     func resolve(_ conflict: NSConstraintConflict, _ type: NSMergePolicyType) {
-        func isHere(_ object: NSManagedObject) -> Bool { object.registry === registry && !object.isDeleted }
-        let rivals = conflict.conflictingObjects.filter(isHere)
-        let stored = conflict.databaseObject.flatMap { isHere($0) ? $0 : nil }
+        func isRegistered(_ object: NSManagedObject) -> Bool { object.registry === registry && !object.isDeleted }
+        let rivals = conflict.conflictingObjects.filter(isRegistered)
+        let stored = conflict.databaseObject.flatMap { isRegistered($0) ? $0 : nil }
         var discarded: Set<NSManagedObject> = []
         var resolved: [NSManagedObject] = []
         let saved = rivals.first { !$0.isInserted }
@@ -81,14 +81,14 @@ extension NSManagedObjectContext {
                     discard(rival)
                     discarded.insert(rival)
                 } else {
-                    rival.giveUp(conflict.constraint, everything: type == .rollbackMergePolicyType)
+                    rival.restoreStoredValues(conflict.constraint, everything: type == .rollbackMergePolicyType)
                     resolved.append(rival)
                 }
             }
         } else if let keeper = saved ?? stored ?? rivals.first {
             for rival in rivals where rival !== keeper {
                 if rival.isInserted {
-                    keeper.takeOver(rival, everything: type == .overwriteMergePolicyType)
+                    keeper.copyValues(from: rival, everything: type == .overwriteMergePolicyType)
                     discard(rival)
                     discarded.insert(rival)
                     if resolved.isEmpty { resolved.append(keeper) }
@@ -104,14 +104,14 @@ extension NSManagedObjectContext {
 
     /// Discards a new object and removes it from relationships.
     private func discard(_ object: NSManagedObject) {
-        object.undoInverses()
+        object.removeFromInverses()
         forget(object)
     }
 }
 
 extension NSManagedObject {
     /// Copies the values that were set on a new object, or all of its values; relationships gain its objects.
-    fileprivate func takeOver(_ new: NSManagedObject, everything: Bool) {
+    fileprivate func copyValues(from new: NSManagedObject, everything: Bool) {
         for property in new.owningEntity.frozen!.properties where everything || new.changed.contains(property.slotIndex) {
             guard let own = owningEntity.frozen!.byName[property.name] else { continue }
             if let relationship = property as? NSRelationshipDescription, let ownRelationship = own as? NSRelationshipDescription {
@@ -128,15 +128,15 @@ extension NSManagedObject {
     }
 
     /// Restores the stored values of some attributes, or of everything.
-    fileprivate func giveUp(_ names: [String], everything: Bool) {
+    fileprivate func restoreStoredValues(_ names: [String], everything: Bool) {
         guard let snapshot, let context = registry?.context else { return }
-        if everything { return context.putBack(context.dropChanges(of: self, for: snapshot)) }
-        guard prepareRowForWriting() else { return }
+        if everything { return context.restore(context.discardChanges(of: self, for: snapshot)) }
+        guard makeRowExclusive() else { return }
         for name in names {
             guard let property = owningEntity.frozen!.byName[name] else { continue }
             row?.copyValue(from: snapshot, at: slot(of: property))
             changed.remove(property.slotIndex)
-            if !flags.contains(.noted) { context.noteInEvent(self) }
+            if !flags.contains(.inEvent) { context.noteInEvent(self) }
         }
     }
 }

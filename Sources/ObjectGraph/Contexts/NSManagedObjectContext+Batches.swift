@@ -117,7 +117,7 @@ extension NSManagedObjectContext {
         guard !unknown.isEmpty else { return ids }
         let isPrepared = try source.prepareRelated(of: relationship, for: unknown, in: self)
         for id in unknown {
-            if let known = id.persistentStore?.asking({ $0.knownRelatedIDs(of: relationship, for: id) }) {
+            if let known = id.persistentStore?.withRowAccess({ $0.knownRelatedIDs(of: relationship, for: id) }) {
                 ids += known
             } else if eagerly, !isPrepared {
                 ids += try source.relatedIDs(of: relationship, for: id, in: self)
@@ -133,7 +133,7 @@ extension NSManagedObjectContext {
     /// - Throws: The store's error.
     func applyFaultingOptions(to objects: [NSManagedObject], of query: StoreQuery) throws {
         if query.shouldRefreshRefetchedObjects { refreshRefetched(objects, isRemote: true) }
-        noteArrivalAsBatch(of: objects, query)
+        makeBatch(of: objects, query)
         guard source.batchesFaults else { return }
         if !query.returnsObjectsAsFaults, query.includesPropertyValues, query.fetchBatchSize <= 0 {
             try objects.forEachUncounted { if $0.slots == nil { try $0.fulfillFault() } }
@@ -141,22 +141,22 @@ extension NSManagedObjectContext {
     }
 
     /// Makes fetched objects one batch.
-    func noteArrivalAsBatch(of objects: [NSManagedObject], _ query: StoreQuery) {
-        noteArrivalFromParent(of: objects, replacing: true)
+    func makeBatch(of objects: [NSManagedObject], _ query: StoreQuery) {
+        makeBatchFromParent(of: objects, replacing: true)
         guard source.batchesFaults else { return }
         let size = query.fetchBatchSize > 0 ? query.fetchBatchSize : FaultBatch.standardPartSize
         faultBatches.add(objects, partSize: size, replacing: true, in: registry)
     }
 
     /// Makes the objects of a relationship one batch, unless they belong to a larger one.
-    func noteArrival(of objects: [NSManagedObject]) {
-        noteArrivalFromParent(of: objects, replacing: false)
+    func makeBatch(of objects: [NSManagedObject]) {
+        makeBatchFromParent(of: objects, replacing: false)
         guard objects.count > 1, objects.contains(where: { $0.batchNumber == 0 }), source.batchesFaults else { return }
         faultBatches.add(objects, replacing: false, in: registry)
     }
 
     /// Makes objects from the parent one batch, and retains the parent's objects, which keep their own batch, while the batch is in use.
-    private func noteArrivalFromParent(of objects: [NSManagedObject], replacing: Bool) {
+    private func makeBatchFromParent(of objects: [NSManagedObject], replacing: Bool) {
         guard let fetched = parentSource?.takeFetched(), !fetched.isEmpty else { return }
         faultBatches.add(objects, replacing: replacing, in: registry)
         for object in objects {

@@ -5,7 +5,7 @@ extension NSManagedObjectContext {
     /// Marks an object for deletion and registers the change with the current event; implements the public ``delete(_:)``.
     func performDelete(_ object: NSManagedObject) {
         checkQueue("delete(_:) is called")
-        refuseForeign(object, "deleted")
+        requireSameContext(object, "deleted")
         guard object.registry === registry, !object.flags.contains(.deleted) else { return }
         if !object.flags.contains(.preparedForDeletion) {
             object.flags.insert(.preparedForDeletion)
@@ -41,9 +41,9 @@ extension NSManagedObjectContext {
     ///
     /// - Parameter keepsRow: Whether the row is kept now; otherwise it is kept when a value is set.
     func noteInEvent(_ object: NSManagedObject, keepsRow: Bool = true) {
-        if !object.flags.contains(.noted) {
-            if keepsRow { object.keepRowOfEvent() } else { object.keepRowOnceWritten() }
-            object.flags.insert(.noted)
+        if !object.flags.contains(.inEvent) {
+            if keepsRow { object.snapshotForEvent() } else { object.snapshotForEventOnWrite() }
+            object.flags.insert(.inEvent)
             if undoer != nil, !object.flags.contains(.insertedInEvent) { eventLog.append(.attributes(object)) }
         }
         eventObjects.append(object)
@@ -71,9 +71,9 @@ extension NSManagedObjectContext {
         var kinds = EventKinds(objects)
         objects.forEachUncounted { object in
             // Cleared at the first occurrence: an object that was changed and then deleted is in the list twice.
-            guard object.flags.contains(.noted) else { return kinds.add(object, .none) }
+            guard object.flags.contains(.inEvent) else { return kinds.add(object, .none) }
             let isNew = object.flags.contains(.insertedInEvent)
-            object.flags.subtract([.noted, .insertedInEvent])
+            object.flags.subtract([.inEvent, .insertedInEvent])
             if object.flags.contains(.deleted) {
                 if object.flags.contains(.inserted) {
                     if waitsForSave { return kinds.add(object, .none) }
@@ -108,14 +108,14 @@ extension NSManagedObjectContext {
             next += 1
             // An undo may have restored it; an object that was never saved is removed only now.
             guard object.flags.contains(.deleted) else { continue }
-            if object.flags.contains(.inserted), !object.flags.contains(.noted) { noteInEvent(object) }
+            if object.flags.contains(.inserted), !object.flags.contains(.inEvent) { noteInEvent(object) }
             for relationship in object.owningEntity.frozen!.relationships { apply(relationship, ofDeleted: object) }
         }
         eventDeletions = []
     }
 
     private func apply(_ relationship: NSRelationshipDescription, ofDeleted object: NSManagedObject) {
-        let inverse = relationship.keptInverse
+        let inverse = relationship.mutualInverse
         switch relationship.deleteRule {
         case .noActionDeleteRule: return
         case .nullifyDeleteRule where inverse == nil: return
@@ -133,9 +133,9 @@ extension NSManagedObjectContext {
     func forget(_ object: NSManagedObject) {
         if object.flags.contains(.deleted) { deletedList.remove(object) } else { insertedList.remove(object) }
         release([object])
-        object.leaveRemains()
+        object.saveUndoState()
         registry.unregister(object)
-        object.flags = object.flags.intersection(.ownsRow)
+        object.flags = object.flags.intersection(.hasExclusiveRow)
         assignedStores[ObjectIdentifier(object)] = nil
         object.registry = nil
         // Objects that refer to each other would keep each other alive.

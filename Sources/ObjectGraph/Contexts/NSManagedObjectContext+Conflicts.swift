@@ -4,7 +4,7 @@ extension NSManagedObjectContext {
         checkQueue("detectConflicts(for:) is called")
         guard object.registry === registry, !object.flags.contains(.inserted) else { return }
         // Loads the values, whose version is compared.
-        if object.isFault { _ = object.slotsAfterFault() }
+        if object.isFault { _ = object.loadedSlots() }
         if !lockedObjects.contains(where: { $0 === object }) { lockedObjects.append(object) }
     }
 

@@ -47,7 +47,7 @@ extension NSManagedObjectContext {
         if isRemote { for id in saved.inserted + saved.updated + saved.deleted + saved.refreshed { source.forgetRow(of: id) } }
         var changes = ObjectChanges()
         var merged = saved
-        let back = saved.deleted.filter { isBack($0, isRemote: isRemote) }
+        let back = saved.deleted.filter { isReinserted($0, isRemote: isRemote) }
         changes.deleted = Set(saved.deleted.filter { !back.contains($0) }.compactMap(registeredObject(for:)))
         for object in changes.deleted { removeMerged(object) }
 
@@ -70,11 +70,11 @@ extension NSManagedObjectContext {
         var told = saved
         told.deleted.removeAll(where: back.contains)
         told.updated += back
-        mergeListeners.tell(told, isRemote: false, except: nil)
+        mergeListeners.notify(of: told, isRemote: false, except: nil)
     }
 
     /// Returns whether an object that others deleted was inserted again here and still exists.
-    private func isBack(_ id: NSManagedObjectID, isRemote: Bool) -> Bool {
+    private func isReinserted(_ id: NSManagedObjectID, isRemote: Bool) -> Bool {
         guard insertedAgain.contains(id) else { return false }
         if isRemote { source.forgetRow(of: id) }
         do {
@@ -131,16 +131,16 @@ extension NSManagedObjectContext {
     /// Removes an object that others have deleted, and unsaved references to it.
     private func removeMerged(_ object: NSManagedObject) {
         if object.flags.contains(.inserted) { return forgetInserted(object) }
-        object.flags.subtract([.noted, .insertedInEvent])
-        acceptDeletion(of: object)
-        object.leaveRemains()
-        object.flags.subtract([.noted, .preparedForDeletion])
+        object.flags.subtract([.inEvent, .insertedInEvent])
+        mergeDeletion(of: object)
+        object.saveUndoState()
+        object.flags.subtract([.inEvent, .preparedForDeletion])
         object.relationships = []
     }
 
     private func forgetInserted(_ object: NSManagedObject) {
-        object.undoInverses()
-        object.flags.subtract(.noted)
+        object.removeFromInverses()
+        object.flags.subtract(.inEvent)
         forget(object)
     }
 

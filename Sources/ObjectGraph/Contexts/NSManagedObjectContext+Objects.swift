@@ -105,7 +105,7 @@ extension NSManagedObjectContext {
             let (known, missing) = isEmpty ? ([], part.count) : registry.objects(of: rows, part)
             if missing == part.count {
                 rows.forEachRun(in: part) { block, run in appendFaults(of: rows, run, of: block, to: &objects) }
-                file(&objects, from: start)
+                register(&objects, from: start)
             } else {
                 objects += completed(known, missing, count: part.count) { fault(of: rows.slots(part.lowerBound + $0)) }
             }
@@ -148,7 +148,7 @@ extension NSManagedObjectContext {
     }
 
     /// Registers the new objects at the end of a list, and replaces each by the object already registered with the same identity, if any.
-    private func file(_ objects: inout [NSManagedObject], from start: Int) {
+    private func register(_ objects: inout [NSManagedObject], from start: Int) {
         let repeated = registry.registerNew(objects, from: start)
         if repeated.isEmpty, !retainsRegisteredObjects, !source.wantsRegistrations { return }
         let new = objects[start...].filter { repeated[ObjectIdentifier($0)] == nil }
@@ -225,8 +225,8 @@ extension NSManagedObjectContext {
 
     /// Notifies the source of the objects released since the last call.
     func notifySourceOfRelease() {
-        let gone = registry.takeReleasedIDs()
-        if !gone.isEmpty { source.didUnregister(gone) }
+        let releasedIDs = registry.takeReleasedIDs()
+        if !releasedIDs.isEmpty { source.didUnregister(releasedIDs) }
     }
 
     /// Registers a new object and calls `awakeFromInsert`. Called by the object's initializer.
@@ -241,11 +241,11 @@ extension NSManagedObjectContext {
         object.flags.formUnion([.inserted, .insertedInEvent])
         insertedList.append(object)
         noteInEvent(object)
-        if undoer != nil { eventLog.append(.appeared(object.keepRemains())) }
+        if undoer != nil { eventLog.append(.inserted(object.makeUndoState())) }
     }
 
     /// Stops the program where an object of another context is passed to this one; Apple's framework raises an exception.
-    func refuseForeign(_ object: NSManagedObject, _ what: String) {
+    func requireSameContext(_ object: NSManagedObject, _ what: String) {
         precondition(
             object.registry == nil || object.registry === registry,
             "An object cannot be \(what) in another context than its own: use object(with:) to get \(object.objectID) into this one.")
@@ -254,7 +254,7 @@ extension NSManagedObjectContext {
     /// Inserts an object that has no context yet; implements the public ``insert(_:)``.
     func performInsert(_ object: NSManagedObject) {
         checkQueue("insert(_:) is called")
-        refuseForeign(object, "inserted")
+        requireSameContext(object, "inserted")
         guard object.registry == nil else { return }
         precondition(!object.owningEntity.isAbstract, "The entity “\(object.owningEntity)” is abstract: insert one of a subentity.")
         insertNew(object)
@@ -274,7 +274,7 @@ extension NSManagedObjectContext {
         let waiting = objects.filter { $0.flags.contains(.inserted) && $0.objectID.isTemporaryID }
         guard !waiting.isEmpty else { return }
         let ids = try source.permanentIDs(for: waiting, in: self)
-        for (object, id) in zip(waiting, ids) { give(id, to: object) }
+        for (object, id) in zip(waiting, ids) { assign(permanentID: id, to: object) }
         notifySourceOfRegistration(ids)
     }
 
@@ -296,14 +296,14 @@ extension NSManagedObjectContext {
         awaitingPermanentIDs.removeAll { waiting in
             guard let object = waiting.object, object.registry === registry, let id = object.identifier, id.isTemporary else { return true }
             if id.current === id { return false }
-            give(id.current, to: object)
+            assign(permanentID: id.current, to: object)
             return true
         }
     }
 
     /// Gives an object another ID, registers it again, and returns the old ID.
     @discardableResult
-    func give(_ id: NSManagedObjectID, to object: NSManagedObject) -> NSManagedObjectID? {
+    func assign(permanentID id: NSManagedObjectID, to object: NSManagedObject) -> NSManagedObjectID? {
         let old = object.identifier
         registry.unregister(object)
         object.identifier = id

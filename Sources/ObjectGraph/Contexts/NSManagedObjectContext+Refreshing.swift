@@ -15,7 +15,7 @@ extension NSManagedObjectContext {
     /// - Parameter isFresh: Whether the cached row was just loaded.
     func performRefresh(_ object: NSManagedObject, mergeChanges flag: Bool, isFresh: Bool = false) {
         checkQueue("refresh(_:mergeChanges:) is called")
-        refuseForeign(object, "refreshed")
+        requireSameContext(object, "refreshed")
         // The stored values are known once the store has answered.
         if isBeingSaved(object) { waitForSaveInFlight() }
         if !object.isFault || object.hasChanges { processPendingChanges() }
@@ -36,12 +36,12 @@ extension NSManagedObjectContext {
                 return .none
             }
             let links = object.flags.contains(.deleted) ? [] : object.removedLinks
-            object.undoInverses()
+            object.removeFromInverses()
             if object.flags.contains(.updated) { updatedList.remove(object) }
             object.flags.remove(.updated)
             object.turnIntoFault()
-            putBack(links)
-            if flag { _ = object.slotsAfterFault() }
+            restore(links)
+            if flag { _ = object.loadedSlots() }
             return .discarded
         }
         do {
@@ -59,12 +59,12 @@ extension NSManagedObjectContext {
     /// Turns a new object into a fault: it reads its default values again, and its relationships are empty.
     private func dropValues(of object: NSManagedObject) -> Refreshment {
         if object.isFault || object.flags.contains(.deleted) { return .none }
-        object.undoInverses()
-        let remains = object.extras?.remains
+        object.removeFromInverses()
+        let undoState = object.extras?.undoState
         object.turnIntoFault()
-        if remains != nil {
+        if undoState != nil {
             object.extras = ObjectExtras()
-            object.extras?.remains = remains
+            object.extras?.undoState = undoState
         }
         return .discarded
     }
@@ -152,7 +152,7 @@ extension NSManagedObjectContext {
             registry.unregister(object)
             object.registry = nil
             object.relationships = []
-            object.flags = object.flags.intersection(.ownsRow)
+            object.flags = object.flags.intersection(.hasExclusiveRow)
         }
         faultBatches.removeAll()
         retained = [:]
@@ -164,10 +164,10 @@ extension NSManagedObjectContext {
 extension NSManagedObject {
     /// Discards the changes since the snapshot.
     func restoreSnapshot() {
-        flags.subtract([.updated, .noted, .ownsRow])
+        flags.subtract([.updated, .inEvent, .hasExclusiveRow])
         changed.removeAll()
         relationships = []
-        refusedValues = nil
+        rejectedValues = nil
         eventRow = nil
         row = snapshot
         if let save = registry?.context?.asynchronousWork?.save { save.restoreRelationships(of: self) }
@@ -189,7 +189,7 @@ extension NSManagedObject {
             let relationship = property as? NSRelationshipDescription
             if relationship?.isToMany ?? false || keeps(property) {
                 kept.append(property)
-            } else if let relationship, let inverse = relationship.keptInverse {
+            } else if let relationship, let inverse = relationship.mutualInverse {
                 // The destination object does not refer here any more, unless others have set it to.
                 if let target = toOne(relationship),
                     stored.objectID(at: slot(of: relationship))?.namesSameObject(as: target.objectID) != true
@@ -208,7 +208,7 @@ extension NSManagedObject {
         }
         row = merged
         snapshot = stored
-        flags.insert(.ownsRow)
+        flags.insert(.hasExclusiveRow)
         // Last, because the object may be its own destination.
         if states.isEmpty { return }
         for case let relationship as NSRelationshipDescription in kept {
@@ -253,12 +253,12 @@ extension NSManagedObject {
     /// Removes this object from the destination that others have set, where it was replaced by a local change.
     private func dropRival(at relationship: NSRelationshipDescription, _ before: Row?, _ stored: Row) {
         let slot = slot(of: relationship)
-        guard let inverse = relationship.keptInverse, let other = stored.objectID(at: slot), let context = registry?.context,
+        guard let inverse = relationship.mutualInverse, let other = stored.objectID(at: slot), let context = registry?.context,
             other !== NSManagedObjectID.unresolved, before?.objectID(at: slot)?.namesSameObject(as: other) != true
         else { return }
         if case .toOne(let target?) = state(of: relationship), target.objectID.namesSameObject(as: other) { return }
         let rival = context.object(with: other)
-        context.catchUp(rival)
+        context.refreshFromStore(rival)
         rival.nullify(self, at: inverse)
     }
 }

@@ -149,7 +149,7 @@ extension NSManagedObjectContext {
         let changes = changesToSave()
         guard !changes.isEmpty else { return (changes, [], nil) }
         // A refresh may have dropped values that an undo needs, and no store can return them after the save.
-        changes.deleted.forEachUncounted { if $0.extras?.remains != nil { $0.loadEverything() } }
+        changes.deleted.forEachUncounted { if $0.extras?.undoState != nil { $0.loadEverything() } }
         let new = changes.inserted.keeping { !$0.hasPermanentID }
         let ids = try source.permanentIDs(for: new, in: self)
         // An optional reference has the layout of the reference: the array needs no conversion.
@@ -203,7 +203,7 @@ extension NSManagedObjectContext {
             // The parent may have saved the objects already.
             ancestorSavesSeen = -1
         }
-        deleted.forEachUncounted { $0.flags.subtract([.noted, .insertedInEvent]) }
+        deleted.forEachUncounted { $0.flags.subtract([.inEvent, .insertedInEvent]) }
         if retainsRegisteredObjects {
             retain(changes.inserted)
             release(deleted)
@@ -217,7 +217,7 @@ extension NSManagedObjectContext {
         }
         registry.unregister(deleted)
         deleted.forEachUncounted { object in
-            object.leaveRemains()
+            object.saveUndoState()
             object.flags.remove(.deleted)
             object.registry = nil
             if !object.relationships.isEmpty { object.relationships = [] }
@@ -256,7 +256,7 @@ extension NSManagedObjectContext {
 extension ChangeSet {
     /// Marks rows as shared: a store that failed may have retained them, so later changes copy them first.
     func keepRows() {
-        for objects in [inserted, updated, locked] { objects.forEachUncounted { $0.flags.remove(.ownsRow) } }
+        for objects in [inserted, updated, locked] { objects.forEachUncounted { $0.flags.remove(.hasExclusiveRow) } }
     }
 }
 
@@ -269,7 +269,7 @@ extension NSManagedObject {
     /// - Throws: The error of a failing fault; code 133000 for a relationship to an object without a context.
     func rowForSaving(keepsLists: Bool, keepsTransients: Bool = false) throws -> Row {
         if slots == nil { try fulfillFault() }
-        if !flags.contains(.ownsRow) { _ = prepareRowForWriting() }
+        if !flags.contains(.hasExclusiveRow) { _ = makeRowExclusive() }
         let row = self.row.known("a row for writing has just been prepared")
         row.version = (SlotPointer(snapshotSlots)?.prefix.pointee.version ?? 0) &+ 1
         // A row with a row number creates its ID on demand.
@@ -315,7 +315,7 @@ extension NSManagedObject {
 
     /// Restores the original row of an object that has nothing to save after a conflict was resolved.
     fileprivate func forgetRowForSaving() {
-        guard let snapshot, row !== snapshot, prepareRowForWriting(), let row else { return }
+        guard let snapshot, row !== snapshot, makeRowExclusive(), let row else { return }
         row.version = snapshot.version
         for relationship in owningEntity.frozen!.relationships {
             let slot = slot(of: relationship)
@@ -330,9 +330,9 @@ extension NSManagedObject {
     /// Makes the saved values the base for further changes.
     func didBecomeSaved() {
         if eventRow != nil { eventRow = nil }
-        flags.subtract([.inserted, .updated, .noted, .insertedInEvent, .ownsRow])
+        flags.subtract([.inserted, .updated, .inEvent, .insertedInEvent, .hasExclusiveRow])
         changed.removeAll()
-        if extras != nil { refusedValues = nil }
+        if extras != nil { rejectedValues = nil }
         snapshot = row
         if relationships.isEmpty { return }
         for (index, state) in relationships.enumerated() {

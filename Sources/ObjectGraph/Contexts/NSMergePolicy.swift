@@ -78,7 +78,7 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
         }
         let context = list.first { $0.sourceObject.registry != nil }?.sourceObject.managedObjectContext
         context?.insertAgain(returning)
-        context?.putBack(links)
+        context?.restore(links)
     }
 
     /// Resolves one conflict and returns the links that are restored because an object's changes were discarded.
@@ -89,17 +89,17 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
         guard let context = object.managedObjectContext else { return [] }
         let storeWins = mergeType == .rollbackMergePolicyType || mergeType == .mergeByPropertyStoreTrumpMergePolicyType
         guard let stored = conflict.rowToMerge else {
-            if storeWins || object.isDeleted { context.acceptDeletion(of: object) } else { returning.append(object) }
+            if storeWins || object.isDeleted { context.mergeDeletion(of: object) } else { returning.append(object) }
             return []
         }
         if object.isDeleted {
-            if storeWins { return context.dropChanges(of: object, for: stored) }
-            context.deleteAgain(object, for: stored)
+            if storeWins { return context.discardChanges(of: object, for: stored) }
+            context.reapplyDeletion(object, for: stored)
             return []
         }
         switch mergeType {
         case .errorMergePolicyType: break
-        case .rollbackMergePolicyType: return context.dropChanges(of: object, for: stored)
+        case .rollbackMergePolicyType: return context.discardChanges(of: object, for: stored)
         case .mergeByPropertyStoreTrumpMergePolicyType:
             let before = object.snapshot
             object.rebase(onto: stored) { property in

@@ -5,12 +5,12 @@ internal import Foundation
 ///
 /// Objects may be released on any thread, so the table is guarded by a lock. A lookup and the removal in an object's deinitializer
 /// exclude each other; a lookup does not find an object whose deinitialization has begun.
-// `lock` guards `map`, `gone` and `owner`. It is no box: every object that comes or goes passes here, and fields are taken one by one under it.
+// `lock` guards `map`, `releasedIDs` and `owner`. It is no box: every object that comes or goes passes here, and fields are taken one by one under it.
 final class ObjectRegistry: @unchecked Sendable {
     let lock = Mutex()
     @exclusivity(unchecked) private(set) var map = IdentityMap()
     /// The IDs of the objects released since the context last asked.
-    @exclusivity(unchecked) private var gone: [NSManagedObjectID] = []
+    @exclusivity(unchecked) private var releasedIDs: [NSManagedObjectID] = []
     @exclusivity(unchecked) private var remembersReleases = false
     /// Not held. The context clears it, under the lock, when it goes. Weak would make every count of the context's references slow.
     @exclusivity(unchecked) private var owner: Unmanaged<NSManagedObjectContext>?
@@ -195,7 +195,7 @@ final class ObjectRegistry: @unchecked Sendable {
         object.flags.remove(.registered)
         lock.lock()
         map.remove(Unmanaged.passUnretained(object).toOpaque(), for: key)
-        if remembersReleases, object.hasPermanentID, let id = object.identifier { gone.append(id) }
+        if remembersReleases, object.hasPermanentID, let id = object.identifier { releasedIDs.append(id) }
         lock.unlock()
     }
 
@@ -206,7 +206,7 @@ final class ObjectRegistry: @unchecked Sendable {
             guard object.flags.contains(.registered), let key = object.identityKey else { return }
             object.flags.remove(.registered)
             map.remove(Unmanaged.passUnretained(object).toOpaque(), for: key)
-            if remembersReleases, object.hasPermanentID, let id = object.identifier { gone.append(id) }
+            if remembersReleases, object.hasPermanentID, let id = object.identifier { releasedIDs.append(id) }
         }
         lock.unlock()
     }
@@ -249,8 +249,8 @@ final class ObjectRegistry: @unchecked Sendable {
     func takeReleasedIDs() -> [NSManagedObjectID] {
         lock.lock()
         defer { lock.unlock() }
-        let ids = gone
-        gone = []
+        let ids = releasedIDs
+        releasedIDs = []
         return ids
     }
 

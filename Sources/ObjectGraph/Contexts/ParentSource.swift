@@ -65,7 +65,7 @@ final class ParentSource: ObjectSource {
             try parent.throwPendingFaultError()
             if ids.count > 1, parent.persistentStoreCoordinator?.wantsRegistrations ?? false {
                 let objects = parent.objects(with: ids)
-                parent.noteArrival(of: objects)
+                parent.makeBatch(of: objects)
                 fetched = objects.contains { $0.batchNumber != 0 } ? objects : []
             }
             return ids
@@ -78,8 +78,8 @@ final class ParentSource: ObjectSource {
     }
 
     func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws -> [Row] {
-        let delivery = try Delivery(changes)
-        try parent.performForChild { try parent.receive(delivery, from: context.registry) }
+        let childSave = try ChildSave(changes)
+        try parent.performForChild { try parent.apply(childSave, from: context.registry) }
         return []
     }
 
@@ -90,15 +90,15 @@ final class ParentSource: ObjectSource {
     func didUnregister(_ ids: [NSManagedObjectID]) {}
 
     /// The changes of a child's save, for its parent.
-    struct Delivery {
-        let written: [Push]
+    struct ChildSave {
+        let written: [ChildChange]
         let deleted: [NSManagedObjectID]
         let locked: [NSManagedObjectID]
 
         /// Collects the changes. Call it on the child's queue.
         init(_ changes: ChangeSet) throws {
             written = try (changes.inserted + changes.updated).map { object in
-                Push(
+                ChildChange(
                     entity: object.owningEntity, id: object.objectID,
                     row: try object.rowForSaving(keepsLists: true, keepsTransients: true),
                     changed: object.isInserted ? nil : object.changes.filter(object.differsFromSnapshot), lists: object.listChanges)
@@ -109,7 +109,7 @@ final class ParentSource: ObjectSource {
     }
 
     /// The values of one object in a child's save.
-    struct Push {
+    struct ChildChange {
         let entity: NSEntityDescription
         let id: NSManagedObjectID
         let row: Row
@@ -191,41 +191,41 @@ extension NSManagedObjectContext {
     }
 
     /// Applies a child's save and notifies the other children. Call it on the parent's queue.
-    func receive(_ delivery: ParentSource.Delivery, from child: ObjectRegistry) throws {
-        try receive(delivery.written, deleted: delivery.deleted)
-        for id in delivery.locked { detectConflicts(for: object(with: id)) }
+    func apply(_ childSave: ParentSource.ChildSave, from child: ObjectRegistry) throws {
+        try apply(childSave.written, deleted: childSave.deleted)
+        for id in childSave.locked { detectConflicts(for: object(with: id)) }
         let saved = SavedIDs(
-            inserted: delivery.written.filter { $0.changed == nil }.map(\.id),
-            updated: delivery.written.filter { $0.changed != nil }.map(\.id), deleted: delivery.deleted)
-        mergeListeners.tell(saved, isRemote: false, except: child)
+            inserted: childSave.written.filter { $0.changed == nil }.map(\.id),
+            updated: childSave.written.filter { $0.changed != nil }.map(\.id), deleted: childSave.deleted)
+        mergeListeners.notify(of: saved, isRemote: false, except: child)
     }
 
     /// Applies a child's save.
     ///
     /// - Throws: The error of a store that fails to load an affected object; nothing is changed then.
-    private func receive(_ pushed: [ParentSource.Push], deleted: [NSManagedObjectID]) throws {
-        try prepare(for: pushed, deleted: deleted)
+    private func apply(_ changes: [ParentSource.ChildChange], deleted: [NSManagedObjectID]) throws {
+        try prepare(for: changes, deleted: deleted)
         // New objects first, so that every reference finds its object.
-        for push in pushed where push.changed == nil && registeredObject(for: push.id) == nil {
-            let object = push.entity.managedObjectClass.init(entity: push.entity, insertInto: nil)
-            object.identifier = push.id
+        for change in changes where change.changed == nil && registeredObject(for: change.id) == nil {
+            let object = change.entity.managedObjectClass.init(entity: change.entity, insertInto: nil)
+            object.identifier = change.id
             object.registry = registry
             registry.register(object)
             noteInsertion(of: object)
         }
-        let orders = pushed.map { push in
-            let object = object(with: push.id)
-            return Dictionary(uniqueKeysWithValues: push.lists.keys.map { ($0, object.objectIDs(forRelationshipNamed: $0)) })
+        let orders = changes.map { change in
+            let object = object(with: change.id)
+            return Dictionary(uniqueKeysWithValues: change.lists.keys.map { ($0, object.objectIDs(forRelationshipNamed: $0)) })
         }
-        for (push, orders) in zip(pushed, orders) {
-            let object = object(with: push.id)
+        for (change, orders) in zip(changes, orders) {
+            let object = object(with: change.id)
             // A deleted object stays deleted, and the child's references to it are cleared.
             guard object.isThere else { continue }
-            for property in push.changed ?? push.entity.frozen!.properties {
+            for property in change.changed ?? change.entity.frozen!.properties {
                 let slot = object.slot(of: property)
                 if let relationship = property as? NSRelationshipDescription {
-                    var ids = push.row.relatedIDs(relationship, at: slot)
-                    if let change = push.lists[relationship.name] {
+                    var ids = change.row.relatedIDs(relationship, at: slot)
+                    if let change = change.lists[relationship.name] {
                         let current = object.toMany(relationship).objects.map(\.objectID)
                         ids = change.applied(to: current, order: orders[relationship.name] ?? current)
                     }
@@ -236,7 +236,7 @@ extension NSManagedObjectContext {
                         object.setToOne(objects.first, relationship)
                     }
                 } else if object.prepareRowForChange(at: property.slotIndex) {
-                    object.row?.copyValue(from: push.row, at: slot)
+                    object.row?.copyValue(from: change.row, at: slot)
                 }
             }
         }
@@ -246,23 +246,23 @@ extension NSManagedObjectContext {
     }
 
     /// Loads all objects that the save affects, so that no step fails halfway.
-    private func prepare(for pushed: [ParentSource.Push], deleted: [NSManagedObjectID]) throws {
+    private func prepare(for changes: [ParentSource.ChildChange], deleted: [NSManagedObjectID]) throws {
         try throwPendingFaultError()
         processPendingChanges()
-        let new = Set(pushed.filter { $0.changed == nil }.map(\.id))
+        let new = Set(changes.filter { $0.changed == nil }.map(\.id))
         /// Loads both ends of a relationship that is about to change.
         func fire(_ relationship: NSRelationshipDescription, of object: NSManagedObject?, to ids: [NSManagedObjectID]) {
             let before = object.map { $0.related(relationship) } ?? []
-            guard let inverse = relationship.keptInverse, !inverse.isToMany else { return }
+            guard let inverse = relationship.mutualInverse, !inverse.isToMany else { return }
             for other in before + objects(with: ids.filter { !new.contains($0) }) { _ = other.toOne(inverse) }
         }
-        for push in pushed {
-            let object = new.contains(push.id) ? registeredObject(for: push.id) : self.object(with: push.id)
+        for change in changes {
+            let object = new.contains(change.id) ? registeredObject(for: change.id) : self.object(with: change.id)
             try object?.fulfillFault()
-            for property in push.changed ?? push.entity.frozen!.properties {
+            for property in change.changed ?? change.entity.frozen!.properties {
                 guard let relationship = property as? NSRelationshipDescription else { continue }
-                let slot = push.entity.frozen!.layout.slots[property.slotIndex]
-                fire(relationship, of: object, to: push.row.relatedIDs(relationship, at: slot))
+                let slot = change.entity.frozen!.layout.slots[property.slotIndex]
+                fire(relationship, of: object, to: change.row.relatedIDs(relationship, at: slot))
             }
         }
         for id in deleted {

@@ -7,12 +7,12 @@ struct PendingChanges {
     private let changed: [NSManagedObject]
     private let deleted: [NSManagedObject]
     /// The IDs of objects deleted since the stores were queried.
-    private let gone: Set<NSManagedObjectID>
+    private let deletedIDs: Set<NSManagedObjectID>
     private let predicate: CompiledPredicate?
     private let sort: CompiledSort?
 
     /// The number of objects that may enter or leave the result.
-    var count: Int { changed.count + deleted.count + gone.count }
+    var count: Int { changed.count + deleted.count + deletedIDs.count }
 
     /// Collects the changes; nil where no pending change affects the request.
     ///
@@ -34,8 +34,10 @@ struct PendingChanges {
                 $0.registry === context.registry && !$0.isDeleted && concerns($0) && seen.insert(ObjectIdentifier($0)).inserted
             }
         }
-        gone = further.gone.filter { query.includesSubentities ? $0.owningEntity.isKindOf(entity: entity) : $0.owningEntity === entity }
-        if changed.isEmpty, deleted.isEmpty, gone.isEmpty { return nil }
+        deletedIDs = further.deletedIDs.filter {
+            query.includesSubentities ? $0.owningEntity.isKindOf(entity: entity) : $0.owningEntity === entity
+        }
+        if changed.isEmpty, deleted.isEmpty, deletedIDs.isEmpty { return nil }
         self.changed = changed
         self.deleted = deleted
         self.context = context
@@ -58,7 +60,7 @@ struct PendingChanges {
             touched.insert(ObjectIdentifier(object))
             if try predicate?.matches(object.subject()) ?? true { matching.append(object) }
         }
-        var objects = gone.isEmpty ? fetched : fetched.filter { !gone.contains($0.objectID) }
+        var objects = deletedIDs.isEmpty ? fetched : fetched.filter { !deletedIDs.contains($0.objectID) }
         if sort == nil {
             // Without a sort order, fetched objects keep their position.
             let stays = Set(matching.map(ObjectIdentifier.init))

@@ -37,7 +37,7 @@ package struct RowFetch {
         defer { withExtendedLifetime(predicate) {} }
         var rows: [Row] = []
         try table.forEachRow(of: entity, includingSubentities: query.includesSubentities) { row in
-            if try predicate?.matchesWhileHeld(row.subject) ?? true { rows.append(row) }
+            if try predicate?.matchesUnretained(row.subject) ?? true { rows.append(row) }
         }
         if query.resultType == .countResultType {
             return .count(query.page(count: rows.count))

@@ -99,9 +99,9 @@ public final class StoredRows: @unchecked Sendable {
     /// Throws if a save conflicts with other saves, by versions or uniqueness constraints.
     ///
     /// - Throws: ``StoreConflicts``. Nothing has changed then.
-    public func refuseConflicts(_ changes: StoreChangeSet) throws {
-        try refuseOldVersions(changes)
-        try refuseSharedValues(changes)
+    public func checkConflicts(_ changes: StoreChangeSet) throws {
+        try checkVersions(changes)
+        try checkUniqueness(changes)
     }
 
     /// Applies the changes of a save.
@@ -163,14 +163,14 @@ extension StoredRows: ConflictFinding {
     public func latestRow(for id: NSManagedObjectID) -> LatestRow { row(with: id).map { .row($0) } ?? .deleted }
 
     /// Returns the rows that have the values of a uniqueness constraint. Counts as writing, because the index is created on demand.
-    public func holders(of constraint: UniquenessConstraint, _ key: [PropertyValue]) throws -> [Row] {
-        try holderIDs(of: constraint, key).compactMap { row(with: $0) }
+    public func owners(of constraint: UniquenessConstraint, _ key: [PropertyValue]) throws -> [Row] {
+        try ownerIDs(of: constraint, key).compactMap { row(with: $0) }
     }
 
-    func holderIDs(of constraint: UniquenessConstraint, _ key: [PropertyValue]) throws -> [NSManagedObjectID] {
+    func ownerIDs(of constraint: UniquenessConstraint, _ key: [PropertyValue]) throws -> [NSManagedObjectID] {
         guard let model else { return [] }
         let index = try uniqueness ?? UniquenessIndex(self, model: model)
         uniqueness = index
-        return index.holders(of: constraint, key)
+        return index.owners(of: constraint, key)
     }
 }

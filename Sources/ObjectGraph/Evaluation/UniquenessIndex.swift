@@ -8,7 +8,7 @@ package struct UniquenessIndex {
         let key: [PropertyValue]
     }
     // A file written without the constraints may contain several objects with equal values.
-    private var holders: [Place: [NSManagedObjectID]] = [:]
+    private var owners: [Place: [NSManagedObjectID]] = [:]
     private var places: [NSManagedObjectID: [Place]] = [:]
 
     /// Creates an index over the rows of a store.
@@ -22,8 +22,8 @@ package struct UniquenessIndex {
     }
 
     /// Returns the objects that have the values.
-    func holders(of constraint: UniquenessConstraint, _ key: [PropertyValue]) -> [NSManagedObjectID] {
-        holders[Place(constraint: ObjectIdentifier(constraint), key: key)] ?? []
+    func owners(of constraint: UniquenessConstraint, _ key: [PropertyValue]) -> [NSManagedObjectID] {
+        owners[Place(constraint: ObjectIdentifier(constraint), key: key)] ?? []
     }
 
     /// Updates the row of an object, or removes it.
@@ -31,14 +31,14 @@ package struct UniquenessIndex {
         let frozen = id.owningEntity.frozen!
         if frozen.uniqueness.isEmpty { return }
         for place in places.removeValue(forKey: id) ?? [] {
-            holders[place]?.removeAll { $0 == id }
-            if holders[place]?.isEmpty ?? false { holders[place] = nil }
+            owners[place]?.removeAll { $0 == id }
+            if owners[place]?.isEmpty ?? false { owners[place] = nil }
         }
         guard let row else { return }
         for constraint in frozen.uniqueness {
             guard let key = constraint.key(of: row, frozen) else { continue }
             let place = Place(constraint: ObjectIdentifier(constraint), key: key)
-            holders[place, default: []].append(id)
+            owners[place, default: []].append(id)
             places[id, default: []].append(place)
         }
     }

@@ -13,7 +13,7 @@ final class FetchedResultsRelay {
         didSet {
             delegateTakesSnapshots = true
             delegateTakesDifferences = true
-            if delegate != nil { startTelling() } else { stopTelling() }
+            if delegate != nil { startNotifying() } else { stopNotifying() }
         }
     }
     /// Whether the delegate implements the method. True until a call reaches the default implementation.
@@ -25,30 +25,30 @@ final class FetchedResultsRelay {
         self.hasSections = hasSections
     }
 
-    private func startTelling() {
+    private func startNotifying() {
         tracker.willChange = { [unowned self] in willChange() }
         tracker.didChange = { [unowned self] in didChange($0) }
-        introduce()
+        sendInitialContents()
     }
 
-    private func stopTelling() {
+    private func stopNotifying() {
         tracker.willChange = nil
         tracker.didChange = nil
     }
 
     /// Passes the current results to the delegate, as a snapshot or an empty difference, and finds out which of them it implements.
-    func introduce() {
+    func sendInitialContents() {
         guard let delegate, let contents = tracker.contents, let controller = erasedController() else { return }
         if delegateTakesSnapshots { delegate.controller(controller, didChangeContentWith: FetchedResultsSnapshot(contents)) }
         if delegateTakesSnapshots || hasSections || !delegateTakesDifferences { return }
         if let nothing = CollectionDifference<NSManagedObjectID>([]) { delegate.controller(controller, didChangeContentWith: nothing) }
     }
 
-    private var tellsDifferences: Bool { !delegateTakesSnapshots && delegateTakesDifferences && !hasSections }
+    private var sendsDifferences: Bool { !delegateTakesSnapshots && delegateTakesDifferences && !hasSections }
 
     private func willChange() {
-        guard let delegate else { return stopTelling() }
-        guard !delegateTakesSnapshots, !tellsDifferences, let controller = erasedController() else { return }
+        guard let delegate else { return stopNotifying() }
+        guard !delegateTakesSnapshots, !sendsDifferences, let controller = erasedController() else { return }
         delegate.controllerWillChangeContent(controller)
     }
 
@@ -58,21 +58,21 @@ final class FetchedResultsRelay {
             let reloaded = (changes.updates + changes.moves).map(\.object)
             return delegate.controller(controller, didChangeContentWith: FetchedResultsSnapshot(contents, reloaded: reloaded))
         }
-        if tellsDifferences { return delegate.controller(controller, didChangeContentWith: changes.difference) }
+        if sendsDifferences { return delegate.controller(controller, didChangeContentWith: changes.difference) }
         for (section, index) in changes.deletedSections {
             delegate.controller(controller, didChange: info(section), atSectionIndex: index, for: .delete)
         }
         for (section, index) in changes.insertedSections {
             delegate.controller(controller, didChange: info(section), atSectionIndex: index, for: .insert)
         }
-        func tell(_ object: NSManagedObject, _ old: FetchedChanges.Place?, _ type: NSFetchedResultsChangeType, _ new: FetchedChanges.Place?)
+        func send(_ object: NSManagedObject, _ old: FetchedChanges.Place?, _ type: NSFetchedResultsChangeType, _ new: FetchedChanges.Place?)
         {
             delegate.controller(controller, didChange: object, at: old?.indexPath, for: type, newIndexPath: new?.indexPath)
         }
-        for (object, place) in changes.deletes { tell(object, place, .delete, nil) }
-        for (object, place) in changes.inserts { tell(object, nil, .insert, place) }
-        for move in changes.moves { tell(move.object, move.from, .move, move.to) }
-        for update in changes.updates { tell(update.object, update.from, .update, update.to) }
+        for (object, place) in changes.deletes { send(object, place, .delete, nil) }
+        for (object, place) in changes.inserts { send(object, nil, .insert, place) }
+        for move in changes.moves { send(move.object, move.from, .move, move.to) }
+        for update in changes.updates { send(update.object, update.from, .update, update.to) }
         delegate.controllerDidChangeContent(controller)
     }
 

@@ -117,7 +117,7 @@ extension NSPersistentStoreCoordinator {
     var contentsState: ContentsState? {
         var state = (current: [String](), lasting: [String]?([]))
         for store in persistentStores {
-            guard let own = (store.interface as? any ContentsTelling)?.contentsState else { return nil }
+            guard let own = (store.interface as? any ContentsStateProviding)?.contentsState else { return nil }
             state.current.append(own.current)
             state.lasting = own.lasting.flatMap { lasting in state.lasting.map { $0 + [lasting] } }
         }

@@ -116,7 +116,7 @@ open class NSFetchedResultsController<ResultType>: NSObject {
                 reason: "Not all of its objects are of the class \(ResultType.self).", next: "Check the entity's managedObjectClassName.")
         }
         try relay.tracker.fetch(request, sectionKeyPath: sectionNameKeyPath, cacheName: cacheName)
-        relay.introduce()
+        relay.sendInitialContents()
     }
 
     /// Deletes the cache with a name, or all caches for nil, also for later runs of the program. Call it on any thread.

@@ -137,20 +137,20 @@ struct RankedTree<Node: RankedNode> {
             return
         }
         // The next node takes its place.
-        var heir = right
-        while let next = heir.left { heir = next }
+        var successor = right
+        while let next = successor.left { successor = next }
         let start: RankedNode
-        if heir === right {
-            start = heir
+        if successor === right {
+            start = successor
         } else {
-            start = heir.parent.known("the heir lies below the right child")
-            replace(heir, by: heir.right, below: start)
-            heir.right = right
-            right.parent = heir
+            start = successor.parent.known("the heir lies below the right child")
+            replace(successor, by: successor.right, below: start)
+            successor.right = right
+            right.parent = successor
         }
-        heir.left = left
-        left.parent = heir
-        replace(node, by: heir, below: parent)
+        successor.left = left
+        left.parent = successor
+        replace(node, by: successor, below: parent)
         isolate(node)
         rebalance(from: start)
     }

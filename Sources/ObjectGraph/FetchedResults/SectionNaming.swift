@@ -85,7 +85,7 @@ struct SectionNaming {
 extension NSManagedObject {
     fileprivate var isAsStored: Bool {
         guard let snapshot else { return isFault }
-        guard let store = objectID.persistentStore, let row = store.asking({ $0.knownRow(for: objectID) }) else {
+        guard let store = objectID.persistentStore, let row = store.withRowAccess({ $0.knownRow(for: objectID) }) else {
             return false
         }
         return row.version == snapshot.version

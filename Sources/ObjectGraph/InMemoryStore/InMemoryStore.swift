@@ -6,7 +6,7 @@ internal import Foundation
 /// changed.
 // `requestLock` guards all state; it is recursive, because a predicate may use the requesting context. `stored` is set once, before the
 // store is shared.
-final class InMemoryStore: NSPersistentStore, CopyableStore, BatchStore, ContentsTelling, RowAccess, @unchecked Sendable {
+final class InMemoryStore: NSPersistentStore, CopyableStore, BatchStore, ContentsStateProviding, RowAccess, @unchecked Sendable {
     private let requestLock = NSRecursiveLock()
     private var stored: StoredRows!
 
@@ -16,12 +16,12 @@ final class InMemoryStore: NSPersistentStore, CopyableStore, BatchStore, Content
     }
 
     /// False: the contents are released with the store, whatever its URL.
-    override class var outlivesProgram: Bool { false }
+    override class var isPersistent: Bool { false }
 
     // MARK: Reading
 
-    var holdsRows: Bool { true }
-    var keepsLists: Bool { true }
+    var hasRowsInMemory: Bool { true }
+    var rowsContainLists: Bool { true }
 
     func answer(_ query: StoreQuery, for caller: StoreCaller) throws -> StoreAnswer {
         try requestLock.withLock { try stored.answer(query) }
@@ -61,11 +61,11 @@ final class InMemoryStore: NSPersistentStore, CopyableStore, BatchStore, Content
         return try requestLock.withLock { try stored.execute(batch, for: caller) }
     }
 
-    func holdingWrites<Result>(_ body: () throws -> Result) rethrows -> Result { try requestLock.withLock(body) }
+    func blockingWrites<Result>(_ body: () throws -> Result) rethrows -> Result { try requestLock.withLock(body) }
 
     func save(_ changes: StoreChangeSet, for caller: StoreCaller) throws -> SaveOutcome {
         try requestLock.withLock {
-            try stored.refuseConflicts(changes)
+            try stored.checkConflicts(changes)
             stored.apply(changes)
             return SaveOutcome()
         }

@@ -3,7 +3,7 @@ internal import Predicates
 
 /// Adapts an incremental store, whose interface consists of contexts and objects, to the values of the coordinator's interface.
 // Unchecked: the store receives one request at a time, unless it accepts several; its cache has its own lock.
-final class IncrementalInterface: ContextTaking, BatchStore, @unchecked Sendable {
+final class IncrementalInterface: ContextReceivingStore, BatchStore, @unchecked Sendable {
     private unowned let store: NSIncrementalStore
 
     init(_ store: NSIncrementalStore) { self.store = store }
@@ -31,7 +31,7 @@ final class IncrementalInterface: ContextTaking, BatchStore, @unchecked Sendable
     func save(_ changes: StoreChangeSet, for caller: StoreCaller) throws -> SaveOutcome {
         let context = try context(of: caller)
         return try store.serially {
-            try refuseOldVersions(changes)
+            try checkVersions(changes)
             do {
                 try IncrementalContract(store).saveAnswer(try store.execute(changes.asRequest(in: context), with: context))
             } catch let error as NSError where error.domain == NSCocoaErrorDomain && error.code == NSManagedObjectMergeError {
@@ -91,17 +91,17 @@ extension IncrementalInterface: ConflictFinding {
     }
 
     /// Returns no rows, because the store itself checks uniqueness.
-    package func holders(of constraint: UniquenessConstraint, _ key: [PropertyValue]) throws -> [Row] { [] }
+    package func owners(of constraint: UniquenessConstraint, _ key: [PropertyValue]) throws -> [Row] { [] }
 }
 
 extension IncrementalInterface: RowAccess {
     package func row(for id: NSManagedObjectID, for caller: StoreCaller) throws -> Row? {
         let contract = IncrementalContract(store)
-        if let node = store.cache.node(for: id, notOlderThan: caller.stalenessInterval) { return try contract.row(of: node, for: id) }
+        if let node = store.cache.node(for: id, maximumAge: caller.stalenessInterval) { return try contract.row(of: node, for: id) }
         let context = try context(of: caller)
         return try store.serially {
             // Another context may have loaded it meanwhile.
-            if let node = store.cache.node(for: id, notOlderThan: caller.stalenessInterval) { return try contract.row(of: node, for: id) }
+            if let node = store.cache.node(for: id, maximumAge: caller.stalenessInterval) { return try contract.row(of: node, for: id) }
             let node: NSIncrementalStoreNode
             do {
                 node = try store.newValuesForObject(with: id, with: context)
@@ -118,7 +118,7 @@ extension IncrementalInterface: RowAccess {
     package func relatedIDs(
         of relationship: NSRelationshipDescription, for id: NSManagedObjectID, for caller: StoreCaller
     ) throws -> [NSManagedObjectID] {
-        if let known = store.cache.related(relationship.name, of: id, notOlderThan: caller.stalenessInterval) { return known }
+        if let known = store.cache.related(relationship.name, of: id, maximumAge: caller.stalenessInterval) { return known }
         let context = try context(of: caller)
         return try store.serially {
             let answer: Any
@@ -138,7 +138,7 @@ extension IncrementalInterface: RowAccess {
     package func prepareRows(for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> Bool {
         // Rows that must not be cached are read one at a time.
         if caller.stalenessInterval == 0 { return false }
-        let missing = store.cache.withoutRow(ids, notOlderThan: caller.stalenessInterval)
+        let missing = store.cache.withoutRow(ids, maximumAge: caller.stalenessInterval)
         if missing.isEmpty { return true }
         let context = try context(of: caller)
         return try store.serially {

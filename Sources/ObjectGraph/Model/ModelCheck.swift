@@ -2,7 +2,7 @@ internal import Foundation
 internal import Predicates
 
 /// An error in a model for which coordinators reject it.
-package struct ModelMistake {
+package struct ModelError {
     package let entity: String?
     package var property: String?
     /// A sentence that names the entity and the property.
@@ -12,10 +12,10 @@ package struct ModelMistake {
 
 /// Finds the errors for which coordinators reject a model.
 package enum ModelCheck {
-    package static func mistakes(of model: NSManagedObjectModel) -> [ModelMistake] {
-        var mistakes: [ModelMistake] = []
+    package static func errors(of model: NSManagedObjectModel) -> [ModelError] {
+        var errors: [ModelError] = []
         func note(_ entity: String?, _ message: String, _ advice: String) {
-            mistakes.append(ModelMistake(entity: entity, message: message, advice: advice))
+            errors.append(ModelError(entity: entity, message: message, advice: advice))
         }
         var names: Set<String> = []
         let entities = Set(model.entities.map(ObjectIdentifier.init))
@@ -25,7 +25,7 @@ package enum ModelCheck {
             for entity in circular {
                 note(entity.name, "“\(entity.name ?? "?")” inherits from itself.", "Give it another parent, or none.")
             }
-            return mistakes
+            return errors
         }
         for entity in model.entities {
             guard let name = entity.name, !name.isEmpty else {
@@ -43,12 +43,12 @@ package enum ModelCheck {
                     name, "“\(name)” inherits from “\(parent.name ?? "?")”, which is not an entity of the model.",
                     "Add that to the model's entities.")
             }
-            mistakes += mistakesOfProperties(of: entity, called: name, entities: entities)
-            for mistake in entity.mistakesOfConstraints(called: name) {
+            errors += errorsOfProperties(of: entity, called: name, entities: entities)
+            for mistake in entity.errorsOfConstraints(called: name) {
                 note(name, mistake, "Name attributes or to-one relationships of the entity.")
             }
         }
-        return mistakes
+        return errors
     }
 
     private static func inheritsFromItself(_ entity: NSEntityDescription) -> Bool {
@@ -61,15 +61,15 @@ package enum ModelCheck {
         return false
     }
 
-    private static func mistakesOfProperties(
+    private static func errorsOfProperties(
         of entity: NSEntityDescription, called entityName: String, entities: Set<ObjectIdentifier>
-    ) -> [ModelMistake] {
-        var mistakes: [ModelMistake] = []
+    ) -> [ModelError] {
+        var errors: [ModelError] = []
         var keys = Set((entity.superentity?.properties ?? []).map(\.name))
         for property in entity.declaredProperties {
             let place = "“\(entityName).\(property.name)”"
             func note(_ message: String, _ advice: String) {
-                mistakes.append(ModelMistake(entity: entityName, property: property.name, message: message, advice: advice))
+                errors.append(ModelError(entity: entityName, property: property.name, message: message, advice: advice))
             }
             if property.name.isEmpty { note("A property of “\(entityName)” has no name.", "Name it.") }
             if !keys.insert(property.name).inserted {
@@ -90,7 +90,7 @@ package enum ModelCheck {
                         "Give it a default value of its type, or none.")
                 }
             } else if let relationship = property as? NSRelationshipDescription {
-                for (message, advice) in mistakesOfRelationship(relationship, at: place, entities: entities) { note(message, advice) }
+                for (message, advice) in errorsOfRelationship(relationship, at: place, entities: entities) { note(message, advice) }
             } else if let fetched = property as? NSFetchedPropertyDescription {
                 if fetched.fetchRequest?.entityName == nil {
                     note("\(place) has no fetch request that names an entity.", "Choose the entity that it fetches.")
@@ -101,10 +101,10 @@ package enum ModelCheck {
                     "Describe it by one of the subclasses of NSPropertyDescription.")
             }
         }
-        return mistakes
+        return errors
     }
 
-    private static func mistakesOfRelationship(
+    private static func errorsOfRelationship(
         _ relationship: NSRelationshipDescription, at place: String, entities: Set<ObjectIdentifier>
     ) -> [(message: String, advice: String)] {
         guard let destination = relationship.destinationEntity, entities.contains(ObjectIdentifier(destination)) else {
@@ -116,21 +116,21 @@ package enum ModelCheck {
                 )
             ]
         }
-        var mistakes: [(String, String)] = []
+        var errors: [(String, String)] = []
         if relationship.isOrdered, !relationship.isToMany {
-            mistakes.append(("\(place) is to-one and cannot be ordered.", "Make it to-many, or take the order away."))
+            errors.append(("\(place) is to-one and cannot be ordered.", "Make it to-many, or take the order away."))
         }
         if relationship.maxCount != 0, relationship.minCount > relationship.maxCount {
-            mistakes.append(("\(place) has a minimum count above its maximum.", "Exchange the two."))
+            errors.append(("\(place) has a minimum count above its maximum.", "Exchange the two."))
         }
-        guard let inverse = relationship.inverseRelationship else { return mistakes }
+        guard let inverse = relationship.inverseRelationship else { return errors }
         if let owner = inverse.entity, !destination.isKindOf(entity: owner) {
-            mistakes.append(
+            errors.append(
                 (
                     "The inverse of \(place) belongs to “\(owner)”, not to its destination “\(destination)”.",
                     "Choose a relationship of “\(destination)” as the inverse."
                 ))
         }
-        return mistakes
+        return errors
     }
 }

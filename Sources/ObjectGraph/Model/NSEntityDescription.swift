@@ -154,9 +154,9 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     /// The attributes that must not be nil when saved, with their slots.
     let mandatory: [(attribute: NSAttributeDescription, slot: RowLayout.Slot)]
     /// The attributes whose slots can hold values that are invalid for them, with their slots.
-    let bounded: [(attribute: NSAttributeDescription, slot: RowLayout.Slot)]
+    let rangeChecked: [(attribute: NSAttributeDescription, slot: RowLayout.Slot)]
     /// The properties with validation predicates.
-    let ruled: [RuledProperty]
+    let validated: [ValidatedProperty]
     /// Whether the class overrides `validateValue`.
     let overridesValidateValue: Bool
     /// Whether there are transient properties.
@@ -164,11 +164,11 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     /// The uniqueness constraints, including inherited ones. Set once, when the model is frozen.
     package var uniqueness: [UniquenessConstraint] = []
     /// The relationships that a save must validate.
-    let restricted: [NSRelationshipDescription]
+    let countChecked: [NSRelationshipDescription]
     /// Whether there are neither relationships nor transient properties.
     let isPlain: Bool
     /// Whether a save validates anything in an object, apart from refused values.
-    let isChecked: Bool
+    let needsValidation: Bool
     /// The persistent attributes among the first 64 properties, as a bit set.
     let storedAttributes: UInt64
     /// Whether relationships may deny a deletion.
@@ -198,22 +198,23 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
         byName = Dictionary(properties.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
         self.relationships = relationships
         hasTransients = properties.contains(where: \.isTransient)
-        restricted = relationships.filter {
+        countChecked = relationships.filter {
             !$0.isTransient && (!$0.isOptional || ($0.isToMany && ($0.minCount > 0 || $0.maxCount > 0)))
         }
         mandatory = properties.compactMap { property in
             guard let attribute = property as? NSAttributeDescription, !attribute.isOptional, !attribute.isTransient else { return nil }
             return (attribute, layout.slots[attribute.slotIndex])
         }
-        bounded = properties.compactMap { property in
+        rangeChecked = properties.compactMap { property in
             guard let attribute = property as? NSAttributeDescription, !attribute.isTransient, AttributeCheck.isBounded(attribute)
             else { return nil }
             return (attribute, layout.slots[attribute.slotIndex])
         }
-        ruled = properties.compactMap(RuledProperty.init)
+        validated = properties.compactMap(ValidatedProperty.init)
         overridesValidateValue = ownClass?.overridesValidateValue ?? false
         isPlain = relationships.isEmpty && !hasTransients
-        isChecked = overridesValidateValue || !mandatory.isEmpty || !bounded.isEmpty || !ruled.isEmpty || !restricted.isEmpty
+        needsValidation =
+            overridesValidateValue || !mandatory.isEmpty || !rangeChecked.isEmpty || !validated.isEmpty || !countChecked.isEmpty
         storedAttributes = properties.prefix(64).reduce(0) { bits, property in
             property is NSAttributeDescription && !property.isTransient ? bits | 1 << UInt64(property.slotIndex) : bits
         }

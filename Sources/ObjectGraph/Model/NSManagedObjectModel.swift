@@ -48,7 +48,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
 
     deinit {
         for entity in entities {
-            for case let relationship as NSRelationshipDescription in entity.declaredProperties { relationship.cutCircle() }
+            for case let relationship as NSRelationshipDescription in entity.declaredProperties { relationship.breakReferenceCycle() }
         }
     }
 
@@ -79,9 +79,9 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
         var copies: [ObjectIdentifier: NSEntityDescription] = [:]
         for entity in entities { copies[ObjectIdentifier(entity)] = (entity.copy() as! NSEntityDescription) }
         for entity in entities {
-            let twin = copies[ObjectIdentifier(entity)]!
-            twin.subentities = entity.subentities.compactMap { copies[ObjectIdentifier($0)] }
-            for case let relationship as NSRelationshipDescription in twin.declaredProperties {
+            let duplicate = copies[ObjectIdentifier(entity)]!
+            duplicate.subentities = entity.subentities.compactMap { copies[ObjectIdentifier($0)] }
+            for case let relationship as NSRelationshipDescription in duplicate.declaredProperties {
                 let destination = relationship.destinationEntity.flatMap { copies[ObjectIdentifier($0)] }
                 let inverse = relationship.inverseRelationship
                 relationship.destinationEntity = destination
@@ -97,14 +97,14 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
         copy.unknownElements = unknownElements
         copy.diagram = diagram
         /// Requests refer to the copied entities.
-        func twin(of request: NSFetchRequest<any NSFetchRequestResult>) -> NSFetchRequest<any NSFetchRequestResult> {
-            let twin = request.copy() as! NSFetchRequest<any NSFetchRequestResult>
-            if let entity = request.entity { twin.entity = copies[ObjectIdentifier(entity)] ?? entity }
-            return twin
+        func remapped(_ request: NSFetchRequest<any NSFetchRequestResult>) -> NSFetchRequest<any NSFetchRequestResult> {
+            let duplicate = request.copy() as! NSFetchRequest<any NSFetchRequestResult>
+            if let entity = request.entity { duplicate.entity = copies[ObjectIdentifier(entity)] ?? entity }
+            return duplicate
         }
-        copy.templates = templates.mapValues(twin)
+        copy.templates = templates.mapValues(remapped)
         for case let property as NSFetchedPropertyDescription in copies.values.flatMap(\.declaredProperties) {
-            property.fetchRequest = property.fetchRequest.map(twin)
+            property.fetchRequest = property.fetchRequest.map(remapped)
         }
         for (name, list) in entitiesByConfiguration {
             copy.entitiesByConfiguration[name] = list.compactMap { copies[ObjectIdentifier($0)] }
@@ -145,11 +145,11 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
         defer { freezeLock.unlock() }
         if frozenByName != nil { return }
         for entity in entities { entity.managedObjectModel = self }
-        let mistakes = ModelCheck.mistakes(of: self)
-        guard mistakes.isEmpty else {
+        let errors = ModelCheck.errors(of: self)
+        guard errors.isEmpty else {
             throw CoreDataError.make(
                 NSPersistentStoreIncompatibleSchemaError, "The model cannot be used.",
-                reason: mistakes.map(\.message).joined(separator: " "),
+                reason: errors.map(\.message).joined(separator: " "),
                 next: "Mend the model before a coordinator is made of it.")
         }
         for entity in entities where entity.superentity == nil { entity.freeze(below: nil) }

@@ -47,13 +47,13 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
     private var inverse: NSRelationshipDescription?
 
     /// The inverse relationship if it is mutual: the end that is updated when this one changes.
-    package final var keptInverse: NSRelationshipDescription? {
+    package final var mutualInverse: NSRelationshipDescription? {
         guard let inverse, inverse.inverse === self else { return nil }
         return inverse
     }
 
     /// Releases the references to the other end.
-    package final func cutCircle() {
+    package final func breakReferenceCycle() {
         destination = nil
         inverse = nil
     }

@@ -46,7 +46,7 @@ struct DeclarationAssembly {
     private var entities: [Entity] = []
     private var byClass: [ObjectIdentifier: NSEntityDescription] = [:]
     private var ends: [End] = []
-    private var mistakes: [String] = []
+    private var errors: [String] = []
     private var fits: [(NSPropertyDescription, PropertyDeclaration)] = []
 
     mutating func fill(_ model: NSManagedObjectModel, with classes: [NSManagedObject.Type]) throws {
@@ -59,16 +59,16 @@ struct DeclarationAssembly {
         connect()
         for entity in entities { applyOptions(of: entity) }
         for (description, declaration) in fits where !declaration.fits(description) {
-            mistakes.append("“\(description)” cannot be read as its Swift type: the options give it another type in the model.")
+            errors.append("“\(description)” cannot be read as its Swift type: the options give it another type in the model.")
         }
-        for entity in entities { mistakes += mistakesOfNames(in: entity.description) }
+        for entity in entities { errors += errorsOfNames(in: entity.description) }
         setConfigurations(of: model)
         setTemplates(of: model)
-        if mistakes.isEmpty { mistakes = ModelCheck.mistakes(of: model).map(\.message) }
-        guard mistakes.isEmpty else {
+        if errors.isEmpty { errors = ModelCheck.errors(of: model).map(\.message) }
+        guard errors.isEmpty else {
             throw CoreDataError.make(
                 NSPersistentStoreIncompatibleSchemaError, "The classes declare no model that can be used.",
-                reason: mistakes.joined(separator: " "), next: "Mend the declarations.")
+                reason: errors.joined(separator: " "), next: "Mend the declarations.")
         }
     }
 
@@ -78,7 +78,7 @@ struct DeclarationAssembly {
         guard byClass[ObjectIdentifier(objectClass)] == nil else { return }
         guard let declaration = objectClass.entityDeclaration, declaration.objectClass == objectClass else {
             let mistake = "\(objectClass)\(place.map { ", where “\($0)” leads," } ?? "") declares no entity: mark the class @ManagedObject."
-            if !mistakes.contains(mistake) { mistakes.append(mistake) }
+            if !errors.contains(mistake) { errors.append(mistake) }
             return
         }
         let description = NSEntityDescription(name: declaration.name, managedObjectClass: objectClass)
@@ -123,19 +123,19 @@ struct DeclarationAssembly {
                 }
                 if declaration.isUnique { entity.description.uniquenessConstraints.append([declaration.name]) }
             } catch let mistake as DeclarationMistake {
-                mistakes.append("“\(entity.declaration.name).\(declaration.name)”: \(mistake.text)")
-            } catch { mistakes.append("“\(entity.declaration.name).\(declaration.name)”: \(error)") }
+                errors.append("“\(entity.declaration.name).\(declaration.name)”: \(mistake.text)")
+            } catch { errors.append("“\(entity.declaration.name).\(declaration.name)”: \(error)") }
         }
         entity.description.properties = properties
     }
 
     private mutating func applyOptions(of entity: Entity) {
         for option in entity.declaration.options {
-            do { try option.apply(entity.description) } catch { mistakes.append("“\(entity.declaration.name)”: \(error)") }
+            do { try option.apply(entity.description) } catch { errors.append("“\(entity.declaration.name)”: \(error)") }
         }
     }
 
-    private func mistakesOfNames(in entity: NSEntityDescription) -> [String] {
+    private func errorsOfNames(in entity: NSEntityDescription) -> [String] {
         let names = Set(entity.properties.map(\.name))
         let used =
             entity.indexes.flatMap(\.elements).filter { !($0.property is NSExpressionDescription) }.compactMap(\.propertyName)
@@ -158,9 +158,9 @@ struct DeclarationAssembly {
             for template in entity.declaration.options.compactMap(\.template) {
                 let place = "fetch request “\(template.name)” of “\(entity.declaration.name)”"
                 let request = NSFetchRequest<any NSFetchRequestResult>(entityName: entity.declaration.name)
-                do { try template.configure(request) } catch { mistakes.append("The \(place): \(error)") }
+                do { try template.configure(request) } catch { errors.append("The \(place): \(error)") }
                 if model.fetchRequestTemplate(forName: template.name) != nil {
-                    mistakes.append("The \(place): there is another of that name. Rename one.")
+                    errors.append("The \(place): there is another of that name. Rename one.")
                 }
                 model.setFetchRequestTemplate(request, forName: template.name)
             }
@@ -178,32 +178,32 @@ struct DeclarationAssembly {
             let place = "“\(end.description)”"
             guard let other = ends.first(where: { $0.declaration.swiftName == name && destination.properties.contains($0.description) })
             else {
-                mistakes.append(
+                errors.append(
                     "The inverse of \(place) is to be “\(name)”, which is no relationship of “\(destination)”: name one, or write inverse: nil."
                 )
                 continue
             }
             guard let leadsBack = leads(other, backTo: end), leadsBack, isOwner(root, of: other) else {
-                mistakes.append(
+                errors.append(
                     "The inverse of \(place) is to be “\(other.description)”, which leads to “\(other.description.destinationEntity?.name ?? "?")”"
                         + " and not back to “\(end.description.entity?.name ?? "?")”: name the relationship of “\(destination)” that leads back."
                 )
                 continue
             }
             if let first = claimed[ObjectIdentifier(other.description)], first.description !== end.description {
-                mistakes.append(
+                errors.append(
                     "“\(other.description)” is to be the inverse of both “\(first.description)” and \(place): name another for one of them."
                 )
                 continue
             }
             if case .named(let back, _) = other.declaration.inverse, back != end.declaration.swiftName {
-                mistakes.append(
+                errors.append(
                     "The inverse of \(place) is to be “\(other.description)”, whose own inverse is to be “\(back)”: let the two name each other,"
                         + " or one of them only.")
                 continue
             }
             if case .none = other.declaration.inverse {
-                mistakes.append(
+                errors.append(
                     "The inverse of \(place) is to be “\(other.description)”, which says that it has none: take its inverse: nil away.")
                 continue
             }
@@ -213,7 +213,7 @@ struct DeclarationAssembly {
         }
         for end in ends where end.declaration.isSymmetric {
             guard end.description.destinationEntity === end.description.entity else {
-                mistakes.append("“\(end.description)” leads to another entity and cannot be its own inverse: take .symmetric away.")
+                errors.append("“\(end.description)” leads to another entity and cannot be its own inverse: take .symmetric away.")
                 continue
             }
             end.description.inverse(to: end.description)
@@ -229,16 +229,16 @@ struct DeclarationAssembly {
             let rivals = candidates(for: other)
             if rivals.count == 1 { return end.description.inverse(to: other.description) }
             // The competing relationships report it themselves.
-            mistakes.append(
+            errors.append(
                 "The inverse of \(place) is not clear: “\(other.description)” could as well be that of"
                     + " \(rivals.filter { $0.description !== end.description }.map { "“\($0.description)”" }.joined(separator: " and "))."
                     + " Write which it is: inverse: \\\(destination.name ?? "?").\(other.declaration.swiftName).")
         } else if back.isEmpty {
-            mistakes.append(
+            errors.append(
                 "\(place) has no inverse: add a relationship to “\(destination)” that leads back, name one with inverse:, or write"
                     + " @Relationship(inverse: nil) if there shall be none.")
         } else {
-            mistakes.append(
+            errors.append(
                 "The inverse of \(place) is not clear: \(back.map { "“\($0.description)”" }.joined(separator: " or ")). Write which it is:"
                     + " inverse: \\\(destination.name ?? "?").\(back[0].declaration.swiftName).")
         }

@@ -76,7 +76,7 @@ extension NSPersistentStoreCoordinator {
                 reason: "It has: \(managedObjectModel.configurations.joined(separator: ", ")).", next: "Check the name.")
         }
         // Several stores may be opened at a URL that does not name a place.
-        let place = storeURL.flatMap { storeClass.isPlace($0) ? $0 : nil }
+        let place = storeURL.flatMap { storeClass.isSingleStoreURL($0) ? $0 : nil }
         try reserve(place)
         defer { giveUpReservation(of: place) }
         let store = storeClass.init(
@@ -85,7 +85,7 @@ extension NSPersistentStoreCoordinator {
         if store.metadata == nil, let storeURL { store.metadata = Self.basicMetadata(ofType: storeType, at: storeURL) }
         try check(store, type: storeType)
         try store.connectInterface()
-        try refuseTwin(of: store, among: persistentStores)
+        try checkUUID(of: store, among: persistentStores)
         try store.open()
         try append(store)
         store.didAdd(to: self)

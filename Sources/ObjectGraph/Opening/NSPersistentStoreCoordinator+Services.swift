@@ -41,7 +41,7 @@ extension NSPersistentStoreCoordinator {
             configuration: isWhole ? nil : store.configurationName)
         // Nothing is written to the store until the copy has replaced it.
         guard let writes = source as? any CopyableStore else { return try migration.run() }
-        return try writes.holdingWrites { try migration.run() }
+        return try writes.blockingWrites { try migration.run() }
     }
 
     /// Copies a store to another URL or type and replaces it by the copy.
@@ -67,7 +67,7 @@ extension NSPersistentStoreCoordinator {
         sourceOptions: [AnyHashable: Any]? = nil, ofType storeType: String
     ) throws {
         let files = try requireFiles(storeType)
-        try refuseOpen(destinationURL, "replaced")
+        try checkClosed(destinationURL, "replaced")
         guard destinationURL.standardizedFileURL != sourceURL.standardizedFileURL else {
             throw CoreDataError.make(
                 NSPersistentStoreOperationError, "The store at \(sourceURL.path) cannot replace itself.", next: "Give two places.")
@@ -93,9 +93,9 @@ extension NSPersistentStoreCoordinator {
     /// - Throws: Code 134090 where others have the store open, 134070 where this coordinator does; nothing is deleted then.
     public func destroyPersistentStore(at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil) throws {
         // An in-memory store ends with its coordinator.
-        if let storeClass = Self.registeredStoreTypes[storeType], !storeClass.outlivesProgram { return }
+        if let storeClass = Self.registeredStoreTypes[storeType], !storeClass.isPersistent { return }
         let files = try requireFiles(storeType)
-        try refuseOpen(url, "destroyed")
+        try checkClosed(url, "destroyed")
         try files.destroyFiles(at: url, options: options)
     }
 
@@ -113,7 +113,7 @@ extension NSPersistentStoreCoordinator {
             reason: "The coordinator does not know what lies on the disk for them.", next: "Do it by their own means.")
     }
 
-    private func refuseOpen(_ url: URL, _ word: String) throws {
+    private func checkClosed(_ url: URL, _ word: String) throws {
         let place = url.resolvingSymlinksInPath().standardizedFileURL
         guard let store = persistentStores.first(where: { $0.url?.resolvingSymlinksInPath().standardizedFileURL == place }) else { return }
         throw CoreDataError.make(

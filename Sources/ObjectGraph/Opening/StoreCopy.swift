@@ -34,7 +34,7 @@ struct StoreCopy {
         while start < rows.count {
             let entity = rows[start].entity
             let end = rows[start...].firstIndex { $0.entity !== entity } ?? rows.count
-            changes.inserted += try copies(of: rows[start..<end], entity, places, keepsLists: target.keepsLists)
+            changes.inserted += try copies(of: rows[start..<end], entity, places, keepsLists: target.rowsContainLists)
             start = end
         }
         do { _ = try target.save(changes, for: caller) } catch let conflicts as StoreConflicts {
@@ -43,7 +43,7 @@ struct StoreCopy {
                 reason:
                     "Objects share values of \(conflicts.constraints.map { $0.names.joined(separator: ", ") }), which are to be unique.",
                 next: "Change or delete all but one of them.",
-                info: [NSAffectedObjectsErrorKey: conflicts.constraints.flatMap(\.claimants)])
+                info: [NSAffectedObjectsErrorKey: conflicts.constraints.flatMap(\.conflictingIDs)])
         }
     }
 

@@ -18,7 +18,7 @@ struct StoreMigration {
 
     func run() throws -> NSPersistentStore {
         guard let files = storeClass as? any FileStore.Type else { return try exchangeForFilled() }
-        guard url.isFileURL, storeClass.isPlace(url) else {
+        guard url.isFileURL, storeClass.isSingleStoreURL(url) else {
             throw CoreDataError.make(
                 NSPersistentStoreOperationError, "The store cannot be migrated to \(url).", reason: "It is no file.",
                 next: "Give a file URL, or migrate to NSInMemoryStoreType.")
@@ -31,10 +31,10 @@ struct StoreMigration {
         }
         if Swift.type(of: store) == storeClass, let own = source as? any FileStore {
             try own.copyFiles(to: url, options: options)
-            return try exchangeForFiles(files, isTwin: true)
+            return try exchangeForFiles(files, hasSameUUID: true)
         }
         try writeFiles(files)
-        return try exchangeForFiles(files, isTwin: false)
+        return try exchangeForFiles(files, hasSameUUID: false)
     }
 
     private func open(in coordinator: NSPersistentStoreCoordinator, at url: URL?, _ options: [AnyHashable: Any]?) throws
@@ -54,7 +54,7 @@ struct StoreMigration {
 
     /// Fills a copy without files, and removes the old store afterwards.
     private func exchangeForFilled() throws -> NSPersistentStore {
-        let copy = try open(in: coordinator, at: storeClass.outlivesProgram ? url : nil, options)
+        let copy = try open(in: coordinator, at: storeClass.isPersistent ? url : nil, options)
         do {
             try fill(copy)
             try coordinator.remove(store)
@@ -92,16 +92,16 @@ struct StoreMigration {
     /// Opens the copy and removes the old store.
     ///
     /// - Parameter isTwin: Whether both stores have the same UUID, so that the old one must be removed first.
-    private func exchangeForFiles(_ files: any FileStore.Type, isTwin: Bool) throws -> NSPersistentStore {
+    private func exchangeForFiles(_ files: any FileStore.Type, hasSameUUID: Bool) throws -> NSPersistentStore {
         let (oldType, place, oldOptions) = (store.type, store.url, store.options)
-        if isTwin { try coordinator.remove(store) }
+        if hasSameUUID { try coordinator.remove(store) }
         do {
             let copy = try open(in: coordinator, at: url, options)
-            if !isTwin { try coordinator.remove(store) }
+            if !hasSameUUID { try coordinator.remove(store) }
             return copy
         } catch {
             removeFiles(files, at: url)
-            if isTwin {
+            if hasSameUUID {
                 try coordinator.addPersistentStore(ofType: oldType, configurationName: configuration, at: place, options: oldOptions)
             }
             throw error

@@ -4,7 +4,7 @@ internal import Synchronization
 /// A context's serial queue: runs one block at a time, in the order of submission.
 ///
 /// Any number of queues shares the few threads of ``QueueWorkers``. A caller that finds the queue free runs its block itself, where it stands;
-/// one that has to wait may meanwhile be asked to serve those it waits for, see ``Standstill``.
+/// one that has to wait may meanwhile be asked to serve those it waits for, see ``DeadlockResolution``.
 // `lock` guards what waits, and how; `holder` is written under it, and read by anyone. `owner` is set once, before the queue
 // has anything to do. It is no box: `holder` is read without it, and every block passes here.
 final class ContextQueue: @unchecked Sendable {
@@ -25,9 +25,9 @@ final class ContextQueue: @unchecked Sendable {
     /// The number of waiting requests made from threads of ``QueueWorkers``.
     private var waitingWorkers = 0
     /// The number of waiting entries that cannot be deferred.
-    private var pressing = 0
+    private var undeferrableCount = 0
     /// Whether a worker was called because a job waits on a free queue.
-    private var isReady = false
+    private var isWorkerRequested = false
     /// Whether the called worker may serve other queues first, because all waiting entries can be deferred.
     private var isDeferred = false
     // The activity that holds the queue; it outlives its hold.
@@ -55,7 +55,7 @@ final class ContextQueue: @unchecked Sendable {
 
     /// The queue of a context or coordinator that the caller is on. With an asynchronous `main`, as in many servers, the main queue has
     /// no thread of its own; otherwise the main thread is on it.
-    static var current: ContextQueue? { QueueThread.current.activity?.innermost ?? (isOnMainQueue ? main : nil) }
+    static var current: ContextQueue? { QueueThread.current.activity?.currentQueue ?? (isOnMainQueue ? main : nil) }
 
     private static var isOnMainQueue: Bool {
         _ = main
@@ -68,7 +68,7 @@ final class ContextQueue: @unchecked Sendable {
     private func isHeld(by activity: Activity) -> Bool { holderAddress.load(ordering: .relaxed) == Self.address(activity) }
     private static func address(_ activity: Activity?) -> UInt { activity.map { UInt(bitPattern: ObjectIdentifier($0)) } ?? 0 }
 
-    /// The activity that holds the queue; nil while the queue is free. Read it under ``Standstill/lock``, so that a blocked activity
+    /// The activity that holds the queue; nil while the queue is free. Read it under ``DeadlockResolution/lock``, so that a blocked activity
     /// cannot end.
     private(set) var holder: Activity? {
         get {
@@ -88,16 +88,16 @@ final class ContextQueue: @unchecked Sendable {
         if isMain { return DispatchQueue.main.async(execute: job) }
         lock.lock()
         waiting.append(.job(job, canBeDeferred: canBeDeferred))
-        if !canBeDeferred { pressing += 1 }
+        if !canBeDeferred { undeferrableCount += 1 }
         callWorker()
         lock.unlock()
     }
 
     /// Calls a worker if the queue is free. Call it under `lock`.
     private func callWorker() {
-        guard holderAddress.load(ordering: .relaxed) == 0, !isReady || (isDeferred && pressing > 0) else { return }
-        isReady = true
-        isDeferred = pressing == 0
+        guard holderAddress.load(ordering: .relaxed) == 0, !isWorkerRequested || (isDeferred && undeferrableCount > 0) else { return }
+        isWorkerRequested = true
+        isDeferred = undeferrableCount == 0
         QueueWorkers.shared.add(self, isDeferred: isDeferred)
     }
 
@@ -106,8 +106,8 @@ final class ContextQueue: @unchecked Sendable {
         let thread = QueueThread.current
         let activity = thread.activity == nil ? thread.own : Activity(on: thread)
         lock.lock()
-        guard isReady else { return lock.unlock() }
-        isReady = false
+        guard isWorkerRequested else { return lock.unlock() }
+        isWorkerRequested = false
         holder = activity
         lock.unlock()
         var turn = 0
@@ -121,19 +121,21 @@ final class ContextQueue: @unchecked Sendable {
     private func takeJob(_ turn: Int) -> (@Sendable () -> Void)? {
         lock.lock()
         defer { lock.unlock() }
-        guard case .job(let job, let canBeDeferred)? = waiting.first, turn == 0 || !canBeDeferred || pressing > 0 else { return nil }
+        guard case .job(let job, let canBeDeferred)? = waiting.first, turn == 0 || !canBeDeferred || undeferrableCount > 0 else {
+            return nil
+        }
         waiting.removeFirst()
-        if !canBeDeferred { pressing -= 1 }
+        if !canBeDeferred { undeferrableCount -= 1 }
         return job
     }
 
     /// Runs a block as an activity on this queue.
     private func run<T>(_ activity: Activity, on thread: QueueThread, _ block: () throws -> T) rethrows -> T {
-        let (outer, innermost) = (thread.activity, activity.innermost)
+        let (outer, currentQueue) = (thread.activity, activity.currentQueue)
         thread.activity = activity
-        activity.innermost = self
+        activity.currentQueue = self
         defer {
-            activity.innermost = innermost
+            activity.currentQueue = currentQueue
             thread.activity = outer
         }
         return try block()
@@ -147,11 +149,11 @@ final class ContextQueue: @unchecked Sendable {
             return lock.unlock()
         }
         lock.unlock()
-        Standstill.lock.lock()
+        DeadlockResolution.lock.lock()
         lock.lock()
         passOn()
         lock.unlock()
-        Standstill.lock.unlock()
+        DeadlockResolution.lock.unlock()
     }
 
     /// Passes the queue to the next entry. Call it under both locks.
@@ -160,7 +162,7 @@ final class ContextQueue: @unchecked Sendable {
         case nil: holder = nil
         case .request(let request):
             waiting.removeFirst()
-            pressing -= 1
+            undeferrableCount -= 1
             if request.activity.thread.isWorker { waitingWorkers -= 1 }
             holder = request.activity
             request.grant()
@@ -169,8 +171,8 @@ final class ContextQueue: @unchecked Sendable {
             // A worker that waits for this queue runs the jobs before its own request; otherwise all workers might wait for a missing
             // one.
             if waitingWorkers > 0, let worker = waiting.lazy.compactMap(Self.worker).first {
-                (isReady, isDeferred) = (true, false)
-                worker.give { self.drain() }
+                (isWorkerRequested, isDeferred) = (true, false)
+                worker.runWhileBlocked { self.drain() }
             } else {
                 callWorker()
             }
@@ -192,14 +194,14 @@ final class ContextQueue: @unchecked Sendable {
         if let activity = thread.activity {
             if isHeld(by: activity) { return try block() }
         } else if Self.isOnMainQueue {
-            return try isMain ? block() : Self.main.standing(thread) { try wait(isForChild, thread, block) { throw $0 } }
+            return try isMain ? block() : Self.main.whileBlocked(thread) { try wait(isForChild, thread, block) { throw $0 } }
         }
         if isMain, Self.isOnMainQueue { return try block() }
         return try wait(isForChild, thread, block) { throw $0 }
     }
 
     /// Marks this queue as blocked while `body` waits for other queues.
-    private func standing<T>(_ thread: QueueThread, _ body: () throws -> T) rethrows -> T {
+    private func whileBlocked<T>(_ thread: QueueThread, _ body: () throws -> T) rethrows -> T {
         lock.lock()
         let isFree = holder == nil
         if isFree { holder = thread.own }
@@ -225,7 +227,7 @@ final class ContextQueue: @unchecked Sendable {
         var result: Result<T, any Error>?
         withoutActuallyEscaping(block) { block in
             let request = QueueRequest(activity, for: self, isForChild: isForChild) { result = Result { try block() } }
-            stand(request, on: thread)
+            waitBlocked(for: request, on: thread)
         }
         switch result.known("whoever stands until the request is done has its result") {
         case .success(let value): return value
@@ -242,46 +244,46 @@ final class ContextQueue: @unchecked Sendable {
     }
 
     /// Waits until the request is done, here or on a thread that serves it.
-    private func stand(_ request: QueueRequest, on thread: QueueThread) {
-        Standstill.lock.lock()
+    private func waitBlocked(for request: QueueRequest, on thread: QueueThread) {
+        DeadlockResolution.lock.lock()
         var drains = false
         if isMain {
             DispatchQueue.main.async { self.runOnMain(request) }
         } else {
             lock.lock()
             waiting.append(.request(request))
-            pressing += 1
+            undeferrableCount += 1
             if thread.isWorker { waitingWorkers += 1 }
-            if !isReady, holder == nil { passOn() }
-            drains = isReady && thread.isWorker
+            if !isWorkerRequested, holder == nil { passOn() }
+            drains = isWorkerRequested && thread.isWorker
             if !drains, !request.isGranted { callWorker() }
             lock.unlock()
         }
         if !request.isGranted {
             request.activity.request = request
-            Standstill.resolve(from: request.activity)
+            DeadlockResolution.resolve(from: request.activity)
         }
-        if drains { thread.give { self.drain() } }
-        Standstill.wait(for: request, on: thread)
-        Standstill.lock.unlock()
+        if drains { thread.runWhileBlocked { self.drain() } }
+        DeadlockResolution.wait(for: request, on: thread)
+        DeadlockResolution.lock.unlock()
         guard request.isGranted else { return }
         run(request.activity, on: thread, request.run)
         release()
     }
 
     /// Runs a request while the activity that holds the queue is blocked; the activity stays blocked until the request is done. Call it
-    /// under ``Standstill/lock``.
+    /// under ``DeadlockResolution/lock``.
     func lend(to request: QueueRequest, by lender: Activity) {
         if !isMain {
             lock.lock()
             waiting.removeFirst { if case .request(let other) = $0 { other === request } else { false } }
-            pressing -= 1
+            undeferrableCount -= 1
             if request.activity.thread.isWorker { waitingWorkers -= 1 }
             lock.unlock()
         }
         let thread = lender.thread
         start(request, on: thread)
-        thread.give {
+        thread.runWhileBlocked {
             self.run(request.activity, on: thread, request.run)
             self.finish(request, backTo: lender)
         }
@@ -290,11 +292,11 @@ final class ContextQueue: @unchecked Sendable {
     /// Serves a request for the main queue, unless it was served while the main thread was blocked.
     private func runOnMain(_ request: QueueRequest) {
         let thread = QueueThread.current
-        Standstill.lock.lock()
-        if request.isStarted { return Standstill.lock.unlock() }
+        DeadlockResolution.lock.lock()
+        if request.isStarted { return DeadlockResolution.lock.unlock() }
         let before = holder
         start(request, on: thread)
-        Standstill.lock.unlock()
+        DeadlockResolution.lock.unlock()
         run(request.activity, on: thread, request.run)
         finish(request, backTo: before)
     }
@@ -307,11 +309,11 @@ final class ContextQueue: @unchecked Sendable {
     }
 
     private func finish(_ request: QueueRequest, backTo before: Activity?) {
-        Standstill.lock.lock()
+        DeadlockResolution.lock.lock()
         lock.lock()
         holder = before
         lock.unlock()
         request.finish()
-        Standstill.lock.unlock()
+        DeadlockResolution.lock.unlock()
     }
 }

@@ -68,7 +68,7 @@ final class QueueWorkers: @unchecked Sendable {
         defer { lock.unlock() }
         while true {
             if let queue = takeReady() {
-                worker.turns += 1
+                worker.queuesTaken += 1
                 return queue
             }
             guard workers.count <= usualCount else { break }
@@ -108,8 +108,8 @@ final class QueueWorkers: @unchecked Sendable {
             lock.lock()
             quiet = readyCount == 0 ? quiet + 1 : 0
             // While other workers make progress, the blockage is probably temporary.
-            let hasAny = workers.reduce(into: false) { $0 = $1.look() || $0 }
-            stalledCount = workers.count { $0.stalledLooks >= (hasAny ? 10 : 1) }
+            let hasAny = workers.reduce(into: false) { $0 = $1.checkProgress() || $0 }
+            stalledCount = workers.count { $0.stalledChecks >= (hasAny ? 10 : 1) }
             let missing = usualCount + stalledCount - workers.count
             for _ in 0..<max(0, min(missing, readyCount)) { startWorker() }
             lock.unlock()
@@ -130,19 +130,19 @@ final class QueueWorkers: @unchecked Sendable {
         let wakeUp = DispatchSemaphore(value: 0)
         var clock: ThreadClock?
         /// The number of queues the worker has taken.
-        var turns = 0
+        var queuesTaken = 0
         /// The number of consecutive checks that found the worker blocked.
-        private(set) var stalledLooks = 0
-        private var seen: (turns: Int, time: Double) = (0, 0)
+        private(set) var stalledChecks = 0
+        private var seen: (queuesTaken: Int, time: Double) = (0, 0)
 
         /// Checks the progress of the worker.
         ///
         /// - Returns: Whether it has taken a queue since the last check.
-        func look() -> Bool {
-            let now = (turns: turns, time: clock?.seconds ?? 0)
+        func checkProgress() -> Bool {
+            let now = (queuesTaken: queuesTaken, time: clock?.seconds ?? 0)
             defer { seen = now }
-            let hasTurned = now.turns != seen.turns
-            stalledLooks = hasTurned || now.time - seen.time >= 0.001 ? 0 : stalledLooks + 1
+            let hasTurned = now.queuesTaken != seen.queuesTaken
+            stalledChecks = hasTurned || now.time - seen.time >= 0.001 ? 0 : stalledChecks + 1
             return hasTurned
         }
     }

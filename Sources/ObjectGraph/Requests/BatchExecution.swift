@@ -31,7 +31,7 @@ extension NSPersistentStoreCoordinator {
     /// Executes a batch request in each store that it affects.
     func executeBatch(_ request: any ExecutableBatchRequest, in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
         let plan = try request.plan(in: context, self)
-        for store in plan.stores { try refuseIfReadOnly(store) }
+        for store in plan.stores { try checkWritable(store) }
         var outcomes: [BatchOutcome] = []
         for store in plan.stores {
             do {

@@ -144,7 +144,7 @@ extension NSAsynchronousFetchRequest: StartableRequest {
         _ = try PendingChanges(in: context, for: query)
         let carried = QueueBound((self, result), on: context)
         // Off the shared threads of tasks: a caller that waits for the result may block one of them.
-        let task = Task(executorPreference: Waiting.executor) {
+        let task = Task(executorPreference: BlockingCall.executor) {
             let found: Result<Transfer<[ResultType]>, any Error>
             do {
                 found = .success(try await context.results(of: query))

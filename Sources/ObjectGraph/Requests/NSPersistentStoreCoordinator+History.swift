@@ -38,7 +38,7 @@ extension NSPersistentStoreCoordinator {
                 reason: "None of the stores keeps a history.", next: "Open a SQLite store with NSPersistentHistoryTrackingKey.")
         }
         if request.isDeletion {
-            for store in asked { try refuseIfReadOnly(store) }
+            for store in asked { try checkWritable(store) }
             var count = 0
             for store in asked {
                 // A token that does not contain the store deletes nothing there.

@@ -112,9 +112,9 @@ open class NSPersistentStore: NSObject {
     // MARK: Calls from the coordinator
 
     /// Returns whether a URL is the place of a single store. `/dev/null` is not.
-    @_spi(Stores) open class func isPlace(_ url: URL) -> Bool { url.path != "/dev/null" }
+    @_spi(Stores) open class func isSingleStoreURL(_ url: URL) -> Bool { url.path != "/dev/null" }
     /// Whether the contents of such stores outlive the instances, so that there is something to destroy.
-    @_spi(Stores) open class var outlivesProgram: Bool { true }
+    @_spi(Stores) open class var isPersistent: Bool { true }
 
     /// Called once the metadata was checked, before the store receives requests.
     @_spi(Stores) open func open() throws {}
@@ -132,7 +132,7 @@ open class NSPersistentStore: NSObject {
     func makeInterface() -> (any StoreInterface)? { self as? any StoreInterface }
 
     /// Calls `body` with the row access, and retains the store meanwhile, which its adapter does not.
-    @inline(__always) final func asking<Result>(_ body: (any RowAccess) throws -> Result) rethrows -> Result {
+    @inline(__always) final func withRowAccess<Result>(_ body: (any RowAccess) throws -> Result) rethrows -> Result {
         defer { withExtendedLifetime(self) {} }
         return try body(rowAccess)
     }
@@ -147,7 +147,7 @@ open class NSPersistentStore: NSObject {
                 "It is a plain NSPersistentStore, which keeps nothing.",
                 next: "Inherit from NSIncrementalStore or NSAtomicStore, or conform to StoreInterface.")
         }
-        let access = interface as? any RowAccess ?? (interface.holdsRows ? DirectAccess(interface) : CachedAccess(interface))
+        let access = interface as? any RowAccess ?? (interface.hasRowsInMemory ? DirectAccess(interface) : CachedAccess(interface))
         owned = [interface, access].filter { $0 !== self }
         self.interface = interface
         rowAccess = access

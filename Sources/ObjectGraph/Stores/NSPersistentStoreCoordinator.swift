@@ -126,7 +126,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         var known = persistentStores
         while true {
             // Stores may override the properties read here: they are not called under the lock.
-            try refuseTwin(of: store, among: known)
+            try checkUUID(of: store, among: known)
             let (isAdded, now) = state.withLock { state in
                 let isSame = state.stores.elementsEqual(known, by: ===)
                 if isSame {
@@ -140,7 +140,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         }
     }
 
-    func refuseTwin(of store: NSPersistentStore, among known: [NSPersistentStore]) throws {
+    func checkUUID(of store: NSPersistentStore, among known: [NSPersistentStore]) throws {
         guard let uuid = store.identifier, let twin = known.first(where: { $0.identifier == uuid }) else { return }
         throw CoreDataError.make(
             NSPersistentStoreOpenError, "The store at \(url(for: store)) has the UUID of one that is open, \(uuid).",

@@ -39,7 +39,7 @@ public struct CompiledPredicate {
     /// - Parameter subject: A subject of the schema that the predicate was compiled for.
     /// - Returns: Whether it matches; an unknown result is false.
     /// - Throws: The errors of ``matches(_:)``.
-    @inlinable package func matchesWhileHeld(_ subject: PredicateSubject) throws -> Bool { try test(subject) }
+    @inlinable package func matchesUnretained(_ subject: PredicateSubject) throws -> Bool { try test(subject) }
 }
 
 extension PredicateTree {

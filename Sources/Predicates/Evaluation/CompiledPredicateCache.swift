@@ -23,15 +23,15 @@ final class CompiledPredicateCache: @unchecked Sendable {
     /// - Returns: The test, which is returned to the cache when the lease is deallocated.
     func lease(
         _ tree: PredicateTree, for schema: any PredicateSchema, logic: NilLogic, expecting expected: Bool
-    ) throws -> CompiledLease {
+    ) throws -> CompiledTestLease {
         while let test = take(schema, logic, expected) {
-            if let schemas = test.livingSchemas { return CompiledLease(test, schemas: schemas, from: self) }
+            if let schemas = test.livingSchemas { return CompiledTestLease(test, schemas: schemas, from: self) }
         }
         let compiler = PredicateCompiler(schema: schema, logic: logic)
         WorkCount.compilation()
         let test = try compiler.compiled(tree, expecting: expected)
         let reusable = compiler.isReusable ? self : nil
-        return CompiledLease(ReusableTest(test, compiler, schema, expected), schemas: compiler.schemas, from: reusable)
+        return CompiledTestLease(ReusableTest(test, compiler, schema, expected), schemas: compiler.schemas, from: reusable)
     }
 
     private func take(_ schema: any PredicateSchema, _ logic: NilLogic, _ expected: Bool) -> ReusableTest? {
@@ -42,7 +42,7 @@ final class CompiledPredicateCache: @unchecked Sendable {
         }
     }
 
-    fileprivate func giveBack(_ test: ReusableTest) {
+    fileprivate func recycle(_ test: ReusableTest) {
         let dropped = lock.withLock {
             idle.append(test)
             return idle.count > Self.capacity ? idle.removeFirst() : nil
@@ -85,7 +85,7 @@ struct ReusableTest {
 }
 
 /// A test in use. It retains the schemas, and returns the test to the cache when it is deallocated.
-final class CompiledLease {
+final class CompiledTestLease {
     let test: ReusableTest
     private let schemas: [any PredicateSchema]
     private let cache: CompiledPredicateCache?
@@ -96,5 +96,5 @@ final class CompiledLease {
         self.cache = cache
     }
 
-    deinit { cache?.giveBack(test) }
+    deinit { cache?.recycle(test) }
 }

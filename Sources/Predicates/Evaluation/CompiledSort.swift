@@ -17,7 +17,7 @@ public struct CompiledSort {
 
     private var keys: [Key] = []
     /// The abbreviated values of the first descriptor, when it supports them.
-    private var decoration: SortDecoration?
+    private var decoration: AbbreviatedSortKeys?
     /// Retains what the keys refer to.
     private let owner: AnyObject
 
@@ -55,7 +55,7 @@ public struct CompiledSort {
                     kind: .unsupported, message: "Nothing can be sorted by a path over a to-many relationship: \(named.shownKey)")
             }
             if named.givenComparator == nil, case .slot(let location, let kind) = operand {
-                if keys.isEmpty { decoration = SortDecoration(location, kind, named) }
+                if keys.isEmpty { decoration = AbbreviatedSortKeys(location, kind, named) }
                 if let order = CompiledSort.slotOrder(location, kind, named) {
                     keys.append(.subjects(order))
                     continue
@@ -134,7 +134,7 @@ public struct CompiledSort {
             }
             return entries.map(\.index)
         }
-        SortDecoration.sortByKey(&entries)
+        AbbreviatedSortKeys.sortByKey(&entries)
         // Equal keys are in their original order; where there are more descriptors, each run of equal keys is sorted separately.
         var start = 0
         while start < count {

@@ -15,7 +15,7 @@ struct ConstantCollection {
         isEmpty = elements.isEmpty
         hasNull = elements.contains(.null)
         for element in elements {
-            switch element.hashedByWorth {
+            switch element.canonicalForHashing {
             case .null: break
             case .int64(let value): integers.insert(value)
             case .double, .decimal, .bool, .array, .set: others.append(element)
@@ -40,10 +40,10 @@ struct ConstantCollection {
 
     /// Returns whether a value is an element.
     func contains(_ value: PropertyValue) -> Bool {
-        switch value.hashedByWorth {
+        switch value.canonicalForHashing {
         case .null: false
         case .int64(let number): integers.contains(number)
-        case .double, .decimal, .bool, .array, .set: others.contains { $0.isWorth(value) }
+        case .double, .decimal, .bool, .array, .set: others.contains { $0.isNumericallyEqual(value) }
         case let value: hashed.contains(value)
         }
     }

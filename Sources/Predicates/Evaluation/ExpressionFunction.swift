@@ -72,7 +72,7 @@ struct ExpressionFunction {
             "stddev": list(standardDeviation),
             "length": Entry(count: 1) { values, clause in
                 if values[0].isNull { return .null }
-                guard case .string(let text) = values[0] else { throw unsuitable("length", values[0], clause) }
+                guard case .string(let text) = values[0] else { throw invalidArgument("length", values[0], clause) }
                 return .int64(Int64(text.utf16.count))
             },
         ]
@@ -101,7 +101,7 @@ struct ExpressionFunction {
             case (.null, _), (_, .null), (.int64, .int64(0)): return .null
             case (.int64(let left), .int64(let right)): return .int64(left.remainderReportingOverflow(dividingBy: right).partialValue)
             case (let left, let right):
-                guard let left = left.double, let right = right.double else { throw unsuitable("modulus:by:", values[0], clause) }
+                guard let left = left.double, let right = right.double else { throw invalidArgument("modulus:by:", values[0], clause) }
                 let result = left.truncatingRemainder(dividingBy: right)
                 return result.isNaN ? .null : .double(result)
             }
@@ -111,7 +111,7 @@ struct ExpressionFunction {
             if values.isEmpty { return .int64(Int64(Int32.random(in: 0...Int32.max))) }
             if values[0].isNull { return .null }
             guard values.count == 1, case .int64(let bound) = values[0].asNumber, bound > 0 else {
-                throw unsuitable("A random number below the argument", values[0], clause)
+                throw invalidArgument("A random number below the argument", values[0], clause)
             }
             return .int64(Int64.random(in: 0..<bound))
         }
@@ -130,7 +130,7 @@ struct ExpressionFunction {
         "stringByAppendingString:": { values, clause in
             if values[0].isNull || values[1].isNull { return .null }
             guard case .string(let first) = values[0], case .string(let second) = values[1] else {
-                throw unsuitable("stringByAppendingString:", values[0], clause)
+                throw invalidArgument("stringByAppendingString:", values[0], clause)
             }
             return .string(first + second)
         },
@@ -145,14 +145,14 @@ struct ExpressionFunction {
     private static func slice(_ values: [PropertyValue], _ clause: String, _ body: ([UInt16], Int) -> String?) throws -> PropertyValue {
         if values[0].isNull || values[1].isNull { return .null }
         guard case .string(let text) = values[0], case .int64(let index) = values[1], index >= 0, index <= Int64(Int32.max) else {
-            throw unsuitable("A substring", values[0], clause)
+            throw invalidArgument("A substring", values[0], clause)
         }
         return body(Array(text.utf16), Int(index)).map(PropertyValue.string) ?? .null
     }
 
     // MARK: Kinds of function
 
-    private static func unsuitable(_ name: String, _ value: PropertyValue, _ clause: String) -> InvalidPredicateError {
+    private static func invalidArgument(_ name: String, _ value: PropertyValue, _ clause: String) -> InvalidPredicateError {
         InvalidPredicateError(kind: .unsupported, message: "\(name) cannot be made from \(value.typeName), in the clause \(clause)")
     }
 
@@ -160,7 +160,7 @@ struct ExpressionFunction {
         _ name: String, _ value: PropertyValue, _ clause: String, _ body: (Double) -> Double
     ) throws -> PropertyValue {
         if value.isNull { return .null }
-        guard let number = value.double else { throw unsuitable(name, value, clause) }
+        guard let number = value.double else { throw invalidArgument(name, value, clause) }
         let result = body(number)
         return result.isNaN ? .null : .double(result)
     }
@@ -172,7 +172,7 @@ struct ExpressionFunction {
     private static func text(_ body: @escaping @Sendable (String) -> String) -> Entry {
         Entry(count: 1) { values, clause in
             if values[0].isNull { return .null }
-            guard case .string(let text) = values[0] else { throw unsuitable("A text", values[0], clause) }
+            guard case .string(let text) = values[0] else { throw invalidArgument("A text", values[0], clause) }
             return .string(body(text))
         }
     }
@@ -193,7 +193,7 @@ struct ExpressionFunction {
 
     private static func numbers(_ values: [PropertyValue], _ clause: String) throws -> [Double] {
         try values.map { value in
-            guard let number = value.double else { throw unsuitable("A number", value, clause) }
+            guard let number = value.double else { throw invalidArgument("A number", value, clause) }
             return number
         }
     }
@@ -207,11 +207,11 @@ struct ExpressionFunction {
 
     private static let mode: Body = { values, _ in
         var counts: [PropertyValue: Int] = [:]
-        for value in values { counts[value.hashedByWorth, default: 0] += 1 }
+        for value in values { counts[value.canonicalForHashing, default: 0] += 1 }
         let most = counts.values.max()
         // Of several modes, the smallest: a set has no first element.
         return values.reduce(.null) { found, value in
-            guard counts[value.hashedByWorth] == most else { return found }
+            guard counts[value.canonicalForHashing] == most else { return found }
             return found.isNull || value.order(to: found) == .orderedAscending ? value : found
         }
     }

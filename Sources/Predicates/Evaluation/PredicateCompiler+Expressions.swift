@@ -213,7 +213,7 @@ extension PredicateCompiler {
         func collected(_ visit: ValueVisitor, _ subject: PredicateSubject) throws -> Set<PropertyValue> {
             var values: Set<PropertyValue> = []
             try visit(subject) {
-                values.insert($0.hashedByWorth)
+                values.insert($0.canonicalForHashing)
                 return true
             }
             return values
@@ -233,18 +233,18 @@ extension PredicateCompiler {
 extension PropertyValue {
     /// The canonical form of all values that compare as equal, for hashing: integral numbers as integers, other decimal numbers as the
     /// binary number that is compared as equal, if there is one.
-    var hashedByWorth: PropertyValue {
+    var canonicalForHashing: PropertyValue {
         switch self {
         case .bool(let value): .int64(value ? 1 : 0)
         case .double(let value): Int64(exactly: value).map(PropertyValue.int64) ?? self
-        case .decimal(let value): value.hashedByWorth
+        case .decimal(let value): value.canonicalForHashing
         default: self
         }
     }
 }
 
 extension Decimal {
-    fileprivate var hashedByWorth: PropertyValue {
+    fileprivate var canonicalForHashing: PropertyValue {
         // The string is exact; a conversion to a binary number is not.
         let text = description
         if let whole = Int64(text), Decimal(whole) == self { return .int64(whole) }

@@ -107,7 +107,7 @@ extension PredicateCompiler {
                 var seen: Set<PropertyValue> = []
                 try values(subject) { value in
                     if value.isNull { return true }
-                    if aggregate.isDistinct, !seen.insert(value.hashedByWorth).inserted { return true }
+                    if aggregate.isDistinct, !seen.insert(value.canonicalForHashing).inserted { return true }
                     return try body(value)
                 }
             }

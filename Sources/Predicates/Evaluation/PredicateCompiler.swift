@@ -119,7 +119,7 @@ final class PredicateCompiler {
         if comparison.modifier != .direct {
             return .closure(try modifiedTest(comparison, left: left, right: right, compare: compare, expecting: expected))
         }
-        if let shortcut = ShortcutTests.make(comparison, left: left, right: right, logic: logic, expecting: expected) { return shortcut }
+        if let shortcut = SpecializedTests.make(comparison, left: left, right: right, logic: logic, expecting: expected) { return shortcut }
         if comparison.operator == .contains, left.isMany {
             return .closure(membership(of: right, in: left, compare: compare, expecting: expected))
         }

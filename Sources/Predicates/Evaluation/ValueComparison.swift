@@ -23,14 +23,14 @@ enum Truth {
 
 extension PropertyValue {
     /// Returns whether two values compare as equal: numbers by value, strings by canonical equivalence, other values within their type.
-    func isWorth(_ other: PropertyValue) -> Bool {
+    func isNumericallyEqual(_ other: PropertyValue) -> Bool {
         switch (self, other) {
         case (.int64(let left), .int64(let right)): return left == right
         case (.string(let left), .string(let right)): return left == right
         case (.array(let left), .array(let right)):
-            return left.count == right.count && zip(left, right).allSatisfy { $0.isWorth($1) }
+            return left.count == right.count && zip(left, right).allSatisfy { $0.isNumericallyEqual($1) }
         case (.set(let left), .set(let right)):
-            return left.count == right.count && left.allSatisfy { element in right.contains { $0.isWorth(element) } }
+            return left.count == right.count && left.allSatisfy { element in right.contains { $0.isNumericallyEqual(element) } }
         default:
             if isNumber, other.isNumber { return order(to: other) == .orderedSame }
             return self == other

@@ -59,16 +59,16 @@ struct ValueTest {
             if asksForNil || logic == .twoValued { return Truth((left.isNull && right.isNull) == wanted) }
             return .unknown
         }
-        return Truth(isWorth(left, right) == wanted)
+        return Truth(isNumericallyEqual(left, right) == wanted)
     }
 
-    private func isWorth(_ left: PropertyValue, _ right: PropertyValue) -> Bool {
+    private func isNumericallyEqual(_ left: PropertyValue, _ right: PropertyValue) -> Bool {
         if !options.isDisjoint(with: [.caseInsensitive, .diacriticInsensitive]), case .string(let left) = left,
             case .string(let right) = right
         {
             return TextMatching.folded(left, options) == TextMatching.folded(right, options)
         }
-        return left.isWorth(right)
+        return left.isNumericallyEqual(right)
     }
 
     private func order(_ left: PropertyValue, _ right: PropertyValue, _ operation: PredicateComparison.Operator) -> Truth {
@@ -102,7 +102,7 @@ struct ValueTest {
         if logic == .twoValued, element.isNull { return Truth(elements.contains(.null)) }
         if elements.isEmpty { return .no }
         if element.isNull { return .unknown }
-        if elements.contains(where: { isWorth($0, element) }) { return .yes }
+        if elements.contains(where: { isNumericallyEqual($0, element) }) { return .yes }
         return elements.contains(.null) ? .unknown : .no
     }
 

@@ -12,14 +12,14 @@ extension NSPredicate {
     /// - Returns: The compiled predicate.
     /// - Throws: ``InvalidPredicateError``, also that of a format that could not be parsed.
     public func compiled(for schema: any PredicateSchema, logic: NilLogic = .threeValued) throws -> CompiledPredicate {
-        let owner = LeaseOwner()
+        let owner = RetainedParts()
         let test = try test(for: schema, logic: logic, expecting: true, depth: 0, owner: owner)
         return CompiledPredicate(test: test.closure, owner: owner)
     }
 
     /// Combines the tests of a predicate's parts, as far as the parts are this framework's predicates.
     private func test(
-        for schema: any PredicateSchema, logic: NilLogic, expecting expected: Bool, depth: Int, owner: LeaseOwner
+        for schema: any PredicateSchema, logic: NilLogic, expecting expected: Bool, depth: Int, owner: RetainedParts
     ) throws -> CompiledTest {
         if let predicate = self as? any EvaluatedPredicate {
             let lease = try predicate.evaluator.lease(for: schema, logic: logic, expecting: expected)
@@ -53,6 +53,6 @@ extension NSPredicate {
 }
 
 /// Retains what the parts of a test refer to.
-private final class LeaseOwner {
+private final class RetainedParts {
     var leases: [AnyObject] = []
 }

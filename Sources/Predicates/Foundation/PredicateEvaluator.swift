@@ -27,7 +27,7 @@ final class PredicateEvaluator: Sendable {
     }
 
     /// Returns the test for a schema, compiled once and reused.
-    func lease(for schema: any PredicateSchema, logic: NilLogic, expecting expected: Bool) throws -> CompiledLease {
+    func lease(for schema: any PredicateSchema, logic: NilLogic, expecting expected: Bool) throws -> CompiledTestLease {
         try cache.lease(result.get(), for: schema, logic: logic, expecting: expected)
     }
 

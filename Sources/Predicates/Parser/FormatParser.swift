@@ -32,7 +32,7 @@ struct FormatParser {
     let tokens: [FormatToken]
     private(set) var index = 0
     private var openCount = 0
-    private var moves = OperandMoves()
+    private var moves = CopyDetector()
 
     init(format: String, arguments: [Any?]) throws {
         self.format = format

@@ -64,7 +64,7 @@ package enum ValueOperations {
     }
 
     /// Returns the canonical form of all values that compare as equal.
-    package static func byWorth(_ value: PropertyValue) -> PropertyValue { value.hashedByWorth }
+    package static func canonical(_ value: PropertyValue) -> PropertyValue { value.canonicalForHashing }
 }
 
 /// The string operators of predicates.

@@ -16,9 +16,9 @@ protocol TranslatableExpression {
 }
 
 /// A node of `#Predicate` that can print its Swift source, for messages.
-protocol WrittenExpression {
+protocol SourceRepresentable {
     /// Returns the node as Swift source.
-    func written(by translation: PredicateTranslation) -> String
+    func sourceText(by translation: PredicateTranslation) -> String
 }
 
 /// Translates a predicate of `#Predicate` to a tree. An instance performs one translation.
@@ -83,15 +83,15 @@ final class PredicateTranslation {
     // MARK: Messages
 
     /// Returns the Swift source of a node.
-    func written<Node: PredicateExpression>(_ node: Node) -> String {
-        (node as? any WrittenExpression)?.written(by: self) ?? String(describing: node)
+    func sourceText<Node: PredicateExpression>(_ node: Node) -> String {
+        (node as? any SourceRepresentable)?.sourceText(by: self) ?? String(describing: node)
     }
 
     /// Returns the error for a node without a counterpart.
     func failure<Node: PredicateExpression>(_ node: Node, _ reason: String? = nil) -> InvalidPredicateError {
         InvalidPredicateError(
             kind: .unsupported,
-            message: "`\(written(node))` has no counterpart in the predicate language" + (reason.map { ": \($0)" } ?? ""))
+            message: "`\(sourceText(node))` has no counterpart in the predicate language" + (reason.map { ": \($0)" } ?? ""))
     }
 }
 

@@ -1,6 +1,6 @@
 internal import Foundation
 
-extension PredicateExpressions.Arithmetic: TranslatableExpression, WrittenExpression {
+extension PredicateExpressions.Arithmetic: TranslatableExpression, SourceRepresentable {
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
         let operation: ExpressionTree.ArithmeticOperator =
             switch op {
@@ -11,18 +11,18 @@ extension PredicateExpressions.Arithmetic: TranslatableExpression, WrittenExpres
         return .expression(.arithmetic(operation, try translation.expression(lhs), try translation.expression(rhs)))
     }
 
-    func written(by translation: PredicateTranslation) -> String {
+    func sourceText(by translation: PredicateTranslation) -> String {
         let sign =
             switch op {
             case .add: "+"
             case .subtract: "-"
             case .multiply: "*"
             }
-        return "(\(translation.written(lhs)) \(sign) \(translation.written(rhs)))"
+        return "(\(translation.sourceText(lhs)) \(sign) \(translation.sourceText(rhs)))"
     }
 }
 
-extension PredicateExpressions.UnaryMinus: TranslatableExpression, WrittenExpression {
+extension PredicateExpressions.UnaryMinus: TranslatableExpression, SourceRepresentable {
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
         switch try translation.expression(wrapped) {
         case .constant(.int64(let value)) where value != .min: .expression(.constant(.int64(-value)))
@@ -31,29 +31,29 @@ extension PredicateExpressions.UnaryMinus: TranslatableExpression, WrittenExpres
         }
     }
 
-    func written(by translation: PredicateTranslation) -> String { "-\(translation.written(wrapped))" }
+    func sourceText(by translation: PredicateTranslation) -> String { "-\(translation.sourceText(wrapped))" }
 }
 
-extension PredicateExpressions.IntDivision: TranslatableExpression, WrittenExpression {
+extension PredicateExpressions.IntDivision: TranslatableExpression, SourceRepresentable {
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
         .expression(.arithmetic(.divide, try translation.expression(lhs), try translation.expression(rhs)))
     }
 
-    func written(by translation: PredicateTranslation) -> String { "(\(translation.written(lhs)) / \(translation.written(rhs)))" }
+    func sourceText(by translation: PredicateTranslation) -> String { "(\(translation.sourceText(lhs)) / \(translation.sourceText(rhs)))" }
 }
 
-extension PredicateExpressions.FloatDivision: TranslatableExpression, WrittenExpression {
+extension PredicateExpressions.FloatDivision: TranslatableExpression, SourceRepresentable {
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
         .expression(.arithmetic(.divide, try translation.expression(lhs), try translation.expression(rhs)))
     }
 
-    func written(by translation: PredicateTranslation) -> String { "(\(translation.written(lhs)) / \(translation.written(rhs)))" }
+    func sourceText(by translation: PredicateTranslation) -> String { "(\(translation.sourceText(lhs)) / \(translation.sourceText(rhs)))" }
 }
 
-extension PredicateExpressions.IntRemainder: TranslatableExpression, WrittenExpression {
+extension PredicateExpressions.IntRemainder: TranslatableExpression, SourceRepresentable {
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
         .expression(.function("modulus:by:", [try translation.expression(lhs), try translation.expression(rhs)]))
     }
 
-    func written(by translation: PredicateTranslation) -> String { "(\(translation.written(lhs)) % \(translation.written(rhs)))" }
+    func sourceText(by translation: PredicateTranslation) -> String { "(\(translation.sourceText(lhs)) % \(translation.sourceText(rhs)))" }
 }

@@ -1,19 +1,19 @@
 internal import Foundation
 
-extension PredicateExpressions.Equal: TranslatableExpression, WrittenExpression {
+extension PredicateExpressions.Equal: TranslatableExpression, SourceRepresentable {
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
         .predicate(try translation.equality(lhs, rhs, wanted: !negated))
     }
 
-    func written(by translation: PredicateTranslation) -> String { "\(translation.written(lhs)) == \(translation.written(rhs))" }
+    func sourceText(by translation: PredicateTranslation) -> String { "\(translation.sourceText(lhs)) == \(translation.sourceText(rhs))" }
 }
 
-extension PredicateExpressions.NotEqual: TranslatableExpression, WrittenExpression {
+extension PredicateExpressions.NotEqual: TranslatableExpression, SourceRepresentable {
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
         .predicate(try translation.equality(lhs, rhs, wanted: negated))
     }
 
-    func written(by translation: PredicateTranslation) -> String { "\(translation.written(lhs)) != \(translation.written(rhs))" }
+    func sourceText(by translation: PredicateTranslation) -> String { "\(translation.sourceText(lhs)) != \(translation.sourceText(rhs))" }
 }
 
 extension PredicateTranslation {
@@ -22,7 +22,7 @@ extension PredicateTranslation {
         _ left: Left, _ right: Right, wanted: Bool
     ) throws -> PredicateTree {
         if let tree = try truth(left, right, wanted: wanted) ?? truth(right, left, wanted: wanted) { return tree }
-        if let tree = try sameness(left, right, wanted: wanted) ?? sameness(right, left, wanted: wanted) { return tree }
+        if let tree = try equality(left, right, wanted: wanted) ?? equality(right, left, wanted: wanted) { return tree }
         let first = try expression(left)
         let second = try expression(right)
         let plain = PredicateTree.compare(first, wanted ? .equal : .notEqual, second)
@@ -55,17 +55,17 @@ extension PredicateTranslation {
     }
 
     /// Translates `a.caseInsensitiveCompare(b) == .orderedSame` and similar comparisons.
-    private func sameness<Left: PredicateExpression, Right: PredicateExpression>(
+    private func equality<Left: PredicateExpression, Right: PredicateExpression>(
         _ left: Left, _ right: Right, wanted: Bool
     ) throws -> PredicateTree? {
         guard let text = left as? any TextMethodExpression,
             let result = try? right.evaluate(PredicateBindings()) as? ComparisonResult, result == .orderedSame
         else { return nil }
-        return try text.sameness(by: self)?.negated(!wanted)
+        return try text.equality(by: self)?.negated(!wanted)
     }
 }
 
-extension PredicateExpressions.Comparison: TranslatableExpression, WrittenExpression {
+extension PredicateExpressions.Comparison: TranslatableExpression, SourceRepresentable {
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
         let operation: PredicateComparison.Operator =
             switch op {
@@ -78,7 +78,7 @@ extension PredicateExpressions.Comparison: TranslatableExpression, WrittenExpres
         return .predicate(tree.negated(negated))
     }
 
-    func written(by translation: PredicateTranslation) -> String {
+    func sourceText(by translation: PredicateTranslation) -> String {
         let sign =
             switch op {
             case .lessThan: "<"
@@ -86,7 +86,7 @@ extension PredicateExpressions.Comparison: TranslatableExpression, WrittenExpres
             case .greaterThan: ">"
             case .greaterThanOrEqual: ">="
             }
-        return "\(translation.written(lhs)) \(sign) \(translation.written(rhs))"
+        return "\(translation.sourceText(lhs)) \(sign) \(translation.sourceText(rhs))"
     }
 }
 
@@ -153,29 +153,33 @@ extension PredicateExpressions.Value: RangeNode {
     func range(by translation: PredicateTranslation) throws -> TranslatedRange? { try (value as? any CapturedRange)?.range() }
 }
 
-extension PredicateExpressions.ClosedRange: RangeNode, WrittenExpression {
+extension PredicateExpressions.ClosedRange: RangeNode, SourceRepresentable {
     func range(by translation: PredicateTranslation) throws -> TranslatedRange? {
         TranslatedRange(lower: try translation.expression(lower), upper: try translation.expression(upper))
     }
 
-    func written(by translation: PredicateTranslation) -> String { "(\(translation.written(lower))...\(translation.written(upper)))" }
+    func sourceText(by translation: PredicateTranslation) -> String {
+        "(\(translation.sourceText(lower))...\(translation.sourceText(upper)))"
+    }
 }
 
-extension PredicateExpressions.Range: RangeNode, WrittenExpression {
+extension PredicateExpressions.Range: RangeNode, SourceRepresentable {
     func range(by translation: PredicateTranslation) throws -> TranslatedRange? {
         TranslatedRange(lower: try translation.expression(lower), upper: try translation.expression(upper), isClosed: false)
     }
 
-    func written(by translation: PredicateTranslation) -> String { "(\(translation.written(lower))..<\(translation.written(upper)))" }
+    func sourceText(by translation: PredicateTranslation) -> String {
+        "(\(translation.sourceText(lower))..<\(translation.sourceText(upper)))"
+    }
 }
 
-extension PredicateExpressions.RangeExpressionContains: TranslatableExpression, WrittenExpression {
+extension PredicateExpressions.RangeExpressionContains: TranslatableExpression, SourceRepresentable {
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
         guard let range = try (range as? any RangeNode)?.range(by: translation) else { throw translation.failure(self) }
         return .predicate(range.contains(try translation.expression(element)).negated(negated))
     }
 
-    func written(by translation: PredicateTranslation) -> String {
-        "\(translation.written(range)).contains(\(translation.written(element)))"
+    func sourceText(by translation: PredicateTranslation) -> String {
+        "\(translation.sourceText(range)).contains(\(translation.sourceText(element)))"
     }
 }

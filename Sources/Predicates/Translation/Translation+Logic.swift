@@ -1,35 +1,35 @@
 internal import Foundation
 
-extension PredicateExpressions.Conjunction: TranslatableExpression, WrittenExpression {
+extension PredicateExpressions.Conjunction: TranslatableExpression, SourceRepresentable {
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
         let left = try translation.predicate(lhs, negated: negated)
         let right = try translation.predicate(rhs, negated: negated)
         return .predicate(negated ? .some(left, right) : .every(left, right))
     }
 
-    func written(by translation: PredicateTranslation) -> String { "\(translation.written(lhs)) && \(translation.written(rhs))" }
+    func sourceText(by translation: PredicateTranslation) -> String { "\(translation.sourceText(lhs)) && \(translation.sourceText(rhs))" }
 }
 
-extension PredicateExpressions.Disjunction: TranslatableExpression, WrittenExpression {
+extension PredicateExpressions.Disjunction: TranslatableExpression, SourceRepresentable {
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
         let left = try translation.predicate(lhs, negated: negated)
         let right = try translation.predicate(rhs, negated: negated)
         return .predicate(negated ? .every(left, right) : .some(left, right))
     }
 
-    func written(by translation: PredicateTranslation) -> String { "(\(translation.written(lhs)) || \(translation.written(rhs)))" }
+    func sourceText(by translation: PredicateTranslation) -> String { "(\(translation.sourceText(lhs)) || \(translation.sourceText(rhs)))" }
 }
 
-extension PredicateExpressions.Negation: TranslatableExpression, WrittenExpression {
+extension PredicateExpressions.Negation: TranslatableExpression, SourceRepresentable {
     // A NOT in the language is unknown for unknown, where Swift has two results: the negation is moved inwards, to where nil is handled.
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
         .predicate(try translation.predicate(wrapped, negated: !negated))
     }
 
-    func written(by translation: PredicateTranslation) -> String { "!\(translation.written(wrapped))" }
+    func sourceText(by translation: PredicateTranslation) -> String { "!\(translation.sourceText(wrapped))" }
 }
 
-extension PredicateExpressions.Conditional: TranslatableExpression, WrittenExpression {
+extension PredicateExpressions.Conditional: TranslatableExpression, SourceRepresentable {
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
         guard Output.self == Bool.self else {
             return .expression(
@@ -42,8 +42,8 @@ extension PredicateExpressions.Conditional: TranslatableExpression, WrittenExpre
                 .every(try translation.predicate(test, negated: true), try translation.predicate(falseBranch, negated: negated))))
     }
 
-    func written(by translation: PredicateTranslation) -> String {
-        "\(translation.written(test)) ? \(translation.written(trueBranch)) : \(translation.written(falseBranch))"
+    func sourceText(by translation: PredicateTranslation) -> String {
+        "\(translation.sourceText(test)) ? \(translation.sourceText(trueBranch)) : \(translation.sourceText(falseBranch))"
     }
 }
 
@@ -56,18 +56,18 @@ protocol OptionalTruthExpression {
     func predicate(by translation: PredicateTranslation, whenNil: Bool, negated: Bool) throws -> PredicateTree?
 }
 
-extension PredicateExpressions.OptionalFlatMap: TranslatableExpression, WrittenExpression {
+extension PredicateExpressions.OptionalFlatMap: TranslatableExpression, SourceRepresentable {
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
         let base = try translation.expression(wrapped)
-        translation.bind(variable, to: base, name: translation.written(wrapped) + "?")
+        translation.bind(variable, to: base, name: translation.sourceText(wrapped) + "?")
         let value = try translation.expression(transform)
         if value.isNil(where: base) { return .expression(value) }
         return .expression(.conditional(base.isNotNil, value, .constant(.null)))
     }
 
-    func written(by translation: PredicateTranslation) -> String {
-        translation.bind(variable, to: .constant(.null), name: translation.written(wrapped) + "?")
-        return translation.written(transform)
+    func sourceText(by translation: PredicateTranslation) -> String {
+        translation.bind(variable, to: .constant(.null), name: translation.sourceText(wrapped) + "?")
+        return translation.sourceText(transform)
     }
 }
 
@@ -75,13 +75,13 @@ extension PredicateExpressions.OptionalFlatMap: OptionalTruthExpression {
     func predicate(by translation: PredicateTranslation, whenNil: Bool, negated: Bool) throws -> PredicateTree? {
         guard RHS.Output.self == Bool.self else { return nil }
         let base = try translation.expression(wrapped)
-        translation.bind(variable, to: base, name: translation.written(wrapped) + "?")
+        translation.bind(variable, to: base, name: translation.sourceText(wrapped) + "?")
         let condition = try translation.predicate(transform, negated: negated)
         return whenNil != negated ? .some(base.isNil, condition) : .every(base.isNotNil, condition)
     }
 }
 
-extension PredicateExpressions.NilCoalesce: TranslatableExpression, WrittenExpression {
+extension PredicateExpressions.NilCoalesce: TranslatableExpression, SourceRepresentable {
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
         let otherwise = try translation.expression(rhs)
         if Output.self == Bool.self, case .constant(.bool(let whenNil)) = otherwise, let truth = lhs as? any OptionalTruthExpression,
@@ -93,22 +93,22 @@ extension PredicateExpressions.NilCoalesce: TranslatableExpression, WrittenExpre
         return .expression(.conditional(value.isNotNil, value, otherwise))
     }
 
-    func written(by translation: PredicateTranslation) -> String { "(\(translation.written(lhs)) ?? \(translation.written(rhs)))" }
+    func sourceText(by translation: PredicateTranslation) -> String { "(\(translation.sourceText(lhs)) ?? \(translation.sourceText(rhs)))" }
 }
 
-extension PredicateExpressions.ForcedUnwrap: TranslatableExpression, WrittenExpression {
+extension PredicateExpressions.ForcedUnwrap: TranslatableExpression, SourceRepresentable {
     // Where Foundation throws, nil is not found.
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
         .expression(try translation.expression(inner))
     }
 
-    func written(by translation: PredicateTranslation) -> String { "\(translation.written(inner))!" }
+    func sourceText(by translation: PredicateTranslation) -> String { "\(translation.sourceText(inner))!" }
 }
 
-extension PredicateExpressions.NilLiteral: TranslatableExpression, WrittenExpression {
+extension PredicateExpressions.NilLiteral: TranslatableExpression, SourceRepresentable {
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated { .expression(.constant(.null)) }
 
-    func written(by translation: PredicateTranslation) -> String { "nil" }
+    func sourceText(by translation: PredicateTranslation) -> String { "nil" }
 }
 
 extension ExpressionTree {
@@ -134,19 +134,19 @@ extension ExpressionTree {
 
 // Foundation on Linux has no node for a nested predicate.
 
-extension PredicateExpressions.ExpressionEvaluate: TranslatableExpression, WrittenExpression {
+extension PredicateExpressions.ExpressionEvaluate: TranslatableExpression, SourceRepresentable {
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
         guard let inner = try? expression.evaluate(PredicateBindings()) else {
             throw translation.failure(self, "the expression must be known beforehand")
         }
         repeat translation.bind(
-            each inner.variable, to: try translation.expression(each input), name: translation.written(each input))
+            each inner.variable, to: try translation.expression(each input), name: translation.sourceText(each input))
         return .expression(try translation.expression(inner.expression))
     }
 
-    func written(by translation: PredicateTranslation) -> String {
+    func sourceText(by translation: PredicateTranslation) -> String {
         var inputs: [String] = []
-        repeat inputs.append(translation.written(each input))
-        return "\(translation.written(expression)).evaluate(\(inputs.joined(separator: ", ")))"
+        repeat inputs.append(translation.sourceText(each input))
+        return "\(translation.sourceText(expression)).evaluate(\(inputs.joined(separator: ", ")))"
     }
 }

@@ -22,43 +22,43 @@ extension PredicateTranslation {
         _ variable: PredicateExpressions.Variable<Element>, _ test: Test
     ) -> String {
         _ = bindElement(variable)
-        return "{ \(written(variable)) in \(written(test)) }"
+        return "{ \(sourceText(variable)) in \(sourceText(test)) }"
     }
 }
 
-extension PredicateExpressions.SequenceContainsWhere: TranslatableExpression, WrittenExpression {
+extension PredicateExpressions.SequenceContainsWhere: TranslatableExpression, SourceRepresentable {
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
         let count = try translation.count(of: sequence, where: variable, test, negated: false)
         return .predicate(.compare(count, negated ? .equal : .greaterThan, .constant(.int64(0))))
     }
 
-    func written(by translation: PredicateTranslation) -> String {
-        "\(translation.written(sequence)).contains \(translation.writtenClosure(variable, test))"
+    func sourceText(by translation: PredicateTranslation) -> String {
+        "\(translation.sourceText(sequence)).contains \(translation.writtenClosure(variable, test))"
     }
 }
 
-extension PredicateExpressions.SequenceAllSatisfy: TranslatableExpression, WrittenExpression {
+extension PredicateExpressions.SequenceAllSatisfy: TranslatableExpression, SourceRepresentable {
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
         let count = try translation.count(of: sequence, where: variable, test, negated: true)
         return .predicate(.compare(count, negated ? .greaterThan : .equal, .constant(.int64(0))))
     }
 
-    func written(by translation: PredicateTranslation) -> String {
-        "\(translation.written(sequence)).allSatisfy \(translation.writtenClosure(variable, test))"
+    func sourceText(by translation: PredicateTranslation) -> String {
+        "\(translation.sourceText(sequence)).allSatisfy \(translation.writtenClosure(variable, test))"
     }
 }
 
-extension PredicateExpressions.Filter: TranslatableExpression, WrittenExpression {
+extension PredicateExpressions.Filter: TranslatableExpression, SourceRepresentable {
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
         .expression(try translation.elements(of: sequence, where: variable, filter))
     }
 
-    func written(by translation: PredicateTranslation) -> String {
-        "\(translation.written(sequence)).filter \(translation.writtenClosure(variable, filter))"
+    func sourceText(by translation: PredicateTranslation) -> String {
+        "\(translation.sourceText(sequence)).filter \(translation.writtenClosure(variable, filter))"
     }
 }
 
-extension PredicateExpressions.SequenceContains: TranslatableExpression, WrittenExpression {
+extension PredicateExpressions.SequenceContains: TranslatableExpression, SourceRepresentable {
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
         let value = try translation.expression(element)
         if let range = try (sequence as? any RangeNode)?.range(by: translation) {
@@ -84,32 +84,32 @@ extension PredicateExpressions.SequenceContains: TranslatableExpression, Written
         }
     }
 
-    func written(by translation: PredicateTranslation) -> String {
-        "\(translation.written(sequence)).contains(\(translation.written(element)))"
+    func sourceText(by translation: PredicateTranslation) -> String {
+        "\(translation.sourceText(sequence)).contains(\(translation.sourceText(element)))"
     }
 }
 
-extension PredicateExpressions.SequenceMinimum: TranslatableExpression, WrittenExpression {
+extension PredicateExpressions.SequenceMinimum: TranslatableExpression, SourceRepresentable {
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
         if Elements.Output.self is any StringProtocol.Type { throw translation.failure(self, "a text has no elements") }
         return .expression(try translation.expression(elements).appending(["@min", "self"]))
     }
 
-    func written(by translation: PredicateTranslation) -> String { "\(translation.written(elements)).min()" }
+    func sourceText(by translation: PredicateTranslation) -> String { "\(translation.sourceText(elements)).min()" }
 }
 
-extension PredicateExpressions.SequenceMaximum: TranslatableExpression, WrittenExpression {
+extension PredicateExpressions.SequenceMaximum: TranslatableExpression, SourceRepresentable {
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
         if Elements.Output.self is any StringProtocol.Type { throw translation.failure(self, "a text has no elements") }
         return .expression(try translation.expression(elements).appending(["@max", "self"]))
     }
 
-    func written(by translation: PredicateTranslation) -> String { "\(translation.written(elements)).max()" }
+    func sourceText(by translation: PredicateTranslation) -> String { "\(translation.sourceText(elements)).max()" }
 }
 
 // MARK: Elements
 
-extension PredicateExpressions.CollectionIndexSubscript: TranslatableExpression, WrittenExpression {
+extension PredicateExpressions.CollectionIndexSubscript: TranslatableExpression, SourceRepresentable {
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
         guard Wrapped.Output.self is any RandomAccessCollection.Type, Index.Output.self == Int.self, Wrapped.Output.self != Data.self else {
             throw translation.failure(self, "only an array can be asked for an element")
@@ -117,30 +117,34 @@ extension PredicateExpressions.CollectionIndexSubscript: TranslatableExpression,
         return .expression(.element(try translation.expression(wrapped), .at(try translation.expression(index))))
     }
 
-    func written(by translation: PredicateTranslation) -> String { "\(translation.written(wrapped))[\(translation.written(index))]" }
+    func sourceText(by translation: PredicateTranslation) -> String {
+        "\(translation.sourceText(wrapped))[\(translation.sourceText(index))]"
+    }
 }
 
-extension PredicateExpressions.CollectionRangeSubscript: WrittenExpression {
-    func written(by translation: PredicateTranslation) -> String { "\(translation.written(wrapped))[\(translation.written(range))]" }
+extension PredicateExpressions.CollectionRangeSubscript: SourceRepresentable {
+    func sourceText(by translation: PredicateTranslation) -> String {
+        "\(translation.sourceText(wrapped))[\(translation.sourceText(range))]"
+    }
 }
 
-extension PredicateExpressions.DictionaryKeySubscript: TranslatableExpression, WrittenExpression {
+extension PredicateExpressions.DictionaryKeySubscript: TranslatableExpression, SourceRepresentable {
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
         guard Key.Output.self == String.self else { throw translation.failure(self, "only a dictionary with text keys can be asked") }
         return .expression(.element(try translation.expression(wrapped), .at(try translation.expression(key))))
     }
 
-    func written(by translation: PredicateTranslation) -> String { "\(translation.written(wrapped))[\(translation.written(key))]" }
+    func sourceText(by translation: PredicateTranslation) -> String { "\(translation.sourceText(wrapped))[\(translation.sourceText(key))]" }
 }
 
-extension PredicateExpressions.DictionaryKeyDefaultValueSubscript: TranslatableExpression, WrittenExpression {
+extension PredicateExpressions.DictionaryKeyDefaultValueSubscript: TranslatableExpression, SourceRepresentable {
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
         guard Key.Output.self == String.self else { throw translation.failure(self, "only a dictionary with text keys can be asked") }
         let value = ExpressionTree.element(try translation.expression(wrapped), .at(try translation.expression(key)))
         return .expression(.conditional(value.isNotNil, value, try translation.expression(`default`)))
     }
 
-    func written(by translation: PredicateTranslation) -> String {
-        "\(translation.written(wrapped))[\(translation.written(key)), default: \(translation.written(`default`))]"
+    func sourceText(by translation: PredicateTranslation) -> String {
+        "\(translation.sourceText(wrapped))[\(translation.sourceText(key)), default: \(translation.sourceText(`default`))]"
     }
 }

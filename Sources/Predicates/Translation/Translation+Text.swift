@@ -1,6 +1,6 @@
 internal import Foundation
 
-extension PredicateExpressions.SequenceStartsWith: TranslatableExpression, WrittenExpression {
+extension PredicateExpressions.SequenceStartsWith: TranslatableExpression, SourceRepresentable {
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
         guard Base.Output.self is any StringProtocol.Type, Prefix.Output.self is any StringProtocol.Type else {
             throw translation.failure(self, "only a text can be asked how it begins")
@@ -8,12 +8,12 @@ extension PredicateExpressions.SequenceStartsWith: TranslatableExpression, Writt
         return try translation.comparison(base, .beginsWith, prefix, negated: negated)
     }
 
-    func written(by translation: PredicateTranslation) -> String {
-        "\(translation.written(base)).starts(with: \(translation.written(prefix)))"
+    func sourceText(by translation: PredicateTranslation) -> String {
+        "\(translation.sourceText(base)).starts(with: \(translation.sourceText(prefix)))"
     }
 }
 
-extension PredicateExpressions.CollectionContainsCollection: TranslatableExpression, WrittenExpression {
+extension PredicateExpressions.CollectionContainsCollection: TranslatableExpression, SourceRepresentable {
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
         guard Base.Output.self is any StringProtocol.Type, Other.Output.self is any StringProtocol.Type else {
             throw translation.failure(self, "only a text can be asked for a part of it")
@@ -21,14 +21,14 @@ extension PredicateExpressions.CollectionContainsCollection: TranslatableExpress
         return try translation.comparison(base, .contains, other, negated: negated)
     }
 
-    func written(by translation: PredicateTranslation) -> String {
-        "\(translation.written(base)).contains(\(translation.written(other)))"
+    func sourceText(by translation: PredicateTranslation) -> String {
+        "\(translation.sourceText(base)).contains(\(translation.sourceText(other)))"
     }
 }
 
-extension PredicateExpressions.StringContainsRegex: WrittenExpression {
-    func written(by translation: PredicateTranslation) -> String {
-        "\(translation.written(subject)).contains(\(translation.written(regex)))"
+extension PredicateExpressions.StringContainsRegex: SourceRepresentable {
+    func sourceText(by translation: PredicateTranslation) -> String {
+        "\(translation.sourceText(subject)).contains(\(translation.sourceText(regex)))"
     }
 }
 
@@ -64,7 +64,7 @@ enum TextMethod: String {
 ///
 /// Of how two texts lie to each other, only whether they are the same has a counterpart: the language orders text by code points, these methods
 /// as people do.
-protocol TextMethodExpression: TranslatableExpression, WrittenExpression, PredicateExpression {
+protocol TextMethodExpression: TranslatableExpression, SourceRepresentable, PredicateExpression {
     associatedtype Root: PredicateExpression
     associatedtype Other: PredicateExpression
     var root: Root { get }
@@ -87,13 +87,13 @@ extension TextMethodExpression {
     }
 
     /// The tree that matches exactly when the texts are the same, of a method that says how they lie to each other.
-    func sameness(by translation: PredicateTranslation) throws -> PredicateTree? {
+    func equality(by translation: PredicateTranslation) throws -> PredicateTree? {
         guard let method = TextMethod(rawValue: Self.name), method != .localizedStandardContains else { return nil }
         return .compare(try translation.expression(root), .equal, try translation.expression(other), options: method.options)
     }
 
-    func written(by translation: PredicateTranslation) -> String {
-        "\(translation.written(root)).\(Self.name)(\(translation.written(other)))"
+    func sourceText(by translation: PredicateTranslation) -> String {
+        "\(translation.sourceText(root)).\(Self.name)(\(translation.sourceText(other)))"
     }
 }
 

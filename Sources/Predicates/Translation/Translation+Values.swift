@@ -1,6 +1,6 @@
 internal import Foundation
 
-extension PredicateExpressions.Variable: TranslatableExpression, WrittenExpression {
+extension PredicateExpressions.Variable: TranslatableExpression, SourceRepresentable {
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
         guard let expression = translation.expression(of: key) else {
             throw InvalidPredicateError(kind: .unboundVariable, message: "A variable of type \(Output.self) stands for nothing")
@@ -8,10 +8,10 @@ extension PredicateExpressions.Variable: TranslatableExpression, WrittenExpressi
         return .expression(expression)
     }
 
-    func written(by translation: PredicateTranslation) -> String { translation.name(of: key) }
+    func sourceText(by translation: PredicateTranslation) -> String { translation.name(of: key) }
 }
 
-extension PredicateExpressions.Value: TranslatableExpression, WrittenExpression {
+extension PredicateExpressions.Value: TranslatableExpression, SourceRepresentable {
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
         do {
             return .expression(.constant(try PropertyValue(any: value)))
@@ -20,7 +20,7 @@ extension PredicateExpressions.Value: TranslatableExpression, WrittenExpression 
         }
     }
 
-    func written(by translation: PredicateTranslation) -> String {
+    func sourceText(by translation: PredicateTranslation) -> String {
         switch value {
         case let text as String: return String(reflecting: text)
         case is any BinaryInteger, is any BinaryFloatingPoint, is Bool, is Decimal, is Date, is UUID, is URL: return "\(value)"
@@ -29,7 +29,7 @@ extension PredicateExpressions.Value: TranslatableExpression, WrittenExpression 
     }
 }
 
-extension PredicateExpressions.KeyPath: TranslatableExpression, WrittenExpression {
+extension PredicateExpressions.KeyPath: TranslatableExpression, SourceRepresentable {
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
         let base = try translation.expression(root)
         if let kind {
@@ -61,12 +61,12 @@ extension PredicateExpressions.KeyPath: TranslatableExpression, WrittenExpressio
             let names = try KeyPathNames.names(of: keyPath)
             return .expression(names.isEmpty ? base : base.appending(names))
         } catch let error as InvalidPredicateError {
-            throw InvalidPredicateError(kind: error.kind, message: "`\(translation.written(self))`: \(error.message)")
+            throw InvalidPredicateError(kind: error.kind, message: "`\(translation.sourceText(self))`: \(error.message)")
         }
     }
 
-    func written(by translation: PredicateTranslation) -> String {
-        let root = translation.written(root)
+    func sourceText(by translation: PredicateTranslation) -> String {
+        let root = translation.sourceText(root)
         switch kind {
         case .collectionCount: return "\(root).count"
         case .collectionIsEmpty: return "\(root).isEmpty"
@@ -95,23 +95,23 @@ extension PredicateTranslation {
     }
 }
 
-extension PredicateExpressions.ConditionalCast: TranslatableExpression, WrittenExpression {
+extension PredicateExpressions.ConditionalCast: TranslatableExpression, SourceRepresentable {
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
         try translation.cast(input, to: Desired.self, in: self)
     }
 
-    func written(by translation: PredicateTranslation) -> String { "(\(translation.written(input)) as? \(Desired.self))" }
+    func sourceText(by translation: PredicateTranslation) -> String { "(\(translation.sourceText(input)) as? \(Desired.self))" }
 }
 
-extension PredicateExpressions.ForceCast: TranslatableExpression, WrittenExpression {
+extension PredicateExpressions.ForceCast: TranslatableExpression, SourceRepresentable {
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
         try translation.cast(input, to: Desired.self, in: self)
     }
 
-    func written(by translation: PredicateTranslation) -> String { "(\(translation.written(input)) as! \(Desired.self))" }
+    func sourceText(by translation: PredicateTranslation) -> String { "(\(translation.sourceText(input)) as! \(Desired.self))" }
 }
 
-extension PredicateExpressions.TypeCheck: TranslatableExpression, WrittenExpression {
+extension PredicateExpressions.TypeCheck: TranslatableExpression, SourceRepresentable {
     func translated(by translation: PredicateTranslation, negated: Bool) throws -> Translated {
         switch CastRule(from: Input.Output.self, to: Desired.self) {
         case .always: return .predicate(negated ? .false : .true)
@@ -122,7 +122,7 @@ extension PredicateExpressions.TypeCheck: TranslatableExpression, WrittenExpress
         }
     }
 
-    func written(by translation: PredicateTranslation) -> String { "(\(translation.written(input)) is \(Desired.self))" }
+    func sourceText(by translation: PredicateTranslation) -> String { "(\(translation.sourceText(input)) is \(Desired.self))" }
 }
 
 /// The result of a cast, as far as the types determine it.

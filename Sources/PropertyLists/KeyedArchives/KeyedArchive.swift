@@ -26,14 +26,14 @@ package struct KeyedArchive: Sendable {
 
     /// Decodes an archive in binary format or XML.
     ///
-    /// - Throws: ``BinaryPropertyList/Mistake`` when the data is not a keyed archive with a root.
+    /// - Throws: ``BinaryPropertyList/FormatError`` when the data is not a keyed archive with a root.
     package init(_ data: Data) throws {
         list = BinaryPropertyList.isOne(data) ? try BinaryPropertyList(data) : try XMLPropertyList.read(data)
         let top = KeyedArchive.dictionary(list.root, in: list)
         guard let archiver = top?["$archiver"], case .string("NSKeyedArchiver") = list.nodes[archiver], let table = top?["$objects"],
             case .array(let objects) = list.nodes[table], let roots = top?["$top"],
             let root = KeyedArchive.dictionary(roots, in: list)?["root"], case .uid(let index) = list.nodes[root], index < objects.count
-        else { throw BinaryPropertyList.Mistake(reason: "It is no keyed archive with a root.") }
+        else { throw BinaryPropertyList.FormatError(reason: "It is no keyed archive with a root.") }
         self.objects = objects
         rootIndex = index
         var names: [Int: String] = [:]

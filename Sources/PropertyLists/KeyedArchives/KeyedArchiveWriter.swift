@@ -159,7 +159,7 @@ package struct KeyedArchiveWriter {
     /// Adds the objects of another archive.
     ///
     /// - Returns: Its root object.
-    /// - Throws: ``BinaryPropertyList/Mistake`` when the data is not a keyed archive, or contains values that this framework's archives
+    /// - Throws: ``BinaryPropertyList/FormatError`` when the data is not a keyed archive, or contains values that this framework's archives
     ///   do not.
     package mutating func embed(_ data: Data) throws -> Reference {
         let archive = try KeyedArchive(data)
@@ -181,13 +181,13 @@ package struct KeyedArchiveWriter {
                     continue
                 }
                 guard let description = pairs["$class"], case .uid(let classIndex) = list.nodes[description] else {
-                    throw BinaryPropertyList.Mistake(reason: "Object \(number) has no class.")
+                    throw BinaryPropertyList.FormatError(reason: "Object \(number) has no class.")
                 }
                 let fields = try pairs.filter { $0.key != "$class" }.sorted { $0.key < $1.key }.map { key, value in
                     (key, try KeyedArchiveWriter.field(list.nodes[value], in: list, moved))
                 }
                 entries.append(.object(fields, classIndex: moved(classIndex).index))
-            default: throw BinaryPropertyList.Mistake(reason: "Object \(number) is of an unexpected kind.")
+            default: throw BinaryPropertyList.FormatError(reason: "Object \(number) is of an unexpected kind.")
             }
         }
         return moved(archive.rootIndex)
@@ -205,10 +205,12 @@ package struct KeyedArchiveWriter {
         case .array(let elements):
             return .references(
                 try elements.map {
-                    guard case .uid(let index) = list.nodes[$0] else { throw BinaryPropertyList.Mistake(reason: "A list holds values.") }
+                    guard case .uid(let index) = list.nodes[$0] else {
+                        throw BinaryPropertyList.FormatError(reason: "A list holds values.")
+                    }
                     return moved(index)
                 })
-        default: throw BinaryPropertyList.Mistake(reason: "A field is of an unexpected kind.")
+        default: throw BinaryPropertyList.FormatError(reason: "A field is of an unexpected kind.")
         }
     }
 
@@ -256,7 +258,7 @@ package struct KeyedArchiveWriter {
         case let number as Double: return .real(number)
         case let flag as Bool: return .flag(flag)
         case let number as NSNumber: return node(number)
-        default: throw BinaryPropertyList.Mistake(reason: "\(type(of: value)) is no value of a property list.")
+        default: throw BinaryPropertyList.FormatError(reason: "\(type(of: value)) is no value of a property list.")
         }
     }
 

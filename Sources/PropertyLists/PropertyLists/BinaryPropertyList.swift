@@ -22,7 +22,7 @@ package struct BinaryPropertyList: Sendable {
         case dictionary([(key: Int, value: Int)])
     }
 
-    package struct Mistake: Error {
+    package struct FormatError: Error {
         package let reason: String
     }
 
@@ -45,8 +45,10 @@ package struct BinaryPropertyList: Sendable {
     package static func isOne(_ data: Data) -> Bool { data.starts(with: Array("bplist00".utf8)) }
 
     package init(_ data: Data) throws {
-        guard data.count <= Self.byteLimit else { throw Mistake(reason: "It is larger than the \(Self.byteLimit >> 20) MB that are read.") }
-        guard Self.isOne(data), data.count >= 40 else { throw Mistake(reason: "It is no binary property list.") }
+        guard data.count <= Self.byteLimit else {
+            throw FormatError(reason: "It is larger than the \(Self.byteLimit >> 20) MB that are read.")
+        }
+        guard Self.isOne(data), data.count >= 40 else { throw FormatError(reason: "It is no binary property list.") }
         let bytes = [UInt8](data)
         byteCount = bytes.count
         let trailer = bytes.count - 32
@@ -56,11 +58,11 @@ package struct BinaryPropertyList: Sendable {
             let count = Self.number(bytes, trailer + 8, 8), let root = Self.number(bytes, trailer + 16, 8),
             let table = Self.number(bytes, trailer + 24, 8),
             count > 0, count <= Self.nodeLimit, root < count, table >= 8, table < trailer, count <= (trailer - table) / offsetSize
-        else { throw Mistake(reason: "Its last 32 bytes do not fit its size.") }
+        else { throw FormatError(reason: "Its last 32 bytes do not fit its size.") }
         var decoder = Decoder(bytes: bytes, end: table, referenceSize: referenceSize, count: count, budget: bytes.count * 9)
         nodes = try (0..<count).map { index in
             guard let offset = Self.number(bytes, table + index * offsetSize, offsetSize), offset >= 8, offset < table else {
-                throw Mistake(reason: "Object \(index) lies outside of it.")
+                throw FormatError(reason: "Object \(index) lies outside of it.")
             }
             return try decoder.node(at: offset)
         }
@@ -93,31 +95,31 @@ package struct BinaryPropertyList: Sendable {
                 case 0x08: return .bool(false)
                 case 0x09: return .bool(true)
                 case 0x00: return .null
-                default: throw Mistake(reason: "There is no kind of object \(marker).")
+                default: throw FormatError(reason: "There is no kind of object \(marker).")
                 }
             case 0x1:
                 let start = try range(offset + 1, 1 << low)
-                guard low <= 4 else { throw Mistake(reason: "A number has \(1 << low) bytes.") }
+                guard low <= 4 else { throw FormatError(reason: "A number has \(1 << low) bytes.") }
                 let value = try number(start.suffix(8))
                 guard low == 4 else { return .integer(Int64(bitPattern: value)) }
                 // Only numbers beyond the signed range are written with 16 bytes.
-                guard try number(start.prefix(8)) == 0 else { throw Mistake(reason: "A number is larger than any that is known.") }
+                guard try number(start.prefix(8)) == 0 else { throw FormatError(reason: "A number is larger than any that is known.") }
                 return Int64(exactly: value).map { .integer($0) } ?? .unsigned(value)
             case 0x2:
                 let start = try range(offset + 1, 1 << low)
                 switch low {
                 case 2: return .real(Double(Float(bitPattern: UInt32(try number(start)))))
                 case 3: return .real(Double(bitPattern: try number(start)))
-                default: throw Mistake(reason: "A number has \(1 << low) bytes.")
+                default: throw FormatError(reason: "A number has \(1 << low) bytes.")
                 }
             case 0x3:
                 let seconds = Double(bitPattern: try number(try range(offset + 1, 8)))
-                guard low == 3, seconds.isFinite else { throw Mistake(reason: "A date is no point in time.") }
+                guard low == 3, seconds.isFinite else { throw FormatError(reason: "A date is no point in time.") }
                 return .date(seconds)
             case 0x4: return .data(Data(bytes[try body(offset, low, 1)]))
             case 0x5, 0x7:
                 guard let text = String(validating: bytes[try body(offset, low, 1)], as: UTF8.self) else {
-                    throw Mistake(reason: "A text is not valid.")
+                    throw FormatError(reason: "A text is not valid.")
                 }
                 return .string(text)
             case 0x6:
@@ -125,11 +127,11 @@ package struct BinaryPropertyList: Sendable {
                 let units = stride(from: range.lowerBound, to: range.upperBound, by: 2).map { start in
                     UInt16(bytes[start]) << 8 | UInt16(bytes[start + 1])
                 }
-                guard let text = String(validating: units, as: UTF16.self) else { throw Mistake(reason: "A text is not valid.") }
+                guard let text = String(validating: units, as: UTF16.self) else { throw FormatError(reason: "A text is not valid.") }
                 return .string(text)
             case 0x8:
                 guard let value = Int(exactly: try number(try range(offset + 1, low + 1))) else {
-                    throw Mistake(reason: "A reference is too large.")
+                    throw FormatError(reason: "A reference is too large.")
                 }
                 return .uid(value)
             case 0xA, 0xC: return .array(try references(try body(offset, low, referenceSize)))
@@ -139,7 +141,7 @@ package struct BinaryPropertyList: Sendable {
                 let keys = try references(range.lowerBound..<middle)
                 let values = try references(middle..<range.upperBound)
                 return .dictionary(zip(keys, values).map { ($0, $1) })
-            default: throw Mistake(reason: "There is no kind of object \(marker).")
+            default: throw FormatError(reason: "There is no kind of object \(marker).")
             }
         }
 
@@ -148,16 +150,16 @@ package struct BinaryPropertyList: Sendable {
             guard low == 0xF else { return try range(offset + 1, low * unit) }
             let size = try range(offset + 1, 1)
             let marker = bytes[size.lowerBound]
-            guard marker >> 4 == 1, marker & 0x0F <= 3 else { throw Mistake(reason: "The size of an object is no number.") }
+            guard marker >> 4 == 1, marker & 0x0F <= 3 else { throw FormatError(reason: "The size of an object is no number.") }
             let digits = try range(offset + 2, 1 << Int(marker & 0x0F))
             let count = try number(digits)
-            guard count <= UInt64(bytes.count) else { throw Mistake(reason: "An object is larger than the file.") }
+            guard count <= UInt64(bytes.count) else { throw FormatError(reason: "An object is larger than the file.") }
             return try range(digits.upperBound, Int(count) * unit)
         }
 
         private mutating func range(_ start: Int, _ length: Int) throws -> Range<Int> {
             guard start >= 0, length >= 0, start <= end, length <= end - start else {
-                throw Mistake(reason: "An object goes on beyond its end.")
+                throw FormatError(reason: "An object goes on beyond its end.")
             }
             try spend(length)
             return start..<start + length
@@ -165,11 +167,11 @@ package struct BinaryPropertyList: Sendable {
 
         private mutating func spend(_ amount: Int) throws {
             budget -= amount
-            guard budget >= 0 else { throw Mistake(reason: "Its objects are larger than it is.") }
+            guard budget >= 0 else { throw FormatError(reason: "Its objects are larger than it is.") }
         }
 
         private func number(_ range: Range<Int>) throws -> UInt64 {
-            guard range.count <= 8 else { throw Mistake(reason: "A number has \(range.count) bytes.") }
+            guard range.count <= 8 else { throw FormatError(reason: "A number has \(range.count) bytes.") }
             return bytes[range].reduce(0) { $0 << 8 | UInt64($1) }
         }
 
@@ -177,7 +179,7 @@ package struct BinaryPropertyList: Sendable {
             try spend(range.count / referenceSize * 8)
             return try stride(from: range.lowerBound, to: range.upperBound, by: referenceSize).map { start in
                 guard let index = BinaryPropertyList.number(bytes, start, referenceSize), index < count else {
-                    throw Mistake(reason: "An object refers to one that is not there.")
+                    throw FormatError(reason: "An object refers to one that is not there.")
                 }
                 return index
             }

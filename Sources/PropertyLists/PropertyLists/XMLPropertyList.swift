@@ -4,7 +4,7 @@ import Foundation
 ///
 /// It reads what archivers write: no internal subset of a document type, no dates, which archives hold as objects. Nothing here recurses.
 struct XMLPropertyList {
-    typealias Mistake = BinaryPropertyList.Mistake
+    typealias FormatError = BinaryPropertyList.FormatError
     private typealias Node = BinaryPropertyList.Node
 
     private var scanner: XMLScanner
@@ -12,33 +12,33 @@ struct XMLPropertyList {
     /// The open collections, the innermost last.
     private var open: [(isDictionary: Bool, elements: [Int], keys: [Int])] = []
 
-    /// - Throws: ``BinaryPropertyList/Mistake`` when the data is not an XML property list.
+    /// - Throws: ``BinaryPropertyList/FormatError`` when the data is not an XML property list.
     static func read(_ data: Data) throws -> BinaryPropertyList {
         do {
             var reader = XMLPropertyList(scanner: try XMLScanner(data))
             let root = try reader.document()
             return BinaryPropertyList(nodes: reader.nodes, root: root, byteCount: data.count)
-        } catch let mistake as XMLScanner.Mistake {
-            throw Mistake(reason: mistake.reason)
+        } catch let mistake as XMLScanner.FormatError {
+            throw FormatError(reason: mistake.reason)
         }
     }
 
     private init(scanner: XMLScanner) { self.scanner = scanner }
 
     private mutating func document() throws -> Int {
-        guard case .start("plist", _, _, _) = try tag() else { throw Mistake(reason: "It is no property list.") }
+        guard case .start("plist", _, _, _) = try tag() else { throw FormatError(reason: "It is no property list.") }
         var root: Int?
         while root == nil {
-            guard nodes.count < BinaryPropertyList.nodeLimit else { throw Mistake(reason: "It holds too many objects.") }
+            guard nodes.count < BinaryPropertyList.nodeLimit else { throw FormatError(reason: "It holds too many objects.") }
             let finished: Node?
             switch try tag() {
             case .start(let name, _, let isEmpty, _): finished = try element(name, isEmpty: isEmpty)
             case .end(let name): finished = try close(name)
-            case .text, .documentType: throw Mistake(reason: "It has text where a tag was expected.")
+            case .text, .documentType: throw FormatError(reason: "It has text where a tag was expected.")
             }
             if let finished { root = try add(finished) }
         }
-        guard let root, case .end("plist") = try tag() else { throw Mistake(reason: "It holds more than one object.") }
+        guard let root, case .end("plist") = try tag() else { throw FormatError(reason: "It holds more than one object.") }
         return root
     }
 
@@ -48,12 +48,12 @@ struct XMLPropertyList {
             switch piece {
             case .start, .end: return piece
             case .text(let text):
-                guard text.allSatisfy(\.isWhitespace) else { throw Mistake(reason: "It has text where a tag was expected.") }
+                guard text.allSatisfy(\.isWhitespace) else { throw FormatError(reason: "It has text where a tag was expected.") }
             case .documentType(let isPlain):
-                guard isPlain else { throw Mistake(reason: "Its document type has a subset.") }
+                guard isPlain else { throw FormatError(reason: "Its document type has a subset.") }
             }
         }
-        throw Mistake(reason: "It ends too early.")
+        throw FormatError(reason: "It ends too early.")
     }
 
     /// The text up to the end of the element.
@@ -63,10 +63,10 @@ struct XMLPropertyList {
             switch piece {
             case .text(let text): content += text
             case .end(name): return content
-            default: throw Mistake(reason: "The element “\(name)” is not ended.")
+            default: throw FormatError(reason: "The element “\(name)” is not ended.")
             }
         }
-        throw Mistake(reason: "It ends too early.")
+        throw FormatError(reason: "It ends too early.")
     }
 
     /// Puts a node into the collection that is open; returns its number when there is none.
@@ -75,7 +75,7 @@ struct XMLPropertyList {
         let index = nodes.count - 1
         guard let current = open.indices.last else { return index }
         guard !open[current].isDictionary || open[current].keys.count == open[current].elements.count + 1 else {
-            throw Mistake(reason: "A dictionary holds a value without a key.")
+            throw FormatError(reason: "A dictionary holds a value without a key.")
         }
         open[current].elements.append(index)
         return nil
@@ -88,13 +88,13 @@ struct XMLPropertyList {
             open.append((name == "dict", [], []))
             return isEmpty ? try close(name) : nil
         case "true", "false":
-            guard try isEmpty || content(of: name).isEmpty else { throw Mistake(reason: "A Boolean has a text.") }
+            guard try isEmpty || content(of: name).isEmpty else { throw FormatError(reason: "A Boolean has a text.") }
             return .bool(name == "true")
         case "key":
             let key = isEmpty ? "" : try content(of: name)
             guard let current = open.indices.last, open[current].isDictionary, open[current].keys.count == open[current].elements.count
             else {
-                throw Mistake(reason: "A key stands outside of a dictionary, or has no value.")
+                throw FormatError(reason: "A key stands outside of a dictionary, or has no value.")
             }
             nodes.append(.string(key))
             open[current].keys.append(nodes.count - 1)
@@ -103,31 +103,33 @@ struct XMLPropertyList {
         case "integer":
             let text = isEmpty ? "" : try content(of: name)
             if let number = Int64(text) { return .integer(number) }
-            guard let number = UInt64(text) else { throw Mistake(reason: "“\(text.prefix(40))” is no integer.") }
+            guard let number = UInt64(text) else { throw FormatError(reason: "“\(text.prefix(40))” is no integer.") }
             return .unsigned(number)
         case "real":
-            guard let number = isEmpty ? nil : Double(try content(of: name)) else { throw Mistake(reason: "A real number cannot be read.") }
+            guard let number = isEmpty ? nil : Double(try content(of: name)) else {
+                throw FormatError(reason: "A real number cannot be read.")
+            }
             return .real(number)
         case "data":
             let digits = isEmpty ? "" : try content(of: name)
             guard let data = Data(base64Encoded: String(digits.filter { !$0.isWhitespace })) else {
-                throw Mistake(reason: "Data is not in Base64.")
+                throw FormatError(reason: "Data is not in Base64.")
             }
             return .data(data)
-        default: throw Mistake(reason: "There is no kind of object “\(name.prefix(40))”.")
+        default: throw FormatError(reason: "There is no kind of object “\(name.prefix(40))”.")
         }
     }
 
     /// Ends the innermost collection. A dictionary that contains only `CF$UID` is a reference.
     private mutating func close(_ name: String) throws -> Node {
         guard let last = open.popLast(), name == (last.isDictionary ? "dict" : "array") else {
-            throw Mistake(reason: "The end of “\(name.prefix(40))” stands in the wrong place.")
+            throw FormatError(reason: "The end of “\(name.prefix(40))” stands in the wrong place.")
         }
         guard last.isDictionary else { return .array(last.elements) }
-        guard last.keys.count == last.elements.count else { throw Mistake(reason: "A key has no value.") }
+        guard last.keys.count == last.elements.count else { throw FormatError(reason: "A key has no value.") }
         if last.keys.count == 1, case .string("CF$UID") = nodes[last.keys[0]] {
             guard case .integer(let number) = nodes[last.elements[0]], let index = Int(exactly: number), index >= 0 else {
-                throw Mistake(reason: "A reference is no number.")
+                throw FormatError(reason: "A reference is no number.")
             }
             return .uid(index)
         }

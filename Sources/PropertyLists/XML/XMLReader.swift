@@ -10,7 +10,7 @@ package struct XMLReader {
         static let elements = 2_000_000
     }
 
-    package struct Mistake: Error {
+    package struct FormatError: Error {
         package let line: Int
         /// The element that contains the place.
         package let element: String?
@@ -24,56 +24,56 @@ package struct XMLReader {
     /// Parses a document.
     ///
     /// - Returns: The root element.
-    /// - Throws: ``Mistake``.
+    /// - Throws: ``FormatError``.
     package static func read(_ data: Data) throws -> XMLElement {
         do {
             var reader = XMLReader(scanner: try XMLScanner(data))
             return try reader.document()
-        } catch let mistake as XMLScanner.Mistake {
-            throw Mistake(line: mistake.line, element: nil, reason: mistake.reason)
+        } catch let mistake as XMLScanner.FormatError {
+            throw FormatError(line: mistake.line, element: nil, reason: mistake.reason)
         }
     }
 
     private init(scanner: XMLScanner) { self.scanner = scanner }
 
-    private func mistake(_ reason: String) -> Mistake { Mistake(line: scanner.line, element: open.last?.name, reason: reason) }
+    private func formatError(_ reason: String) -> FormatError { FormatError(line: scanner.line, element: open.last?.name, reason: reason) }
 
     private mutating func document() throws -> XMLElement {
         var count = 0
         while let piece = try next() {
             switch piece {
             case .text(let text): try append(text)
-            case .documentType: throw mistake("A document type is not allowed in a model.")
+            case .documentType: throw formatError("A document type is not allowed in a model.")
             case .start(let name, let attributes, let isEmpty, let line):
-                guard root == nil else { throw mistake("There is a second root element.") }
+                guard root == nil else { throw formatError("There is a second root element.") }
                 count += 1
-                guard count <= Limit.elements else { throw mistake("There are more than \(Limit.elements) elements.") }
+                guard count <= Limit.elements else { throw formatError("There are more than \(Limit.elements) elements.") }
                 let element = XMLElement(name: name, attributes: attributes, line: line)
                 if isEmpty {
                     add(element)
                 } else {
-                    guard open.count < Limit.depth else { throw mistake("Elements nest deeper than \(Limit.depth) levels.") }
+                    guard open.count < Limit.depth else { throw formatError("Elements nest deeper than \(Limit.depth) levels.") }
                     open.append(element)
                 }
             case .end(let name):
-                guard let element = open.popLast() else { throw mistake("</\(name)> closes nothing.") }
+                guard let element = open.popLast() else { throw formatError("</\(name)> closes nothing.") }
                 guard element.name == name else {
-                    throw Mistake(
+                    throw FormatError(
                         line: scanner.line, element: element.name,
                         reason: "</\(name)> stands where <\(element.name)> of line \(element.line) ends.")
                 }
                 add(element)
             }
         }
-        if let unclosed = open.last { throw mistake("The file ends within <\(unclosed.name)> of line \(unclosed.line).") }
-        guard let root else { throw mistake("The file has no element.") }
+        if let unclosed = open.last { throw formatError("The file ends within <\(unclosed.name)> of line \(unclosed.line).") }
+        guard let root else { throw formatError("The file has no element.") }
         return root
     }
 
     /// The next part of the document, or a mistake with the element around it.
     private mutating func next() throws -> XMLScanner.Piece? {
-        do { return try scanner.next() } catch let mistake as XMLScanner.Mistake {
-            throw Mistake(line: mistake.line, element: open.last?.name, reason: mistake.reason)
+        do { return try scanner.next() } catch let mistake as XMLScanner.FormatError {
+            throw FormatError(line: mistake.line, element: open.last?.name, reason: mistake.reason)
         }
     }
 
@@ -85,7 +85,7 @@ package struct XMLReader {
     private mutating func append(_ text: String) throws {
         let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
         if trimmed.isEmpty { return }
-        guard !open.isEmpty else { throw mistake("There is text outside of the root element.") }
+        guard !open.isEmpty else { throw formatError("There is text outside of the root element.") }
         open[open.count - 1].text += trimmed
     }
 }

@@ -31,7 +31,7 @@ package struct XMLScanner {
         case documentType(isPlain: Bool)
     }
 
-    package struct Mistake: Error {
+    package struct FormatError: Error {
         package let line: Int
         package let reason: String
     }
@@ -41,19 +41,21 @@ package struct XMLScanner {
     /// The line of what comes next.
     package private(set) var line = 1
 
-    /// - Throws: ``Mistake`` for a document that is too large, or is not in UTF-8.
+    /// - Throws: ``FormatError`` for a document that is too large, or is not in UTF-8.
     package init(_ data: Data) throws {
         guard data.count <= Self.byteLimit else {
-            throw Mistake(line: 1, reason: "The file is larger than the \(Self.byteLimit >> 20) MB that are read.")
+            throw FormatError(line: 1, reason: "The file is larger than the \(Self.byteLimit >> 20) MB that are read.")
         }
         bytes = Array(data)
-        guard String(validating: bytes, as: UTF8.self) != nil else { throw Mistake(line: 1, reason: "The file is not encoded in UTF-8.") }
+        guard String(validating: bytes, as: UTF8.self) != nil else {
+            throw FormatError(line: 1, reason: "The file is not encoded in UTF-8.")
+        }
         _ = skip("\u{FEFF}")
     }
 
     /// The next part; nil at the end.
     ///
-    /// - Throws: ``Mistake``.
+    /// - Throws: ``FormatError``.
     package mutating func next() throws -> Piece? {
         while position < bytes.count {
             guard bytes[position] == UInt8(ascii: "<") else { return .text(try text()) }
@@ -79,7 +81,7 @@ package struct XMLScanner {
         return nil
     }
 
-    private func mistake(_ reason: String) -> Mistake { Mistake(line: line, reason: reason) }
+    private func formatError(_ reason: String) -> FormatError { FormatError(line: line, reason: reason) }
 
     // MARK: Pieces
 
@@ -103,10 +105,10 @@ package struct XMLScanner {
             let hadSpace = skipSpace()
             if skip("/>") { return .start(name: element, attributes: attributes, isEmpty: true, line: start) }
             if skip(">") { return .start(name: element, attributes: attributes, isEmpty: false, line: start) }
-            guard position < bytes.count else { throw mistake("The file ends within the tag <\(element)>.") }
-            guard hadSpace else { throw mistake("There is no space before an attribute of <\(element)>.") }
+            guard position < bytes.count else { throw formatError("The file ends within the tag <\(element)>.") }
+            guard hadSpace else { throw formatError("There is no space before an attribute of <\(element)>.") }
             let attribute = try name()
-            guard names.insert(attribute).inserted else { throw mistake("<\(element)> has the attribute “\(attribute)” twice.") }
+            guard names.insert(attribute).inserted else { throw formatError("<\(element)> has the attribute “\(attribute)” twice.") }
             skipSpace()
             try expect("=")
             skipSpace()
@@ -116,14 +118,14 @@ package struct XMLScanner {
 
     private mutating func quoted(_ attribute: String) throws -> String {
         guard position < bytes.count, [UInt8(ascii: "\""), UInt8(ascii: "'")].contains(bytes[position]) else {
-            throw mistake("The value of “\(attribute)” is not in quotes.")
+            throw formatError("The value of “\(attribute)” is not in quotes.")
         }
         let quote = bytes[position]
         position += 1
         var value: [UInt8] = []
         while position < bytes.count, bytes[position] != quote {
             switch bytes[position] {
-            case UInt8(ascii: "<"): throw mistake("There is a “<” in the value of “\(attribute)”.")
+            case UInt8(ascii: "<"): throw formatError("There is a “<” in the value of “\(attribute)”.")
             case UInt8(ascii: "&"): value += try reference()
             case UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "\t"):
                 value.append(UInt8(ascii: " "))
@@ -133,7 +135,7 @@ package struct XMLScanner {
                 advance()
             }
         }
-        guard position < bytes.count else { throw mistake("The file ends within the value of “\(attribute)”.") }
+        guard position < bytes.count else { throw formatError("The file ends within the value of “\(attribute)”.") }
         position += 1
         return String(decoding: value, as: UTF8.self)
     }
@@ -154,7 +156,7 @@ package struct XMLScanner {
 
     private mutating func reference() throws -> [UInt8] {
         let end = bytes[position...].prefix(12).firstIndex(of: UInt8(ascii: ";"))
-        guard let end else { throw mistake("There is an “&” that begins no reference.") }
+        guard let end else { throw formatError("There is an “&” that begins no reference.") }
         let name = String(decoding: bytes[position + 1..<end], as: UTF8.self)
         position = end + 1
         switch name {
@@ -167,7 +169,7 @@ package struct XMLScanner {
             let number =
                 name.hasPrefix("#x") ? UInt32(name.dropFirst(2), radix: 16) : name.hasPrefix("#") ? UInt32(name.dropFirst()) : nil
             guard let number, let scalar = Unicode.Scalar(number), Self.isAllowed(scalar) else {
-                throw mistake("The reference “&\(name);” stands for nothing.")
+                throw formatError("The reference “&\(name);” stands for nothing.")
             }
             return Array(String(scalar).utf8)
         }
@@ -180,7 +182,7 @@ package struct XMLScanner {
     private mutating func name() throws -> String {
         let start = position
         while position < bytes.count, Self.isName(bytes[position], first: position == start) { position += 1 }
-        guard position > start else { throw mistake("A name is missing.") }
+        guard position > start else { throw formatError("A name is missing.") }
         return String(decoding: bytes[start..<position], as: UTF8.self)
     }
 
@@ -218,7 +220,7 @@ package struct XMLScanner {
     }
 
     private mutating func expect(_ text: StaticString) throws {
-        if !skip(text) { throw mistake("“\(text)” is missing.") }
+        if !skip(text) { throw formatError("“\(text)” is missing.") }
     }
 
     @discardableResult private mutating func skipSpace() -> Bool {
@@ -232,6 +234,6 @@ package struct XMLScanner {
             if skip(text) { return }
             advance()
         }
-        throw mistake("The file ends within a \(what).")
+        throw formatError("The file ends within a \(what).")
     }
 }

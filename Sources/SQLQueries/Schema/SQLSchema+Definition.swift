@@ -1,6 +1,6 @@
 extension SQLSchema {
     /// The tables of every store.
-    static let housekeeping = [
+    static let metadataTables = [
         "CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, Z_MAX INTEGER)",
         "CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, Z_UUID VARCHAR(255), Z_PLIST BLOB)",
         "CREATE TABLE Z_MODELCACHE (Z_CONTENT BLOB)",
@@ -9,7 +9,7 @@ extension SQLSchema {
     /// The statements that create a new store.
     package var definition: [String] {
         tables.map(\.definition) + joins.map(\.definition) + indexes.map(\.sql) + SQLDerivations(self).triggers.map(\.sql)
-            + Self.housekeeping
+            + Self.metadataTables
     }
 }
 

@@ -26,9 +26,9 @@ struct SQLSchemaLayout {
         number(known)
         let roots = ordered.filter { $0.superentity == nil }
         for root in roots { tableNames[ObjectIdentifier(root)] = takenTables.claim("Z" + (root.name ?? "").uppercased()) }
-        for root in roots { layOutTable(root) }
-        for entity in ordered { layOutJoins(of: entity) }
-        for entity in ordered { layOutToMany(of: entity) }
+        for root in roots { mapTable(root) }
+        for entity in ordered { mapJoins(of: entity) }
+        for entity in ordered { mapToMany(of: entity) }
     }
 
     private static func comesFirst(_ left: NSEntityDescription, _ right: NSEntityDescription) -> Bool {
@@ -60,7 +60,7 @@ struct SQLSchemaLayout {
 
     // MARK: Columns
 
-    private mutating func layOutTable(_ root: NSEntityDescription) {
+    private mutating func mapTable(_ root: NSEntityDescription) {
         var taken = SQLNames(["Z_PK", "Z_ENT", "Z_OPT"])
         var ranked: [(rank: Int, column: SQLTable.Column)] = []
         for entity in family(root) {
@@ -95,7 +95,7 @@ struct SQLSchemaLayout {
             properties[ObjectIdentifier(relationship)] = .toOne(SQLToOne(column: column, entityColumn: entityColumn))
         }
         for case let relationship as NSRelationshipDescription in stored(entity) where !relationship.isToMany {
-            guard let inverse = relationship.keptInverse, inverse.isToMany, inverse.isOrdered else { continue }
+            guard let inverse = relationship.mutualInverse, inverse.isToMany, inverse.isOrdered else { continue }
             let column = taken.claim("Z_FOK_" + relationship.name.uppercased())
             orderColumns[ObjectIdentifier(inverse)] = column
             columns.append(column)
@@ -126,12 +126,12 @@ struct SQLSchemaLayout {
     /// Returns the to-many relationships without an inverse whose destination is an entity.
     private func oneWay(to entity: NSEntityDescription) -> [NSRelationshipDescription] {
         ordered.flatMap { stored($0).compactMap { $0 as? NSRelationshipDescription } }
-            .filter { $0.isToMany && $0.keptInverse == nil && $0.destinationEntity === entity }
+            .filter { $0.isToMany && $0.mutualInverse == nil && $0.destinationEntity === entity }
     }
 
-    private mutating func layOutToMany(of entity: NSEntityDescription) {
+    private mutating func mapToMany(of entity: NSEntityDescription) {
         for case let relationship as NSRelationshipDescription in stored(entity) where relationship.isToMany {
-            guard let inverse = relationship.keptInverse, !inverse.isToMany, let owner = inverse.entity,
+            guard let inverse = relationship.mutualInverse, !inverse.isToMany, let owner = inverse.entity,
                 case .toOne(let key)? = properties[ObjectIdentifier(inverse)], let table = tableNames[ObjectIdentifier(owner.rootEntity)]
             else { continue }
             properties[ObjectIdentifier(relationship)] = .toMany(
@@ -144,9 +144,9 @@ struct SQLSchemaLayout {
 
     // MARK: Join tables
 
-    private mutating func layOutJoins(of entity: NSEntityDescription) {
+    private mutating func mapJoins(of entity: NSEntityDescription) {
         for case let relationship as NSRelationshipDescription in stored(entity) where relationship.isToMany {
-            guard let inverse = relationship.keptInverse, inverse.isToMany, leads(relationship, inverse),
+            guard let inverse = relationship.mutualInverse, inverse.isToMany, leads(relationship, inverse),
                 let owner = inverse.destinationEntity, let destination = relationship.destinationEntity
             else { continue }
             let isReflexive = relationship === inverse
@@ -160,8 +160,8 @@ struct SQLSchemaLayout {
             {
                 let found = columns.map(SQLIdentifier.init)
                 let isCrossed =
-                    Self.likeness(found[1], own) + Self.likeness(found[0], other)
-                    > Self.likeness(found[0], own) + Self.likeness(found[1], other)
+                    Self.similarity(found[1], own) + Self.similarity(found[0], other)
+                    > Self.similarity(found[0], own) + Self.similarity(found[1], other)
                 (own, other) = isCrossed ? (found[1], found[0]) : (found[0], found[1])
             }
             let order = relationship.isOrdered ? Self.orderColumn(of: isReflexive ? own : other) : nil
@@ -184,7 +184,7 @@ struct SQLSchemaLayout {
     }
 
     /// Returns the similarity of a file's column with an expected one: a migration may have left another number in its name.
-    private static func likeness(_ found: SQLIdentifier, _ wanted: SQLIdentifier) -> Int {
+    private static func similarity(_ found: SQLIdentifier, _ wanted: SQLIdentifier) -> Int {
         func word(_ name: String) -> String { name.replacing(/^Z_[0-9]*|[0-9]+$/, with: "") }
         return found == wanted ? 2 : word(found.name) == word(wanted.name) ? 1 : 0
     }

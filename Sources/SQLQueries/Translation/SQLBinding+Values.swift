@@ -68,7 +68,7 @@ package struct SQLRequestValues {
         case .int64(let number): .integer(number)
         case .double(let number): .real(number)
         case .decimal:
-            switch ValueOperations.byWorth(constant) {
+            switch ValueOperations.canonical(constant) {
             case .int64(let number): .integer(number)
             case .double(let number): .real(number)
             default: number(constant)

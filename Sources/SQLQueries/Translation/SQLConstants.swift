@@ -56,14 +56,14 @@ struct SQLConstantClass: Hashable {
         case .decimal(let number):
             if number.isNaN {
                 kind = .notANumber
-            } else if case .decimal = ValueOperations.byWorth(value) {
+            } else if case .decimal = ValueOperations.canonical(value) {
                 kind = .longDecimal
             } else {
                 kind = .decimal
             }
         case .string(let text):
             kind = .text
-            (spellings, hasPrefix) = isSpelled ? TextSpellings.class(of: text) : (0, false)
+            (spellings, hasPrefix) = isSpelled ? TextSpellings.spellingClass(of: text) : (0, false)
             if detail == .pattern { hasPrefix = TextSpellings.prefix(ofPattern: text) != nil }
         case .date: kind = .date
         case .data: kind = .data
@@ -84,7 +84,7 @@ struct SQLConstantClass: Hashable {
         switch value {
         case .bool, .int64: return [.any, .number]
         case .string(let text):
-            return !isSpelled || TextSpellings.class(of: text).count == 0 ? [.any, .text, .manySpellings] : [.any, .text]
+            return !isSpelled || TextSpellings.spellingClass(of: text).count == 0 ? [.any, .text, .manySpellings] : [.any, .text]
         default: break
         }
         let element = SQLConstantClass(value, isSpelled ? .spelling : .none)
@@ -128,7 +128,7 @@ enum TextSpellings {
     static let limit = 16
 
     /// The ASCII characters to which some other character is equivalent: the Kelvin sign, the Greek question mark, the varia.
-    private static let twins: [UInt8: String] = [
+    private static let equivalents: [UInt8: String] = [
         UInt8(ascii: "K"): "\u{212A}", UInt8(ascii: ";"): "\u{37E}", UInt8(ascii: "`"): "\u{1FEF}",
     ]
 
@@ -138,7 +138,7 @@ enum TextSpellings {
 
     /// Returns the number of spellings, rounded up to a power of two, or 0 where there are too many; and whether all have a common
     /// prefix.
-    static func `class`(of text: String) -> (count: UInt8, hasPrefix: Bool) {
+    static func spellingClass(of text: String) -> (count: UInt8, hasPrefix: Bool) {
         if text.utf8.allSatisfy({ $0 < 0x80 && !hasTwin($0) }) { return (1, !text.isEmpty) }
         let hasPrefix = prefix(of: text) != nil
         guard let all = all(of: text) else { return (0, hasPrefix) }
@@ -161,7 +161,7 @@ enum TextSpellings {
     /// Returns the spellings of one character; none where they are not known.
     private static func all(of character: Character) -> [String] {
         let text = String(character)
-        if let byte = character.asciiValue { return twins[byte].map { [text, $0] } ?? [text] }
+        if let byte = character.asciiValue { return equivalents[byte].map { [text, $0] } ?? [text] }
         let composed = text.precomposedStringWithCanonicalMapping.unicodeScalars
         let decomposed = text.decomposedStringWithCanonicalMapping.unicodeScalars
         // Latin and Cyrillic letters with one mark have two spellings, those without have one.

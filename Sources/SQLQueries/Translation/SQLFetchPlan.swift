@@ -30,7 +30,7 @@ package final class SQLFetchPlan {
 }
 
 /// A statement with the values of a request.
-package struct SQLiteQuery {
+package struct SQLBoundQuery {
     package let plan: SQLFetchPlan
     package let values: SQLRequestValues
 }

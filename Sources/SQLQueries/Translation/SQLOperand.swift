@@ -148,7 +148,7 @@ struct SQLObject {
 }
 
 /// A collection of values or objects in SQL: the result of a SELECT.
-struct SQLMany {
+struct SQLCollection {
     enum Element {
         case object(SQLObject)
         case term(SQLTerm)
@@ -191,7 +191,7 @@ extension SQLObject {
 enum SQLOperand {
     case term(SQLTerm)
     case object(SQLObject)
-    case many(SQLMany)
+    case many(SQLCollection)
     /// A collection in the predicate whose elements are not constants.
     case list([SQLOperand])
     /// A collection of constants.

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Predicates
 
-extension SQLMany.Element {
+extension SQLCollection.Element {
     var operand: SQLOperand {
         switch self {
         case .object(let object): .object(object)
@@ -12,7 +12,7 @@ extension SQLMany.Element {
 
 extension SQLTranslator {
     /// Returns an operand as a collection; nil instead of one has no elements.
-    func many(_ operand: SQLOperand) throws -> SQLMany {
+    func many(_ operand: SQLOperand) throws -> SQLCollection {
         switch operand {
         case .many(let many): return many
         case .constants(let constant): return try many(constant)
@@ -24,7 +24,7 @@ extension SQLTranslator {
     }
 
     /// Returns a collection of values.
-    func many(_ terms: [SQLTerm]) throws -> SQLMany {
+    func many(_ terms: [SQLTerm]) throws -> SQLCollection {
         let (values, kind) = try unified(terms)
         let scope = SQLScope()
         let alias = nextAlias()
@@ -33,15 +33,15 @@ extension SQLTranslator {
         } else {
             scope.add("(\(values.map { "SELECT \($0) AS value" as SQLFragment }.joined(by: " UNION ALL "))) \(alias)")
         }
-        return SQLMany(scope: scope, conditions: [], element: .term(SQLTerm(sql: "\(alias).value", kind: kind)))
+        return SQLCollection(scope: scope, conditions: [], element: .term(SQLTerm(sql: "\(alias).value", kind: kind)))
     }
 
-    private func many(_ constant: SQLConstant) throws -> SQLMany {
+    private func many(_ constant: SQLConstant) throws -> SQLCollection {
         let (form, kind) = try list(constant)
         let scope = SQLScope()
         let alias = nextAlias()
         scope.add("CoreDataArray(\(SQLBinding.constant(constant.number, .list(form)))) \(alias)")
-        return SQLMany(
+        return SQLCollection(
             scope: scope, conditions: [], element: .term(SQLTerm(sql: "\(alias).value", kind: kind)),
             order: constant.shape.elements.contains(.unordered) ? nil : "\(alias).rowid")
     }
@@ -100,34 +100,34 @@ extension SQLTranslator {
     }
 
     /// Returns the distinct elements.
-    private func distinct(_ many: SQLMany) -> SQLMany {
+    private func distinct(_ many: SQLCollection) -> SQLCollection {
         let scope = SQLScope()
         let alias = nextAlias()
         let value = many.value
         let column: SQLFragment =
             switch value.kind {
             case .text: "\(value.sql) COLLATE CoreDataText"
-            case .number(.any): "CoreDataWorth(\(value.sql))"
+            case .number(.any): "CoreDataCanonical(\(value.sql))"
             default: value.sql
             }
         scope.add("(SELECT DISTINCT \(column) AS value\(many.from())) \(alias)")
         if case .object(let object) = many.element {
             let object = SQLObject(entity: object.entity, key: "\(alias).value", scope: scope, row: nil)
-            return SQLMany(scope: scope, conditions: [], element: .object(object))
+            return SQLCollection(scope: scope, conditions: [], element: .object(object))
         }
         let term = SQLTerm(sql: "\(alias).value", kind: value.kind, mayBeStoredAsInteger: value.mayBeStoredAsInteger)
-        return SQLMany(scope: scope, conditions: [], element: .term(term))
+        return SQLCollection(scope: scope, conditions: [], element: .term(term))
     }
 
     // MARK: Sets
 
     /// Translates a set operator such as `UNION`: equal elements are one, and numbers are compared by value.
-    func setOperation(_ operation: ExpressionTree.SetOperator, _ left: SQLMany, _ right: SQLMany) throws -> SQLMany {
+    func setOperation(_ operation: ExpressionTree.SetOperator, _ left: SQLCollection, _ right: SQLCollection) throws -> SQLCollection {
         let (_, kind) = try unified([left.value, right.value])
         func column(_ term: SQLTerm) -> SQLFragment {
             switch kind {
             case .text: "\(term.sql) COLLATE CoreDataText"
-            case .number(let form) where !form.isInteger: "CoreDataWorth(\(term.forFunctions))"
+            case .number(let form) where !form.isInteger: "CoreDataCanonical(\(term.forFunctions))"
             case .date: term.asReal
             default: term.sql
             }
@@ -145,15 +145,15 @@ extension SQLTranslator {
         scope.add("(\(first)\(word)\(second)) \(alias)")
         if case .object(let entity) = kind, let table = schema.entity(entity) {
             let object = SQLObject(entity: table, key: "\(alias).value", scope: scope, row: nil)
-            return SQLMany(scope: scope, conditions: [], element: .object(object))
+            return SQLCollection(scope: scope, conditions: [], element: .object(object))
         }
         var result = kind
         if case .number(let form) = kind { result = .number(form == .decimal ? .any : form) }
-        return SQLMany(scope: scope, conditions: [], element: .term(SQLTerm(sql: "\(alias).value", kind: result)))
+        return SQLCollection(scope: scope, conditions: [], element: .term(SQLTerm(sql: "\(alias).value", kind: result)))
     }
 
     /// Returns the elements of a collection that match.
-    func subquery(_ collection: ExpressionTree, _ name: String, _ condition: PredicateTree) throws -> SQLMany {
+    func subquery(_ collection: ExpressionTree, _ name: String, _ condition: PredicateTree) throws -> SQLCollection {
         var source = try many(operand(collection))
         let outer = variables[name]
         variables[name] = source.element.operand

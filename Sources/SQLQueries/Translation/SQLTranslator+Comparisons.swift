@@ -53,7 +53,7 @@ extension SQLTranslator {
     ///
     /// - Parameters:
     ///   - operation: The operator in SQL.
-    ///   - code: The number of the operator in ``SQLFunctions``.
+    ///   - code: The number of the operator in ``SQLQueryFunctions``.
     func order(
         _ left: SQLTerm, _ operation: SQLFragment, _ code: Int64, _ right: SQLTerm, _ options: PredicateComparison.Options
     ) throws -> SQLFragment {

@@ -88,7 +88,7 @@ extension SQLTranslator {
     // MARK: Aggregates
 
     /// Returns the arguments of a function as one collection.
-    private func gathered(_ operands: [SQLOperand]) throws -> SQLMany {
+    private func gathered(_ operands: [SQLOperand]) throws -> SQLCollection {
         func isMany(_ operand: SQLOperand) -> Bool {
             switch operand {
             case .many, .list, .constants: true
@@ -101,7 +101,7 @@ extension SQLTranslator {
     }
 
     /// Returns an aggregate of a collection's elements.
-    func aggregate(_ aggregate: SQLAggregate, of many: SQLMany) throws -> SQLTerm {
+    func aggregate(_ aggregate: SQLAggregate, of many: SQLCollection) throws -> SQLTerm {
         let (call, kind) = try self.aggregate(aggregate, of: many.value)
         return SQLTerm(
             sql: "(SELECT \(call)\(many.from()))", kind: kind,

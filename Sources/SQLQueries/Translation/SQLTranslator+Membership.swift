@@ -63,7 +63,7 @@ extension SQLTranslator {
 
     // MARK: Results of a SELECT
 
-    private func membership(of value: SQLTerm, in many: SQLMany, _ options: PredicateComparison.Options) throws -> SQLFragment {
+    private func membership(of value: SQLTerm, in many: SQLCollection, _ options: PredicateComparison.Options) throws -> SQLFragment {
         var many = many
         let element = many.value
         if element.kind.comparisonClass == .opaque || value.kind.comparisonClass == .opaque {

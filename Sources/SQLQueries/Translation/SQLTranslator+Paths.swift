@@ -99,7 +99,7 @@ extension SQLTranslator {
     /// Returns the objects of a to-many relationship, joined to the tables of a scope.
     private func related(
         _ relation: SQLToMany, _ property: NSPropertyDescription, owner: SQLFragment, _ scope: SQLScope, conditions: [SQLFragment]
-    ) throws -> SQLMany {
+    ) throws -> SQLCollection {
         let entity = try entity(at: property)
         let alias = nextAlias()
         let element: SQLObject
@@ -118,7 +118,7 @@ extension SQLTranslator {
             order = join.orderColumn.map { "\(alias).\($0)" }
         }
         // The objects of several owners are unordered.
-        return SQLMany(
+        return SQLCollection(
             scope: scope, conditions: conditions + [condition], element: .object(element), order: conditions.isEmpty ? order : nil)
     }
 
@@ -131,7 +131,7 @@ extension SQLTranslator {
             "(SELECT \(join.own), \(join.other)\(order) FROM \(join.table) UNION SELECT \(join.other), \(join.own)\(none) FROM \(join.table))"
     }
 
-    private func step(_ key: String, over many: SQLMany) throws -> SQLMany {
+    private func step(_ key: String, over many: SQLCollection) throws -> SQLCollection {
         var many = many
         if key.uppercased() == "SELF" { return many }
         guard case .object(let object) = many.element else {

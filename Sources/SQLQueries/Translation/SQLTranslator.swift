@@ -5,7 +5,7 @@ internal import Predicates
 /// Translates predicates and expressions to SQL, for the tables of one store.
 ///
 /// Each method agrees with the evaluator: an unknown result is NULL, values of different kinds are never equal, and operations that
-/// SQLite lacks are performed by functions that call the evaluator (``SQLFunctions``). An expression without SQL is an error that names
+/// SQLite lacks are performed by functions that call the evaluator (``SQLQueryFunctions``). An expression without SQL is an error that names
 /// the clause.
 final class SQLTranslator {
     let schema: SQLSchema

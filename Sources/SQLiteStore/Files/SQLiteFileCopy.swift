@@ -11,7 +11,7 @@ enum SQLiteFileCopy {
     static func copy(
         _ source: SQLConnection, to url: URL, timeout: TimeInterval, finish: (SQLConnection) throws -> Void = { _ in }
     ) throws {
-        try refuseExisting(url)
+        try checkMissing(url)
         try make(url) { temporary in
             let copy = try SQLiteFiles.connectForWriting(temporary, timeout: timeout, creates: true)
             try fill(copy, from: source, timeout: timeout)
@@ -63,7 +63,7 @@ enum SQLiteFileCopy {
     /// Returns the database and SQLite's files beside it.
     static func files(of url: URL) -> [URL] { ["", "-wal", "-shm", "-journal"].map { URL(fileURLWithPath: url.path + $0) } }
 
-    static func refuseExisting(_ url: URL) throws {
+    static func checkMissing(_ url: URL) throws {
         guard FileManager.default.fileExists(atPath: url.path) else { return }
         throw CoreDataError.make(
             CocoaError.Code.fileWriteFileExists.rawValue, "There is a file at \(url.path) already.",

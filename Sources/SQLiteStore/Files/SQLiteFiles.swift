@@ -55,7 +55,7 @@ package enum SQLiteFiles {
     // MARK: Concurrent readers
 
     /// Returns whether other connections can read a file while this one writes to it: with a write-ahead log.
-    static func isReadSideBySide(_ url: URL, _ connection: SQLConnection, _ options: SQLiteOptions) throws -> Bool {
+    static func supportsConcurrentReaders(_ url: URL, _ connection: SQLConnection, _ options: SQLiteOptions) throws -> Bool {
         if isInMemory(url) || !connection.isOfSharedFile { return false }
         // An exclusive locking mode excludes other connections.
         if options.pragmas.contains(where: { $0.name == "locking_mode" }) { return false }
@@ -75,7 +75,7 @@ package enum SQLiteFiles {
     }
 
     /// Opens a read-only connection beside that of a store.
-    static func connectBeside(_ url: URL, _ options: SQLiteOptions) throws -> SQLConnection {
+    static func openConcurrentReader(_ url: URL, _ options: SQLiteOptions) throws -> SQLConnection {
         let connection = try SQLConnection(url.path, flags: SQLITE_OPEN_READONLY, path: url.path, timeout: options.timeout)
         for pragma in options.pragmas where pragmasOfConnections.contains(pragma.name) { _ = try connection.texts(pragma.sql, .opening) }
         return connection

@@ -13,7 +13,7 @@ extension SQLQueryFunctions {
                 guard let type = NSAttributeType(rawValue: UInt(sqlite3_value_int64(values[1]))),
                     case .data(let archive) = SQLFunctionValue.read(values[2], UInt8(ascii: "x"))
                 else { return sqlite3_result_null(context) }
-                var value: Any? = try SQLArchive.composite(in: archive)
+                var value: Any? = try AttributeArchive.composite(in: archive)
                 for key in path.split(separator: ".") { value = (AttributeCheck.unwrapped(value) as? [String: Any])?[String(key)] }
                 if type == .compositeAttributeType {
                     // Only its existence matters: elements are read from the column.

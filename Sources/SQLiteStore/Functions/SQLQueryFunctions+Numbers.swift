@@ -37,9 +37,9 @@ extension SQLQueryFunctions {
             }
         }
         // number
-        try add("CoreDataWorth", 1, to: connection) { context, _, values in
+        try add("CoreDataCanonical", 1, to: connection) { context, _, values in
             guard let values else { return }
-            SQLFunctionValue.write(ValueOperations.byWorth(SQLFunctionValue.read(values[0])), context)
+            SQLFunctionValue.write(ValueOperations.canonical(SQLFunctionValue.read(values[0])), context)
         }
         // type, kind, value
         try add("CoreDataCast", 3, to: connection) { context, _, values in

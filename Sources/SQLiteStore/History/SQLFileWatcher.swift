@@ -43,7 +43,7 @@ final class SQLFileWatcher: @unchecked Sendable {
         }
         let names = Set(["", "-wal", "-journal"].map { file.lastPathComponent + $0 })
         let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
-        source.setEventHandler { [weak self] in if Self.isNews(descriptor, names) { self?.noteNews() } }
+        source.setEventHandler { [weak self] in if Self.concernsFile(descriptor, names) { self?.noteFileEvent() } }
         source.setCancelHandler { close(descriptor) }
         source.resume()
         self.source = source
@@ -52,7 +52,7 @@ final class SQLFileWatcher: @unchecked Sendable {
 
     deinit { source?.cancel() }
 
-    private func noteNews() {
+    private func noteFileEvent() {
         let current = generation.withLock { generation in
             generation += 1
             return generation
@@ -71,7 +71,7 @@ final class SQLFileWatcher: @unchecked Sendable {
 
     #if canImport(Glibc) || canImport(Musl) || canImport(Android)
     /// Reads the system's reports. Returns true where one is about one of the names.
-    private static func isNews(_ descriptor: Int32, _ names: Set<String>) -> Bool {
+    private static func concernsFile(_ descriptor: Int32, _ names: Set<String>) -> Bool {
         var bytes = [UInt8](repeating: 0, count: 16 << 10)
         var found = false
         while true {

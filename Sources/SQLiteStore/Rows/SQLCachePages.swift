@@ -58,7 +58,7 @@ final class SQLPageDirectory: @unchecked Sendable {
 // `lock` guards `sparse`, `pageCount` and what the directory has; the rest are atomics. It is no box: readers find pages without it.
 final class SQLCacheTable: @unchecked Sendable {
     let lock = Mutex()
-    /// The address of a directory that the table has retained. One that is replaced goes once nobody looks any more, see ``SQLGrace``; so does a page.
+    /// The address of a directory that the table has retained. One that is replaced goes once nobody looks any more, see ``SQLDeferredRelease``; so does a page.
     private let directory = Atomic<UInt>(0)
     private(set) var sparse: [Int64: UnsafeMutablePointer<SQLCacheEntry>] = [:]
     let hasSparse = Atomic<Bool>(false)
@@ -70,7 +70,7 @@ final class SQLCacheTable: @unchecked Sendable {
         UnsafeRawPointer(bitPattern: directory.load(ordering: .sequentiallyConsistent)).map(Unmanaged.fromOpaque)
     }
 
-    /// Returns the page with a number; nil where there is none. The caller has called ``SQLGrace/begin()``.
+    /// Returns the page with a number; nil where there is none. The caller has called ``SQLDeferredRelease/begin()``.
     @inline(__always) func page(_ number: Int64) -> UnsafeMutablePointer<SQLCacheEntry>? {
         if let known {
             let found = known._withUnsafeGuaranteedRef { directory in
@@ -90,7 +90,9 @@ final class SQLCacheTable: @unchecked Sendable {
     /// Returns the page with a number, and creates it if needed. Call it under the lock.
     ///
     /// - Parameter leftovers: Collects what is to be released.
-    func pageForWriting(_ number: Int64, _ leftovers: inout [SQLGrace.Leftover], isNew: inout Bool) -> UnsafeMutablePointer<SQLCacheEntry> {
+    func pageForWriting(_ number: Int64, _ retired: inout [SQLDeferredRelease.Retired], isNew: inout Bool) -> UnsafeMutablePointer<
+        SQLCacheEntry
+    > {
         if let directory = known?.takeUnretainedValue(), number >= 0, number < Int64(directory.count), let page = directory[Int(number)] {
             return page
         }
@@ -104,12 +106,12 @@ final class SQLCacheTable: @unchecked Sendable {
             hasSparse.store(true, ordering: .sequentiallyConsistent)
             return page
         }
-        room(for: Int(number), &leftovers)[Int(number)] = page
+        room(for: Int(number), &retired)[Int(number)] = page
         return page
     }
 
     /// Returns a directory with a place for a number, and moves sparse pages to it that it has places for.
-    private func room(for number: Int, _ leftovers: inout [SQLGrace.Leftover]) -> SQLPageDirectory {
+    private func room(for number: Int, _ retired: inout [SQLDeferredRelease.Retired]) -> SQLPageDirectory {
         let old = known
         if let old = old?.takeUnretainedValue(), number < old.count { return old }
         let new = SQLPageDirectory(count: max(64, (number + 1) * 2), copying: old?.takeUnretainedValue())
@@ -118,7 +120,7 @@ final class SQLCacheTable: @unchecked Sendable {
         }
         directory.store(UInt(bitPattern: Unmanaged.passRetained(new).toOpaque()), ordering: .sequentiallyConsistent)
         hasSparse.store(!sparse.isEmpty, ordering: .sequentiallyConsistent)
-        if let old { leftovers.append(.directory(old)) }
+        if let old { retired.append(.directory(old)) }
         return new
     }
 
@@ -138,7 +140,7 @@ final class SQLCacheTable: @unchecked Sendable {
             self.epoch = max(self.epoch, epoch)
             pageCount -= 1
             change.bytes -= SQLCacheEntry.pageBytes
-            change.leftovers.append(.page(page))
+            change.retired.append(.page(page))
         }
         guard let range else {
             for (number, page) in sparse where !body(page, &change) {
@@ -156,20 +158,20 @@ final class SQLCacheTable: @unchecked Sendable {
     }
 
     /// Removes all pages. Call it under the lock.
-    func detachAll(since epoch: UInt64) -> (pages: Int, leftovers: [SQLGrace.Leftover]) {
-        var leftovers: [SQLGrace.Leftover] = []
+    func detachAll(since epoch: UInt64) -> (pages: Int, retired: [SQLDeferredRelease.Retired]) {
+        var retired: [SQLDeferredRelease.Retired] = []
         self.epoch = max(self.epoch, epoch)
         let count = pageCount
         if let old = known {
             let directory = old.takeUnretainedValue()
-            for index in 0..<directory.count { if let page = directory[index] { leftovers.append(.page(page)) } }
+            for index in 0..<directory.count { if let page = directory[index] { retired.append(.page(page)) } }
             self.directory.store(0, ordering: .sequentiallyConsistent)
-            leftovers.append(.directory(old))
+            retired.append(.directory(old))
         }
-        for page in sparse.values { leftovers.append(.page(page)) }
+        for page in sparse.values { retired.append(.page(page)) }
         sparse = [:]
         hasSparse.store(false, ordering: .sequentiallyConsistent)
         pageCount = 0
-        return (count, leftovers)
+        return (count, retired)
     }
 }

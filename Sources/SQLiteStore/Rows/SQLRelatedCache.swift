@@ -62,7 +62,7 @@ final class SQLRelatedCache: @unchecked Sendable {
     }
 
     /// - Parameter age: The maximum age in seconds; negative for any age.
-    func related(of relationship: NSRelationshipDescription, for key: Int64, notOlderThan age: TimeInterval) -> SQLRelated? {
+    func related(of relationship: NSRelationshipDescription, for key: Int64, maximumAge age: TimeInterval) -> SQLRelated? {
         let stripe = stripe(key)
         stripe.lock.lock()
         defer { stripe.lock.unlock() }

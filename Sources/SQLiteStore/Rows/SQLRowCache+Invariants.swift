@@ -71,8 +71,8 @@ extension SQLRowCache {
         var violations: [String] = []
         var rows: [UnsafeMutableRawPointer: Int] = [:]
         var bytes = 0
-        let look = grace.begin()
-        defer { grace.end(look) }
+        let look = deferredRelease.begin()
+        defer { deferredRelease.end(look) }
         for table in tables {
             guard let table = table?.takeUnretainedValue() else { continue }
             table.lock.lock()
@@ -100,9 +100,9 @@ extension SQLRowCache {
     /// Stops the program where a table is not as it should be, if the checks are on. Under the table's lock.
     @inline(__always) func checkInvariants(of table: SQLCacheTable) {
         #if COREDATA_INTERNAL_CHECKS
-        let look = grace.begin()
+        let look = deferredRelease.begin()
         table.checkInvariants()
-        grace.end(look)
+        deferredRelease.end(look)
         #endif
     }
 

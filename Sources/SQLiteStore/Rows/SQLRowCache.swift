@@ -7,13 +7,13 @@ internal import Synchronization
 /// Rows with the current version are not read again, and their faults fire without a query. The cache does not track the owners of rows:
 /// when it has grown enough, the rows in blocks that only the cache retains are removed.
 ///
-/// Threads read and insert concurrently without a lock; removed rows are released later, see ``SQLGrace``. Each inserted row has an
+/// Threads read and insert concurrently without a lock; removed rows are released later, see ``SQLDeferredRelease``. Each inserted row has an
 /// epoch: ``epoch`` counts the commits of this store and the detected changes of others. A save increments it before it inserts its rows,
 /// so that a row of an older state neither overwrites nor revives one of them.
 // The tables are set before the store is used; everything else is atomic, or has its own locks.
-final class SQLRowCache: RowsAtHand, @unchecked Sendable {
+final class SQLRowCache: CachedRowProvider, @unchecked Sendable {
     let epoch = Atomic<UInt64>(1)
-    let grace = SQLGrace()
+    let deferredRelease = SQLDeferredRelease()
     /// The tables by root entity number. Retained, and released with the object.
     private(set) var tables: UnsafeMutableBufferPointer<Unmanaged<SQLCacheTable>?> = .init(start: nil, count: 0)
     /// The memory of the pages, and of the blocks of their rows.
@@ -39,9 +39,9 @@ final class SQLRowCache: RowsAtHand, @unchecked Sendable {
         removeAll()
         // No readers are left. Releasing objects may release others.
         while true {
-            let leftovers = grace.takeAll()
-            if leftovers.isEmpty { break }
-            dispose(leftovers)
+            let retired = deferredRelease.takeAll()
+            if retired.isEmpty { break }
+            release(retired)
         }
         checkNothingIsLeft()
         for table in tables { table?.release() }
@@ -60,15 +60,15 @@ final class SQLRowCache: RowsAtHand, @unchecked Sendable {
 
     // MARK: Reading
 
-    func row(_ number: Int64, of origin: RowOrigin, notOlderThan age: TimeInterval) -> Row? {
-        row(origin.table, number, notOlderThan: age)
+    func row(_ number: Int64, of origin: RowOrigin, maximumAge age: TimeInterval) -> Row? {
+        row(origin.table, number, maximumAge: age)
     }
 
     /// Returns the row with a key unless it is older than `age` seconds; of any age for a negative number.
-    func row(_ root: Int64, _ key: Int64, notOlderThan age: TimeInterval = -1) -> Row? {
+    func row(_ root: Int64, _ key: Int64, maximumAge age: TimeInterval = -1) -> Row? {
         guard let table = table(root) else { return nil }
-        let look = grace.begin()
-        defer { grace.end(look) }
+        let look = deferredRelease.begin()
+        defer { deferredRelease.end(look) }
         guard let page = table._withUnsafeGuaranteedRef({ $0.page(key >> 8) }) else { return nil }
         let entry = page + Int(key & 255)
         guard let slots = SQLCacheEntry.slots(entry.pointee.value.load(ordering: .sequentiallyConsistent)) else { return nil }
@@ -95,7 +95,7 @@ final class SQLRowCache: RowsAtHand, @unchecked Sendable {
             entry.pointee.time.store(time, ordering: .relaxed)
             change.bytes += SlotPointer(slots).keep()
             let old = entry.pointee.value.exchange(UInt(bitPattern: slots), ordering: .sequentiallyConsistent)
-            if let old = SQLCacheEntry.slots(old) { change.giveUp(old) }
+            if let old = SQLCacheEntry.slots(old) { change.release(old) }
         }
     }
 
@@ -106,7 +106,7 @@ final class SQLRowCache: RowsAtHand, @unchecked Sendable {
             guard let key = key(index) else { return }
             let entry = table.pointer(key, &page, &change) + Int(key & 255)
             let old = entry.pointee.value.exchange(nothing, ordering: .sequentiallyConsistent)
-            if let old = SQLCacheEntry.slots(old) { change.giveUp(old) }
+            if let old = SQLCacheEntry.slots(old) { change.release(old) }
         }
     }
 
@@ -137,41 +137,41 @@ final class SQLRowCache: RowsAtHand, @unchecked Sendable {
         guard let table = table(root)?.takeUnretainedValue() else { return }
         let epoch = epoch.load(ordering: .sequentiallyConsistent)
         table.lock.lock()
-        let (pages, leftovers) = table.detachAll(since: epoch)
+        let (pages, retired) = table.detachAll(since: epoch)
         table.lock.unlock()
-        finish(SQLCacheChange(bytes: -pages * SQLCacheEntry.pageBytes, leftovers: leftovers))
+        finish(SQLCacheChange(bytes: -pages * SQLCacheEntry.pageBytes, retired: retired))
     }
 
     /// Removes all rows, after ``advance()``.
     func removeAll() {
         for root in tables.indices { removeAll(of: Int64(root)) }
-        collect()
+        releaseReclaimable()
     }
 
     // MARK: Releasing
 
     func finish(_ change: SQLCacheChange) {
         if change.bytes != 0 { count(change.bytes) }
-        if change.leftovers.isEmpty { return }
+        if change.retired.isEmpty { return }
         // At once if possible, while it is in the processor's cache.
-        if grace.isIdle { dispose(change.leftovers) } else { grace.add(change.leftovers) }
+        if deferredRelease.isIdle { release(change.retired) } else { deferredRelease.add(change.retired) }
     }
 
     /// Releases the objects that no reader uses any more.
-    func collect() {
-        let rested = grace.takeRested()
-        if !rested.isEmpty { dispose(rested) }
+    func releaseReclaimable() {
+        let reclaimable = deferredRelease.takeReclaimable()
+        if !reclaimable.isEmpty { release(reclaimable) }
     }
 
-    private func dispose(_ leftovers: [SQLGrace.Leftover]) {
-        for leftover in leftovers {
-            switch leftover {
+    private func release(_ retired: [SQLDeferredRelease.Retired]) {
+        for object in retired {
+            switch object {
             case .block(let block): block.release()
             case .directory(let directory): directory.release()
             case .page(let page):
                 var change = SQLCacheChange()
                 for index in 0..<SQLCacheEntry.pageSize {
-                    if let slots = SQLCacheEntry.slots(page[index].value.load(ordering: .sequentiallyConsistent)) { change.giveUp(slots) }
+                    if let slots = SQLCacheEntry.slots(page[index].value.load(ordering: .sequentiallyConsistent)) { change.release(slots) }
                 }
                 page.deinitialize(count: SQLCacheEntry.pageSize)
                 page.deallocate()
@@ -196,7 +196,7 @@ final class SQLRowCache: RowsAtHand, @unchecked Sendable {
     func sweep() {
         guard isSweeping.compareExchange(expected: false, desired: true, ordering: .sequentiallyConsistent).exchanged else { return }
         let start = DispatchTime.now().uptimeNanoseconds
-        let look = grace.begin()
+        let look = deferredRelease.begin()
         let epoch = epoch.load(ordering: .sequentiallyConsistent)
         for table in tables {
             guard let table = table?.takeUnretainedValue() else { continue }
@@ -214,8 +214,8 @@ final class SQLRowCache: RowsAtHand, @unchecked Sendable {
                 place += 64
             }
         }
-        grace.end(look)
-        collect()
+        deferredRelease.end(look)
+        releaseReclaimable()
         let end = DispatchTime.now().uptimeNanoseconds
         sweepSize.store(byteCount + limit, ordering: .relaxed)
         // Contexts may release rows before the cache has grown: it is swept again after a while, using at most one part in two hundred of
@@ -235,7 +235,7 @@ final class SQLRowCache: RowsAtHand, @unchecked Sendable {
                     expected: value, desired: SQLCacheEntry.noRow(since: epoch), ordering: .sequentiallyConsistent
                 ).exchanged
             {
-                change.giveUp(slots)
+                change.release(slots)
             } else {
                 kept += 1
             }
@@ -248,19 +248,19 @@ final class SQLRowCache: RowsAtHand, @unchecked Sendable {
 struct SQLCacheChange {
     /// The change of the size in bytes.
     var bytes = 0
-    var leftovers: [SQLGrace.Leftover] = []
+    var retired: [SQLDeferredRelease.Retired] = []
 
     /// Releases the cache's hold on a row.
-    @inline(__always) mutating func giveUp(_ slots: UnsafeMutableRawPointer) { giveUp(SlotPointer(slots).block, rows: 1) }
+    @inline(__always) mutating func release(_ slots: UnsafeMutableRawPointer) { release(SlotPointer(slots).block, rows: 1) }
 
     /// Releases the cache's hold on a number of rows of a block.
-    @inline(__always) mutating func giveUp(_ block: Unmanaged<RowBlock>, rows: Int) {
+    @inline(__always) mutating func release(_ block: Unmanaged<RowBlock>, rows: Int) {
         let size = block._withUnsafeGuaranteedRef { block in
             block.cachedRows.pointee.subtract(rows, ordering: .sequentiallyConsistent).newValue == 0 ? block.byteCount : 0
         }
         if size == 0 { return }
         bytes -= size
-        leftovers.append(.block(block))
+        retired.append(.block(block))
     }
 }
 
@@ -277,7 +277,7 @@ extension SQLCacheTable {
 
     @inline(never) func pageForWriting(_ number: Int64, _ change: inout SQLCacheChange) -> UnsafeMutablePointer<SQLCacheEntry> {
         var isNew = false
-        let page = pageForWriting(number, &change.leftovers, isNew: &isNew)
+        let page = pageForWriting(number, &change.retired, isNew: &isNew)
         if isNew { change.bytes += SQLCacheEntry.pageBytes }
         return page
     }

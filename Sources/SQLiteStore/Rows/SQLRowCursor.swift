@@ -31,7 +31,7 @@ final class SQLRowCursor {
     /// Begins to read. Calls may be nested.
     func begin() {
         depth += 1
-        if depth == 1 { look = cache.grace.begin() }
+        if depth == 1 { look = cache.deferredRelease.begin() }
     }
 
     func end() {
@@ -40,9 +40,9 @@ final class SQLRowCursor {
         var change = SQLCacheChange()
         flushCount(&change)
         entries = nil
-        cache.grace.end(look)
+        cache.deferredRelease.end(look)
         cache.finish(change)
-        cache.collect()
+        cache.releaseReclaimable()
     }
 
     /// Returns the entry of a key; nil where there is no page for it.
@@ -76,7 +76,7 @@ final class SQLRowCursor {
     }
 
     /// Returns the row with a key unless it is older than `age` seconds; of any age for a negative number.
-    func row(_ root: Int64, _ key: Int64, notOlderThan age: TimeInterval = -1) -> Row? {
+    func row(_ root: Int64, _ key: Int64, maximumAge age: TimeInterval = -1) -> Row? {
         guard let slots = slots(root, key), let entry = entry(root, key) else { return nil }
         if age >= 0 {
             let time = entry.pointee.time.load(ordering: .relaxed)
@@ -116,12 +116,12 @@ final class SQLRowCursor {
         // Another thread was faster, with the same row or a newer one.
         if !isFiled { return }
         surplus &-= 1
-        if let other = SQLCacheEntry.slots(old) { giveUp(other) }
+        if let other = SQLCacheEntry.slots(old) { release(other) }
     }
 
-    @inline(never) private func giveUp(_ slots: UnsafeMutableRawPointer) {
+    @inline(never) private func release(_ slots: UnsafeMutableRawPointer) {
         var change = SQLCacheChange()
-        change.giveUp(slots)
+        change.release(slots)
         cache.finish(change)
     }
 
@@ -143,7 +143,7 @@ final class SQLRowCursor {
     /// Counts the inserted rows. Those that others have removed meanwhile are counted already.
     private func flushCount(_ change: inout SQLCacheChange) {
         guard let block else { return }
-        if surplus > 0 { change.giveUp(Unmanaged<RowBlock>.fromOpaque(block), rows: surplus) }
+        if surplus > 0 { change.release(Unmanaged<RowBlock>.fromOpaque(block), rows: surplus) }
         (self.block, surplus) = (nil, 0)
     }
 }

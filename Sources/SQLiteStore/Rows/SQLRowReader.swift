@@ -170,7 +170,7 @@ final class SQLRowReader {
                 if sqlite3_column_bytes(statement, column) == 16 {
                     place.copyMemory(from: bytes, byteCount: 16)
                 } else {
-                    do { place.storeBytes(of: try oddUUID(statement, column, step.slotIndex, number), as: UUID.self) } catch {
+                    do { place.storeBytes(of: try parseUUIDText(statement, column, step.slotIndex, number), as: UUID.self) } catch {
                         finish(slots, size)
                         throw error
                     }
@@ -261,7 +261,7 @@ final class SQLRowReader {
     }
 
     /// Parses a UUID in text form.
-    @inline(never) private func oddUUID(
+    @inline(never) private func parseUUIDText(
         _ statement: OpaquePointer, _ column: Int32, _ slotIndex: Int, _ number: Int64
     ) throws -> UUID {
         do {

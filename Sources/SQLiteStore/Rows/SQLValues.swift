@@ -137,7 +137,7 @@ final class SQLValues {
     /// Returns the value of an archive, or the data itself if it cannot be decoded.
     private func archived(_ data: Data, _ attribute: NSAttributeDescription) -> Any {
         do {
-            if let value = try SQLArchive.value(of: data, attribute) { return value }
+            if let value = try AttributeArchive.value(of: data, attribute) { return value }
         } catch {
             Log.store.debug("A value of \(attribute) stays bytes, for its archive cannot be opened: \(error)")
         }

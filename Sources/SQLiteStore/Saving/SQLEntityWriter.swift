@@ -166,7 +166,7 @@ final class SQLEntityWriter {
 
     /// Returns the column of the position among the rows of a to-one relationship's destination.
     private static func orderColumn(_ relationship: NSRelationshipDescription, _ schema: SQLSchema) -> SQLIdentifier? {
-        guard let inverse = relationship.keptInverse, inverse.isToMany, inverse.isOrdered,
+        guard let inverse = relationship.mutualInverse, inverse.isToMany, inverse.isOrdered,
             let owner = inverse.entity.flatMap(schema.entity), case .toMany(.foreignKey(let key)) = owner[inverse]
         else { return nil }
         return key.orderColumn
@@ -240,7 +240,7 @@ final class SQLEntityWriter {
     ///
     /// - Returns: The index after the last parameter.
     @inline(__always) func bind(
-        _ steps: Steps, of row: Row, to statement: SQLStatement, from first: Int, scratch: SQLScratch, orders: inout SQLOrderKeys,
+        _ steps: Steps, of row: Row, to statement: SQLStatement, from first: Int, scratch: SQLScratch, orders: inout SQLOrderPositions,
         key: Int64
     ) throws -> Int {
         var index = first
@@ -270,7 +270,7 @@ final class SQLEntityWriter {
     ///
     /// - Returns: The index after its last parameter.
     @inline(never) private func bind(
-        _ step: Step, of row: Row, to handle: OpaquePointer, at first: Int, scratch: SQLScratch, orders: inout SQLOrderKeys, key: Int64
+        _ step: Step, of row: Row, to handle: OpaquePointer, at first: Int, scratch: SQLScratch, orders: inout SQLOrderPositions, key: Int64
     ) throws -> Int {
         switch step.kind {
         case .attribute(let storage, let attribute):
@@ -326,7 +326,7 @@ final class SQLEntityWriter {
             bind(number, to: handle, at: index, scratch)
         case .transformable, .composite:
             guard let value = row.box(at: slot)?.value else { return }
-            scratch.add(try SQLArchive.data(of: value, attribute), at: index)
+            scratch.add(try AttributeArchive.data(of: value, attribute), at: index)
         case .integer, .boolean, .double, .date, .text: return
         }
     }

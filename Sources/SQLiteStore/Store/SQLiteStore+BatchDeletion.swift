@@ -24,14 +24,14 @@ extension SQLiteStore {
 
     /// Removes deleted rows from the inverse of a relationship.
     private func nullify(_ relationship: NSRelationshipDescription, of entity: SQLEntity) throws {
-        let inverse = relationship.keptInverse
+        let inverse = relationship.mutualInverse
         guard let destination = relationship.destinationEntity.flatMap(schema.entity) else { return }
         // Rows that are deleted too need no update.
         let stays = destination.rootNumber == entity.rootNumber ? " AND Z_PK NOT IN \(Self.batch)" : ""
         switch entity[relationship] {
         case .toMany(.foreignKey(let key)):
             let condition = "\(key.column) IN \(Self.batch)\(stays)"
-            if let inverse, !inverse.isOptional { try refuse(inverse, "SELECT 1 FROM \(key.table) WHERE \(condition) LIMIT 1") }
+            if let inverse, !inverse.isOptional { try checkNoRows(inverse, "SELECT 1 FROM \(key.table) WHERE \(condition) LIMIT 1") }
             let others = [key.entityColumn, key.orderColumn].compactMap { $0 }.map { ", \($0) = NULL" }.joined()
             try execute("UPDATE \(key.table) SET \(key.column) = NULL\(others), \(SQLIdentifier.countUp) WHERE \(condition)")
         case .toMany(.join(let join)):
@@ -39,7 +39,7 @@ extension SQLiteStore {
             for (own, other) in ends {
                 let lost = "SELECT \(other) FROM \(join.table) WHERE \(own) IN \(Self.batch)"
                 if let inverse, !inverse.isOptional {
-                    try refuse(
+                    try checkNoRows(
                         inverse,
                         "SELECT 1 FROM \(destination.table) WHERE Z_PK IN (\(lost))\(stays) AND Z_PK NOT IN "
                             + "(SELECT \(other) FROM \(join.table) WHERE \(own) NOT IN \(Self.batch)) LIMIT 1")
@@ -52,12 +52,12 @@ extension SQLiteStore {
             let lost = "Z_PK IN (SELECT \(key.column) FROM \(entity.table) WHERE Z_PK IN \(Self.batch))\(stays)"
             switch place {
             case .toOne(let back):
-                if !inverse.isOptional { try refuse(inverse, "SELECT 1 FROM \(destination.table) WHERE \(lost) LIMIT 1") }
+                if !inverse.isOptional { try checkNoRows(inverse, "SELECT 1 FROM \(destination.table) WHERE \(lost) LIMIT 1") }
                 let others = back.entityColumn.map { ", \($0) = NULL" } ?? ""
                 try execute("UPDATE \(destination.table) SET \(back.column) = NULL\(others), \(SQLIdentifier.countUp) WHERE \(lost)")
             case .toMany:
                 if !inverse.isOptional {
-                    try refuse(
+                    try checkNoRows(
                         inverse,
                         "SELECT 1 FROM \(destination.table) WHERE \(lost) AND Z_PK NOT IN (SELECT \(key.column) FROM \(entity.table) "
                             + "WHERE \(key.column) IS NOT NULL AND Z_PK NOT IN \(Self.batch)) LIMIT 1")
@@ -70,7 +70,7 @@ extension SQLiteStore {
     }
 
     /// Throws where a statement finds a row.
-    private func refuse(_ inverse: NSRelationshipDescription, _ sql: String) throws {
+    private func checkNoRows(_ inverse: NSRelationshipDescription, _ sql: String) throws {
         guard try database().with(sql, { try $0.step() }) else { return }
         throw CoreDataError.make(
             NSPersistentStoreSaveError, "The batch delete cannot be executed.",

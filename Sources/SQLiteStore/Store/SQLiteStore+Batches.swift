@@ -141,7 +141,7 @@ extension SQLiteStore {
             copy.version = row.version &+ 1
             return copy
         }
-        var orders = SQLOrderKeys()
+        var orders = SQLOrderPositions()
         for row in copies {
             let id = row.knownObjectID
             guard let place = place(of: id) else { continue }
@@ -208,35 +208,35 @@ extension SQLiteStore {
         }
         if !isUnique { return try insert(rows) }
         return try rows.compactMap { new in
-            guard let holder = try holder(of: new.row, description) else { return try insert([new]).first }
-            return try resolve(new, conflictingWith: holder, description, policy) ? holder : nil
+            guard let owner = try owner(of: new.row, description) else { return try insert([new]).first }
+            return try resolve(new, conflictingWith: owner, description, policy) ? owner : nil
         }
     }
 
     /// Returns another object that has unique values of a row.
-    private func holder(
+    private func owner(
         of row: Row, _ entity: NSEntityDescription, besides id: NSManagedObjectID? = nil
     ) throws -> NSManagedObjectID? {
         let frozen = entity.frozenParts
         for constraint in frozen.uniqueness {
             guard let key = constraint.key(of: row, frozen) else { continue }
-            if let holder = try requireWriter().readHolders(of: constraint, key).first(where: { $0 != id }) { return holder }
+            if let owner = try requireWriter().readOwners(of: constraint, key).first(where: { $0 != id }) { return owner }
         }
         return nil
     }
 
     /// Resolves the conflict of an inserted row with another one by the policy. Returns false where the inserted row is dropped.
     private func resolve(
-        _ new: BatchRow, conflictingWith holder: NSManagedObjectID, _ entity: NSEntityDescription, _ policy: StoreCaller.MergePolicyKind
+        _ new: BatchRow, conflictingWith owner: NSManagedObjectID, _ entity: NSEntityDescription, _ policy: StoreCaller.MergePolicyKind
     ) throws -> Bool {
         let isWhole: Bool
         switch policy {
         case .storeTrump, .rollback: return false
         case .objectTrump: isWhole = false
         case .overwrite: isWhole = true
-        default: throw StoredRows.notUnique(entity, holder)
+        default: throw StoredRows.notUnique(entity, owner)
         }
-        guard let place = place(of: holder) else { return false }
+        guard let place = place(of: owner) else { return false }
         guard let old = try requireWriter().readRow(place.entity, place.key, isFresh: true) else { return false }
         let row = old.copy()
         var changed = PropertySet()
@@ -247,12 +247,12 @@ extension SQLiteStore {
         }
         row.version = old.version &+ 1
         // Another constraint may be violated by another object.
-        if let other = try self.holder(of: row, entity, besides: holder) { throw StoredRows.notUnique(entity, other) }
-        let writer = try writer(holder.owningEntity)
+        if let other = try self.owner(of: row, entity, besides: owner) { throw StoredRows.notUnique(entity, other) }
+        let writer = try writer(owner.owningEntity)
         let update = writer.update(changed)
         try dropFiles(of: update.externalColumns, writer.entity, "Z_PK = ?") { $0.bind(place.key, at: 1) }
         try writer.derive(row)
-        var orders = SQLOrderKeys()
+        var orders = SQLOrderPositions()
         try database().with(update.sql) { statement in
             scratch.reset()
             let index = try writer.bind(update.steps, of: row, to: statement, from: 1, scratch: scratch, orders: &orders, key: place.key)
@@ -279,7 +279,7 @@ struct SQLBatchAssignment {
             let name = (key.base as? NSPropertyDescription)?.name ?? key.base as? String ?? "\(key.base)"
             let attribute = try BatchRows.attribute(name, of: entity.entity)
             if value is Predicates.NSExpression { return nil }
-            guard let storable = AttributeCheck.conform(value, to: attribute) else { throw BatchRows.unholdable(value, attribute) }
+            guard let storable = AttributeCheck.conform(value, to: attribute) else { throw BatchRows.invalidValue(value, attribute) }
             guard case .attribute(let place) = entity[attribute] else { return nil }
             switch (storable, place.storage) {
             case (.null, _): return SQLBatchAssignment(column: place.column, value: .null)

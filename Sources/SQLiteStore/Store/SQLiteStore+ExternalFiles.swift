@@ -10,7 +10,7 @@ extension SQLiteStore {
             let result = try requireWriter().inTransaction {
                 try connection.transaction {
                     // Other connections cannot write from here on.
-                    try noticeOthers()
+                    try detectExternalChanges()
                     let result = try body()
                     try externalFiles?.prepareCommit()
                     return result

@@ -7,7 +7,7 @@ internal import SQLQueries
 // What the coordinator asks and tells the store, as far as other extensions do not answer it.
 
 extension SQLiteStore: StoreInterface {
-    package func holdingWrites<Result>(_ body: () throws -> Result) rethrows -> Result { try writeLock.withLock(body) }
+    package func blockingWrites<Result>(_ body: () throws -> Result) rethrows -> Result { try writeLock.withLock(body) }
 
     package func save(_ changes: StoreChangeSet, for caller: StoreCaller) throws -> SaveOutcome {
         try write(changes, for: caller)
@@ -21,11 +21,11 @@ extension SQLiteStore: RowAccess {
     package func relatedNumbers(
         of relationship: NSRelationshipDescription, for number: Int64, of origin: RowOrigin, for caller: StoreCaller
     ) -> RelatedNumbers? {
-        related.related(of: relationship, for: origin.key(number), notOlderThan: caller.stalenessInterval)?.numbers
+        related.related(of: relationship, for: origin.key(number), maximumAge: caller.stalenessInterval)?.numbers
     }
 
     package func knownRelatedIDs(of relationship: NSRelationshipDescription, for id: NSManagedObjectID) -> [NSManagedObjectID]? {
-        related.related(of: relationship, for: id.key, notOlderThan: -1)?.ids
+        related.related(of: relationship, for: id.key, maximumAge: -1)?.ids
     }
 
     package func knownRow(for id: NSManagedObjectID) -> Row? {
@@ -37,9 +37,9 @@ extension SQLiteStore: ConflictFinding {
     /// Returns `.unknown`, because the statements of a save detect conflicts.
     package func latestRow(for id: NSManagedObjectID) -> LatestRow { .unknown }
 
-    package func holders(of constraint: UniquenessConstraint, _ key: [PropertyValue]) throws -> [Row] {
+    package func owners(of constraint: UniquenessConstraint, _ key: [PropertyValue]) throws -> [Row] {
         try reading { reader in
-            try reader.readHolders(of: constraint, key).compactMap { id in
+            try reader.readOwners(of: constraint, key).compactMap { id in
                 try place(of: id).flatMap { try reader.readRow($0.entity, $0.key) }
             }
         }

@@ -10,7 +10,7 @@ extension SQLiteStore {
         // While a thread writes, other processes do not; the writer itself checks for earlier changes.
         if writeLock.tryLock() {
             defer { writeLock.unlock() }
-            try noticeOthers()
+            try detectExternalChanges()
         }
         let isPlain = try !query.allowsEvaluationInMemory && isPlain(sqlEntity(query.entity))
         return try reading(isPlain: isPlain) { try $0.answer(query) }
@@ -18,7 +18,7 @@ extension SQLiteStore {
 
     package func row(for id: NSManagedObjectID, for caller: StoreCaller) throws -> Row? {
         guard let place = place(of: id) else { return nil }
-        if let row = cache.row(place.entity.rootNumber, place.key, notOlderThan: caller.stalenessInterval) { return row }
+        if let row = cache.row(place.entity.rootNumber, place.key, maximumAge: caller.stalenessInterval) { return row }
         return try reading(isPlain: isPlain(place.entity)) { try $0.readRow(place.entity, place.key) }
     }
 
@@ -31,7 +31,7 @@ extension SQLiteStore {
         if age == 0 { return false }
         var missing: [ObjectIdentifier: (entity: SQLEntity, keys: [Int64])] = [:]
         for id in ids {
-            guard let place = place(of: id), cache.row(place.entity.rootNumber, place.key, notOlderThan: age) == nil else { continue }
+            guard let place = place(of: id), cache.row(place.entity.rootNumber, place.key, maximumAge: age) == nil else { continue }
             missing[ObjectIdentifier(place.entity), default: (place.entity, [])].keys.append(place.key)
         }
         if missing.isEmpty { return true }
@@ -51,7 +51,7 @@ extension SQLiteStore {
         var lists: [Int64: SQLRelated] = [:]
         var unknown: [Int64] = []
         for number in numbers {
-            if let known = related.related(of: relationship, for: origin.key(number), notOlderThan: age) {
+            if let known = related.related(of: relationship, for: origin.key(number), maximumAge: age) {
                 lists[number] = known
             } else {
                 unknown.append(number)
@@ -70,7 +70,7 @@ extension SQLiteStore {
         var all: [Int64] = []
         var shared: RowOrigin?
         for number in numbers {
-            let list = lists[number] ?? related.related(of: relationship, for: origin.key(number), notOlderThan: -1)
+            let list = lists[number] ?? related.related(of: relationship, for: origin.key(number), maximumAge: -1)
             guard let found = list?.numbers else { return nil }
             if found.numbers.isEmpty { continue }
             if let shared, shared !== found.origin { return nil }
@@ -100,7 +100,7 @@ extension SQLiteStore {
             guard let row = try row(for: id, for: caller) else { return [] }
             return row.objectID(at: row.layout.slots[relationship.slotIndex]).map { [$0] } ?? []
         }
-        if let known = related.related(of: relationship, for: id.key, notOlderThan: caller.stalenessInterval) { return known.ids }
+        if let known = related.related(of: relationship, for: id.key, maximumAge: caller.stalenessInterval) { return known.ids }
         return try reading { try $0.readRelated(relationship, place.entity, place.key) }
     }
 

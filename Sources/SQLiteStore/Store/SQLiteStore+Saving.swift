@@ -17,17 +17,17 @@ extension SQLiteStore {
                     }
                 }
             }
-            try refuseSharedValues(changes)
+            try checkUniqueness(changes)
             let lost: [NSManagedObjectID]
             do { lost = try write(isCareful: false) } catch is SQLSave.UpdateMismatch { lost = try write(isCareful: true) }
-            file(changes, inserted, changed)
+            cacheRows(changes, inserted, changed)
             for id in lost { forgetRow(of: id) }
         }
         cache.sweepIfLarge()
     }
 
     /// Caches the saved rows. Call it under the write lock, so that those of the next save follow.
-    private func file(_ changes: StoreChangeSet, _ inserted: SQLRows, _ changed: SQLRows) {
+    private func cacheRows(_ changes: StoreChangeSet, _ inserted: SQLRows, _ changed: SQLRows) {
         // First: rows read by others until now must not replace the ones cached here.
         cache.advance()
         related.removeAll()

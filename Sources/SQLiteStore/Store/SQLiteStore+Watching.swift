@@ -9,19 +9,19 @@ extension SQLiteStore {
         // The other thread receives the token only, which does not retain the store.
         let token = token
         do {
-            let made = try SQLFileWatcher(url) { (token.store as? SQLiteStore)?.lookForOthers() }
+            let made = try SQLFileWatcher(url) { (token.store as? SQLiteStore)?.checkForExternalChanges() }
             writeLock.withLock { watcher = made }
         } catch {
             Log.store.error("Changes of others are seen when the store is next used: \(error)")
         }
-        lookForOthers()
+        checkForExternalChanges()
     }
 
     /// Checks whether others have written.
-    private func lookForOthers() {
+    private func checkForExternalChanges() {
         writeLock.withLock {
             guard persistentStoreCoordinator != nil, watcher != nil else { return }
-            do { try noticeOthers() } catch { Log.store.error("It cannot be seen whether others have written: \(error)") }
+            do { try detectExternalChanges() } catch { Log.store.error("It cannot be seen whether others have written: \(error)") }
         }
     }
 

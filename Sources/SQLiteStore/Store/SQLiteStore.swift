@@ -64,16 +64,16 @@ package final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @un
         writer = SQLReader(self, connection, origins)
         if !isReadOnly {
             externalFiles = SQLiteFiles.externalFiles(of: url).map(SQLExternalFiles.init)
-            try SQLFunctions.registerUnknown(on: connection)
+            try SQLTriggerFunctions.registerUnknown(on: connection)
             if options.vacuums { try removeOrphans(connection) }
         }
         try openHistory(connection)
-        if let url, try SQLiteFiles.isReadSideBySide(url, connection, options) {
+        if let url, try SQLiteFiles.supportsConcurrentReaders(url, connection, options) {
             let file = SQLiteFiles.identity(of: url)
             pool = SQLReaderPool { [unowned self] in
                 // Another file may be at the URL now; the open one continues to be used.
                 guard SQLiteFiles.identity(of: url) == file else { return nil }
-                return SQLReader(self, try SQLiteFiles.connectBeside(url, options), origins)
+                return SQLReader(self, try SQLiteFiles.openConcurrentReader(url, options), origins)
             }
         }
     }
@@ -95,7 +95,7 @@ package final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @un
     }
 
     /// Makes the store a view of another store in the state of a connection.
-    func become(_ original: SQLiteStore, as connection: SQLConnection) {
+    func configureAsView(of original: SQLiteStore, with connection: SQLConnection) {
         token = original.token
         metadata = original.metadata
         savedMetadata = original.savedMetadata
@@ -151,7 +151,7 @@ package final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @un
     func database() throws -> SQLConnection { try requireWriter().database() }
 
     /// Returns the query plans of the writing connection. Call it under the write lock.
-    func queries() throws -> SQLQueries { try requireWriter().queries() }
+    func queries() throws -> SQLQueryEngine { try requireWriter().queries() }
 
     private func closed() -> any Error {
         CoreDataError.make(
@@ -185,7 +185,7 @@ package final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @un
     /// Detects changes of the file by other connections, and invalidates the caches. Call it under the write lock.
     ///
     /// - Returns: Whether there were changes.
-    @discardableResult func noticeOthers() throws -> Bool {
+    @discardableResult func detectExternalChanges() throws -> Bool {
         let version = try database().with("PRAGMA data_version") { try $0.step() ? $0.int64(0) : 0 }
         if version == dataVersion { return false }
         let isFirst = dataVersion < 0

@@ -90,12 +90,12 @@ private final class MergeCounter {
         let coordinator = try Music.coordinator()
         let context = Music.context(coordinator)
         let ids = try context.performAndWait { try (0..<6).map { try context.saveBand("\($0)").objectID } }
-        func save(_ inserted: [Int], _ updated: [Int], _ deleted: [Int], isRemote: Bool = false) -> SaveNews {
-            SaveNews(
+        func save(_ inserted: [Int], _ updated: [Int], _ deleted: [Int], isRemote: Bool = false) -> MergeableSave {
+            MergeableSave(
                 SavedIDs(inserted: inserted.map { ids[$0] }, updated: updated.map { ids[$0] }, deleted: deleted.map { ids[$0] }),
                 isRemote: isRemote)
         }
-        func merges(_ news: [SaveNews]) -> [[[Int]]] {
+        func merges(_ news: [MergeableSave]) -> [[[Int]]] {
             SavedIDs.coalesced(news).map { merge in
                 [merge.saved.inserted, merge.saved.updated, merge.saved.deleted].map { $0.compactMap(ids.firstIndex(of:)) }
             }

@@ -95,7 +95,7 @@ import Testing
             }
             let tables = Set(made.map(\.0))
             for (name, sql) in found where sql.hasPrefix("CREATE TABLE") && !tables.contains(name) {
-                #expect(SQLSchema.housekeeping.contains(sql), "\(path): \(name)")
+                #expect(SQLSchema.metadataTables.contains(sql), "\(path): \(name)")
             }
             guard Self.isOfToday(metadata) else { continue }
             let indexes = Dictionary(uniqueKeysWithValues: schema.indexes.map { ($0.name.name, $0.sql) })

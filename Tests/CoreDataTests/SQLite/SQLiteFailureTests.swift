@@ -104,17 +104,17 @@ import Testing
     }
 
     @Test func placesLeaveRoomAndAreMadeAnewWhenItIsUsedUp() {
-        #expect(SQLOrderKeys.places([nil, nil, nil]) == [2048, 3072, 4096])
-        #expect(SQLOrderKeys.places([2048, nil, 3072]) == [2048, 2560, 3072])
-        #expect(SQLOrderKeys.places([nil, 2048]) == [1024, 2048])
-        #expect(SQLOrderKeys.places([5, nil, 6]) == [2048, 3072, 4096])
-        #expect(SQLOrderKeys.places([Int64.max, nil]) == [2048, 3072])
+        #expect(SQLOrderPositions.places([nil, nil, nil]) == [2048, 3072, 4096])
+        #expect(SQLOrderPositions.places([2048, nil, 3072]) == [2048, 2560, 3072])
+        #expect(SQLOrderPositions.places([nil, 2048]) == [1024, 2048])
+        #expect(SQLOrderPositions.places([5, nil, 6]) == [2048, 3072, 4096])
+        #expect(SQLOrderPositions.places([Int64.max, nil]) == [2048, 3072])
         var generator = SeededGenerator(seed: 7)
         for _ in 0..<500 {
             let known = (0..<Int.random(in: 0...12, using: &generator)).map { _ in
                 Bool.random(using: &generator) ? Int64.random(in: -40...40, using: &generator) : nil
             }
-            let places = SQLOrderKeys.places(known)
+            let places = SQLOrderPositions.places(known)
             #expect(places.count == known.count)
             #expect(zip(places, places.dropFirst()).allSatisfy { $0 < $1 }, "\(known) became \(places)")
         }

@@ -214,8 +214,8 @@ final class SaveRecorder: NSPersistentStore, StoreInterface, @unchecked Sendable
         metadata = [NSStoreUUIDKey: UUID().uuidString, NSStoreTypeKey: Self.storeType]
     }
 
-    var holdsRows: Bool { true }
-    var keepsLists: Bool { options?["keepsLists"] as? Bool ?? true }
+    var hasRowsInMemory: Bool { true }
+    var rowsContainLists: Bool { options?["keepsLists"] as? Bool ?? true }
     private var lists: [NSManagedObjectID: [String: [NSManagedObjectID]]] = [:]
 
     func answer(_ query: StoreQuery, for caller: StoreCaller) throws -> StoreAnswer { try stored.answer(query) }
@@ -223,13 +223,13 @@ final class SaveRecorder: NSPersistentStore, StoreInterface, @unchecked Sendable
     func related(
         by relationship: NSRelationshipDescription, from ids: [NSManagedObjectID], for caller: StoreCaller
     ) throws -> [NSManagedObjectID: [NSManagedObjectID]] {
-        if keepsLists { return stored.related(by: relationship, from: ids) }
+        if rowsContainLists { return stored.related(by: relationship, from: ids) }
         return Dictionary(ids.map { ($0, lists[$0]?[relationship.name] ?? []) }, uniquingKeysWith: { first, _ in first })
     }
     func permanentIDs(for new: NewObjects, for caller: StoreCaller) throws -> [NSManagedObjectID] { stored.makeIDs(for: new) }
     func save(_ changes: StoreChangeSet, for caller: StoreCaller) throws -> SaveOutcome {
         saves.append(changes)
-        try stored.refuseConflicts(changes)
+        try stored.checkConflicts(changes)
         stored.apply(changes)
         for change in changes.inserted + changes.updated {
             for list in change.lists {

@@ -3,7 +3,7 @@ internal import Foundation
 
 extension LogBackedStore: CopyableStore {
     /// Runs `body` while no thread saves to the store.
-    func holdingWrites<Result>(_ body: () throws -> Result) rethrows -> Result { try writing.withLock(body) }
+    func blockingWrites<Result>(_ body: () throws -> Result) rethrows -> Result { try writing.withLock(body) }
 }
 
 extension LogBackedStore: FileStore {

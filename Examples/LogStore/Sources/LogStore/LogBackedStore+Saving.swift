@@ -13,7 +13,7 @@ extension LogBackedStore {
     /// - Throws: `StoreConflicts`; the system's error. Nothing is saved then.
     func save(_ changes: StoreChangeSet, for caller: StoreCaller) throws -> SaveOutcome {
         try writing.withLock {
-            try lock.reading { try rows.refuseConflicts(changes) }
+            try lock.reading { try rows.checkConflicts(changes) }
             let file = try openFile()
             try file.append { write in
                 try writeMetadata(write)

@@ -58,9 +58,9 @@ final class LogBackedStore: NSPersistentStore, StoreInterface, @unchecked Sendab
     // MARK: Reading
 
     /// True: all rows are in memory.
-    var holdsRows: Bool { true }
+    var hasRowsInMemory: Bool { true }
     /// True: rows contain the IDs of to-many relationships.
-    var keepsLists: Bool { true }
+    var rowsContainLists: Bool { true }
 
     /// Answers a query from the rows in memory.
     func answer(_ query: StoreQuery, for caller: StoreCaller) throws -> StoreAnswer { try lock.reading { try rows.answer(query) } }
@@ -77,7 +77,7 @@ final class LogBackedStore: NSPersistentStore, StoreInterface, @unchecked Sendab
     ) throws -> [NSManagedObjectID: [NSManagedObjectID]] { lock.reading { rows.related(by: relationship, from: ids) } }
 }
 
-extension LogBackedStore: ContentsTelling {
+extension LogBackedStore: ContentsStateProviding {
     /// The number of changes since the store was opened.
     var contentsState: ContentsState? { ContentsState(current: "\(identifier ?? "") \(lock.reading { rows.changeCount })") }
 }

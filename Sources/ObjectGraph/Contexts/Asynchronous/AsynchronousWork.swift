@@ -24,9 +24,9 @@ final class AsynchronousWork {
         /// Objects that are being deleted.
         var deleted: [NSManagedObject] = []
         /// The IDs of objects that were deleted.
-        var gone: Set<NSManagedObjectID> = []
+        var deletedIDs: Set<NSManagedObjectID> = []
 
-        var isEmpty: Bool { changed.isEmpty && deleted.isEmpty && gone.isEmpty }
+        var isEmpty: Bool { changed.isEmpty && deleted.isEmpty && deletedIDs.isEmpty }
     }
 
     // MARK: Fetches
@@ -63,10 +63,10 @@ final class AsynchronousWork {
         var changes = Changes()
         if let mark {
             changes.changed = Array(saved[mark.saved...])
-            changes.gone = Set(deleted[mark.deleted...])
+            changes.deletedIDs = Set(deleted[mark.deleted...])
         }
         if let save {
-            changes.changed += save.taken.lazy.map(\.object)
+            changes.changed += save.objects.lazy.map(\.object)
             changes.deleted = save.changes.deleted
         }
         return changes
@@ -86,14 +86,14 @@ final class AsynchronousWork {
     // MARK: Saves
 
     /// Starts a save at once, or when the saves before it are done.
-    func takeTurn(_ continuation: CheckedContinuation<Void, Never>) {
+    func beginSave(_ continuation: CheckedContinuation<Void, Never>) {
         if isTaken { return waiting.append(continuation) }
         isTaken = true
         continuation.resume()
     }
 
     /// Ends the running save and starts the next one.
-    func passTurn() {
+    func endSave() {
         if waiting.isEmpty { isTaken = false } else { waiting.removeFirst().resume() }
     }
 }

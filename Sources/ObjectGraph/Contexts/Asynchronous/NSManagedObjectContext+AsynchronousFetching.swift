@@ -54,16 +54,16 @@ extension NSManagedObjectContext {
         let room: Int?
         let mark: AsynchronousWork.Mark
         /// The queries to the stores; nil for a child context, which queries its parent.
-        let questions: StoreQuestions?
+        let queries: AsynchronousQueries?
     }
 
     /// Begins a fetch. Call it on the context's queue.
     private func begin(_ query: StoreQuery) throws -> OngoingFetch {
         processPendingChanges()
         let pending = try PendingChanges(in: self, for: query)
-        let questions = parent == nil ? try StoreQuestions(of: self) : nil
+        let queries = parent == nil ? try AsynchronousQueries(of: self) : nil
         return OngoingFetch(
-            sent: pending?.widened(query) ?? query, room: pending?.count, mark: ongoingWork.beginFetch(), questions: questions)
+            sent: pending?.widened(query) ?? query, room: pending?.count, mark: ongoingWork.beginFetch(), queries: queries)
     }
 
     /// Fetches the objects of a query.
@@ -71,20 +71,20 @@ extension NSManagedObjectContext {
         // Changes made meanwhile may leave a page too short: the stores are then queried once more.
         for _ in 0..<3 {
             let fetch = try await perform { try self.begin(query) }
-            let answers = try await answers(to: fetch.sent, fetch.questions)
+            let answers = try await answers(to: fetch.sent, fetch.queries)
             let objects = try await perform { try self.complete(query, fetch, answers).map { QueueBound($0, on: self) } }
             guard let objects else { continue }
-            if let questions = fetch.questions {
-                try await applyFaultingOptions(to: objects, of: query, questions)
-                try await prefetch(query, for: objects, questions)
+            if let queries = fetch.queries {
+                try await applyFaultingOptions(to: objects, of: query, queries)
+                try await prefetch(query, for: objects, queries)
             }
             return objects
         }
         return try await perform { QueueBound(try self.fetchObjects(query), on: self) }
     }
 
-    private func answers(to query: StoreQuery, _ questions: StoreQuestions?) async throws -> [StoreAnswer] {
-        if let questions { return try await questions.answers(to: query) }
+    private func answers(to query: StoreQuery, _ queries: AsynchronousQueries?) async throws -> [StoreAnswer] {
+        if let queries { return try await queries.answers(to: query) }
         return [try await answerOfParent(to: query)]
     }
 
@@ -97,13 +97,13 @@ extension NSManagedObjectContext {
         let isPage = query.fetchLimit > 0 || query.fetchOffset > 0
         if isPage, let pending, pending.count > fetch.room ?? 0 { return nil }
         let answer = try joined(answers, to: fetch.sent)
-        let found = try arrived(answer, for: query)
+        let found = try objects(of: answer, for: query)
         if let pending { return try pending.apply(to: found, of: query) }
         return isPage && fetch.room != nil ? query.page(found) : found
     }
 
     /// Returns the objects of an answer, before the request's faulting options are applied.
-    private func arrived(_ answer: StoreAnswer, for query: StoreQuery) throws -> [NSManagedObject] {
+    private func objects(of answer: StoreAnswer, for query: StoreQuery) throws -> [NSManagedObject] {
         let objects: [NSManagedObject]
         switch answer {
         case .rows(let rows): objects = materialize(rows, fulfills: !query.returnsObjectsAsFaults)
@@ -111,12 +111,12 @@ extension NSManagedObjectContext {
         case .objects(let found): objects = found.objects
         case .dictionaries, .count: throw unexpectedAnswer(query, wanted: "managed objects")
         }
-        noteArrivalAsBatch(of: objects, query)
+        makeBatch(of: objects, query)
         return objects
     }
 
     /// Works like ``applyFaultingOptions(to:of:)``, with asynchronous queries.
-    private func applyFaultingOptions(to objects: QueueBound<[NSManagedObject]>, of query: StoreQuery, _ questions: StoreQuestions)
+    private func applyFaultingOptions(to objects: QueueBound<[NSManagedObject]>, of query: StoreQuery, _ queries: AsynchronousQueries)
         async throws
     {
         let isFulfilled = !query.returnsObjectsAsFaults && query.includesPropertyValues && query.fetchBatchSize <= 0
@@ -127,7 +127,7 @@ extension NSManagedObjectContext {
             let faults = isFulfilled && self.source.batchesFaults ? objects.value.filter { $0.isFault && !$0.isInserted } : []
             return (QueueBound((refetched: refetched, faults: faults), on: self), (refetched + faults).map(\.objectID))
         }
-        let rows = try await questions.rows(for: ids)
+        let rows = try await queries.rows(for: ids)
         try await perform {
             try self.fulfill(wanted.value.faults, from: rows)
             self.refreshRefetched(wanted.value.refetched, isRemote: false)
@@ -135,11 +135,11 @@ extension NSManagedObjectContext {
     }
 
     /// Works like ``prefetch(_:for:)``, with asynchronous queries.
-    private func prefetch(_ query: StoreQuery, for objects: QueueBound<[NSManagedObject]>, _ questions: StoreQuestions) async throws {
+    private func prefetch(_ query: StoreQuery, for objects: QueueBound<[NSManagedObject]>, _ queries: AsynchronousQueries) async throws {
         for path in query.relationshipKeyPathsForPrefetching {
             let names = try Self.relationshipNames(in: path, from: query.entity)
             var current = objects
-            for name in names { current = try await load(name, of: current, questions) }
+            for name in names { current = try await load(name, of: current, queries) }
         }
     }
 
@@ -182,7 +182,7 @@ extension NSManagedObjectContext {
     /// Fetches the dictionaries of a query from the saved values.
     func dictionaries(of query: StoreQuery) async throws -> StoreDictionaries {
         let fetch = try await perform { try self.begin(query) }
-        let answers = try await answers(to: query, fetch.questions)
+        let answers = try await answers(to: query, fetch.queries)
         let answer = try await perform { try self.joined(answers, to: query) }
         guard case .dictionaries(let dictionaries) = answer else { throw unexpectedAnswer(query, wanted: "dictionaries") }
         return dictionaries
@@ -193,7 +193,7 @@ extension NSManagedObjectContext {
         _ fetch: OngoingFetch, _ query: StoreQuery, _ read: @escaping (StoreAnswer) -> Result?
     ) async throws -> Result? {
         let read = QueueBound(read, on: self)
-        let answers = try await answers(to: fetch.sent, fetch.questions)
+        let answers = try await answers(to: fetch.sent, fetch.queries)
         let result: Transfer<Result?> = try await perform {
             self.processPendingChanges()
             if try PendingChanges(in: self, for: query, since: fetch.mark) != nil { return Transfer(nil) }

@@ -16,7 +16,7 @@ extension NSManagedObjectContext {
     ///
     /// - Throws: The store's error, with the objects unchanged; `CancellationError` when the task is cancelled.
     public func refreshAllObjects(isolation: isolated (any Actor)? = #isolation) async throws {
-        try await inTurn {
+        try await afterEarlierSaves {
             let changed = await self.perform {
                 self.processPendingChanges()
                 return QueueBound(self.registry.all.filter { $0.hasChanges && !$0.isInserted }, on: self)
@@ -27,7 +27,7 @@ extension NSManagedObjectContext {
     }
 
     private func refresh(_ objects: QueueBound<[NSManagedObject]>, mergeChanges flag: Bool) async throws {
-        try await inTurn {
+        try await afterEarlierSaves {
             let wanted = await self.perform {
                 QueueBound(objects.value.filter { flag && !$0.isInserted && $0.registry === self.registry }, on: self)
             }
@@ -46,13 +46,13 @@ extension NSManagedObjectContext {
             // The parent's values are current; only rows that it has not read are loaded.
             return try await parent.loadRows(of: ids)
         }
-        let questions = try await perform {
+        let queries = try await perform {
             for id in ids { self.source.forgetRow(of: id) }
-            return try StoreQuestions(of: self)
+            return try AsynchronousQueries(of: self)
         }
-        let rows = try await questions.rows(for: ids)
+        let rows = try await queries.rows(for: ids)
         // The rows stay in memory until here, so deleted objects are found without another query.
-        await perform { withExtendedLifetime((questions, rows)) {} }
+        await perform { withExtendedLifetime((queries, rows)) {} }
     }
 
     /// Loads the rows of objects into their stores' caches.
@@ -70,8 +70,8 @@ extension NSManagedObjectContext {
             }
             return
         }
-        let (questions, wanted) = try await perform { (try StoreQuestions(of: self), faults.value.map(\.objectID)) }
-        let rows = try await questions.rows(for: wanted)
+        let (queries, wanted) = try await perform { (try AsynchronousQueries(of: self), faults.value.map(\.objectID)) }
+        let rows = try await queries.rows(for: wanted)
         try await perform { try self.fulfill(faults.value, from: rows) }
     }
 }

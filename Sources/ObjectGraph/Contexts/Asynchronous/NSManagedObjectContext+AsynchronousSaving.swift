@@ -12,13 +12,13 @@ extension NSManagedObjectContext {
     /// - Throws: The errors of the synchronous ``save()-swift.method``; `CancellationError` where the task is cancelled before the save
     ///   begins. A save that has begun is not cancelled.
     public func save(isolation: isolated (any Actor)? = #isolation) async throws {
-        try await inTurn { try await self.saveNow() }
+        try await afterEarlierSaves { try await self.saveNow() }
     }
 
     /// Runs `body` after the saves before it; saves after it wait for it.
-    func inTurn(_ body: () async throws -> Void) async throws {
+    func afterEarlierSaves(_ body: () async throws -> Void) async throws {
         try Task.checkCancellation()
-        await withCheckedContinuation { continuation in perform { self.ongoingWork.takeTurn(continuation) } }
+        await withCheckedContinuation { continuation in perform { self.ongoingWork.beginSave(continuation) } }
         let result: Result<Void, any Error>
         do {
             try Task.checkCancellation()
@@ -27,7 +27,7 @@ extension NSManagedObjectContext {
         } catch {
             result = .failure(error)
         }
-        await perform { self.ongoingWork.passTurn() }
+        await perform { self.ongoingWork.endSave() }
         try result.get()
     }
 
@@ -38,7 +38,7 @@ extension NSManagedObjectContext {
             isFirst = false
             guard let save = try await perform({ try self.sendable(isRepeated: isRepeated) }) else { return }
             // Runs outside the task, which may be cancelled, and off the shared threads, because a block may have to wait for it.
-            await Task(executorPreference: Waiting.executor) { await save.send() }.value
+            await Task(executorPreference: BlockingCall.executor) { await save.send() }.value
             let (isToBeRepeated, error) = await perform {
                 self.applyAnswer(to: save)
                 return (save.isToBeRepeated, save.error)
@@ -56,7 +56,7 @@ extension NSManagedObjectContext {
     /// Whether a store receives the context's own objects with a save; they must keep their state for it.
     private var handsObjectsOver: Bool {
         parent == nil
-            && (persistentStoreCoordinator?.persistentStores ?? []).contains { $0.interface is any ContextTaking }
+            && (persistentStoreCoordinator?.persistentStores ?? []).contains { $0.interface is any ContextReceivingStore }
     }
 
     /// Collects the pending changes; returns nil where nothing is pending or everything is already saved. Call it on the context's queue.
@@ -83,7 +83,7 @@ extension NSManagedObjectContext {
 
     private func take(_ changes: ChangeSet) throws -> SaveInFlight {
         // A refresh may have dropped values that an undo needs, and no store can return them after the save.
-        changes.deleted.forEachUncounted { if $0.extras?.remains != nil { $0.loadEverything() } }
+        changes.deleted.forEachUncounted { if $0.extras?.undoState != nil { $0.loadEverything() } }
         let new = changes.inserted.keeping { !$0.hasPermanentID }
         let ids = try source.permanentIDs(for: new, in: self)
         let temporary = registry.exchangeIDs(of: new, for: ids)
@@ -103,16 +103,16 @@ extension NSManagedObjectContext {
         let assigned = assignedStores
         let unchanged = updatedList.count == changes.updated.count ? [] : updatedList.elements
         takeEverything(changes)
-        let taken =
-            changes.inserted.map { TakenObject($0, .inserted) } + changes.updated.map { TakenObject($0, .updated) }
-            + changes.locked.map { TakenObject($0, .locked) }
+        let objects =
+            changes.inserted.map { SavedObjectState($0, .inserted) } + changes.updated.map { SavedObjectState($0, .updated) }
+            + changes.locked.map { SavedObjectState($0, .locked) }
         for object in unchanged where object.flags.contains(.updated) { object.didBecomeSaved() }
-        for object in changes.deleted { object.flags.subtract([.noted, .insertedInEvent]) }
-        return SaveInFlight(changes, taken: taken, sets, assigned, work)
+        for object in changes.deleted { object.flags.subtract([.inEvent, .insertedInEvent]) }
+        return SaveInFlight(changes, objects: objects, sets, assigned, work)
     }
 
     private func saveWork(_ changes: ChangeSet) throws -> any SaveWork {
-        if let parent { return ParentSave(try ParentSource.Delivery(changes), into: parent, from: registry) }
+        if let parent { return ParentSave(try ParentSource.ChildSave(changes), into: parent, from: registry) }
         guard let persistentStoreCoordinator else { throw NoSource.shared.error }
         return StoreSave(try persistentStoreCoordinator.storeParts(of: changes), for: caller)
     }
@@ -142,7 +142,7 @@ extension NSManagedObjectContext {
         } catch let partial as PartialSave {
             finish(save, partial)
         } catch {
-            giveBack(save) { _ in true }
+            restoreChanges(of: save) { _ in true }
             do {
                 try resolveConflicts(conflictError(error))
                 save.isToBeRepeated = true
@@ -174,7 +174,7 @@ extension NSManagedObjectContext {
     /// Finishes a save that wrote everything.
     private func finish(_ save: SaveInFlight, rows: [Row]) {
         generation.advance()
-        for taken in save.taken where isHere(taken.object) { taken.completeSave() }
+        for state in save.objects where isRegistered(state.object) { state.completeSave() }
         postSave(save.changes, save.sets)
         adopt(rows)
     }
@@ -183,8 +183,10 @@ extension NSManagedObjectContext {
     private func finish(_ save: SaveInFlight, _ partial: PartialSave) {
         generation.advance()
         let accepted = save.changes.filter { partial.accepted.contains($0.objectID) }
-        for taken in save.taken where partial.accepted.contains(taken.object.objectID) && isHere(taken.object) { taken.completeSave() }
-        giveBack(save) { !partial.accepted.contains($0.objectID) }
+        for state in save.objects where partial.accepted.contains(state.object.objectID) && isRegistered(state.object) {
+            state.completeSave()
+        }
+        restoreChanges(of: save) { !partial.accepted.contains($0.objectID) }
         postSave(
             accepted,
             ObjectChanges(inserted: accepted.inserted.objectSet, updated: accepted.updated.objectSet, deleted: accepted.deleted.objectSet))
@@ -193,19 +195,19 @@ extension NSManagedObjectContext {
     }
 
     private func postSave(_ changes: ChangeSet, _ sets: ObjectChanges) {
-        let here = changes.filter(isHere)
+        let here = changes.filter(isRegistered)
         completeSave(changes, saved: here.inserted + here.updated + here.locked, deleted: here.deleted, sets)
     }
 
     /// Returns whether the object is still registered with this context.
-    private func isHere(_ object: NSManagedObject) -> Bool { object.registry === registry }
+    private func isRegistered(_ object: NSManagedObject) -> Bool { object.registry === registry }
 
     /// Restores the changes of a failed save to its objects, under those made since.
-    private func giveBack(_ save: SaveInFlight, _ isIncluded: (NSManagedObject) -> Bool) {
-        for taken in save.taken where isHere(taken.object) && isIncluded(taken.object) {
-            let object = taken.object
-            taken.giveBack()
-            switch taken.kind {
+    private func restoreChanges(of save: SaveInFlight, _ isIncluded: (NSManagedObject) -> Bool) {
+        for state in save.objects where isRegistered(state.object) && isIncluded(state.object) {
+            let object = state.object
+            state.restoreChanges()
+            switch state.kind {
             case .inserted:
                 object.flags.insert(.inserted)
                 // An object deleted meanwhile was never saved: no delete rule denies that, and it is removed at the end of the event.
@@ -215,7 +217,7 @@ extension NSManagedObjectContext {
             case .locked: if !lockedObjects.contains(where: { $0 === object }) { lockedObjects.append(object) }
             }
         }
-        for object in save.changes.deleted where isHere(object) && isIncluded(object) && object.flags.contains(.deleted) {
+        for object in save.changes.deleted where isRegistered(object) && isIncluded(object) && object.flags.contains(.deleted) {
             deletedList.append(object)
         }
     }
@@ -235,26 +237,26 @@ extension NSManagedObjectContext {
 extension NSManagedObjectContext {
     /// Loads everything that applying a child's changes reads, where stores load asynchronously, so the parent's queue does not wait for
     /// it.
-    func load(for delivery: ParentSource.Delivery) async throws {
+    func load(for childSave: ParentSource.ChildSave) async throws {
         let coordinator = persistentStoreCoordinator
         guard coordinator?.persistentStores.contains(where: { $0.interface is any AsynchronousStore }) ?? false else { return }
-        let new = Set(delivery.written.filter { $0.changed == nil }.map(\.id))
+        let new = Set(childSave.written.filter { $0.changed == nil }.map(\.id))
         var byName: [String: [NSManagedObjectID]] = [:]
-        var ids = delivery.deleted.filter { !$0.isTemporaryID }
-        for push in delivery.written where push.changed != nil && !push.id.isTemporaryID {
-            ids.append(push.id)
-            for case let relationship as NSRelationshipDescription in push.changed ?? [] {
-                byName[relationship.name, default: []].append(push.id)
+        var ids = childSave.deleted.filter { !$0.isTemporaryID }
+        for change in childSave.written where change.changed != nil && !change.id.isTemporaryID {
+            ids.append(change.id)
+            for case let relationship as NSRelationshipDescription in change.changed ?? [] {
+                byName[relationship.name, default: []].append(change.id)
             }
         }
-        for push in delivery.written {
-            for property in push.changed ?? push.entity.frozen!.properties {
+        for change in childSave.written {
+            for property in change.changed ?? change.entity.frozen!.properties {
                 guard let relationship = property as? NSRelationshipDescription else { continue }
-                let slot = push.entity.frozen!.layout.slots[property.slotIndex]
-                ids += push.row.relatedIDs(relationship, at: slot).filter { !$0.isTemporaryID && !new.contains($0) }
+                let slot = change.entity.frozen!.layout.slots[property.slotIndex]
+                ids += change.row.relatedIDs(relationship, at: slot).filter { !$0.isTemporaryID && !new.contains($0) }
             }
         }
-        for id in delivery.deleted where !id.isTemporaryID {
+        for id in childSave.deleted where !id.isTemporaryID {
             for relationship in id.owningEntity.frozen!.relationships { byName[relationship.name, default: []].append(id) }
         }
         let all = Array(Set(ids))

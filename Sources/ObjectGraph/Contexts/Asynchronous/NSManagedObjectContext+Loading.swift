@@ -46,15 +46,15 @@ extension NSManagedObjectContext {
 
     func load(_ objects: QueueBound<[NSManagedObject]>, _ paths: [[String]]) async throws {
         try Task.checkCancellation()
-        let questions = try await perform {
+        let queries = try await perform {
             try self.throwPendingFaultError()
-            return self.parent == nil ? try StoreQuestions(of: self) : nil
+            return self.parent == nil ? try AsynchronousQueries(of: self) : nil
         }
         for path in paths {
             var current = objects
             for name in path {
                 current =
-                    if let questions { try await load(name, of: current, questions) } else { try await loadFromParent(name, of: current) }
+                    if let queries { try await load(name, of: current, queries) } else { try await loadFromParent(name, of: current) }
             }
         }
     }
@@ -72,32 +72,32 @@ extension NSManagedObjectContext {
     ///
     /// - Returns: The destination objects, for the next step of the path.
     func load(
-        _ name: String, of objects: QueueBound<[NSManagedObject]>, _ questions: StoreQuestions
+        _ name: String, of objects: QueueBound<[NSManagedObject]>, _ queries: AsynchronousQueries
     ) async throws -> QueueBound<[NSManagedObject]> {
         let faults = try await perform {
             let owners = self.present(objects.value)
             return QueueBound(try owners.filter { try $0.isFault && !$0.isInserted && $0.needsRow(for: name) }, on: self)
         }
-        let rows = try await questions.rows(for: await perform { faults.value.map(\.objectID) })
+        let rows = try await queries.rows(for: await perform { faults.value.map(\.objectID) })
         let step = try await perform {
             try self.fulfill(faults.value, from: rows)
             return try self.unknown(name, of: self.present(objects.value))
         }
-        try await loadUnknown(name, of: objects, questions)
+        try await loadUnknown(name, of: objects, queries)
         var related: [NSManagedObjectID: [NSManagedObjectID]] = [:]
         for (relationship, ids) in await perform({ step.unknown.map { ($0.relationship, $0.owners.map(\.objectID)) } }) {
-            related.merge(try await questions.related(by: relationship, from: ids)) { first, _ in first }
+            related.merge(try await queries.related(by: relationship, from: ids)) { first, _ in first }
         }
         let answered = related
         let targets = try await perform { QueueBound(try self.connect(name, step, answered), on: self) }
         let missing = await perform { QueueBound(targets.value.filter { $0.isFault && !$0.isInserted }, on: self) }
-        let targetRows = try await questions.rows(for: await perform { missing.value.map(\.objectID) })
+        let targetRows = try await queries.rows(for: await perform { missing.value.map(\.objectID) })
         try await perform { try self.fulfill(missing.value, from: targetRows) }
         return targets
     }
 
     /// Loads a value that the rows do not contain yet.
-    private func loadUnknown(_ name: String, of objects: QueueBound<[NSManagedObject]>, _ questions: StoreQuestions) async throws {
+    private func loadUnknown(_ name: String, of objects: QueueBound<[NSManagedObject]>, _ queries: AsynchronousQueries) async throws {
         let unknown = await perform {
             var unknown: [ObjectIdentifier: (property: NSPropertyDescription, ids: [NSManagedObjectID])] = [:]
             for object in self.present(objects.value) {
@@ -108,7 +108,7 @@ extension NSManagedObjectContext {
             return Array(unknown.values)
         }
         for (property, ids) in unknown {
-            let rows = try await questions.values(of: property, for: ids)
+            let rows = try await queries.values(of: property, for: ids)
             await perform { for row in rows { row.objectID.flatMap(self.registeredObject(for:))?.complete(from: row) } }
         }
     }
@@ -144,17 +144,17 @@ extension NSManagedObjectContext {
         for owner in present(step.owners) {
             guard let relationship = owner.relationship(named: name) else { continue }
             if owner.isFault(relationship), let ids = related[owner.objectID] ?? owner.knownIDs(of: relationship), !owner.isInserted {
-                owner.arrive(objects(with: ids), relationship)
+                owner.setLoadedObjects(objects(with: ids), relationship)
             }
             for object in owner.related(relationship) where seen.insert(ObjectIdentifier(object)).inserted { targets.append(object) }
         }
         try throwPendingFaultError()
-        noteArrival(of: targets)
+        makeBatch(of: targets)
         return targets
     }
 
     /// Fulfills faults with the loaded rows; a fault without a row reads as deleted or raises an error, as the context is configured.
-    func fulfill(_ faults: [NSManagedObject], from rows: StoreQuestions.Rows) throws {
+    func fulfill(_ faults: [NSManagedObject], from rows: AsynchronousQueries.Rows) throws {
         for object in faults where object.isFault && object.registry === registry {
             let id = object.objectID
             if let row = rows.known[id] ?? id.persistentStore?.knownRow(of: id, in: self) {
@@ -187,7 +187,7 @@ extension NSManagedObjectContext {
                 guard let relationship = owner.relationship(named: name), owner.isFault(relationship), !owner.isInserted,
                     let ids = view.related[owner.objectID]
                 else { continue }
-                owner.arrive(self.objects(with: ids), relationship)
+                owner.setLoadedObjects(self.objects(with: ids), relationship)
             }
             var targets: [NSManagedObject] = []
             var seen: Set<ObjectIdentifier> = []
@@ -283,11 +283,11 @@ extension NSManagedObject {
                 next: "Give names of attributes and relationships.")
         }
         guard let relationship = property as? NSRelationshipDescription, relationship.isToMany else { return true }
-        return objectID.persistentStore?.interface?.keepsLists ?? true
+        return objectID.persistentStore?.interface?.rowsContainLists ?? true
     }
 
     /// Sets the objects that the store has for a relationship.
-    fileprivate func arrive(_ objects: [NSManagedObject], _ relationship: NSRelationshipDescription) {
+    fileprivate func setLoadedObjects(_ objects: [NSManagedObject], _ relationship: NSRelationshipDescription) {
         if relationship.isToMany {
             let storage = toManyWithoutLoading(relationship)
             if !storage.isLoaded { storage.load(objects) }

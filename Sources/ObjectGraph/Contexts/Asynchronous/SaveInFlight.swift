@@ -2,11 +2,11 @@ internal import Foundation
 internal import Synchronization
 
 /// A save that was sent to stores or a parent context and is not answered yet.
-// `taken` and `isAnswerApplied` are used on the context's queue; `answer` is guarded by its mutex.
+// `objects` and `isAnswerApplied` are used on the context's queue; `answer` is guarded by its mutex.
 final class SaveInFlight: @unchecked Sendable {
     let changes: ChangeSet
     /// The objects that count as saved meanwhile.
-    private(set) var taken: [TakenObject]
+    private(set) var objects: [SavedObjectState]
     /// The object sets of the save notification.
     let sets: ObjectChanges
     /// The stores that new objects were assigned to.
@@ -25,16 +25,16 @@ final class SaveInFlight: @unchecked Sendable {
     private let isAnswered = DispatchSemaphore(value: 0)
 
     init(
-        _ changes: ChangeSet, taken: [TakenObject], _ sets: ObjectChanges, _ assignedStores: [ObjectIdentifier: NSPersistentStore],
+        _ changes: ChangeSet, objects: [SavedObjectState], _ sets: ObjectChanges, _ assignedStores: [ObjectIdentifier: NSPersistentStore],
         _ work: any SaveWork
     ) {
         self.changes = changes
-        self.taken = taken
+        self.objects = objects
         self.sets = sets
         self.assignedStores = assignedStores
         self.work = work
-        places.reserveCapacity(taken.count)
-        for (index, taken) in taken.enumerated() { places[ObjectIdentifier(taken.object)] = index }
+        places.reserveCapacity(objects.count)
+        for (index, state) in objects.enumerated() { places[ObjectIdentifier(state.object)] = index }
         deleted = Set(changes.deleted.map(ObjectIdentifier.init))
     }
 
@@ -45,7 +45,7 @@ final class SaveInFlight: @unchecked Sendable {
 
     /// Restores the relationships of an object to their state when the save was sent.
     func restoreRelationships(of object: NSManagedObject) {
-        if let index = places[ObjectIdentifier(object)] { taken[index].restoreRelationships() }
+        if let index = places[ObjectIdentifier(object)] { objects[index].restoreRelationships() }
     }
 
     // MARK: Sending
@@ -64,7 +64,7 @@ final class SaveInFlight: @unchecked Sendable {
     /// Waits for the answer. Call it on the context's queue, which runs nothing else meanwhile.
     func wait() -> SaveAnswer {
         if answer.withLock({ $0 }) == nil, let answer = work.sendAtOnce() { set(answer) }
-        Waiting.warnOnMainQueue("a save of \(changes.count) objects")
+        BlockingCall.warnOnMainQueue("a save of \(changes.count) objects")
         isAnswered.wait()
         isAnswered.signal()
         return received
@@ -137,19 +137,19 @@ struct StoreSave: SaveWork, @unchecked Sendable {
 // The delivery is made by the child and read by the parent; `isBegun` is atomic.
 final class ParentSave: SaveWork, @unchecked Sendable {
     private let parent: NSManagedObjectContext
-    private let delivery: ParentSource.Delivery
+    private let childSave: ParentSource.ChildSave
     private let child: ObjectRegistry
     private let isBegun = Atomic<Bool>(false)
 
-    init(_ delivery: ParentSource.Delivery, into parent: NSManagedObjectContext, from child: ObjectRegistry) {
+    init(_ childSave: ParentSource.ChildSave, into parent: NSManagedObjectContext, from child: ObjectRegistry) {
         self.parent = parent
-        self.delivery = delivery
+        self.childSave = childSave
         self.child = child
     }
 
     func send() async -> SaveAnswer? {
         do {
-            try await parent.load(for: delivery)
+            try await parent.load(for: childSave)
         } catch {
             // The parent loads the rest itself and reports errors.
         }
@@ -162,7 +162,7 @@ final class ParentSave: SaveWork, @unchecked Sendable {
     private func deliver() -> SaveAnswer? {
         if isBegun.exchange(true, ordering: .acquiringAndReleasing) { return nil }
         do {
-            try parent.receive(delivery, from: child)
+            try parent.apply(childSave, from: child)
             return SaveAnswer()
         } catch {
             return SaveAnswer(error: error)

@@ -43,7 +43,7 @@ extension NSPersistentStoreCoordinator {
         var isPrepared = true
         for (original, ids) in groups(of: ids) {
             let store = try reader(original, for: context)
-            isPrepared = try store.asking { try ask($0, ids) } && isPrepared
+            isPrepared = try store.withRowAccess { try ask($0, ids) } && isPrepared
         }
         return isPrepared
     }

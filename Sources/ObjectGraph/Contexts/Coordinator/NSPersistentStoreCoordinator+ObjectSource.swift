@@ -48,11 +48,11 @@ extension NSPersistentStoreCoordinator: ObjectSource {
     }
 
     private func answer(_ query: StoreQuery, of store: NSPersistentStore, for context: NSManagedObjectContext) throws -> StoreAnswer {
-        let asked = RowCache.now
+        let queryTime = RowCache.now
         let answer = try store.interface.answer(query, for: context.caller)
         // The objects of the rows are registered with the context next.
         if query.resultType == .managedObjectResultType, case .rows(let rows) = answer, let access = store.rowAccess as? CachedAccess {
-            access.keep(rows, asked: asked)
+            access.keep(rows, queryTime: queryTime)
         }
         return answer
     }
@@ -89,7 +89,7 @@ extension NSPersistentStoreCoordinator: ObjectSource {
     }
 
     func row(for id: NSManagedObjectID, in context: NSManagedObjectContext) throws -> Row? {
-        try reader(store(of: id), for: context).asking { try $0.row(for: id, for: context.caller) }
+        try reader(store(of: id), for: context).withRowAccess { try $0.row(for: id, for: context.caller) }
     }
 
     /// Returns the store of rows where a context reads its current state; a past state has its own rows.
@@ -101,31 +101,31 @@ extension NSPersistentStoreCoordinator: ObjectSource {
         of relationship: NSRelationshipDescription, for number: Int64, of origin: RowOrigin, in context: NSManagedObjectContext
     ) -> RelatedNumbers? {
         guard let store = presentStore(of: origin, for: context) else { return nil }
-        return store.asking { $0.relatedNumbers(of: relationship, for: number, of: origin, for: context.caller) }
+        return store.withRowAccess { $0.relatedNumbers(of: relationship, for: number, of: origin, for: context.caller) }
     }
 
     func prepareRelatedNumbers(
         of relationship: NSRelationshipDescription, for numbers: [Int64], of origin: RowOrigin, in context: NSManagedObjectContext
     ) throws -> RelatedNumbers? {
         guard let store = presentStore(of: origin, for: context) else { return nil }
-        return try store.asking { try $0.prepareRelatedNumbers(of: relationship, for: numbers, of: origin, for: context.caller) }
+        return try store.withRowAccess { try $0.prepareRelatedNumbers(of: relationship, for: numbers, of: origin, for: context.caller) }
     }
 
     func relatedIDs(
         of relationship: NSRelationshipDescription, for id: NSManagedObjectID, in context: NSManagedObjectContext
     ) throws -> [NSManagedObjectID] {
-        try reader(store(of: id), for: context).asking { try $0.relatedIDs(of: relationship, for: id, for: context.caller) }
+        try reader(store(of: id), for: context).withRowAccess { try $0.relatedIDs(of: relationship, for: id, for: context.caller) }
     }
 
     func forgetRow(of id: NSManagedObjectID) {
         // A store that is being removed may have no row access any more.
         guard let store = id.persistentStore, store.rowAccess != nil else { return }
-        store.asking { $0.forgetRow(of: id) }
+        store.withRowAccess { $0.forgetRow(of: id) }
     }
 
-    func didRegister(_ ids: [NSManagedObjectID]) { forEachStore(of: ids) { store, ids in store.asking { $0.didRegister(ids) } } }
+    func didRegister(_ ids: [NSManagedObjectID]) { forEachStore(of: ids) { store, ids in store.withRowAccess { $0.didRegister(ids) } } }
 
-    func didUnregister(_ ids: [NSManagedObjectID]) { forEachStore(of: ids) { store, ids in store.asking { $0.didUnregister(ids) } } }
+    func didUnregister(_ ids: [NSManagedObjectID]) { forEachStore(of: ids) { store, ids in store.withRowAccess { $0.didUnregister(ids) } } }
 
     private func forEachStore(of ids: [NSManagedObjectID], _ body: (NSPersistentStore, [NSManagedObjectID]) -> Void) {
         guard let first = ids.first else { return }

@@ -14,7 +14,7 @@ extension NSPersistentStoreCoordinator {
         guard !objects.isEmpty else { return [] }
         var ids: [ObjectIdentifier: NSManagedObjectID] = [:]
         for (store, group) in try grouped(objects, { try store(forNew: $0, in: context) }) {
-            try refuseIfReadOnly(store)
+            try checkWritable(store)
             let given = try store.interface.permanentIDs(for: NewObjects(objects: group), for: context.caller)
             try check(given, for: group, of: store)
             if group.count == objects.count { return given }
@@ -30,7 +30,7 @@ extension NSPersistentStoreCoordinator {
             next: "Return one ID for each object, in order.")
     }
 
-    func refuseIfReadOnly(_ store: NSPersistentStore) throws {
+    func checkWritable(_ store: NSPersistentStore) throws {
         guard store.isReadOnly else { return }
         throw CoreDataError.make(
             NSPersistentStoreSaveError, "The store at \(url(for: store)) cannot be saved to.", reason: "It was opened for reading only.",
@@ -68,7 +68,7 @@ extension NSPersistentStoreCoordinator {
         try collect(changes.updated, \.updated)
         try collect(changes.deleted, \.deleted)
         try collect(changes.locked, \.locked)
-        for (store, _) in parts { try refuseIfReadOnly(store) }
+        for (store, _) in parts { try checkWritable(store) }
         return parts
     }
 
@@ -80,7 +80,7 @@ extension NSPersistentStoreCoordinator {
     /// Splits the changes of a save by store, as values. All rows are created before the first store saves, because creating a row may
     /// read others.
     func storeParts(of changes: ChangeSet) throws -> [(store: NSPersistentStore, changes: StoreChangeSet)] {
-        try parts(of: changes).map { ($0.store, try StoreChangeSet($0.changes, keepsLists: $0.store.interface.keepsLists)) }
+        try parts(of: changes).map { ($0.store, try StoreChangeSet($0.changes, keepsLists: $0.store.interface.rowsContainLists)) }
     }
 
     /// Saves changes to their stores.

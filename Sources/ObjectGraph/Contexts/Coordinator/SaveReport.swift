@@ -129,12 +129,13 @@ extension NSManagedObjectContext {
         }
         return NSConstraintConflict.error(
             conflicts.constraints.map { conflict in
-                let claimants = conflict.claimants.map(object(with:))
-                let holder = conflict.stored?.objectID
+                let conflicting = conflict.conflictingIDs.map(object(with:))
+                let owner = conflict.stored?.objectID
                 return NSConstraintConflict(
-                    constraint: conflict.names, database: holder.map(object(with:)),
-                    databaseSnapshot: conflict.stored.flatMap { row in holder.map { row.conflictSnapshot(of: $0.owningEntity) } },
-                    conflicting: claimants, conflictingSnapshots: claimants.map { $0.row?.conflictSnapshot(of: $0.owningEntity) ?? [:] })
+                    constraint: conflict.names, database: owner.map(object(with:)),
+                    databaseSnapshot: conflict.stored.flatMap { row in owner.map { row.conflictSnapshot(of: $0.owningEntity) } },
+                    conflicting: conflicting, conflictingSnapshots: conflicting.map { $0.row?.conflictSnapshot(of: $0.owningEntity) ?? [:] }
+                )
             })
     }
 }

@@ -18,7 +18,7 @@ extension CompositeValue {
     /// Returns the value at `place`, or nil.
     public static func getOptional(from object: NSManagedObject, at place: PropertyPlace) -> Self? {
         (object.currentValue(of: place.property(of: object)) as? [String: Any]).map(Self.init(compositeValues:))
-            ?? KeyPathRecorder.standIn(Self.self, in: object)
+            ?? KeyPathRecorder.placeholder(Self.self, in: object)
     }
 
     /// Stores a value or nil at `place`.

@@ -87,7 +87,7 @@ extension NSManagedObject {
     }
 
     @inlinable @inline(__always) final func readableSlots(_ index: @autoclosure () -> Int) -> UnsafeMutableRawPointer {
-        slots ?? slotsAfterFault(reading: index())
+        slots ?? loadedSlots(reading: index())
     }
 
     @inlinable @inline(__always) final func writableSlots(_ index: Int) -> UnsafeMutableRawPointer {
@@ -95,7 +95,7 @@ extension NSManagedObject {
             changed.low |= 1 &<< UInt64(truncatingIfNeeded: index)
             return slots
         }
-        return slotsForWriting(index)
+        return writableSlotsSlowly(index)
     }
 }
 

@@ -37,7 +37,7 @@ extension ManagedValue where Self: RawRepresentable, RawValue: ManagedValue {
     /// optional to read nil.
     public static func get(from object: NSManagedObject, at place: PropertyPlace) -> Self {
         let raw = RawValue.get(from: object, at: place)
-        guard let value = Self(rawValue: raw) ?? KeyPathRecorder.standIn(Self.self, in: object) else {
+        guard let value = Self(rawValue: raw) ?? KeyPathRecorder.placeholder(Self.self, in: object) else {
             preconditionFailure("“\(place.property(of: object))” holds \(raw), which is no \(Self.self). Declare the property optional.")
         }
         return value
@@ -45,7 +45,7 @@ extension ManagedValue where Self: RawRepresentable, RawValue: ManagedValue {
 
     /// Returns the case of the raw value at `place`; nil where it is nil or has no case.
     public static func getOptional(from object: NSManagedObject, at place: PropertyPlace) -> Self? {
-        RawValue.getOptional(from: object, at: place).flatMap { Self(rawValue: $0) ?? KeyPathRecorder.standIn(Self.self, in: object) }
+        RawValue.getOptional(from: object, at: place).flatMap { Self(rawValue: $0) ?? KeyPathRecorder.placeholder(Self.self, in: object) }
     }
 
     /// Stores the raw value of a case at `place`.
@@ -80,7 +80,7 @@ extension KeyedManagedValue {
 
     /// Returns the value of the property at `place`, or nil.
     public static func getOptional(from object: NSManagedObject, at place: PropertyPlace) -> Self? {
-        object.currentValue(of: place.property(of: object)) as? Self ?? KeyPathRecorder.standIn(Self.self, in: object)
+        object.currentValue(of: place.property(of: object)) as? Self ?? KeyPathRecorder.placeholder(Self.self, in: object)
     }
 
     /// Sets the property at `place`.

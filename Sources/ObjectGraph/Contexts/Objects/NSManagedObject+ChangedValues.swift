@@ -12,7 +12,7 @@ extension NSManagedObject {
         checkQueue("changedValuesForCurrentEvent()")
         guard let context = registry?.context else { return [:] }
         // An observer's changes belong to the next event already. An object without changes in an event keeps the row of its last one.
-        let isCurrent = flags.contains(.noted)
+        let isCurrent = flags.contains(.inEvent)
         let isNew = isCurrent ? flags.contains(.insertedInEvent) : context.postedEvent?.changes.inserted.contains(self) ?? false
         guard isCurrent || isNew || context.postedEvent?.changes.updated.contains(self) ?? false else { return [:] }
         let before = isNew ? owningEntity.frozen!.layout.defaultRow : eventRow

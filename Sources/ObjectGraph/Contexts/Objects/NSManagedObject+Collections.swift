@@ -42,7 +42,7 @@ extension Sequence where Element: NSManagedObject {
                     compiled[kind] = test
                 }
                 // Kept alive by `compiled`.
-                if try test.matchesWhileHeld(try object._withUnsafeGuaranteedRef { try $0.subject() }) { found.append(elements[index]) }
+                if try test.matchesUnretained(try object._withUnsafeGuaranteedRef { try $0.subject() }) { found.append(elements[index]) }
             }
         }
         return found

@@ -75,12 +75,12 @@ extension NSManagedObject {
         let now = related(relationship)
         let kept = Set(now)
         let old = Set(before)
-        for object in before where !kept.contains(object) { object.forget(self, at: relationship.keptInverse) }
+        for object in before where !kept.contains(object) { object.forget(self, at: relationship.mutualInverse) }
         for object in now where !old.contains(object) { object.remember(self, at: relationship) }
     }
 
     /// Records that a value for a relationship is not a managed object.
-    func refuseMember(_ member: Any, of relationship: NSRelationshipDescription) {
-        refuse(member, for: relationship, because: Self.misfit(member, relationship))
+    func rejectMember(_ member: Any, of relationship: NSRelationshipDescription) {
+        reject(member, for: relationship, because: Self.mismatchReason(member, relationship))
     }
 }

@@ -27,7 +27,7 @@ extension NSManagedObject {
     public final func codableValue<Value: Codable>(_ key: String, as type: Value.Type = Value.self) -> Value? {
         if let frozen = owningEntity.frozen, frozen.layout.recordsReads, let property = frozen.byName[key] {
             KeyPathRecorder.note(property, as: CodedValue<Value>.self, of: self)
-            return KeyPathRecorder.standIn(type, in: self)
+            return KeyPathRecorder.placeholder(type, in: self)
         }
         guard let data = value(forKey: key) as? Data else { return nil }
         do { return try JSONDecoder().decode(Value.self, from: data) } catch {
@@ -41,7 +41,7 @@ extension NSManagedObject {
     public final func setCodableValue<Value: Codable>(_ value: Value?, _ key: String) {
         do { setValue(try value.map { try CodedValue.encode($0) }, forKey: key) } catch {
             guard let property = owningEntity.frozen?.byName[key] else { return setValue(value, forUndefinedKey: key) }
-            refuse(value, for: property, because: "it has no form as JSON: \(error)")
+            reject(value, for: property, because: "it has no form as JSON: \(error)")
         }
     }
 

@@ -18,7 +18,7 @@ extension NSManagedObject {
         }
         // Rows of a past state are not among those of the current one.
         if let origin, !context.requestingContext.generation.isPinned,
-            let row = origin.store.rowAtHand(number, of: origin, notOlderThan: context.stalenessInterval)
+            let row = origin.store.cachedRow(number, of: origin, maximumAge: context.stalenessInterval)
         {
             return fulfillFault(with: row)
         }
@@ -35,7 +35,7 @@ extension NSManagedObject {
     /// Gives a new object that became a fault its default values, because no store has any.
     private func takeDefaults() {
         row = owningEntity.frozen!.layout.defaultRow!.copy()
-        flags.insert(.ownsRow)
+        flags.insert(.hasExclusiveRow)
     }
 
     /// Takes the values of a fault from `row` and calls `awakeFromFetch`.
@@ -54,7 +54,7 @@ extension NSManagedObject {
         awakeFromFetch()
         flags.remove(.awaking)
         // The event has changed relationships of the fault; its further changes start from these values.
-        if flags.contains(.noted) { keepRowOfEvent() }
+        if flags.contains(.inEvent) { snapshotForEvent() }
     }
 
     static func missingRow(_ id: NSManagedObjectID) -> NSError {
@@ -74,21 +74,21 @@ extension NSManagedObject {
     @inline(__always) private func adopt(counted slots: UnsafeMutableRawPointer) {
         let (oldSlots, oldSnapshot) = (self.slots, snapshotSlots)
         (self.slots, snapshotSlots) = (slots, slots)
-        flags.remove(.ownsRow)
+        flags.remove(.hasExclusiveRow)
         SlotPointer(oldSlots)?.block.release()
         SlotPointer(oldSnapshot)?.block.release()
-        if flags.contains(.partial) || Row.with(slots, \.mayHaveUnknown) { noticeUnknown() }
+        if flags.contains(.partial) || Row.with(slots, \.mayHaveUnknown) { updateUnknownFlag() }
     }
 
-    /// Returns the slots to read a property from, see ``slotsAfterFault()``; its value is known, even if others in the row are not.
-    @usableFromInline @inline(never) final func slotsAfterFault(reading index: Int) -> UnsafeMutableRawPointer {
-        _ = slotsAfterFault()
+    /// Returns the slots to read a property from, see ``loadedSlots()``; its value is known, even if others in the row are not.
+    @usableFromInline @inline(never) final func loadedSlots(reading index: Int) -> UnsafeMutableRawPointer {
+        _ = loadedSlots()
         if flags.contains(.partial) { completeUnknown(at: index) }
         return slots ?? owningEntity.frozen!.layout.nilRow.slots
     }
 
     /// Returns the slots to read from: the object's own, or those of a row of nils after a store's error, which the context keeps.
-    @usableFromInline @inline(never) final func slotsAfterFault() -> UnsafeMutableRawPointer {
+    @usableFromInline @inline(never) final func loadedSlots() -> UnsafeMutableRawPointer {
         if slots == nil {
             do {
                 try fulfillFault()
@@ -99,47 +99,47 @@ extension NSManagedObject {
         return slots ?? owningEntity.frozen!.layout.nilRow.slots
     }
 
-    /// The row to read from, like ``slotsAfterFault()``.
+    /// The row to read from, like ``loadedSlots()``.
     final var readableRow: Row {
-        if slots == nil { _ = slotsAfterFault() }
+        if slots == nil { _ = loadedSlots() }
         return row ?? owningEntity.frozen!.layout.nilRow
     }
 
     /// Prepares the property at `index` for a new value and returns the slots to write to.
-    @usableFromInline @inline(never) final func slotsForWriting(_ index: Int) -> UnsafeMutableRawPointer {
+    @usableFromInline @inline(never) final func writableSlotsSlowly(_ index: Int) -> UnsafeMutableRawPointer {
         guard prepareRowForChange(at: index) else { return registry?.context?.discardedSlots(of: owningEntity) ?? slotsOfOwnBlankRow() }
-        if refusedValues != nil { forgetRefusal(of: owningEntity.frozen!.properties[index]) }
+        if rejectedValues != nil { forgetRefusal(of: owningEntity.frozen!.properties[index]) }
         return slots.known("a row for writing has just been prepared")
     }
 
     /// Marks the property at `index` as changed and then makes the row exclusive to the object, so that the event keeps the previous row.
     /// Returns false when the values cannot be loaded.
     final func prepareRowForChange(at index: Int) -> Bool {
-        if slots == nil { _ = slotsAfterFault() }
+        if slots == nil { _ = loadedSlots() }
         guard slots != nil else { return false }
         noteChange(at: index)
-        guard prepareRowForWriting() else { return false }
+        guard makeRowExclusive() else { return false }
         if flags.contains(.partial), let row { row.setKnown(at: row.layout.slots[index]) }
         return true
     }
 
     /// Makes the row exclusive to the object. Returns false when its values cannot be loaded.
-    final func prepareRowForWriting() -> Bool {
-        if flags.contains(.ownsRow) { return true }
-        if slots == nil { _ = slotsAfterFault() }
+    final func makeRowExclusive() -> Bool {
+        if flags.contains(.hasExclusiveRow) { return true }
+        if slots == nil { _ = loadedSlots() }
         guard let shared = row else { return false }
-        if eventRow == nil, flags.contains(.noted), flags.contains(.deleted), !flags.contains(.insertedInEvent) { eventRow = shared }
+        if eventRow == nil, flags.contains(.inEvent), flags.contains(.deleted), !flags.contains(.insertedInEvent) { eventRow = shared }
         let own = shared.copy()
         row = own
-        // See `refuse`: while there are refused values, every write takes the slow path.
-        if refusedValues == nil { flags.insert(.ownsRow) }
+        // See `reject`: while there are refused values, every write takes the slow path.
+        if rejectedValues == nil { flags.insert(.hasExclusiveRow) }
         return true
     }
 
     private func slotsOfOwnBlankRow() -> UnsafeMutableRawPointer {
         let blank = Row.blank(owningEntity.frozen!.layout)
         row = blank
-        flags.insert(.ownsRow)
+        flags.insert(.hasExclusiveRow)
         return blank.slots
     }
 
@@ -149,9 +149,9 @@ extension NSManagedObject {
         if AccessHooks.isActive { noteWrite(at: index) }
         changed.insert(index)
         // An object restored by an undo belongs to the event but is in no list yet.
-        if !flags.contains(.noted) || flags.isDisjoint(with: [.inserted, .updated, .deleted]) {
+        if !flags.contains(.inEvent) || flags.isDisjoint(with: [.inserted, .updated, .deleted]) {
             registry?.context?.noteChange(of: self)
-            flags.insert(.noted)
+            flags.insert(.inEvent)
         }
     }
 
@@ -159,9 +159,9 @@ extension NSManagedObject {
     final func noteUnmodeledChange() {
         if flags.contains(.awaking) || Swift.type(of: self).contextShouldIgnoreUnmodeledPropertyChanges { return }
         checkQueue("willChangeValue(forKey:)")
-        guard !flags.contains(.noted) else { return }
+        guard !flags.contains(.inEvent) else { return }
         registry?.context?.noteChange(of: self)
-        flags.insert(.noted)
+        flags.insert(.inEvent)
     }
 
     /// Turns the object into a fault, so that the next read loads it again. Its changes are lost.
@@ -173,7 +173,7 @@ extension NSManagedObject {
         relationships = []
         extras = nil
         changed.removeAll()
-        flags.subtract([.ownsRow, .noted])
+        flags.subtract([.hasExclusiveRow, .inEvent])
         didTurnIntoFault()
     }
 }

@@ -28,7 +28,7 @@ extension NSManagedObject {
             if let registry, let other = member.registry, registry !== other {
                 violations.append("“\(relationship.name)” leads to an object of another context")
             }
-            if let inverse = relationship.keptInverse, member.knowsNothing(of: self, at: inverse) {
+            if let inverse = relationship.mutualInverse, member.knowsNothing(of: self, at: inverse) {
                 violations.append("“\(relationship.name)” leads to an object whose “\(inverse.name)” does not lead back")
             }
         }

@@ -25,7 +25,7 @@ extension NSManagedObject: KeyValueReadable {
     /// - Parameter keys: The names of the properties; nil for all.
     public func committedValues(forKeys keys: [String]?) -> [String: Any] {
         checkQueue("committedValues(forKeys:)")
-        if slots == nil { _ = slotsAfterFault() }
+        if slots == nil { _ = loadedSlots() }
         guard snapshot != nil else { return [:] }
         let properties = owningEntity.frozen!.properties.filter { !$0.isTransient && keys?.contains($0.name) ?? true }
         return values(of: properties) { $0.committedValue(of: $1) }
@@ -100,7 +100,7 @@ extension NSManagedObject: KeyValueReadable {
             return storePrimitive(value, of: property, notes: true)
         }
         guard let objects = Self.objects(in: value, for: relationship) else {
-            return refuse(value, for: relationship, because: Self.misfit(value, relationship))
+            return reject(value, for: relationship, because: Self.mismatchReason(value, relationship))
         }
         if relationship.isToMany { setToMany(objects, relationship) } else { setToOne(objects.first, relationship) }
     }
@@ -111,17 +111,17 @@ extension NSManagedObject: KeyValueReadable {
             return storePrimitive(value, of: property, notes: false)
         }
         guard let objects = Self.objects(in: value, for: relationship) else {
-            return refuse(value, for: relationship, because: Self.misfit(value, relationship))
+            return reject(value, for: relationship, because: Self.mismatchReason(value, relationship))
         }
         setPrimitiveObjects(objects, of: relationship)
     }
 
     private func storePrimitive(_ value: Any?, of property: NSPropertyDescription, notes: Bool) {
         guard let attribute = property as? NSAttributeDescription, let stored = AttributeCheck.conform(value, to: attribute) else {
-            refuse(value, for: property, because: "it is of \(Swift.type(of: value as Any)) or out of range")
+            reject(value, for: property, because: "it is of \(Swift.type(of: value as Any)) or out of range")
             return
         }
-        guard notes ? prepareRowForChange(at: property.slotIndex) : prepareRowForWriting() else { return }
+        guard notes ? prepareRowForChange(at: property.slotIndex) : makeRowExclusive() else { return }
         row.known("a row for writing has just been prepared").store(stored, in: slot(of: property))
         forgetRefusal(of: property)
     }
@@ -140,23 +140,23 @@ extension NSManagedObject: KeyValueReadable {
         }
     }
 
-    static func misfit(_ value: Any?, _ relationship: NSRelationshipDescription) -> String {
+    static func mismatchReason(_ value: Any?, _ relationship: NSRelationshipDescription) -> String {
         "it is of \(Swift.type(of: value as Any)), not \(relationship.isToMany ? "managed objects" : "one managed object")"
     }
 
     /// Records an error for a value that a property cannot hold, for validation to report.
-    func refuse(_ value: Any?, for property: NSPropertyDescription, because reason: String) {
+    func reject(_ value: Any?, for property: NSPropertyDescription, because reason: String) {
         let error = unacceptable(value, for: property, because: reason)
-        refusedValues = refusedValues ?? [:]
-        refusedValues![property.name] = error
+        rejectedValues = rejectedValues ?? [:]
+        rejectedValues![property.name] = error
         noteChange(at: property.slotIndex)
-        // Typed accessors write directly to an exclusive row; without one they call `slotsForWriting`, which clears this.
-        flags.remove(.ownsRow)
+        // Typed accessors write directly to an exclusive row; without one they call `writableSlotsSlowly`, which clears this.
+        flags.remove(.hasExclusiveRow)
     }
 
     /// Removes the recorded error of a property that has received a valid value.
     func forgetRefusal(of property: NSPropertyDescription) {
-        guard refusedValues?.removeValue(forKey: property.name) != nil, refusedValues?.isEmpty ?? false else { return }
-        refusedValues = nil
+        guard rejectedValues?.removeValue(forKey: property.name) != nil, rejectedValues?.isEmpty ?? false else { return }
+        rejectedValues = nil
     }
 }

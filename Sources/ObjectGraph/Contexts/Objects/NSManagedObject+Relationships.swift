@@ -87,7 +87,7 @@ extension NSManagedObject {
         do {
             let objects = try objectsFromStore(relationship, in: context)
             storage.load(objects)
-            context.noteArrival(of: objects)
+            context.makeBatch(of: objects)
         } catch {
             context.noteFaultError(error, of: self)
         }
@@ -97,7 +97,7 @@ extension NSManagedObject {
     /// Returns the storage of a to-many relationship, which may contain only additions and removals.
     func toManyWithoutLoading(_ relationship: NSRelationshipDescription) -> ToManyStorage {
         if case .toMany(let storage) = state(of: relationship) { return storage }
-        if slots == nil, flags.contains(.inserted) { _ = slotsAfterFault() }
+        if slots == nil, flags.contains(.inserted) { _ = loadedSlots() }
         let isNew = slots != nil && snapshot == nil
         let storage = ToManyStorage(isOrdered: relationship.isOrdered, isLoaded: isNew)
         setState(.toMany(storage), of: relationship)
@@ -142,7 +142,7 @@ extension NSManagedObject {
         if old === new { return }
         defer { checkInvariants(of: relationship) }
         putToOne(new, relationship, was: old)
-        guard let inverse = relationship.keptInverse else { return }
+        guard let inverse = relationship.mutualInverse else { return }
         if inverse.isToMany {
             old?.take(self, outOf: inverse)
             new?.put(self, into: inverse)
@@ -161,7 +161,7 @@ extension NSManagedObject {
         guard accepts(new, for: relationship) else { return }
         let kept = Set(new.map(ObjectIdentifier.init))
         if kept.count != new.count {
-            guard !relationship.isOrdered else { return refuse(new, for: relationship, because: "an object stands in it twice") }
+            guard !relationship.isOrdered else { return reject(new, for: relationship, because: "an object stands in it twice") }
             return setToMany(Array(Set(new)), relationship)
         }
         let storage = toMany(relationship)
@@ -171,7 +171,7 @@ extension NSManagedObject {
         // Sets list their objects in any order.
         if !relationship.isOrdered, before == kept { return }
         replace(by: new, in: storage, of: relationship)
-        for object in old where !kept.contains(ObjectIdentifier(object)) { object.forget(self, at: relationship.keptInverse) }
+        for object in old where !kept.contains(ObjectIdentifier(object)) { object.forget(self, at: relationship.mutualInverse) }
         for object in new where !before.contains(ObjectIdentifier(object)) { object.remember(self, at: relationship) }
         checkInvariants(of: relationship)
     }
@@ -190,15 +190,15 @@ extension NSManagedObject {
     func remove(_ object: NSManagedObject, from relationship: NSRelationshipDescription) {
         let storage = storageForChange(of: relationship)
         guard !storage.isLoaded || storage.contains(object) else { return }
-        if let inverse = relationship.keptInverse, !inverse.isToMany, object.toOne(inverse) !== self { return }
+        if let inverse = relationship.mutualInverse, !inverse.isToMany, object.toOne(inverse) !== self { return }
         take(object, outOf: relationship)
-        object.forget(self, at: relationship.keptInverse)
+        object.forget(self, at: relationship.mutualInverse)
         checkInvariants(of: relationship)
     }
 
     /// Updates the inverse at this object, which is a new destination of `relationship` from `owner`.
     func remember(_ owner: NSManagedObject, at relationship: NSRelationshipDescription) {
-        guard let inverse = relationship.keptInverse else { return }
+        guard let inverse = relationship.mutualInverse else { return }
         if inverse.isToMany {
             put(owner, into: inverse)
         } else {
@@ -238,7 +238,7 @@ extension NSManagedObject {
         let storage = relationship.isOrdered ? storageForChange(of: relationship) : storageForChange(of: relationship, by: object)
         let index = relationship.isOrdered ? storage.index(of: object) : nil
         guard storage.remove(object) else { return }
-        if !storage.isLoaded, isKnownNewcomer(object, in: relationship) { storage.putBack(object) }
+        if !storage.isLoaded, isKnownNewcomer(object, in: relationship) { storage.restore(object) }
         noteRelationshipChange(relationship)
         log(.removed(self, relationship, object, index: index))
     }
@@ -254,7 +254,7 @@ extension NSManagedObject {
     /// Sets this end of a relationship for ``setPrimitiveValue(_:forKey:)``: the inverse is unchanged, and the context is notified by
     /// ``willChangeValue(forKey:)`` only.
     func setPrimitiveObjects(_ objects: [NSManagedObject], of relationship: NSRelationshipDescription) {
-        let isAnnounced = flags.contains(.noted)
+        let isAnnounced = flags.contains(.inEvent)
         if relationship.isToMany {
             let storage = isAnnounced ? storageForChange(of: relationship) : toManyWithoutLoading(relationship)
             let old = storage.objects
@@ -268,7 +268,7 @@ extension NSManagedObject {
 
     /// Returns whether a to-one inverse shows, without loading the others, that `object` is in the relationship.
     private func isKnownMember(_ object: NSManagedObject, of relationship: NSRelationshipDescription) -> Bool {
-        guard let inverse = relationship.keptInverse, !inverse.isToMany else { return false }
+        guard let inverse = relationship.mutualInverse, !inverse.isToMany else { return false }
         return object.toOne(inverse) === self
     }
 
@@ -287,7 +287,7 @@ extension NSManagedObject {
 
     /// Returns whether an object itself shows, without loading the others, that it was not in the relationship when it was read.
     private func isKnownNewcomer(_ object: NSManagedObject, in relationship: NSRelationshipDescription) -> Bool {
-        guard let inverse = relationship.keptInverse, !inverse.isToMany, object.slots != nil else { return false }
+        guard let inverse = relationship.mutualInverse, !inverse.isToMany, object.slots != nil else { return false }
         guard let id = object.snapshot?.objectID(at: object.slot(of: inverse)) else { return true }
         return id !== NSManagedObjectID.unresolved && !id.namesSameObject(as: objectID)
     }
@@ -310,11 +310,11 @@ extension NSManagedObject {
         guard let destination = relationship.destinationEntity else { return false }
         for object in objects {
             if !object.owningEntity.isKindOf(entity: destination) {
-                refuse(object, for: relationship, because: "its entity is “\(object.owningEntity)”, not “\(destination)”")
+                reject(object, for: relationship, because: "its entity is “\(object.owningEntity)”, not “\(destination)”")
                 return false
             }
             if let context = registry?.context, let other = object.registry?.context, context !== other {
-                refuse(object, for: relationship, because: "it lives in another context; use object(with:) to get it into this one")
+                reject(object, for: relationship, because: "it lives in another context; use object(with:) to get it into this one")
                 return false
             }
         }

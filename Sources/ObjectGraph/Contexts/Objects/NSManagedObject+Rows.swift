@@ -17,14 +17,14 @@ extension Unmanaged {
 }
 
 extension NSManagedObject {
-    /// The values; nil makes the object a fault. The row is written only while `.ownsRow` marks it as exclusive.
+    /// The values; nil makes the object a fault. The row is written only while `.hasExclusiveRow` marks it as exclusive.
     final var row: Row? {
         @inline(__always) get { slots.map { Row($0) } }
         @inline(__always) set {
             let old = slots
             slots = newValue?.retainedSlots
             SlotPointer(old)?.block.release()
-            if flags.contains(.partial) || newValue?.mayHaveUnknown ?? false { noticeUnknown() }
+            if flags.contains(.partial) || newValue?.mayHaveUnknown ?? false { updateUnknownFlag() }
         }
     }
 

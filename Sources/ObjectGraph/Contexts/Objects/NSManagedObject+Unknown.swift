@@ -4,7 +4,7 @@ internal import Foundation
 
 extension NSManagedObject {
     /// Notes that values of the row may be unknown, or are known now, and makes typed accessors check for them or stop checking.
-    @inline(never) final func noticeUnknown() {
+    @inline(never) final func updateUnknownFlag() {
         let isPartial = !(row?.unknownSlots.isEmpty ?? true)
         if isPartial == flags.contains(.partial) { return }
         let layout = owningEntity.frozenParts.layout
@@ -69,7 +69,7 @@ extension NSManagedObject {
         if !row.mayHaveUnknown { return }
         self.row = row.filled(from: loaded)
         // A completed row is a copy that belongs to this object only.
-        if self.row.map({ $0.slots != row.slots }) ?? false { flags.insert(.ownsRow) }
+        if self.row.map({ $0.slots != row.slots }) ?? false { flags.insert(.hasExclusiveRow) }
     }
 }
 

@@ -78,7 +78,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
                 "The entity “\(entity)” is abstract: insert an object of one of its subentities.")
             // A new object is mostly written at once: it gets an exclusive row.
             slots = entity.frozenParts.layout.usedDefaultRow.copy().retainedSlots
-            flags = .ownsRow
+            flags = .hasExclusiveRow
         }
         // Last: the reference that the argument is becomes the object's, without being counted once more.
         owningEntity = entity
@@ -246,7 +246,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     /// Prepares for a read by a custom accessor; fires the fault. A nil key fires the object's fault.
     open func willAccessValue(forKey key: String?) {
         if AccessHooks.isActive, let key, let property = owningEntity.frozen!.byName[key] { noteRead(at: property.slotIndex) }
-        if slots == nil { _ = slotsAfterFault() }
+        if slots == nil { _ = loadedSlots() }
     }
 
     /// Ends a read announced by ``willAccessValue(forKey:)``.
@@ -332,9 +332,9 @@ extension NSManagedObject: @unchecked Sendable {}
     static let updated = ObjectFlags(rawValue: 2)
     static let deleted = ObjectFlags(rawValue: 4)
     /// The object's row is exclusive and may be written.
-    static let ownsRow = ObjectFlags(rawValue: 8)
+    static let hasExclusiveRow = ObjectFlags(rawValue: 8)
     /// The object is in the list of the current event's changes.
-    static let noted = ObjectFlags(rawValue: 16)
+    static let inEvent = ObjectFlags(rawValue: 16)
     /// The object is in the identity map.
     static let registered = ObjectFlags(rawValue: 32)
     /// `prepareForDeletion` has been called.

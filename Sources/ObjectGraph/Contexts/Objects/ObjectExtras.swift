@@ -3,21 +3,21 @@ internal import Foundation
 /// Holds the state that few objects have.
 final class ObjectExtras {
     /// The errors of values that a property could not hold, by key; validation reports them.
-    var refusedValues: [String: NSError]?
+    var rejectedValues: [String: NSError]?
     /// The results of fetched properties.
     var fetched: [String: [NSManagedObject]] = [:]
     /// The objects of relationships before a custom accessor changes them.
     var objectsBeforeCustomChange: [String: [NSManagedObject]] = [:]
     /// The state that an undo needs to restore the object after it has left its context.
-    weak var remains: ObjectRemains?
+    weak var undoState: UndoState?
 }
 
 extension NSManagedObject {
-    final var refusedValues: [String: NSError]? {
-        get { extras?.refusedValues }
+    final var rejectedValues: [String: NSError]? {
+        get { extras?.rejectedValues }
         set {
             if newValue != nil, extras == nil { extras = ObjectExtras() }
-            extras?.refusedValues = newValue
+            extras?.rejectedValues = newValue
         }
     }
 }

@@ -10,7 +10,7 @@ extension ToManyStorage {
         var isDamaged = false
         if count.count < objects.count {
             var known = storedObjects
-            if case .stored(let before)? = taken { known += before }
+            if case .stored(let before)? = pendingSave { known += before }
             let repeated = Dictionary(grouping: known, by: ObjectIdentifier.init).filter { $1.count > 1 }
             isDamaged = !repeated.isEmpty
             for (object, times) in count where times > 1 && repeated[object] == nil {
@@ -28,10 +28,10 @@ extension ToManyStorage {
         }
         if isLoaded {
             if !removed.isEmpty { violations.append("what was removed is listed although all objects are known") }
-            if case .changes? = taken { violations.append("a save has taken changes although all objects are known") }
+            if case .changes? = pendingSave { violations.append("a save has taken changes although all objects are known") }
         } else {
             if !storedObjects.isEmpty { violations.append("the store has objects that were not loaded") }
-            if case .stored? = taken { violations.append("a save has taken a list that was not loaded") }
+            if case .stored? = pendingSave { violations.append("a save has taken a list that was not loaded") }
             if !isOrdered, removed.keys.contains(where: { count[$0] != nil }) { violations.append("an object is both added and removed") }
         }
         return violations

@@ -21,7 +21,7 @@ final class ToManyStorage {
     /// The stored objects as loaded, or as of the last save.
     private var stored: [NSManagedObject] = []
     var storedObjects: [NSManagedObject] { stored }
-    private(set) var taken: Taken?
+    private(set) var pendingSave: PendingSave?
     /// The positions of the objects; created when there are more than a few.
     var positions: [ObjectIdentifier: Int]?
 
@@ -35,11 +35,11 @@ final class ToManyStorage {
         defer { checkInvariants() }
         let added = objects
         var stored = found
-        if case .changes(let added, let gone)? = taken {
+        if case .changes(let added, let gone)? = pendingSave {
             let known = Set(found.map(ObjectIdentifier.init))
             stored.removeAll { gone[ObjectIdentifier($0)] != nil }
             stored += added.filter { !known.contains(ObjectIdentifier($0)) }
-            taken = .stored(found)
+            pendingSave = .stored(found)
         }
         self.stored = stored
         objects = removed.isEmpty ? stored : stored.filter { removed[ObjectIdentifier($0)] == nil }
@@ -71,7 +71,7 @@ final class ToManyStorage {
     // MARK: While a save is suspended
 
     /// The changes that a save has taken: they count as stored, although the store may not have them yet.
-    enum Taken {
+    enum PendingSave {
         /// The objects stored before, for a loaded list.
         case stored([NSManagedObject])
         /// The additions and removals, for a list that is not loaded.
@@ -82,10 +82,10 @@ final class ToManyStorage {
     func beginSave() {
         defer { checkInvariants() }
         if isLoaded {
-            taken = .stored(stored)
+            pendingSave = .stored(stored)
             stored = objects
         } else {
-            taken = .changes(added: objects, removed: removed)
+            pendingSave = .changes(added: objects, removed: removed)
             objects = []
             removed = [:]
             positions = nil
@@ -95,14 +95,14 @@ final class ToManyStorage {
     /// Ends the save. Returns whether the storage contains nothing that the store does not have.
     func endSave() -> Bool {
         defer { checkInvariants() }
-        taken = nil
+        pendingSave = nil
         return !isLoaded && objects.isEmpty && removed.isEmpty
     }
 
     /// Makes the changes of a failed save unsaved again, together with later ones.
-    func takeBackSave() {
+    func cancelSave() {
         defer { checkInvariants() }
-        switch taken {
+        switch pendingSave {
         case .stored(let before)?: stored = before
         case .changes(let added, let gone)?:
             let later = objects
@@ -113,7 +113,7 @@ final class ToManyStorage {
             removed.merge(gone.filter { isOrdered || !back.contains($0.key) }) { first, _ in first }
         case nil: break
         }
-        taken = nil
+        pendingSave = nil
     }
 
     /// The storage without the changes made since the save began.
@@ -121,7 +121,7 @@ final class ToManyStorage {
         let storage = ToManyStorage(isOrdered: isOrdered, isLoaded: isLoaded)
         storage.stored = stored
         storage.objects = stored
-        storage.taken = taken
+        storage.pendingSave = pendingSave
         return storage
     }
 
@@ -161,7 +161,7 @@ final class ToManyStorage {
     func isUncertain(_ object: NSManagedObject) -> Bool {
         if isLoaded { return false }
         if removed[ObjectIdentifier(object)] != nil || index(of: object) != nil { return true }
-        guard case .changes(let added, let gone)? = taken else { return false }
+        guard case .changes(let added, let gone)? = pendingSave else { return false }
         return gone[ObjectIdentifier(object)] != nil || added.contains { $0 === object }
     }
 
@@ -172,7 +172,7 @@ final class ToManyStorage {
     }
 
     /// Restores a removed object, where the store has it.
-    func putBack(_ object: NSManagedObject) {
+    func restore(_ object: NSManagedObject) {
         defer { checkInvariants() }
         if !isLoaded {
             removed[ObjectIdentifier(object)] = nil

@@ -40,7 +40,7 @@ extension NSManagedObjectContext {
         guard let undoer, undoer.isUndoRegistrationEnabled, !log.steps.isEmpty else { return }
         let steps = log.steps.compactMap(undoable) + log.orders
         guard !steps.isEmpty else { return }
-        undoer.register(for: ObjectIdentifier(self)) { [registry = registry!] in registry.context?.goBack(over: steps) }
+        undoer.register(for: ObjectIdentifier(self)) { [registry = registry!] in registry.context?.revert(steps) }
         // Outside `perform`, the event ends when the queue runs its scheduled end.
         if !isInEvent { scheduleEvent() }
     }
@@ -55,9 +55,9 @@ extension NSManagedObjectContext {
                 if !row.hasEqualValue(as: before, at: object.slot(of: property)) { slots.insert(property.slotIndex) }
             }
             return slots.isEmpty ? nil : .values(object, before, slots)
-        case .vanished(let remains):
+        case .deleted(let undoState):
             // No store can return the values after the next save.
-            if remains.object.flags.contains(.deleted) { remains.object.loadEverything() }
+            if undoState.object.flags.contains(.deleted) { undoState.object.loadEverything() }
             return step
         default: return step
         }
@@ -65,13 +65,13 @@ extension NSManagedObjectContext {
 
     // MARK: Reverting
 
-    private func goBack(over steps: [EventStep]) {
+    private func revert(_ steps: [EventStep]) {
         processPendingChanges()
         var back: [NSManagedObject] = []
         // Objects are restored before relationships refer to them.
-        for case .vanished(let remains) in steps where bringBack(remains) { back.append(remains.object) }
-        var links = steps.flatMap(\.touchedLinks)
-        let orders = steps.compactMap { OrderReturn($0, in: registry) }
+        for case .deleted(let undoState) in steps where restore(undoState) { back.append(undoState.object) }
+        var links = steps.flatMap(\.changedLinks)
+        let orders = steps.compactMap { OrderRestoration($0, in: registry) }
         var updated: [NSManagedObject] = []
         var gone: [NSManagedObject] = []
         for step in steps.reversed() {
@@ -80,8 +80,8 @@ extension NSManagedObjectContext {
                 guard object.registry === registry else { continue }
                 object.restore(slots, from: row)
                 updated.append(object)
-            case .appeared(let remains):
-                let object = remains.object
+            case .inserted(let undoState):
+                let object = undoState.object
                 guard object.registry === registry, !object.flags.contains(.deleted) else { continue }
                 noteInEvent(object)
                 markDeleted(object)
@@ -90,12 +90,12 @@ extension NSManagedObjectContext {
                 gone.append(object)
             default:
                 guard let object = step.relationship?.object else { continue }
-                object.goBack(over: step, in: registry)
+                object.revert(step, in: registry)
                 updated.append(object)
             }
         }
         for object in back where object.registry === registry { links += object.linksAfterReturn() }
-        agree(on: links)
+        reconcile(links)
         for order in orders { order.restore() }
         for object in gone { object.awake(fromSnapshotEvents: .undoInsertion) }
         for object in back where object.registry === registry { object.awake(fromSnapshotEvents: .undoDeletion) }
@@ -106,13 +106,13 @@ extension NSManagedObjectContext {
 
     /// Restores a deleted object: to its previous state or, once the deletion is saved, as a new object. Returns false when it is not
     /// deleted.
-    private func bringBack(_ remains: ObjectRemains) -> Bool {
-        let object = remains.object
+    private func restore(_ undoState: UndoState) -> Bool {
+        let object = undoState.object
         if object.registry == nil {
-            if object.snapshot != nil || !(object.identifier?.isTemporary ?? true) { object.becomeNew() }
+            if object.snapshot != nil || !(object.identifier?.isTemporary ?? true) { object.resetToNew() }
             object.registry = registry
-            object.relationships = remains.relationships
-            remains.relationships = []
+            object.relationships = undoState.relationships
+            undoState.relationships = []
             registry.register(object)
             noteInsertion(of: object)
             return true
@@ -127,7 +127,7 @@ extension NSManagedObjectContext {
             object.flags.insert(.updated)
             updatedList.append(object)
         }
-        eventLog.append(.appeared(remains))
+        eventLog.append(.inserted(undoState))
         return true
     }
 }
@@ -135,15 +135,15 @@ extension NSManagedObjectContext {
 extension NSManagedObject {
     /// Loads the values and all relationships from the store.
     func loadEverything() {
-        if slots == nil { _ = slotsAfterFault() }
+        if slots == nil { _ = loadedSlots() }
         for relationship in owningEntity.frozen!.relationships { _ = related(relationship) }
     }
 
     /// Turns an object whose row was deleted into one that was never saved.
-    fileprivate func becomeNew() {
+    fileprivate func resetToNew() {
         snapshot = nil
         identifier = nil
-        flags = flags.intersection(.ownsRow)
+        flags = flags.intersection(.hasExclusiveRow)
         for property in owningEntity.frozen!.properties { changed.insert(property.slotIndex) }
     }
 
@@ -155,7 +155,7 @@ extension NSManagedObject {
     }
 
     /// Reverts one end of a relationship. Objects that no longer exist are left out.
-    fileprivate func goBack(over step: EventStep, in registry: ObjectRegistry) {
+    fileprivate func revert(_ step: EventStep, in registry: ObjectRegistry) {
         guard self.registry === registry else { return }
         func lives(_ object: NSManagedObject) -> Bool { object.registry === registry }
         switch step {

@@ -10,7 +10,7 @@ extension NSManagedObject {
             if let objects = Self.objects(in: value, for: relationship) {
                 errors += countErrors(objects.count, relationship, value)
             } else {
-                errors.append(unacceptable(value, for: relationship, because: Self.misfit(value, relationship)))
+                errors.append(unacceptable(value, for: relationship, because: Self.mismatchReason(value, relationship)))
             }
         } else if let attribute = property as? NSAttributeDescription {
             switch AttributeCheck.conform(value, to: attribute) {
@@ -25,23 +25,23 @@ extension NSManagedObject {
     }
 
     private func ruleErrors(_ value: Any, of property: NSPropertyDescription) -> [NSError] {
-        guard let ruled = owningEntity.frozen!.ruled.first(where: { $0.property === property }) else { return [] }
-        return ruled.rules.compactMap { rule in violation(of: rule, property) { try rule.allows(value) } }
+        guard let validated = owningEntity.frozen!.validated.first(where: { $0.property === property }) else { return [] }
+        return validated.rules.compactMap { rule in violation(of: rule, property) { try rule.allows(value) } }
     }
 
     /// Returns the errors of properties with predicates: all of a new object, the changed ones of another.
     func ruleErrors() -> [NSError] {
         let isNew = snapshot == nil
         var errors: [NSError] = []
-        for ruled in owningEntity.frozen!.ruled where isNew || changed.contains(ruled.property.slotIndex) {
-            if let attribute = ruled.property as? NSAttributeDescription {
+        for validated in owningEntity.frozen!.validated where isNew || changed.contains(validated.property.slotIndex) {
+            if let attribute = validated.property as? NSAttributeDescription {
                 let slot = slot(of: attribute)
                 guard let row, !row.isNil(at: slot) else { continue }
-                for rule in ruled.rules {
+                for rule in validated.rules {
                     if let error = violation(of: rule, attribute, { try rule.allows(row, slot, attribute) }) { errors.append(error) }
                 }
-            } else if let value = currentValue(of: ruled.property) {
-                errors += ruleErrors(value, of: ruled.property)
+            } else if let value = currentValue(of: validated.property) {
+                errors += ruleErrors(value, of: validated.property)
             }
         }
         return errors

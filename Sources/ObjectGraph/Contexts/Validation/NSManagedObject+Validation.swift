@@ -3,8 +3,8 @@ internal import Foundation
 extension NSManagedObject {
     /// Validates the general rules of saved objects: value types, mandatory values, to-many counts.
     func validateProperties() throws {
-        if extras == nil, !owningEntity.frozen!.isChecked { return }
-        var errors = refusedValues.map { refused in refused.keys.sorted().map { refused[$0]! } } ?? []
+        if extras == nil, !owningEntity.frozen!.needsValidation { return }
+        var errors = rejectedValues.map { refused in refused.keys.sorted().map { refused[$0]! } } ?? []
         let frozen = owningEntity.frozen!
         let isAskedForEach = frozen.overridesValidateValue
         if isAskedForEach { errors += validateEachValue() }
@@ -15,13 +15,13 @@ extension NSManagedObject {
                     if !row.isUnknown(at: slot) { errors.append(missing(attribute)) }
                 }
             }
-            for (attribute, slot) in frozen.bounded where changed.contains(attribute.slotIndex) {
-                if !row.isNil(at: slot), !AttributeCheck.holds(row, slot, attribute) { errors.append(unholdable(attribute)) }
+            for (attribute, slot) in frozen.rangeChecked where changed.contains(attribute.slotIndex) {
+                if !row.isNil(at: slot), !AttributeCheck.holds(row, slot, attribute) { errors.append(invalidValue(attribute)) }
             }
         }
         if !isAskedForEach {
-            if !frozen.ruled.isEmpty { errors += ruleErrors() }
-            for relationship in frozen.restricted { errors += relationshipErrors(relationship) }
+            if !frozen.validated.isEmpty { errors += ruleErrors() }
+            for relationship in frozen.countChecked { errors += relationshipErrors(relationship) }
         }
         if !errors.isEmpty { throw CoreDataError.combined(errors) }
     }
@@ -77,7 +77,7 @@ extension NSManagedObject {
     }
 
     /// Returns the error of a number, stored by a typed accessor, that is out of the attribute's range or NaN.
-    private func unholdable(_ attribute: NSAttributeDescription) -> NSError {
+    private func invalidValue(_ attribute: NSAttributeDescription) -> NSError {
         let value = attribute.attributeType == .dateAttributeType ? nil : anyAttribute(attribute)
         return CoreDataError.make(
             NSManagedObjectValidationError, "“\(attribute)” cannot hold the value that was set.",

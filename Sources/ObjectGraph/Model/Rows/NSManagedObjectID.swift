@@ -45,7 +45,7 @@ open class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult, @unchec
 
     /// Creates an ID for a store with numbered rows.
     ///
-    /// - Parameter family: ``keyBase(of:)`` of the entity, which stores compute once for many IDs.
+    /// - Parameter keyBase: ``keyBase(of:)`` of the entity, which stores compute once for many IDs.
     package init(entity: NSEntityDescription, token: StoreToken, number: Int64, keyBase: Int64) {
         owningEntity = entity
         self.token = token

@@ -1,9 +1,9 @@
 internal import Foundation
 
 /// The cached rows of a store.
-package protocol RowsAtHand: AnyObject {
+package protocol CachedRowProvider: AnyObject {
     /// Returns a cached row that is at most `age` seconds old; of any age for a negative number. Call it on any thread; it never waits.
-    func row(_ number: Int64, of origin: RowOrigin, notOlderThan age: TimeInterval) -> Row?
+    func row(_ number: Int64, of origin: RowOrigin, maximumAge age: TimeInterval) -> Row?
 }
 
 /// The table that rows come from, which creates IDs of their row numbers on demand.
@@ -48,11 +48,11 @@ package protocol RowsAtHand: AnyObject {
 // Immutable; `rows` guards itself.
 package final class RowOriginStore: @unchecked Sendable {
     package let token: StoreToken
-    private let rows: any RowsAtHand
+    private let rows: any CachedRowProvider
     private let entities: [Int64: (entity: NSEntityDescription, keyBase: Int64)]
 
     package init(
-        _ entities: [(number: Int64, entity: NSEntityDescription)], token: StoreToken, rows: any RowsAtHand
+        _ entities: [(number: Int64, entity: NSEntityDescription)], token: StoreToken, rows: any CachedRowProvider
     ) {
         self.token = token
         self.rows = rows
@@ -61,8 +61,8 @@ package final class RowOriginStore: @unchecked Sendable {
     }
 
     /// Returns a cached row without calling the coordinator or the store. A removed store has none.
-    func rowAtHand(_ number: Int64, of origin: RowOrigin, notOlderThan age: TimeInterval) -> Row? {
-        rows.row(number, of: origin, notOlderThan: age)
+    func cachedRow(_ number: Int64, of origin: RowOrigin, maximumAge age: TimeInterval) -> Row? {
+        rows.row(number, of: origin, maximumAge: age)
     }
 
     /// Returns a reference to a row in one word; nil where the row number or the entity number is too large.

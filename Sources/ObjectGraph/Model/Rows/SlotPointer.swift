@@ -1,7 +1,7 @@
 /// The address of a row's slots, for those who count references by hand: what lies before the slots, in them, and the block around them.
 ///
 /// It owns nothing. Whoever uses it sees to it that the row's block is held meanwhile: an object by its reference to the block, a list by its own, a
-/// reader of the cache by saying that it looks (``SQLGrace``). Rows lie in blocks and nowhere else, so what lies before the slots is always a
+/// reader of the cache by saying that it looks (``SQLDeferredRelease``). Rows lie in blocks and nowhere else, so what lies before the slots is always a
 /// ``RowPrefix``, which says how far the block's beginning is.
 @usableFromInline package struct SlotPointer {
     @usableFromInline let address: UnsafeMutableRawPointer

@@ -15,7 +15,7 @@ public final class UniquenessConstraint: Sendable {
         self.slotIndexes = slotIndexes
     }
 
-    /// Returns the constrained values of a row, for ``ConflictFinding/holders(of:_:)``; nil if one of them is nil.
+    /// Returns the constrained values of a row, for ``ConflictFinding/owners(of:_:)``; nil if one of them is nil.
     public func key(of row: Row) -> [PropertyValue]? { key(of: row, row.entity.frozenParts) }
 
     /// Returns the constrained values of a row; nil if one of them is nil.
@@ -53,7 +53,7 @@ extension NSEntityDescription {
     }
 
     /// Returns the errors of the constraints, as sentences.
-    func mistakesOfConstraints(called entityName: String) -> [String] {
+    func errorsOfConstraints(called entityName: String) -> [String] {
         let attributes = Dictionary(
             properties.compactMap { $0 as? NSAttributeDescription }.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
         return uniquenessConstraints.flatMap { constraint -> [String] in

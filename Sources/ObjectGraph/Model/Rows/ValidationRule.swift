@@ -115,7 +115,7 @@ struct ValidationRule: @unchecked Sendable {
 }
 
 /// A property with validation predicates.
-struct RuledProperty: Sendable {
+struct ValidatedProperty: Sendable {
     let property: NSPropertyDescription
     let rules: [ValidationRule]
 

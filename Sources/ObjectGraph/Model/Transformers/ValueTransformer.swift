@@ -67,14 +67,14 @@ open class NSSecureUnarchiveFromDataTransformer: ValueTransformer {
 
     /// Returns the object in an archive; nil for data that is not an archive, or contains an object of another class.
     open override func transformedValue(_ value: Any?) -> Any? {
-        guard let data = value as? Data, let object = (try? SQLArchive.object(in: data)) ?? nil else { return nil }
-        guard let stored = SQLArchive.archivable(object) as? NSObject else { return nil }
+        guard let data = value as? Data, let object = (try? AttributeArchive.object(in: data)) ?? nil else { return nil }
+        guard let stored = AttributeArchive.archivable(object) as? NSObject else { return nil }
         return Self.allowedTopLevelClasses.contains { stored.isKind(of: $0) } ? object : nil
     }
 
     /// Returns the archive of an object; nil for an object that cannot be archived.
     open override func reverseTransformedValue(_ value: Any?) -> Any? {
-        guard let value, let object = SQLArchive.archivable(value) else { return nil }
+        guard let value, let object = AttributeArchive.archivable(value) else { return nil }
         return try? NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: false)
     }
 }

@@ -25,12 +25,12 @@ internal import Synchronization
 extension AsynchronousStore {
     /// Waits for ``fetch(_:for:)``.
     public func answer(_ query: StoreQuery, for caller: StoreCaller) throws -> StoreAnswer {
-        try Waiting.wait(for: "a fetch of “\(query.entity)”") { try await self.fetch(query, for: caller) }
+        try BlockingCall.wait(for: "a fetch of “\(query.entity)”") { try await self.fetch(query, for: caller) }
     }
 
     /// Waits for ``fetchRows(for:for:)``.
     public func rows(for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> [Row] {
-        try Waiting.wait(for: "the values of \(ids.count) objects") { try await self.fetchRows(for: ids, for: caller) }
+        try BlockingCall.wait(for: "the values of \(ids.count) objects") { try await self.fetchRows(for: ids, for: caller) }
     }
 
     /// Calls ``fetchRows(for:for:)``.
@@ -40,20 +40,20 @@ extension AsynchronousStore {
 
     /// Waits for ``fetchValues(of:for:for:)``.
     public func values(of properties: [NSPropertyDescription], for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> [Row] {
-        try Waiting.wait(for: "a value of \(ids.count) objects") { try await self.fetchValues(of: properties, for: ids, for: caller) }
+        try BlockingCall.wait(for: "a value of \(ids.count) objects") { try await self.fetchValues(of: properties, for: ids, for: caller) }
     }
 
     /// Waits for ``fetchRelated(by:from:for:)``.
     public func related(
         by relationship: NSRelationshipDescription, from ids: [NSManagedObjectID], for caller: StoreCaller
     ) throws -> [NSManagedObjectID: [NSManagedObjectID]] {
-        try Waiting.wait(for: "“\(relationship)” of \(ids.count) objects") {
+        try BlockingCall.wait(for: "“\(relationship)” of \(ids.count) objects") {
             try await self.fetchRelated(by: relationship, from: ids, for: caller)
         }
     }
 
     /// Waits for ``saveChanges(_:for:)``.
     public func save(_ changes: StoreChangeSet, for caller: StoreCaller) throws -> SaveOutcome {
-        try Waiting.wait(for: "a save of \(changes.count) objects") { try await self.saveChanges(changes, for: caller) }
+        try BlockingCall.wait(for: "a save of \(changes.count) objects") { try await self.saveChanges(changes, for: caller) }
     }
 }

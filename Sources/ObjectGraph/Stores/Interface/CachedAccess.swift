@@ -9,28 +9,28 @@ final class CachedAccess: RowAccess {
     init(_ store: any StoreInterface) { self.store = store }
 
     func row(for id: NSManagedObjectID, for caller: StoreCaller) throws -> Row? {
-        if let known = cache.row(for: id, notOlderThan: caller.stalenessInterval) { return known }
-        let asked = RowCache.now
+        if let known = cache.row(for: id, maximumAge: caller.stalenessInterval) { return known }
+        let queryTime = RowCache.now
         guard let row = try store.row(for: id, for: caller) else { return nil }
-        return cache.setRow(row, of: id, asked: asked)
+        return cache.setRow(row, of: id, queryTime: queryTime)
     }
 
     func relatedIDs(
         of relationship: NSRelationshipDescription, for id: NSManagedObjectID, for caller: StoreCaller
     ) throws -> [NSManagedObjectID] {
-        if let known = cache.related(relationship.name, of: id, notOlderThan: caller.stalenessInterval) { return known }
-        let asked = RowCache.now
+        if let known = cache.related(relationship.name, of: id, maximumAge: caller.stalenessInterval) { return known }
+        let queryTime = RowCache.now
         let ids = try store.related(by: relationship, from: [id], for: caller)[id] ?? []
-        cache.setRelated(ids, relationship.name, of: id, asked: asked)
+        cache.setRelated(ids, relationship.name, of: id, queryTime: queryTime)
         return ids
     }
 
     func prepareRows(for ids: [NSManagedObjectID], for caller: StoreCaller) throws -> Bool {
         // Rows that must not be cached are read one at a time.
         if caller.stalenessInterval == 0 { return false }
-        let missing = cache.withoutRow(ids, notOlderThan: caller.stalenessInterval)
-        let asked = RowCache.now
-        if !missing.isEmpty { keep(try store.rows(for: missing, for: caller), asked: asked) }
+        let missing = cache.withoutRow(ids, maximumAge: caller.stalenessInterval)
+        let queryTime = RowCache.now
+        if !missing.isEmpty { keep(try store.rows(for: missing, for: caller), queryTime: queryTime) }
         return true
     }
 
@@ -38,8 +38,8 @@ final class CachedAccess: RowAccess {
         of relationship: NSRelationshipDescription, for ids: [NSManagedObjectID], for caller: StoreCaller
     ) throws -> Bool {
         if caller.stalenessInterval == 0 { return false }
-        let asked = RowCache.now
-        keep(try store.related(by: relationship, from: ids, for: caller), of: relationship, for: ids, asked: asked)
+        let queryTime = RowCache.now
+        keep(try store.related(by: relationship, from: ids, for: caller), of: relationship, for: ids, queryTime: queryTime)
         return true
     }
 
@@ -48,36 +48,36 @@ final class CachedAccess: RowAccess {
         var rows: [Row] = []
         var missing: [NSManagedObjectID] = []
         for id in ids {
-            if let known = cache.row(for: id, notOlderThan: caller.stalenessInterval), !properties.contains(where: known.isUnknown) {
+            if let known = cache.row(for: id, maximumAge: caller.stalenessInterval), !properties.contains(where: known.isUnknown) {
                 rows.append(known)
             } else {
                 missing.append(id)
             }
         }
         if missing.isEmpty { return rows }
-        let asked = RowCache.now
-        return rows + keep(try store.values(of: properties, for: missing, for: caller), asked: asked)
+        let queryTime = RowCache.now
+        return rows + keep(try store.values(of: properties, for: missing, for: caller), queryTime: queryTime)
     }
 
     /// Caches loaded rows.
     ///
     /// - Parameter asked: The time of the query: rows that a context has saved since are kept.
     /// - Returns: The rows in the cache.
-    @discardableResult func keep(_ rows: some Sequence<Row>, asked: UInt64 = .max) -> [Row] {
-        rows.map { row in row.objectID.map { cache.setRow(row, of: $0, asked: asked) } ?? row }
+    @discardableResult func keep(_ rows: some Sequence<Row>, queryTime: UInt64 = .max) -> [Row] {
+        rows.map { row in row.objectID.map { cache.setRow(row, of: $0, queryTime: queryTime) } ?? row }
     }
 
     /// Caches a relationship of many objects; it is empty for objects that are not in the answer.
     func keep(
         _ related: [NSManagedObjectID: [NSManagedObjectID]], of relationship: NSRelationshipDescription, for ids: [NSManagedObjectID],
-        asked: UInt64 = .max
-    ) { for id in ids { cache.setRelated(related[id] ?? [], relationship.name, of: id, asked: asked) } }
+        queryTime: UInt64 = .max
+    ) { for id in ids { cache.setRelated(related[id] ?? [], relationship.name, of: id, queryTime: queryTime) } }
 
     func knownRelatedIDs(of relationship: NSRelationshipDescription, for id: NSManagedObjectID) -> [NSManagedObjectID]? {
         cache.related(relationship.name, of: id)
     }
 
-    func knownRow(for id: NSManagedObjectID) -> Row? { cache.row(for: id, notOlderThan: -1) }
+    func knownRow(for id: NSManagedObjectID) -> Row? { cache.row(for: id, maximumAge: -1) }
 
     func forgetRow(of id: NSManagedObjectID) { cache.forget(id) }
 

@@ -35,7 +35,7 @@ final class RowCache: @unchecked Sendable {
 
     // MARK: Rows
 
-    private func content(for id: NSManagedObjectID, notOlderThan age: TimeInterval) -> Content? {
+    private func content(for id: NSManagedObjectID, maximumAge age: TimeInterval) -> Content? {
         entries.withLock { entries in
             guard let entry = entries[id], let content = entry.content, Self.isFresh(entry.time, age) else { return nil }
             return content
@@ -43,17 +43,17 @@ final class RowCache: @unchecked Sendable {
     }
 
     /// Returns the row unless it is older than `age` seconds; of any age for a negative number.
-    func row(for id: NSManagedObjectID, notOlderThan age: TimeInterval) -> Row? {
-        if case .row(let row)? = content(for: id, notOlderThan: age) { row } else { nil }
+    func row(for id: NSManagedObjectID, maximumAge age: TimeInterval) -> Row? {
+        if case .row(let row)? = content(for: id, maximumAge: age) { row } else { nil }
     }
 
     /// Returns the node unless it is older than `age` seconds; of any age for a negative number.
-    func node(for id: NSManagedObjectID, notOlderThan age: TimeInterval = -1) -> NSIncrementalStoreNode? {
-        if case .node(let node)? = content(for: id, notOlderThan: age) { node } else { nil }
+    func node(for id: NSManagedObjectID, maximumAge age: TimeInterval = -1) -> NSIncrementalStoreNode? {
+        if case .node(let node)? = content(for: id, maximumAge: age) { node } else { nil }
     }
 
     /// Returns the objects that have no row of at most an age.
-    func withoutRow(_ ids: [NSManagedObjectID], notOlderThan age: TimeInterval) -> [NSManagedObjectID] {
+    func withoutRow(_ ids: [NSManagedObjectID], maximumAge age: TimeInterval) -> [NSManagedObjectID] {
         entries.withLock { entries in
             ids.filter { id in
                 guard let entry = entries[id], entry.content != nil else { return true }
@@ -66,11 +66,11 @@ final class RowCache: @unchecked Sendable {
     ///
     /// - Parameter asked: The time of the query. A row that a context has saved since is newer and kept.
     /// - Returns: The cached row: unknown values of the new row are taken from the previous one of the same version.
-    func setRow(_ row: Row, of id: NSManagedObjectID, asked: UInt64 = .max) -> Row {
+    func setRow(_ row: Row, of id: NSManagedObjectID, queryTime: UInt64 = .max) -> Row {
         defer { checkInvariants() }
         return entries.withLock { entries in
             var entry = entries[id] ?? Entry()
-            if entry.saveTime >= asked {
+            if entry.saveTime >= queryTime {
                 if case .row(let saved)? = entry.content { return saved }
                 return row
             }
@@ -100,7 +100,7 @@ final class RowCache: @unchecked Sendable {
 
     // MARK: Relationships
 
-    func related(_ name: String, of id: NSManagedObjectID, notOlderThan age: TimeInterval = -1) -> [NSManagedObjectID]? {
+    func related(_ name: String, of id: NSManagedObjectID, maximumAge age: TimeInterval = -1) -> [NSManagedObjectID]? {
         entries.withLock { entries in
             guard let known = entries[id]?.related[name], Self.isFresh(known.time, age) else { return nil }
             return known.ids
@@ -108,10 +108,10 @@ final class RowCache: @unchecked Sendable {
     }
 
     /// Caches the IDs of a relationship, unless a context has saved the object since the query.
-    func setRelated(_ ids: [NSManagedObjectID], _ name: String, of id: NSManagedObjectID, asked: UInt64 = .max) {
+    func setRelated(_ ids: [NSManagedObjectID], _ name: String, of id: NSManagedObjectID, queryTime: UInt64 = .max) {
         defer { checkInvariants() }
         entries.withLock { entries in
-            if let entry = entries[id], entry.saveTime >= asked { return }
+            if let entry = entries[id], entry.saveTime >= queryTime { return }
             entries[id, default: Entry()].related[name] = (ids, Self.now)
         }
     }

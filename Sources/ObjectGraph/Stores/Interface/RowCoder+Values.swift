@@ -110,7 +110,7 @@ extension RowCoder {
         case (.objectIDAttributeType, let id as NSManagedObjectID): try encode(id, into: &bytes)
         default:
             // Foundation stops the program at some altered archives: archives that fail their checksum are not decoded.
-            try SQLArchive.data(of: box.value, attribute).withUnsafeBytes { archive in
+            try AttributeArchive.data(of: box.value, attribute).withUnsafeBytes { archive in
                 bytes.append(fixed: Checksum.of(archive))
                 bytes.append(counted: archive)
             }
@@ -195,7 +195,7 @@ extension RowCoder {
         default:
             let sum = try bytes.fixed()
             let archive = try bytes.countedBytes()
-            guard sum == Checksum.of(archive), let value = try SQLArchive.value(of: Data(archive), attribute) else {
+            guard sum == Checksum.of(archive), let value = try AttributeArchive.value(of: Data(archive), attribute) else {
                 throw wrong(field, form)
             }
             return value

@@ -41,15 +41,15 @@ internal import Predicates
 /// A store whose writers can be blocked while it is copied.
 @_spi(Stores) public protocol CopyableStore: StoreInterface {
     /// Runs `body` while no other thread writes to the store. `body` reads from it, on this thread.
-    func holdingWrites<Result>(_ body: () throws -> Result) rethrows -> Result
+    func blockingWrites<Result>(_ body: () throws -> Result) rethrows -> Result
 }
 
 /// A store of Apple's interface, which receives the requesting context and its objects: it is called on the context's queue, also to
 /// save.
-protocol ContextTaking: StoreInterface {}
+protocol ContextReceivingStore: StoreInterface {}
 
 /// A store that can determine whether its content has changed, also between runs of the program.
-@_spi(Stores) public protocol ContentsTelling: StoreInterface {
+@_spi(Stores) public protocol ContentsStateProviding: StoreInterface {
     /// The state of the content; nil where the store cannot determine whether others have changed it.
     var contentsState: ContentsState? { get }
 }

@@ -24,13 +24,13 @@ public import Predicates
         /// The row of the object in the store that has the values; nil for none.
         public let stored: Row?
         /// The objects of the save that have the values.
-        public let claimants: [NSManagedObjectID]
+        public let conflictingIDs: [NSManagedObjectID]
 
         /// Creates a constraint conflict.
-        public init(names: [String], stored: Row?, claimants: [NSManagedObjectID]) {
+        public init(names: [String], stored: Row?, conflictingIDs: [NSManagedObjectID]) {
             self.names = names
             self.stored = stored
-            self.claimants = claimants
+            self.conflictingIDs = conflictingIDs
         }
     }
 
@@ -54,7 +54,7 @@ public import Predicates
     /// Returns the current state of a row as far as it is known without effort. `.unknown` is not a conflict.
     func latestRow(for id: NSManagedObjectID) throws -> LatestRow
     /// Returns the rows that have the values of a uniqueness constraint.
-    func holders(of constraint: UniquenessConstraint, _ key: [PropertyValue]) throws -> [Row]
+    func owners(of constraint: UniquenessConstraint, _ key: [PropertyValue]) throws -> [Row]
 }
 
 /// The current state of an object's row, as far as a store knows it.
@@ -71,7 +71,7 @@ extension ConflictFinding {
     /// Throws if others have saved or deleted objects of the save since they were read.
     ///
     /// - Throws: ``StoreConflicts``.
-    public func refuseOldVersions(_ changes: StoreChangeSet) throws {
+    public func checkVersions(_ changes: StoreChangeSet) throws {
         var conflicts: [StoreConflicts.Version] = []
         for part in [changes.updated, changes.deleted, changes.locked] {
             // By index: a change that is taken out of the list is counted with all that it holds.
@@ -91,7 +91,7 @@ extension ConflictFinding {
     /// Throws if objects of the save violate a uniqueness constraint, with each other or with an object in the store.
     ///
     /// - Throws: ``StoreConflicts``.
-    public func refuseSharedValues(_ changes: StoreChangeSet) throws {
+    public func checkUniqueness(_ changes: StoreChangeSet) throws {
         var claims: [UniquenessClaim: [NSManagedObjectID]] = [:]
         var order: [UniquenessClaim] = []
         var moved: [ObjectIdentifier: Set<NSManagedObjectID>] = [:]
@@ -117,14 +117,14 @@ extension ConflictFinding {
         if order.isEmpty { return }
         let deleted = Set(changes.deleted.map(\.objectID))
         let conflicts = try order.compactMap { claim -> StoreConflicts.Constraint? in
-            let claimants = claims[claim] ?? []
+            let conflictingIDs = claims[claim] ?? []
             let moved = moved[ObjectIdentifier(claim.constraint)] ?? []
-            let holder = try holders(of: claim.constraint, claim.key).first { row in
+            let owner = try owners(of: claim.constraint, claim.key).first { row in
                 guard let id = row.objectID else { return false }
                 return !deleted.contains(id) && !moved.contains(id)
             }
-            if holder == nil, claimants.count < 2 { return nil }
-            return StoreConflicts.Constraint(names: claim.constraint.names, stored: holder, claimants: claimants)
+            if owner == nil, conflictingIDs.count < 2 { return nil }
+            return StoreConflicts.Constraint(names: claim.constraint.names, stored: owner, conflictingIDs: conflictingIDs)
         }
         if !conflicts.isEmpty { throw StoreConflicts(conflicts) }
     }

@@ -38,10 +38,10 @@
     /// Whether a save succeeds or fails as a whole. The default is true.
     var savesAtomically: Bool { get }
     /// Whether rows contain the IDs of to-many relationships, both in answers and in changes. The default is false.
-    var keepsLists: Bool { get }
+    var rowsContainLists: Bool { get }
     /// Whether the store has its rows in memory, so that loading many at once and caching them has no benefit. The default is false: rows
     /// are loaded together, and cached for as long as a context has the objects.
-    var holdsRows: Bool { get }
+    var hasRowsInMemory: Bool { get }
 }
 
 extension StoreInterface {
@@ -54,7 +54,7 @@ extension StoreInterface {
     /// True: saves succeed or fail as a whole.
     public var savesAtomically: Bool { true }
     /// False: rows do not contain to-many relationships.
-    public var keepsLists: Bool { false }
+    public var rowsContainLists: Bool { false }
     /// False: rows are not in memory.
-    public var holdsRows: Bool { false }
+    public var hasRowsInMemory: Bool { false }
 }

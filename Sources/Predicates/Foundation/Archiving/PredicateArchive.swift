@@ -138,7 +138,7 @@ public enum PredicateArchive {
         do {
             let archive = try KeyedArchive(data)
             return try read(ArchiveReader(archive), archive.rootIndex)
-        } catch let mistake as BinaryPropertyList.Mistake {
+        } catch let mistake as BinaryPropertyList.FormatError {
             throw unreadable("The archive cannot be read: \(mistake.reason)")
         }
     }

@@ -31,7 +31,7 @@ struct SQLQueryLog {
 
     /// A running query.
     struct Run {
-        let query: SQLiteQuery
+        let query: SQLBoundQuery
         let connection: SQLConnection
         let start: DispatchTime
     }
@@ -52,7 +52,7 @@ struct SQLQueryLog {
             }, nil)
     }
 
-    func begin(_ query: SQLiteQuery, _ connection: SQLConnection) -> Run? {
+    func begin(_ query: SQLBoundQuery, _ connection: SQLConnection) -> Run? {
         level > 0 ? Run(query: query, connection: connection, start: .now()) : nil
     }
 

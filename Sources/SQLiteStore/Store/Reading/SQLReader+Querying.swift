@@ -6,13 +6,14 @@ internal import SQLQueries
 
 /// The query plans and functions of a reader.
 // Used by the thread that has its reader.
-final class SQLQueries {
-    let plans: SQLQueryPlans
+final class SQLQueryEngine {
+    let plans: SQLQueryPlanCache
     let functions: SQLQueryFunctions
 
     init(_ reader: SQLReader) throws {
         functions = try SQLQueryFunctions(on: reader.connection.handle)
-        plans = SQLQueryPlans(schema: reader.schema, token: reader.store.token) { [unowned reader] entity in reader.plan(entity).columns }
+        plans = SQLQueryPlanCache(schema: reader.schema, token: reader.store.token) { [unowned reader] entity in reader.plan(entity).columns
+        }
     }
 }
 
@@ -22,7 +23,7 @@ extension SQLReader {
     /// - Throws: ``InvalidPredicateError`` for an invalid predicate, code 134091 naming a clause without SQL, and SQLite's errors.
     func queried(_ request: StoreQuery, _ entity: SQLEntity) throws -> StoreAnswer {
         let queries = try queries()
-        let query: SQLiteQuery
+        let query: SQLBoundQuery
         do {
             query = try queries.plans.query(request, entity)
         } catch  where request.allowsEvaluationInMemory && SQLQueryError.isUntranslatable(error) {
@@ -39,7 +40,7 @@ extension SQLReader {
         }
     }
 
-    private func execute(_ query: SQLiteQuery) throws -> StoreAnswer {
+    private func execute(_ query: SQLBoundQuery) throws -> StoreAnswer {
         let log = store.queryLog
         let connection = database()
         let run = log.begin(query, connection)

@@ -7,7 +7,7 @@ internal import Synchronization
 extension SQLReader {
     /// Reads the destination IDs of a to-many relationship from the file.
     func readRelated(_ relationship: NSRelationshipDescription, _ owner: SQLEntity, _ key: Int64) throws -> [NSManagedObjectID] {
-        let question = try SQLRelatedQuestion(relationship, owner, schema)
+        let question = try SQLRelatedQuery(relationship, owner, schema)
         return try database().with(question.one) { statement in
             statement.bind(key, at: 1)
             var ids: [NSManagedObjectID] = []
@@ -49,7 +49,7 @@ extension SQLReader {
             }
             tell?(number, list)
         }
-        let question = try SQLRelatedQuestion(relationship, owner, schema)
+        let question = try SQLRelatedQuery(relationship, owner, schema)
         let plan = plan(question.destination)
         let ownerColumn = Int32(SQLRowPlan.firstColumn + plan.columns.count)
         var parts: [SQLRelatedPart] = []
@@ -98,7 +98,7 @@ extension SQLReader {
 }
 
 /// The statements that read a to-many relationship.
-struct SQLRelatedQuestion {
+struct SQLRelatedQuery {
     let destination: SQLEntity
     private let place: SQLToMany
 

@@ -47,7 +47,7 @@ extension SQLReader {
         let number = sqlite3_column_int64(handle, 1)
         let version = sqlite3_column_int64(handle, 2)
         let root = plan.entity.rootNumber
-        guard let reader = plan.reader(number) else { throw strange(key, number, plan.entity) }
+        guard let reader = plan.reader(number) else { throw unknownEntityError(key, number, plan.entity) }
         if let known = cursor.slots(root, key), SlotPointer(known).prefix.pointee.version == version {
             cursor.touch(root, key)
             return known
@@ -57,7 +57,7 @@ extension SQLReader {
         return slots
     }
 
-    @inline(never) private func strange(_ key: Int64, _ number: Int64, _ entity: SQLEntity) -> NSError {
+    @inline(never) private func unknownEntityError(_ key: Int64, _ number: Int64, _ entity: SQLEntity) -> NSError {
         CoreDataError.make(
             NSCoreDataError, "The row \(key) of \(entity.table.name) cannot be read from \(store.url?.path ?? "the store").",
             reason: "Its Z_ENT is \(number), which is no entity of the model below “\(entity.entity)”.", next: "Mend the row.",
@@ -98,7 +98,7 @@ extension SQLReader {
 
     // MARK: Uniqueness
 
-    func readHolders(of constraint: UniquenessConstraint, _ key: [PropertyValue]) throws -> [NSManagedObjectID] {
+    func readOwners(of constraint: UniquenessConstraint, _ key: [PropertyValue]) throws -> [NSManagedObjectID] {
         // The first entity with the constraint declares it: entities precede their subentities.
         let owner = schema.entities.filter { $0.entity.frozen!.uniqueness.contains { $0 === constraint } }
             .min { $0.entity.frozen!.uniqueness.count < $1.entity.frozen!.uniqueness.count || $0.numbers.count > $1.numbers.count }

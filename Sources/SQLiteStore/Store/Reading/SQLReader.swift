@@ -22,7 +22,7 @@ final class SQLReader: RowTable {
     @exclusivity(unchecked) private var lastPlan: SQLRowPlan?
     private var schemas: [ObjectIdentifier: RowSchema] = [:]
     /// Created at the first fetch.
-    private var madeQueries: SQLQueries?
+    private var madeQueries: SQLQueryEngine?
     private var faultSeries = SQLFaultSeries()
     /// The place in the pool; nil for a reader outside of it.
     var place: Int?
@@ -38,7 +38,7 @@ final class SQLReader: RowTable {
             origins: origins, token: store.token, path: connection.path, externalFiles: SQLiteFiles.externalFiles(of: store.url))
         (cache, related) = (store.cache, store.related)
         cursor = SQLRowCursor(store.cache)
-        SQLFunctions.register(on: connection)
+        SQLTriggerFunctions.register(on: connection)
         SQLQueryLog.trace(connection)
     }
 
@@ -103,9 +103,9 @@ final class SQLReader: RowTable {
     }
 
     /// Returns the query plans of the connection.
-    func queries() throws -> SQLQueries {
+    func queries() throws -> SQLQueryEngine {
         if let madeQueries { return madeQueries }
-        let made = try SQLQueries(self)
+        let made = try SQLQueryEngine(self)
         madeQueries = made
         return made
     }

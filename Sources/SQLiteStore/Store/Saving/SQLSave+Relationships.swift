@@ -22,7 +22,7 @@ extension SQLSave {
                         ? [:]
                         : try knownPlaces(
                             "SELECT Z_PK, \(column) FROM \(place.table) WHERE \(place.column) = ?", key(of: change, for: relationship))
-                    for (key, order) in zip(members, SQLOrderKeys.places(members.map { known[$0] })) {
+                    for (key, order) in zip(members, SQLOrderPositions.places(members.map { known[$0] })) {
                         orders.set(order, known: known[key], column, key, in: place.table)
                     }
                 }
@@ -77,7 +77,7 @@ extension SQLSave {
                     switch place {
                     case .join(let join): try writePairs(owner, difference, relationship, join) { written.contains($1, of: $0) }
                     case .foreignKey(let key):
-                        if relationship.keptInverse == nil { try writeKeys(owner, difference, relationship, key, entity) }
+                        if relationship.mutualInverse == nil { try writeKeys(owner, difference, relationship, key, entity) }
                     }
                 }
             }
@@ -89,7 +89,7 @@ extension SQLSave {
         by other: NSManagedObjectID, _ relationship: NSRelationshipDescription, _ join: SQLJoin,
         _ writes: (NSManagedObjectID, NSRelationshipDescription) -> Bool
     ) -> Bool {
-        guard !join.isReflexive, let inverse = relationship.keptInverse, join.own != leadingColumn(of: join) else { return false }
+        guard !join.isReflexive, let inverse = relationship.mutualInverse, join.own != leadingColumn(of: join) else { return false }
         return writes(other, inverse)
     }
 
@@ -135,7 +135,7 @@ extension SQLSave {
             "INSERT INTO \(join.table) (\(join.own), \(join.other), \(column)) VALUES (?1, ?2, ?3) "
             + "ON CONFLICT (\(join.own), \(join.other)) DO UPDATE SET \(column) = ?3"
         try connection.with(sql) { statement in
-            for (key, place) in zip(members, SQLOrderKeys.places(members.map { known[$0] })) where known[key] != place {
+            for (key, place) in zip(members, SQLOrderPositions.places(members.map { known[$0] })) where known[key] != place {
                 statement.bind(owner, at: 1)
                 statement.bind(key, at: 2)
                 statement.bind(place, at: 3)

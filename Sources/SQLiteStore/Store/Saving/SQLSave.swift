@@ -57,7 +57,7 @@ struct SQLSave {
     private(set) var mismatched: [StoreChange] = []
     /// The changed objects without a row for which there was nothing to write.
     private(set) var lost: [NSManagedObjectID] = []
-    var orders = SQLOrderKeys()
+    var orders = SQLOrderPositions()
     /// The number of rows written by one statement.
     private static let rowsPerStatement = 100
 
@@ -166,7 +166,7 @@ struct SQLSave {
                 }
             case .foreignKey(let key):
                 let relationship = entity.entity.frozen!.properties[index] as? NSRelationshipDescription
-                guard relationship?.keptInverse == nil else { continue }
+                guard relationship?.mutualInverse == nil else { continue }
                 try connection.forEachChunk(of: keys, { "UPDATE \(key.table) SET \(key.column) = NULL WHERE \(key.column) IN \($0)" }) {
                     try $0.run()
                 }
@@ -267,7 +267,7 @@ struct SQLSave {
         if connection.changes == 0 {
             let change = changed.changes[index]
             let stored = try store.requireWriter().readRow(writer.entity, key, isFresh: true)
-            if stored == nil, neverWas(change) {
+            if stored == nil, isUnsavedReference(change) {
                 lost.append(change.objectID)
             } else {
                 conflicts.append(StoreConflicts.Version(change.objectID, stored: stored))
@@ -276,7 +276,7 @@ struct SQLSave {
     }
 
     /// Returns whether an object has no row and was changed only by losing references: nothing is written for it.
-    private func neverWas(_ change: StoreChange) -> Bool {
+    private func isUnsavedReference(_ change: StoreChange) -> Bool {
         guard change.wasMissing else { return false }
         return change.changedProperties.allSatisfy { property in
             guard let relationship = property as? NSRelationshipDescription, relationship.isToMany else { return false }

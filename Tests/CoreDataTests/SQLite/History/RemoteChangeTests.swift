@@ -44,7 +44,7 @@ import Testing
         let store = try #require(context.persistentStoreCoordinator?.persistentStores.first as? SQLiteStore)
         try context.performAndWait {
             _ = try context.all(Band.self)
-            func isNews() throws -> Bool { try store.writeLock.withLock { try store.noticeOthers() } }
+            func isNews() throws -> Bool { try store.writeLock.withLock { try store.detectExternalChanges() } }
             #expect(try !isNews())
             _ = try context.saveBand("a")
             #expect(try !isNews())

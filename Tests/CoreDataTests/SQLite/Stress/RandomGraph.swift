@@ -62,7 +62,7 @@ struct RandomGraph {
     mutating func edit(_ objects: [NSManagedObject]) -> [NSManagedObject] {
         for object in objects {
             for case let relationship as NSRelationshipDescription in object.keptProperties
-            where relationship.isToMany && relationship.keptInverse == nil {
+            where relationship.isToMany && relationship.mutualInverse == nil {
                 owned[ObjectIdentifier(relationship), default: []].formUnion(object.related(relationship).map(ObjectIdentifier.init))
             }
         }
@@ -80,7 +80,7 @@ struct RandomGraph {
         let rest = objects.filter { !$0.isDeleted }
         // Nothing takes deleted objects out of a relationship that does not lead back.
         for object in rest {
-            for case let relationship as NSRelationshipDescription in object.keptProperties where relationship.keptInverse == nil {
+            for case let relationship as NSRelationshipDescription in object.keptProperties where relationship.mutualInverse == nil {
                 let related = object.related(relationship)
                 if related.contains(where: \.isDeleted) { object.relate(relationship, related.filter { !$0.isDeleted }) }
             }
@@ -137,7 +137,7 @@ struct RandomGraph {
     private mutating func relate(_ object: NSManagedObject, _ relationship: NSRelationshipDescription, _ objects: [NSManagedObject]) {
         guard let destination = relationship.destinationEntity else { return }
         var candidates = objects.filter { !$0.isDeleted && $0.entity.isKindOf(entity: destination) }
-        let isShared = !relationship.isToMany || relationship.keptInverse != nil
+        let isShared = !relationship.isToMany || relationship.mutualInverse != nil
         if !isShared { candidates.removeAll { owned[ObjectIdentifier(relationship), default: []].contains(ObjectIdentifier($0)) } }
         let limit = relationship.isToMany ? 4 : 1
         let chosen = Array(candidates.shuffled(using: &random).prefix(Int.random(in: 0...limit, using: &random)))

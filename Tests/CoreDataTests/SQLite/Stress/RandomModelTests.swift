@@ -128,7 +128,7 @@ import Testing
                     let other = relationship.destinationEntity.flatMap(store.schema.entity)
                 else { continue }
                 switch property {
-                case .toOne(let key) where relationship.keptInverse != nil:
+                case .toOne(let key) where relationship.mutualInverse != nil:
                     try none("\(entity.table) WHERE \(key.column) IS NOT NULL AND \(key.column) NOT IN (SELECT Z_PK FROM \(other.table))")
                     if let number = key.entityColumn {
                         try none("\(entity.table) a JOIN \(other.table) b ON b.Z_PK = a.\(key.column) WHERE a.\(number) IS NOT b.Z_ENT")

@@ -16,7 +16,7 @@ struct Examined {
         let declaration = try #require(file.statements.first?.item)
         let attributes = try #require(declaration.asProtocol((any WithAttributesSyntax).self)?.attributes)
         let node = try #require(attributes.first?.as(AttributeSyntax.self))
-        var examination = Examination(node)
+        var examination = DeclarationChecker(node)
         if let structure = declaration.as(StructDeclSyntax.self), node.attributeName.trimmedDescription == "Composite" {
             examination.examineElements(of: structure)
         } else {

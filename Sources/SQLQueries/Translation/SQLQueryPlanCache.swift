@@ -4,7 +4,7 @@ internal import Predicates
 
 /// Translates fetch requests to SQL, once for each shape of request.
 // Used by the thread that has its reader.
-package final class SQLQueryPlans {
+package final class SQLQueryPlanCache {
     private let schema: SQLSchema
     private let token: StoreToken
     private let rowColumns: (SQLEntity) -> [SQLIdentifier]
@@ -24,7 +24,7 @@ package final class SQLQueryPlans {
     /// Returns the SQL of a request.
     ///
     /// - Throws: ``InvalidPredicateError`` for a request that no store can answer, ``SQLQueryError`` for one that SQL cannot.
-    package func query(_ request: StoreQuery, _ entity: SQLEntity) throws -> SQLiteQuery {
+    package func query(_ request: StoreQuery, _ entity: SQLEntity) throws -> SQLBoundQuery {
         let parts = try SQLFetchParts(request)
         let shape = try SQLFetchShape(request, parts)
         let plan: SQLFetchPlan
@@ -46,6 +46,6 @@ package final class SQLQueryPlans {
                 // An entity of another copy of the model stands for the one with the same name here.
                 schema.entity(entity)?.number ?? schema.model.entitiesByName[entity.name ?? ""].flatMap(schema.entity)?.number
             })
-        return SQLiteQuery(plan: plan, values: values)
+        return SQLBoundQuery(plan: plan, values: values)
     }
 }

@@ -13,7 +13,7 @@ extension NSManagedObject {
     var removedLinks: [RemovedLink] {
         let isDeleted = flags.contains(.deleted)
         var links: [RemovedLink] = []
-        for relationship in owningEntity.frozen!.relationships where relationship.keptInverse != nil {
+        for relationship in owningEntity.frozen!.relationships where relationship.mutualInverse != nil {
             guard isDeleted || changed.contains(relationship.slotIndex) else { continue }
             links += removedObjects(relationship, isDeleted).map { RemovedLink(object: self, relationship: relationship, target: $0) }
         }
@@ -43,10 +43,10 @@ extension NSManagedObject {
 
     /// Undoes the additions of this object at the inverse relationships, because its own changes are discarded. A deleted object that
     /// refers to itself keeps that reference for a later undo.
-    func undoInverses() {
+    func removeFromInverses() {
         let isDeleted = flags.contains(.deleted)
         for case let relationship as NSRelationshipDescription in changes {
-            guard let inverse = relationship.keptInverse else { continue }
+            guard let inverse = relationship.mutualInverse else { continue }
             if relationship.isToMany {
                 for other in toManyWithoutLoading(relationship).changesOnly().objects where !isDeleted || other !== self {
                     other.nullify(self, at: inverse)
@@ -59,13 +59,13 @@ extension NSManagedObject {
 
     /// Restores the inverse of a removed link, unless the other object now refers elsewhere; the link is then removed at this end as
     /// well.
-    fileprivate func putBack(_ link: RemovedLink) {
-        guard let inverse = link.relationship.keptInverse, let context = registry?.context, link.target.registry === registry else {
+    fileprivate func restore(_ link: RemovedLink) {
+        guard let inverse = link.relationship.mutualInverse, let context = registry?.context, link.target.registry === registry else {
             return
         }
         let target = link.target
         if target.flags.contains(.deleted) { context.repeatDeletion(of: target) }
-        if inverse.isToMany { return target.toManyWithoutLoading(inverse).putBack(self) }
+        if inverse.isToMany { return target.toManyWithoutLoading(inverse).restore(self) }
         guard target.snapshot != nil, target.storedTarget(of: inverse) === self else { return }
         switch target.toOne(inverse) {
         case nil: target.setState(.toOne(self), of: inverse)
@@ -76,17 +76,17 @@ extension NSManagedObject {
 
 extension NSManagedObjectContext {
     /// Restores removed links at both ends after the changes of objects were discarded.
-    func putBack(_ links: [RemovedLink]) {
-        for link in links where link.object.registry === registry && !link.object.flags.contains(.deleted) { link.object.putBack(link) }
+    func restore(_ links: [RemovedLink]) {
+        for link in links where link.object.registry === registry && !link.object.flags.contains(.deleted) { link.object.restore(link) }
     }
 
     /// Discards the changes of an object and gives it the stored values.
     ///
-    /// - Returns: The restored links, for ``putBack(_:)`` once other objects are final.
-    func dropChanges(of object: NSManagedObject, for stored: Row) -> [RemovedLink] {
+    /// - Returns: The restored links, for ``restore(_:)`` once other objects are final.
+    func discardChanges(of object: NSManagedObject, for stored: Row) -> [RemovedLink] {
         let links = object.removedLinks
         // First, because a self-reference changes the object.
-        object.undoInverses()
+        object.removeFromInverses()
         if object.flags.contains(.deleted) { deletedList.remove(object) } else { updatedList.remove(object) }
         object.flags.subtract([.deleted, .preparedForDeletion])
         object.snapshot = stored
@@ -95,11 +95,11 @@ extension NSManagedObjectContext {
     }
 
     /// Removes an object that the store has deleted.
-    func acceptDeletion(of object: NSManagedObject) {
+    func mergeDeletion(of object: NSManagedObject) {
         // First, because a self-reference changes the object.
-        object.undoInverses()
+        object.removeFromInverses()
         if object.flags.contains(.deleted) { deletedList.remove(object) } else { updatedList.remove(object) }
-        object.flags.subtract([.updated, .deleted, .noted])
+        object.flags.subtract([.updated, .deleted, .inEvent])
         release([object])
         registry.unregister(object)
         object.registry = nil
@@ -123,22 +123,22 @@ extension NSManagedObjectContext {
             insertedAgain.insert(object.objectID)
         }
         for (object, relationship, others) in related {
-            for other in others { leadBack(other, to: object, relationship) }
+            for other in others { restoreInverse(other, to: object, relationship) }
         }
     }
 
     /// Restores the inverse of a relationship of a reinserted object, from which others removed the object.
-    private func leadBack(_ other: NSManagedObject, to object: NSManagedObject, _ relationship: NSRelationshipDescription) {
+    private func restoreInverse(_ other: NSManagedObject, to object: NSManagedObject, _ relationship: NSRelationshipDescription) {
         if other === object || other.flags.contains(.inserted) {
             // The inverse may be unread, and no store knows the link any more.
-            if let inverse = relationship.keptInverse, inverse.isToMany { other.put(object, into: inverse) }
+            if let inverse = relationship.mutualInverse, inverse.isToMany { other.put(object, into: inverse) }
             return
         }
-        guard catchUp(other) else {
+        guard refreshFromStore(other) else {
             // Others have deleted it; merging the deletion removes it here.
             return relationship.isToMany ? object.take(other, outOf: relationship) : object.putToOne(nil, relationship, was: other)
         }
-        guard let inverse = relationship.keptInverse else { return }
+        guard let inverse = relationship.mutualInverse else { return }
         if inverse.isToMany { return other.put(object, into: inverse) }
         switch other.toOne(inverse) {
         case nil: other.putToOne(object, inverse, was: nil)
@@ -148,13 +148,13 @@ extension NSManagedObjectContext {
 
     /// Updates an object to the stored row, so that links can be removed from it. Returns false when there is no row.
     @discardableResult
-    func catchUp(_ object: NSManagedObject) -> Bool {
+    func refreshFromStore(_ object: NSManagedObject) -> Bool {
         if object.isFault, !object.hasChanges { object.relationships = [] }
         // Another process may have saved it unnoticed.
         source.forgetRow(of: object.objectID)
         do {
             guard let row = try source.row(for: object.objectID, in: self) else { return false }
-            if let known = object.snapshot, isNews(row, to: object, known) { object.rebase(onto: row) }
+            if let known = object.snapshot, isNewer(row, than: known, of: object) { object.rebase(onto: row) }
         } catch {
             noteFaultError(error, of: object)
         }
@@ -162,19 +162,19 @@ extension NSManagedObjectContext {
     }
 
     /// Returns whether a row differs in version from the object's row. Rows that a parent has not saved have no version.
-    private func isNews(_ row: Row, to object: NSManagedObject, _ known: Row) -> Bool {
+    private func isNewer(_ row: Row, than known: Row, of object: NSManagedObject) -> Bool {
         if row.version != known.version { return true }
         guard parent != nil, row !== known else { return false }
         return !object.owningEntity.frozen!.layout.slots.allSatisfy { row.hasEqualValue(as: known, at: $0) }
     }
 
     /// Applies the delete rules of a deleted object to links that others have added. Attributes are kept for an undo.
-    func deleteAgain(_ object: NSManagedObject, for stored: Row) {
+    func reapplyDeletion(_ object: NSManagedObject, for stored: Row) {
         object.rebase(onto: stored, overwrites: true)
         for relationship in object.owningEntity.frozen!.relationships {
             // An object that was never saved is already gone.
             for other in object.related(relationship) where other.registry === registry && !other.flags.contains(.inserted) {
-                catchUp(other)
+                refreshFromStore(other)
             }
         }
         repeatDeletion(of: object)
@@ -183,6 +183,6 @@ extension NSManagedObjectContext {
     /// Schedules the delete rules of a deleted object again for the end of the event.
     func repeatDeletion(of object: NSManagedObject) {
         eventDeletions.append(object)
-        if !object.flags.contains(.noted) { noteInEvent(object) }
+        if !object.flags.contains(.inEvent) { noteInEvent(object) }
     }
 }

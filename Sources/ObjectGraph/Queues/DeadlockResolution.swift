@@ -1,20 +1,20 @@
 internal import Foundation
 
 /// The work caused by one block of a queue or one call from outside: it holds its first queue, and every queue it has entered by waiting.
-// `thread` and `request` are guarded by `Standstill.lock`; `innermost` is used by the activity's own thread only.
+// `thread` and `request` are guarded by `DeadlockResolution.lock`; `currentQueue` is used by the activity's own thread only.
 final class Activity: @unchecked Sendable {
     /// The thread that the activity runs on or is blocked on.
     unowned var thread: QueueThread
     /// The request that the activity waits for; nil while it runs.
     var request: QueueRequest?
     /// The queue that the activity entered last.
-    var innermost: ContextQueue?
+    var currentQueue: ContextQueue?
 
     init(on thread: QueueThread) { self.thread = thread }
 }
 
 /// The state of a thread that uses queues.
-// `errands` are guarded by `Standstill.lock`; the rest is used on the thread only, or immutable.
+// `workWhileBlocked` are guarded by `DeadlockResolution.lock`; the rest is used on the thread only, or immutable.
 final class QueueThread: @unchecked Sendable {
     /// Whether the thread is a worker.
     private(set) var isWorker = false
@@ -23,7 +23,7 @@ final class QueueThread: @unchecked Sendable {
     /// The activity of work that begins on this thread.
     private(set) lazy var own = Activity(on: self)
     /// The work for the thread while it is blocked.
-    private var errands = Fifo<() -> Void>()
+    private var workWhileBlocked = Fifo<() -> Void>()
     private let wakeUp = DispatchSemaphore(value: 0)
 
     // The thread-specific value owns the instance and releases it when the thread ends.
@@ -50,21 +50,21 @@ final class QueueThread: @unchecked Sendable {
     /// Marks the calling thread as a worker.
     static func becomeWorker() { current.isWorker = true }
 
-    /// Enqueues work for the blocked thread. Call it under ``Standstill/lock``.
-    func give(_ errand: @escaping () -> Void) {
-        errands.append(errand)
+    /// Enqueues work for the blocked thread. Call it under ``DeadlockResolution/lock``.
+    func runWhileBlocked(_ work: @escaping () -> Void) {
+        workWhileBlocked.append(work)
         wakeUp.signal()
     }
 
-    /// Wakes the blocked thread to check its request. Call it under ``Standstill/lock``.
+    /// Wakes the blocked thread to check its request. Call it under ``DeadlockResolution/lock``.
     func wake() { wakeUp.signal() }
 
-    fileprivate func takeErrand() -> (() -> Void)? { errands.isEmpty ? nil : errands.removeFirst() }
+    fileprivate func takeWork() -> (() -> Void)? { workWhileBlocked.isEmpty ? nil : workWhileBlocked.removeFirst() }
     fileprivate func sleep() { wakeUp.wait() }
 }
 
 /// A block that a caller waits for.
-// The mutable state is guarded by `Standstill.lock`; `work` is run once, by the thread that received it.
+// The mutable state is guarded by `DeadlockResolution.lock`; `work` is run once, by the thread that received it.
 final class QueueRequest: @unchecked Sendable {
     let activity: Activity
     let queue: ContextQueue
@@ -120,7 +120,7 @@ final class QueueRequest: @unchecked Sendable {
 /// example, a parent waits for its child while the child's merge waits for its parent. One of the blocked activities then lends the queue
 /// that it holds to the activity that waits for it, runs its request on its own thread, and blocks again. Requests from outside of the
 /// cycle are not served: for them the queue is busy.
-enum Standstill {
+enum DeadlockResolution {
     /// Guards the waits-for relation. It is locked before a queue's own lock.
     static let lock = Mutex()
 
@@ -145,9 +145,9 @@ enum Standstill {
     /// during them.
     static func wait(for request: QueueRequest, on thread: QueueThread) {
         while !request.isGranted, !request.isFinished {
-            let errand = thread.takeErrand()
+            let work = thread.takeWork()
             lock.unlock()
-            if let errand { errand() } else { thread.sleep() }
+            if let work { work() } else { thread.sleep() }
             lock.lock()
         }
     }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Predicates
 
 /// The placeholder values of recording objects.
-enum StandIns: CaseIterable {
+enum PlaceholderValues: CaseIterable {
     case first
     case second
     case nothing
@@ -64,26 +64,27 @@ enum StandIns: CaseIterable {
 /// Copies of loaded models whose objects record their reads.
 final class RecordingModels: Sendable {
     static let shared = RecordingModels()
-    private let twins = LockedBox<[(model: Weak, twin: NSManagedObjectModel)]>([])
+    private let copies = LockedBox<[(model: Weak, copy: NSManagedObjectModel)]>([])
     private struct Weak { weak var model: NSManagedObjectModel? }
 
     /// Returns the recording copy of a loaded model's entity.
-    func twin(of entity: NSEntityDescription) throws -> NSEntityDescription {
-        guard let model = entity.managedObjectModel, let name = entity.name, let twin = try twin(of: model).entitiesByName[name] else {
+    func recordingCopy(of entity: NSEntityDescription) throws -> NSEntityDescription {
+        guard let model = entity.managedObjectModel, let name = entity.name, let copy = try recordingCopy(of: model).entitiesByName[name]
+        else {
             throw InvalidPredicateError(kind: .unknownKeyPath, message: "The model of the entity “\(entity)” exists no more")
         }
-        return twin
+        return copy
     }
 
-    private func twin(of model: NSManagedObjectModel) throws -> NSManagedObjectModel {
-        try twins.withLock { twins in
-            twins.removeAll { $0.model.model == nil }
-            if let known = twins.first(where: { $0.model.model === model }) { return known.twin }
-            let twin = model.copy() as! NSManagedObjectModel
-            try twin.freeze()
-            for entity in twin.entities { entity.frozen!.layout.recordsReads = true }
-            twins.append((Weak(model: model), twin))
-            return twin
+    private func recordingCopy(of model: NSManagedObjectModel) throws -> NSManagedObjectModel {
+        try copies.withLock { copies in
+            copies.removeAll { $0.model.model == nil }
+            if let known = copies.first(where: { $0.model.model === model }) { return known.copy }
+            let copy = model.copy() as! NSManagedObjectModel
+            try copy.freeze()
+            for entity in copy.entities { entity.frozen!.layout.recordsReads = true }
+            copies.append((Weak(model: model), copy))
+            return copy
         }
     }
 }

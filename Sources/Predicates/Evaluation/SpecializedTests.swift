@@ -1,7 +1,7 @@
 import Foundation
 
 /// Specialized comparisons of a slot with a constant. Each returns the same result as ``ValueTest``.
-enum ShortcutTests {
+enum SpecializedTests {
     /// Returns a specialized test.
     ///
     /// - Returns: A test, or nil when there is none.
@@ -29,7 +29,7 @@ enum ShortcutTests {
         let slot = SlotComparison(location: location, onNull: onNull, expected: expected)
         switch (kind, constant) {
         case (.int64, _) where constant.isNumber, (.bool, _) where constant.isNumber:
-            guard case .int64(let value) = constant.hashedByWorth else { return nil }
+            guard case .int64(let value) = constant.canonicalForHashing else { return nil }
             return SlotTest.integer(slot, comparison.operator, value).map(CompiledTest.slot)
         case (.double, _) where constant.isNumber:
             guard let value = exactDouble(constant) else { return nil }
@@ -90,7 +90,7 @@ enum ShortcutTests {
         let check: SlotTest.Check
         switch (kind, low, high) {
         case (.int64, _, _) where low.isNumber && high.isNumber:
-            guard case .int64(let first) = low.hashedByWorth, case .int64(let last) = high.hashedByWorth else { return nil }
+            guard case .int64(let first) = low.canonicalForHashing, case .int64(let last) = high.canonicalForHashing else { return nil }
             check = .integer(first, last)
         case (.double, _, _) where low.isNumber && high.isNumber:
             guard let first = exactDouble(low), let last = exactDouble(high) else { return nil }

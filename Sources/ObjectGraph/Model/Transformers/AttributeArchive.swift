@@ -4,7 +4,7 @@ internal import PropertyLists
 
 /// Converts values of transformable and composite attributes to data and back: with the attribute's transformer, or by keyed archiving
 /// where it has none.
-package enum SQLArchive {
+package enum AttributeArchive {
     /// Returns the value of data; nil where it cannot be determined.
     package static func value(of data: Data, _ attribute: NSAttributeDescription) throws -> Any? {
         if attribute.attributeType == .compositeAttributeType { return try composite(in: data) }

@@ -2,7 +2,7 @@ internal import CSQLite
 internal import Foundation
 
 /// The SQL functions that Core Data's triggers call: a connection without them cannot write to a store with derived attributes.
-enum SQLFunctions {
+enum SQLTriggerFunctions {
     static func register(on connection: SQLConnection) {
         let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC
         // They notify Core Data of a trigger's changes; here, rows of such entities are read again after each save.

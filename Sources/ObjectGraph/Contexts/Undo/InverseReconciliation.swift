@@ -1,29 +1,29 @@
 internal import Foundation
 
 /// The two ends of a link changed by an undo. They may disagree if others have changed one of them since and that change was merged.
-struct TouchedLink {
+struct ChangedLink {
     let object: NSManagedObject
     let relationship: NSRelationshipDescription
     let other: NSManagedObject
     /// Whether the other end decides: the object was restored with the relationships it had when it was deleted.
-    var otherDecides = false
+    var otherEndWins = false
     /// Whether the object referred to the other one before the undo, so that the other one refers back unless the undo changed that.
-    var isStanding = false
+    var existedBefore = false
 }
 
 extension EventStep {
     /// The links that reverting the step changes.
-    var touchedLinks: [TouchedLink] {
+    var changedLinks: [ChangedLink] {
         switch self {
         case .toOne(let object, let relationship, let before):
             let now = object.registry == nil ? nil : object.toOne(relationship)
             return [before, now].compactMap { $0 }.map {
-                TouchedLink(object: object, relationship: relationship, other: $0, isStanding: $0 === now)
+                ChangedLink(object: object, relationship: relationship, other: $0, existedBefore: $0 === now)
             }
         case .added(let object, let relationship, let other), .removed(let object, let relationship, let other, _):
-            return [TouchedLink(object: object, relationship: relationship, other: other)]
+            return [ChangedLink(object: object, relationship: relationship, other: other)]
         case .replaced(let object, let relationship, let before, let after):
-            return (before + after).map { TouchedLink(object: object, relationship: relationship, other: $0) }
+            return (before + after).map { ChangedLink(object: object, relationship: relationship, other: $0) }
         default: return []
         }
     }
@@ -31,12 +31,12 @@ extension EventStep {
 
 extension NSManagedObject {
     /// Returns the links of a restored object, without those to deleted objects.
-    func linksAfterReturn() -> [TouchedLink] {
-        var links: [TouchedLink] = []
-        for relationship in owningEntity.frozen!.relationships where relationship.keptInverse != nil {
+    func linksAfterReturn() -> [ChangedLink] {
+        var links: [ChangedLink] = []
+        for relationship in owningEntity.frozen!.relationships where relationship.mutualInverse != nil {
             for other in related(relationship) {
                 if other.registry === registry {
-                    links.append(TouchedLink(object: self, relationship: relationship, other: other, otherDecides: true))
+                    links.append(ChangedLink(object: self, relationship: relationship, other: other, otherEndWins: true))
                 } else {
                     lose(other, at: relationship)
                 }
@@ -47,7 +47,7 @@ extension NSManagedObject {
 
     /// Returns whether a relationship refers to an object; nil where only the store knows: an unread end is as stored, and an undo fires
     /// no faults.
-    fileprivate func leads(to other: NSManagedObject, by relationship: NSRelationshipDescription) -> Bool? {
+    fileprivate func refers(to other: NSManagedObject, by relationship: NSRelationshipDescription) -> Bool? {
         guard relationship.isToMany else { return toOne(relationship) === other }
         let storage = toManyWithoutLoading(relationship)
         if storage.isLoaded || storage.contains(other) { return storage.contains(other) }
@@ -70,19 +70,19 @@ extension NSManagedObject {
 extension NSManagedObjectContext {
     /// Makes the two ends of links agree: for a restored object the other ends decide, otherwise the to-one end, otherwise the end that
     /// the undo changes.
-    func agree(on links: [TouchedLink]) {
+    func reconcile(_ links: [ChangedLink]) {
         for link in links {
-            guard let inverse = link.relationship.keptInverse, link.object.registry === registry, link.other.registry === registry
+            guard let inverse = link.relationship.mutualInverse, link.object.registry === registry, link.other.registry === registry
             else { continue }
             if link.object.flags.contains(.deleted) || link.other.flags.contains(.deleted) {
                 cut(link, inverse)
                 continue
             }
-            guard let leads = link.object.leads(to: link.other, by: link.relationship),
-                let leadsBack = link.other.leads(to: link.object, by: inverse), leads != leadsBack
+            guard let refers = link.object.refers(to: link.other, by: link.relationship),
+                let refersBack = link.other.refers(to: link.object, by: inverse), refers != refersBack
             else { continue }
-            let otherDecides = link.otherDecides || (link.relationship.isToMany && !inverse.isToMany)
-            switch (otherDecides, otherDecides ? leadsBack : leads) {
+            let otherEndWins = link.otherEndWins || (link.relationship.isToMany && !inverse.isToMany)
+            switch (otherEndWins, otherEndWins ? refersBack : refers) {
             case (true, true): link.object.gain(link.other, at: link.relationship)
             case (true, false): link.object.lose(link.other, at: link.relationship)
             case (false, true): link.other.gain(link.object, at: inverse)
@@ -92,9 +92,9 @@ extension NSManagedObjectContext {
     }
 
     /// Removes the links to an object whose relationship the undo changed before it deleted the object.
-    private func cut(_ link: TouchedLink, _ inverse: NSRelationshipDescription) {
+    private func cut(_ link: ChangedLink, _ inverse: NSRelationshipDescription) {
         guard link.object.flags.contains(.deleted), !link.other.flags.contains(.deleted), link.relationship.deleteRule != .denyDeleteRule
         else { return }
-        if link.other.leads(to: link.object, by: inverse) ?? link.isStanding { link.other.lose(link.object, at: inverse) }
+        if link.other.refers(to: link.object, by: inverse) ?? link.existedBefore { link.other.lose(link.object, at: inverse) }
     }
 }

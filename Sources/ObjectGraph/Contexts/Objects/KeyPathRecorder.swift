@@ -22,7 +22,7 @@ extension NSManagedObject: KeyPathNaming {
             guard root != NSManagedObject.self, let entity else {
                 throw KeyPathRecorder.failure(keyPath, "no loaded model has an entity whose class is \(root)")
             }
-            return try KeyPathRecorder.path(of: keyPath, from: root, RecordingModels.shared.twin(of: entity))
+            return try KeyPathRecorder.path(of: keyPath, from: root, RecordingModels.shared.recordingCopy(of: entity))
         }
     }
 }
@@ -39,10 +39,10 @@ final class KeyPathRecorder {
         let destination: NSManagedObject?
     }
 
-    private let standIns: StandIns
+    private let standIns: PlaceholderValues
     private var reads: [Read] = []
 
-    private init(_ standIns: StandIns) { self.standIns = standIns }
+    private init(_ standIns: PlaceholderValues) { self.standIns = standIns }
 
     // MARK: Called by the accessors of recording objects
 
@@ -54,7 +54,7 @@ final class KeyPathRecorder {
     /// Returns a placeholder for a recording object's missing value, or for a raw value without a case. Returns nil for other objects.
     ///
     /// The value only has to exist: a key path with `!` stops the program at nil.
-    static func standIn<Value>(_ type: Value.Type, in object: NSManagedObject) -> Value? {
+    static func placeholder<Value>(_ type: Value.Type, in object: NSManagedObject) -> Value? {
         guard object.owningEntity.frozen!.layout.recordsReads else { return nil }
         if let value = (type as? any KeyedManagedValue.Type)?.valueForNil as? Value { return value }
         // An enumeration with a raw value is stored as a small integer, and 0 is its first case.
@@ -89,7 +89,7 @@ final class KeyPathRecorder {
         // values. A key path with `!`, as its description shows, must not be read where the value is nil.
         var found: [String]?
         let description = String(describing: keyPath)
-        for standIns in StandIns.allCases where standIns != .nothing || !description.contains("!") {
+        for standIns in PlaceholderValues.allCases where standIns != .nothing || !description.contains("!") {
             let names = try KeyPathRecorder(standIns).names(along: keyPath, from: root, entity)
             if let found, found != names { throw failure(keyPath, "it does not always lead through the same properties") }
             found = names
@@ -150,11 +150,11 @@ final class KeyPathRecorder {
         }
         // An empty collection or an enumeration is recognised by its type; its value says nothing.
         if last.property is NSRelationshipDescription || wanted is any RawRepresentable.Type { return }
-        guard let kind = (last.property as? NSAttributeDescription)?.attributeType, StandIns.isComparable(kind) else { return }
+        guard let kind = (last.property as? NSAttributeDescription)?.attributeType, PlaceholderValues.isComparable(kind) else { return }
         let expected = PropertyValue.comparable(last.object.anyAttribute(last.property))
         let result = PropertyValue.comparable(value)
         // A non-optional type reads nil as its zero.
-        if result != expected, expected != .null || !StandIns.isZero(result) { throw changed }
+        if result != expected, expected != .null || !PlaceholderValues.isZero(result) { throw changed }
     }
 
     /// Returns the property type for the type that its value is stored as.

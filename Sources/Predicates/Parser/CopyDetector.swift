@@ -2,7 +2,7 @@
 ///
 /// A list that grows moves seldom. One that somebody else holds as well moves at each change: that is how a parser becomes quadratic
 /// without a loop to show it. Nothing is noticed in release builds.
-struct OperandMoves {
+struct CopyDetector {
     private let work = WorkCount.Running()
     #if DEBUG
     private var operands: UnsafeRawPointer?

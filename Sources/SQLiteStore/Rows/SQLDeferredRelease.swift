@@ -8,9 +8,9 @@ internal import Synchronization
 /// A reader increments a counter, one of several, so that threads do not contend for one. A removed object waits until each counter was
 /// seen at zero once: readers that began later cannot have found it.
 // The counters are atomics; `lock` guards the rest. It is no box: every save and fetch passes here.
-final class SQLGrace: @unchecked Sendable {
+final class SQLDeferredRelease: @unchecked Sendable {
     /// An object removed from a cache.
-    enum Leftover {
+    enum Retired {
         case block(Unmanaged<RowBlock>)
         case page(UnsafeMutablePointer<SQLCacheEntry>)
         case directory(Unmanaged<SQLPageDirectory>)
@@ -26,9 +26,9 @@ final class SQLGrace: @unchecked Sendable {
     /// Whether objects are waiting.
     private let waits = Atomic<Bool>(false)
     /// The objects that will wait next.
-    private var young: [Leftover] = []
+    private var retired: [Retired] = []
     /// The objects that wait for the counters in `unseen`, as bits.
-    private var old: [Leftover] = []
+    private var waiting: [Retired] = []
     private var unseen: UInt32 = 0
 
     init() {
@@ -39,7 +39,8 @@ final class SQLGrace: @unchecked Sendable {
     }
 
     deinit {
-        InternalChecks.require(isIdle && young.isEmpty && old.isEmpty, "a cache goes while somebody looks, or with something to give up")
+        InternalChecks.require(
+            isIdle && retired.isEmpty && waiting.isEmpty, "a cache goes while somebody looks, or with something to give up")
         counters.deallocate()
     }
 
@@ -68,25 +69,25 @@ final class SQLGrace: @unchecked Sendable {
     }
 
     /// Adds removed objects.
-    func add(_ leftovers: [Leftover]) {
-        if leftovers.isEmpty { return }
+    func add(_ objects: [Retired]) {
+        if objects.isEmpty { return }
         lock.lock()
-        young += leftovers
+        retired += objects
         waits.store(true, ordering: .relaxed)
         lock.unlock()
     }
 
     /// Returns the objects that no reader uses any more, for the caller to release without a lock.
-    func takeRested() -> [Leftover] {
+    func takeReclaimable() -> [Retired] {
         if !waits.load(ordering: .relaxed) { return [] }
         lock.lock()
         defer { lock.unlock() }
-        var rested: [Leftover] = []
+        var reclaimable: [Retired] = []
         // First the objects that have waited, then those added meanwhile.
         for _ in 0..<2 {
             if unseen == 0 {
-                if young.isEmpty { break }
-                (old, young) = (young, [])
+                if retired.isEmpty { break }
+                (waiting, retired) = (retired, [])
                 unseen = .max
                 turn()
             }
@@ -100,20 +101,20 @@ final class SQLGrace: @unchecked Sendable {
                 if unseen & ~used == 0 { turn() }
                 break
             }
-            rested += old
-            old = []
+            reclaimable += waiting
+            waiting = []
         }
-        waits.store(!old.isEmpty || !young.isEmpty, ordering: .relaxed)
-        return rested
+        waits.store(!waiting.isEmpty || !retired.isEmpty, ordering: .relaxed)
+        return reclaimable
     }
 
     private func turn() { kind.store(1 - kind.load(ordering: .relaxed), ordering: .relaxed) }
 
     /// Returns all waiting objects, when there are no readers left.
-    func takeAll() -> [Leftover] {
+    func takeAll() -> [Retired] {
         lock.lock()
         defer { lock.unlock() }
-        defer { (old, young, unseen) = ([], [], 0) }
-        return old + young
+        defer { (waiting, retired, unseen) = ([], [], 0) }
+        return waiting + retired
     }
 }

@@ -3,7 +3,7 @@ import Foundation
 /// Abbreviates the first sort key of each subject to one integer, which is compared instead of the values as long as it differs.
 ///
 /// The integer contains the next eight bytes of strings after their common prefix; numbers and dates are complete.
-struct SortDecoration {
+struct AbbreviatedSortKeys {
     /// A subject's abbreviated value and its index.
     struct Entry {
         var key: UInt64
@@ -53,7 +53,7 @@ struct SortDecoration {
         default:
             let shared = sharedPrefix(subjects)
             return decorated(subjects) { subject in
-                SortDecoration.text(subject, location) { SortDecoration.key($0, from: shared) }
+                AbbreviatedSortKeys.text(subject, location) { AbbreviatedSortKeys.key($0, from: shared) }
             }
         }
     }
@@ -134,11 +134,11 @@ struct SortDecoration {
     /// Returns the length of the common prefix of all strings; nil has any prefix.
     private func sharedPrefix(_ subjects: [PredicateSubject]) -> Int {
         guard let first = subjects.first(where: { !location.isNull(in: $0) }) else { return 0 }
-        let reference = SortDecoration.text(first, location) { Array($0) }
+        let reference = AbbreviatedSortKeys.text(first, location) { Array($0) }
         var shared = reference.count
         for subject in subjects where !location.isNull(in: subject) {
             if shared == 0 { return 0 }
-            SortDecoration.text(subject, location) { bytes in
+            AbbreviatedSortKeys.text(subject, location) { bytes in
                 shared = min(shared, bytes.count)
                 var index = 0
                 while index < shared, bytes[index] == reference[index] { index += 1 }

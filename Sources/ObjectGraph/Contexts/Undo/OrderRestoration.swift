@@ -4,7 +4,7 @@ internal import Foundation
 ///
 /// An order that is unchanged since the registered change returns to its previous state. An order that others have changed is kept:
 /// restored objects are inserted behind the nearest of their former predecessors.
-struct OrderReturn {
+struct OrderRestoration {
     private let object: NSManagedObject
     private let relationship: NSRelationshipDescription
     private let before: [NSManagedObject]

@@ -6,7 +6,7 @@ internal import Foundation
 /// store classes receive; its ``NSManagedObjectContext/requestingContext`` is the context of the call. Results are kept in the stores'
 /// row caches at least until the call returns.
 // What changes lies in a box with its lock; the kept objects are only released.
-final class StoreQuestions: @unchecked Sendable {
+final class AsynchronousQueries: @unchecked Sendable {
     private let context: NSManagedObjectContext
     private let coordinator: NSPersistentStoreCoordinator
     private let caller: StoreCaller
@@ -58,13 +58,13 @@ final class StoreQuestions: @unchecked Sendable {
     }
 
     private func answer(to query: StoreQuery, from store: any AsynchronousStore, with access: CachedAccess?) async throws -> StoreAnswer {
-        let asked = RowCache.now
+        let queryTime = RowCache.now
         let answer = try await store.fetch(query, for: caller)
         try Task.checkCancellation()
         guard case .rows(let rows) = answer, let access, caller.stalenessInterval != 0 else { return answer }
         let ids = rows.compactMap(\.objectID)
         hold(ids, with: access)
-        access.keep(rows, asked: asked)
+        access.keep(rows, queryTime: queryTime)
         return .ids(ids)
     }
 
@@ -100,11 +100,11 @@ final class StoreQuestions: @unchecked Sendable {
             }
             guard let access = reader.rowAccess as? CachedAccess else { continue }
             hold(ids, with: access)
-            let missing = access.cache.withoutRow(ids, notOlderThan: caller.stalenessInterval)
+            let missing = access.cache.withoutRow(ids, maximumAge: caller.stalenessInterval)
             for part in missing.parts(of: FaultBatch.standardPartSize) {
-                let asked = RowCache.now
+                let queryTime = RowCache.now
                 var absent = Set(part)
-                for row in access.keep(try await store.fetchRows(for: part, for: caller), asked: asked) {
+                for row in access.keep(try await store.fetchRows(for: part, for: caller), queryTime: queryTime) {
                     guard let id = row.objectID else { continue }
                     absent.remove(id)
                     found.known[id] = row
@@ -120,7 +120,9 @@ final class StoreQuestions: @unchecked Sendable {
         for ids: [NSManagedObjectID], of reader: NSPersistentStore, in background: NSManagedObjectContext
     ) throws {
         let caller = background.caller
-        if try reader.rowAccess.prepareRows(for: ids, for: caller) || reader.interface.holdsRows || caller.stalenessInterval == 0 { return }
+        if try reader.rowAccess.prepareRows(for: ids, for: caller) || reader.interface.hasRowsInMemory || caller.stalenessInterval == 0 {
+            return
+        }
         for id in ids { _ = try reader.rowAccess.row(for: id, for: caller) }
     }
 
@@ -135,9 +137,9 @@ final class StoreQuestions: @unchecked Sendable {
                 continue
             }
             for part in ids.parts(of: FaultBatch.standardPartSize) {
-                let asked = RowCache.now
+                let queryTime = RowCache.now
                 let rows = try await store.fetchValues(of: [property], for: part, for: caller)
-                found += (reader.rowAccess as? CachedAccess)?.keep(rows, asked: asked) ?? rows
+                found += (reader.rowAccess as? CachedAccess)?.keep(rows, queryTime: queryTime) ?? rows
                 try Task.checkCancellation()
             }
         }
@@ -159,12 +161,12 @@ final class StoreQuestions: @unchecked Sendable {
                 continue
             }
             for part in ids.parts(of: FaultBatch.standardPartSize) {
-                let asked = RowCache.now
+                let queryTime = RowCache.now
                 let related = try await store.fetchRelated(by: relationship, from: part, for: caller)
                 for id in part { found[id] = related[id] ?? [] }
                 if let access = reader.rowAccess as? CachedAccess {
                     hold(part, with: access)
-                    access.keep(related, of: relationship, for: part, asked: asked)
+                    access.keep(related, of: relationship, for: part, queryTime: queryTime)
                 }
                 try Task.checkCancellation()
             }
@@ -177,7 +179,7 @@ final class StoreQuestions: @unchecked Sendable {
         in background: NSManagedObjectContext
     ) throws {
         let caller = background.caller
-        if reader.interface.holdsRows || caller.stalenessInterval == 0 { return }
+        if reader.interface.hasRowsInMemory || caller.stalenessInterval == 0 { return }
         if try reader.rowAccess.prepareRelated(of: relationship, for: ids, for: caller) { return }
         for id in ids { _ = try reader.rowAccess.relatedIDs(of: relationship, for: id, for: caller) }
     }

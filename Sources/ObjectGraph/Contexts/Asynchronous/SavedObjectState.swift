@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// The changes of one object that an asynchronous save has taken; they are restored if the save fails.
-struct TakenObject {
+struct SavedObjectState {
     enum Kind { case inserted, updated, locked }
 
     let object: NSManagedObject
@@ -25,9 +25,9 @@ struct TakenObject {
         snapshot = object.snapshot
         changed = object.changed
         if object.eventRow != nil { object.eventRow = nil }
-        object.flags.subtract([.inserted, .updated, .noted, .insertedInEvent, .ownsRow])
+        object.flags.subtract([.inserted, .updated, .inEvent, .insertedInEvent, .hasExclusiveRow])
         object.changed.removeAll()
-        if object.extras != nil { object.refusedValues = nil }
+        if object.extras != nil { object.rejectedValues = nil }
         object.snapshot = object.row
         for relationship in object.owningEntity.frozen!.relationships where relationship.isToMany {
             // The store does not know a new object yet.
@@ -61,10 +61,10 @@ struct TakenObject {
     }
 
     /// Restores the changes of a failed save, under those made since.
-    func giveBack() {
+    func restoreChanges() {
         object.snapshot = snapshot
         object.changed.formUnion(changed)
-        for list in lists { list.storage.takeBackSave() }
+        for list in lists { list.storage.cancelSave() }
     }
 
     /// Returns whether the object still uses the storage that the save was taken from.

@@ -5,7 +5,7 @@ internal import Synchronization
 /// Lets synchronous code wait for asynchronous work.
 ///
 /// The work runs on separate threads, so that it completes even when every thread of the task pool is blocked.
-enum Waiting {
+enum BlockingCall {
     /// Runs tasks on separate threads, without using those of the shared pool.
     static let executor: any TaskExecutor = WaitingExecutor()
 

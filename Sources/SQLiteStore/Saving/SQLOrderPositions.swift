@@ -5,7 +5,7 @@ internal import SQLQueries
 /// Assigns the positions of rows in ordered relationships for a save.
 ///
 /// Positions are numbers with gaps, so that inserting a row between two others mostly leaves theirs unchanged.
-struct SQLOrderKeys {
+struct SQLOrderPositions {
     /// The first position, and the distance of new neighbours; the values are Core Data's.
     static let first: Int64 = 2048
     static let step: Int64 = 1024
@@ -39,7 +39,7 @@ struct SQLOrderKeys {
     ///
     /// - Parameter known: The position of each element, nil for those without one.
     static func places(_ known: [Int64?]) -> [Int64] {
-        let kept = longestRise(known)
+        let kept = longestIncreasingSubsequence(known)
         var places = [Int64](repeating: 0, count: known.count)
         var index = 0
         var before: Int64?
@@ -80,7 +80,7 @@ struct SQLOrderKeys {
     private static func fresh(_ count: Int) -> [Int64] { (0..<Int64(count)).map { first + $0 * step } }
 
     /// Returns which positions form the longest increasing subsequence.
-    private static func longestRise(_ known: [Int64?]) -> [Bool] {
+    private static func longestIncreasingSubsequence(_ known: [Int64?]) -> [Bool] {
         var tails: [Int] = []
         var previous = [Int](repeating: -1, count: known.count)
         for (index, place) in known.enumerated() {

@@ -4,7 +4,7 @@ internal import SwiftSyntax
 internal import SwiftSyntaxBuilder
 
 /// Examines a class: finds its usable properties, and errors to fix.
-struct Examination {
+struct DeclarationChecker {
     private(set) var diagnostics: [Diagnostic] = []
     /// The properties of the entity.
     private(set) var usable: [PropertySyntax] = []
@@ -14,7 +14,7 @@ struct Examination {
 
     init(_ node: AttributeSyntax) { self.node = node }
 
-    mutating func report(_ node: some SyntaxProtocol, _ finding: Finding, _ fixes: [FixIt] = []) {
+    mutating func report(_ node: some SyntaxProtocol, _ finding: DeclarationDiagnostic, _ fixes: [FixIt] = []) {
         diagnostics.append(Diagnostic(node: node, message: finding, fixIts: fixes))
     }
 
@@ -58,14 +58,14 @@ struct Examination {
         }
         if variable.bindingSpecifier.tokenKind == .keyword(.let) {
             let fix = FixIt(
-                message: Remedy("make it a var"),
+                message: DeclarationFixIt("make it a var"),
                 changes: [
                     .replace(
                         oldNode: Syntax(variable.bindingSpecifier),
                         newNode: Syntax(variable.bindingSpecifier.with(\.tokenKind, .keyword(.var))))
                 ])
             let ignore = FixIt(
-                message: Remedy("mark it @Ignored"),
+                message: DeclarationFixIt("mark it @Ignored"),
                 changes: [
                     .replaceLeadingTrivia(token: variable.bindingSpecifier, newTrivia: variable.bindingSpecifier.leadingTrivia + .ignored)
                 ])
@@ -100,11 +100,12 @@ struct Examination {
                         objectClass.name.with(\.tokenKind, .identifier("\(name): NSManagedObject")).with(\.trailingTrivia, .space)))
             }
             return report(
-                objectClass.name, .noSuperclass(name.text), [FixIt(message: Remedy("inherit from NSManagedObject"), changes: [fix])])
+                objectClass.name, .noSuperclass(name.text),
+                [FixIt(message: DeclarationFixIt("inherit from NSManagedObject"), changes: [fix])])
         }
         if let final = objectClass.modifiers.first(where: { $0.name.tokenKind == .keyword(.final) }), entityOption("abstract") != nil {
             let fix = FixIt(
-                message: Remedy("remove final"),
+                message: DeclarationFixIt("remove final"),
                 changes: [
                     .replace(
                         oldNode: Syntax(objectClass.modifiers), newNode: Syntax(objectClass.modifiers.filter { $0.id != final.id }))
@@ -148,7 +149,7 @@ struct Examination {
                 let fixes = near.map { near in
                     [
                         FixIt(
-                            message: Remedy("write “\(near)”"),
+                            message: DeclarationFixIt("write “\(near)”"),
                             changes: [.replace(oldNode: Syntax(literal), newNode: Syntax(StringLiteralExprSyntax(content: near)))])
                     ]
                 }
