@@ -6,7 +6,7 @@ import SampleService
 let terminal = Terminal()
 do {
     let service = try await SampleService.start { terminal.request($0) }
-    terminal.title("OpenCoreData: object graphs over things that are no database")
+    terminal.title("OpenCoreData: object graphs over things that are not databases")
     terminal.text(
         """
         Every object below is a managed object, found by a fetch request and walked by its properties. A line with an arrow is an HTTP

@@ -19,7 +19,7 @@ struct DeclarationDiagnostic: DiagnosticMessage {
     static let notAStructure = DeclarationDiagnostic(
         "notAStructure", "@Composite makes a composite attribute of a structure; this is none.")
     static let notAClass = DeclarationDiagnostic(
-        "notAClass", "@ManagedObject declares the entity of a class that inherits from NSManagedObject; this is no class.")
+        "notAClass", "@ManagedObject declares the entity of a class that inherits from NSManagedObject; this is not a class.")
     static func noSuperclass(_ name: String) -> DeclarationDiagnostic {
         DeclarationDiagnostic("noSuperclass", "“\(name)” must inherit from NSManagedObject, or from a class that is marked @ManagedObject.")
     }
@@ -47,7 +47,7 @@ struct DeclarationDiagnostic: DiagnosticMessage {
                 + " and set it in awakeFromInsert().")
     }
     static func unsupported(_ type: String, _ advice: String) -> DeclarationDiagnostic {
-        DeclarationDiagnostic("unsupported", "\(type) is no type of an attribute: \(advice)")
+        DeclarationDiagnostic("unsupported", "\(type) is not a type of an attribute: \(advice)")
     }
     static func computed(_ name: String, _ attribute: String) -> DeclarationDiagnostic {
         DeclarationDiagnostic(
@@ -56,7 +56,7 @@ struct DeclarationDiagnostic: DiagnosticMessage {
     static func observed(_ name: String) -> DeclarationDiagnostic {
         DeclarationDiagnostic(
             "observed",
-            "“\(name)” cannot have willSet and didSet: its value does not lie in the object. Override didChangeValue(forKey:), or add a computed property."
+            "“\(name)” cannot have willSet and didSet: the object does not store its value. Override didChangeValue(forKey:), or add a computed property."
         )
     }
     static func byHand(_ name: String) -> DeclarationDiagnostic {

@@ -48,7 +48,7 @@ package struct ModelCompilation {
     }
 
     private mutating func generate(from model: NSManagedObjectModel, version: String) {
-        let places = ModelPlaces(version: version, of: url)
+        let locations = SourceLocations(version: version, of: url)
         let findings = model.check(namesOfClasses: false)
         var noticed: Set<ModelDiagnostic> = []
         var owners: [String: String] = [:]
@@ -56,9 +56,9 @@ package struct ModelCompilation {
         func fail(_ entity: NSEntityDescription, _ property: String? = nil, _ message: String) {
             report(
                 ModelDiagnostic(
-                    isError: true, file: places.file, line: places.line(entity: entity.name, property: property), message: message))
+                    isError: true, file: locations.file, line: locations.line(entity: entity.name, property: property), message: message))
         }
-        for finding in findings { report(ModelDiagnostic(finding, in: places)) }
+        for finding in findings { report(ModelDiagnostic(finding, in: locations)) }
         guard !diagnostics.contains(where: \.isError) else { return }
         for entity in model.entities {
             guard let code = EntityCode(entity, modelFile: url.lastPathComponent) else { continue }
@@ -114,7 +114,7 @@ package struct ModelCompilation {
     }
 }
 
-extension ModelPlaces {
+extension SourceLocations {
     /// Reads the `contents` of a version of a bundle, or of the only version.
     init(version: String, of url: URL) {
         let folder = url.pathExtension == "xcdatamodeld" ? url.appendingPathComponent("\(version).xcdatamodel") : url

@@ -29,17 +29,18 @@ package struct ModelDiagnostic: Hashable, Sendable, CustomStringConvertible, Err
         self.init(isError: true, file: place.file ?? url.path, line: place.line, message: place.remark)
     }
 
-    init(_ finding: ModelFinding, in places: ModelPlaces) {
+    init(_ finding: ModelFinding, in locations: SourceLocations) {
         let name = [finding.entity, finding.property].compactMap { $0 }.joined(separator: ".")
         let prefix = name.isEmpty || finding.message.contains("“\(name)") ? "" : "\(name): "
         self.init(
-            isError: finding.severity == .error, file: places.file, line: places.line(entity: finding.entity, property: finding.property),
+            isError: finding.severity == .error, file: locations.file,
+            line: locations.line(entity: finding.entity, property: finding.property),
             message: "\(prefix)\(finding.message) \(finding.advice)")
     }
 }
 
 /// The lines of entities and properties in the XML of a model.
-struct ModelPlaces {
+struct SourceLocations {
     let file: String
     private var lines: [String: Int] = [:]
 

@@ -106,7 +106,7 @@ extension NSEntityDescription {
 }
 
 extension String {
-    /// The name as it stands in code.
+    /// The name as written in code.
     var asIdentifier: String { TakenNames.keywords.contains(self) ? "`\(self)`" : self }
 
     /// Whether the string can be the name of a declaration.

@@ -1,4 +1,4 @@
-/// Names that properties and classes of a model cannot have in Swift as they stand.
+/// Names that properties and classes of a model cannot have in Swift unchanged.
 ///
 /// The check of models, the writers of Swift sources, the generator of classes and the macros go by these lists. The macros are why they have a
 /// module of their own: a macro is built for the machine that compiles, and CoreData need not be.

@@ -70,7 +70,7 @@ struct DeclarationMistakeTests {
     @Test func anInverseThatLeadsElsewhereIsAnError() {
         let text = mistakes(Crossed.self)
         #expect(text.contains("“Crossed2.stranger”, which leads to “Lonely2” and not back to “Crossed”"))
-        #expect(text.contains("“name”, which is no relationship of “Crossed2”"))
+        #expect(text.contains("“name”, which is not a relationship of “Crossed2”"))
     }
 
     @Test func anInverseBelongsToOneRelationship() {
@@ -87,7 +87,7 @@ struct DeclarationMistakeTests {
 
     @Test func everyMistakeOfAClassIsToldAtOnce() {
         let text = mistakes(Misnamed.self)
-        #expect(text.contains("An index of “Misnamed” is over “nome”, which is no property of it"))
+        #expect(text.contains("An index of “Misnamed” is over “nome”, which is not a property of it"))
         #expect(text.contains("“Misnamed.count” cannot be read as its Swift type"))
         #expect(text.contains("“Misnamed.day”: The bound 1 is none of the attribute's type"))
         #expect(text.contains("“Misnamed.tracks”: "))

@@ -172,7 +172,7 @@ struct DeclaredObjectTests {
             album.setValue(Data("{".utf8), forKey: "best")
             #expect(album.best == nil)
             let error = #expect(throws: NSError.self) { try context.throwPendingFaultError() }
-            #expect(error?.localizedDescription.contains("“Record.best” cannot be read. It holds data that is no JSON of Review.") == true)
+            #expect(error?.localizedDescription.contains("“Record.best” cannot be read. It holds data that is not JSON of Review.") == true)
         }
     }
 

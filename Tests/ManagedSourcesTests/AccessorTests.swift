@@ -171,7 +171,7 @@ struct AccessorTests {
         #expect(result.source.contains("$s1M1BC1xAA1AC4KindOvg"))
     }
 
-    @Test("Declarations in functions, comments and strings are no declarations of the file")
+    @Test("Declarations in functions, comments and strings are not declarations of the file")
     func elsewhere() {
         let source = "func f() { class L { @NSManaged var x: Int } }\n// @NSManaged var y: Int\nlet s = \"@NSManaged var z: Int\""
         let result = Self.accessors(source)

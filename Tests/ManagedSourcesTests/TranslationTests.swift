@@ -81,7 +81,7 @@ struct TranslationTests {
         #expect(Self.lines("let key = \(source)") == ["let key = \(translation)"])
     }
 
-    @Test("What cannot be translated is an error that names place and remedy")
+    @Test("An error names the place and the remedy of code that cannot be translated")
     func problems() {
         let selector = Self.translate("\nlet s = #selector(Album.play)").problems
         #expect(selector.map { "\($0.path):\($0.line):\($0.column)" } == ["/project/Album.swift:2:9"])
@@ -106,7 +106,7 @@ struct TranslationTests {
         #expect(line.contains("; public private(set) var `b`: Int { get"))
     }
 
-    @Test("Text that is not ASCII stands where it stood")
+    @Test("Text that is not ASCII keeps its position")
     func unicode() {
         #expect(Self.lines("/* ü€😀 */ @objc class Größe {}") == ["/* ü€😀 */ class Größe {}"])
     }

@@ -17,7 +17,7 @@ struct ModelDiagnosticTests {
         let error = try #require(found.first)
         #expect(found.count == 1 && error.isError && error.line == 4)
         #expect(error.file.hasSuffix("Music.xcdatamodeld/Music.xcdatamodel/contents"))
-        #expect(error.description.contains("contents:4: error: <attribute> “title”: “Sting” is no type of attributes"))
+        #expect(error.description.contains("contents:4: error: <attribute> “title”: “Sting” is not a type of attributes"))
     }
 
     @Test("XML that ends too early is one error") func truncated() throws {
@@ -35,7 +35,7 @@ struct ModelDiagnosticTests {
     }
 
     @Test(
-        "What no coordinator takes is an error at the property",
+        "A property that no coordinator accepts has an error at its declaration",
         arguments: [
             (#"<attribute name="p" attributeType="Undefined"/>"#, "has no type"),
             (
@@ -56,7 +56,7 @@ struct ModelDiagnosticTests {
     }
 
     @Test(
-        "What works and is probably not meant is a warning at the property",
+        "A property that is probably not as meant has a warning at its declaration",
         arguments: [
             (#"<relationship name="p" optional="YES" maxCount="1" deletionRule="Nullify" destinationEntity="Song"/>"#, "It has no inverse"),
             (

@@ -31,7 +31,7 @@ struct ModelOutputTests {
         #expect(files["Album+CoreDataClass.swift"] == nil)
     }
 
-    @Test("What has not changed is not written again") func unchanged() throws {
+    @Test("Unchanged files are not written again") func unchanged() throws {
         let models = ModelFolder()
         defer { withExtendedLifetime(models) {} }
         let folder = models.url.appendingPathComponent("output")

@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test(
-        "What cannot be evaluated is an error that names the clause, before any row is looked at",
+        "An error names a clause that cannot be evaluated, before any row is read",
         arguments: [
             ("nope == 1", InvalidPredicateError.Kind.unknownKeyPath), ("boss.nope == 1", .unknownKeyPath),
             ("ANY friends.nope == 1", .unknownKeyPath),

@@ -60,7 +60,7 @@ import Testing
         return true
     }
 
-    /// Which of several mistakes is met first is no rule, nor is whether an answer is known before one is met.
+    /// Which of several mistakes is met first is not a rule, nor is whether an answer is known before one is met.
     private func agree(
         _ found: Result<Bool, any Error>, _ expected: Result<Bool, any Error>, _ tree: PredicateTree, _ object: RandomObject,
         _ tally: inout Tally, _ place: String

@@ -11,7 +11,7 @@ import Testing
         "label MATCHES '": "a piece of source code that goes on after the quotation mark",
         "value == '": "a piece of source code that goes on after the quotation mark",
         "1\\t+1": "the escape of a string literal, which is a tab before the parser sees it",
-        "? = 'ABC'": "a question mark, which Apple's guide says is no token",
+        "? = 'ABC'": "a question mark, which Apple's guide says is not a token",
     ]
     /// Expressions among the predicates: they have no comparison.
     private static let expressions: Set<String> = [

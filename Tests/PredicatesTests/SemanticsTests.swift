@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(
-        "What numbers of different types are worth to each other",
+        "Comparisons of numbers of different types",
         arguments: [
             ("%@ == %@", 9_007_199_254_740_993 as any Sendable, 9_007_199_254_740_992.0 as any Sendable, "no"),
             ("%@ > %@", 9_007_199_254_740_993, 9_007_199_254_740_992.0, "yes"), ("%@ == %@", 1, 1.0, "yes"),
@@ -72,7 +72,7 @@ import Testing
             #expect(try answer("%@ IN %@", Row(), [higher, [lower, higher]]) == .yes)
             #expect(try answer("%@ BETWEEN %@", Row(), [lower, [lower, higher]]) == .yes)
         }
-        // A date is no number, an address no string.
+        // A date is not a number, an address no string.
         for (left, right) in [(date as Any, 1.0 as Any), (url, "https://example.org/a"), (identifier, identifier.uuidString), (Data(), "")]
         {
             #expect(try answer("%@ == %@", Row(), [left, right]) == .no)
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test(
-        "Text operators on what is no text are errors that name the clause",
+        "Text operators on what is not text are errors that name the clause",
         arguments: ["BEGINSWITH", "ENDSWITH", "CONTAINS", "LIKE", "MATCHES"])
     func textOperatorsOnOtherTypes(operation: String) throws {
         for value in [1, 1.5, true, Date(), UUID()] as [Any] {

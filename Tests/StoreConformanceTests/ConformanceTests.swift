@@ -36,7 +36,7 @@ import Testing
             case .forgetsDeletes: "Deleting 10 of 1,000 leaves 990, here and elsewhere"
             case .forgetsNil: "An attribute of every type can be set to nil again"
             case .countsNoVersions: "The version counts the edits that were saved"
-            case .writesAtOnce: "A permanent ID that was asked for before the save is the one the object keeps"
+            case .writesAtOnce: "An object keeps a permanent ID that was obtained before the save"
             }
         #expect(broken.map(\.sentence).contains(sentence), "Found were: \(broken)")
         // A mistake shows where it is made, and does not break everything.

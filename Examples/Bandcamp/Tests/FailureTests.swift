@@ -24,7 +24,7 @@ import Testing
         stack.service.answerMalformed()
         let error = try #require(await stack.errorOfFetch(sideditch))
         #expect(error.code == BandCampErrorCode.malformedAnswer.rawValue)
-        #expect(error.localizedDescription.hasSuffix("/api/band/3/search?name=Sideditch failed. The answer is no JSON object."))
+        #expect(error.localizedDescription.hasSuffix("/api/band/3/search?name=Sideditch failed. The answer is not a JSON object."))
         #expect(error.userInfo[NSUnderlyingErrorKey] is NSError)
     }
 

@@ -49,7 +49,7 @@ public struct GenerationJob: Sendable {
                 let list = try values(option)
                 guard let name = list.first else { throw ArgumentProblem(description: "--dependency takes a module and its files.") }
                 dependencies.append(SymbolTable.Module(name: name, paths: Array(list.dropFirst())))
-            default: throw ArgumentProblem(description: "“\(option)” is no option.")
+            default: throw ArgumentProblem(description: "“\(option)” is not an option.")
             }
         }
         guard !module.isEmpty else { throw ArgumentProblem(description: "--module is missing.") }

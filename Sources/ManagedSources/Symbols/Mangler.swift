@@ -19,7 +19,7 @@ struct Mangler {
     }
 
     /// Returns the symbol of the getter (`g`) or setter (`s`) of a property.
-    static func accessor(_ code: String, of name: String, type: ResolvedType, in place: MemberPlace) -> String {
+    static func accessor(_ code: String, of name: String, type: ResolvedType, in place: MemberContext) -> String {
         var mangler = Mangler()
         mangler.append("$s")
         mangler.appendPlace(place)
@@ -31,7 +31,7 @@ struct Mangler {
 
     /// Returns the symbol of a method.
     static func function(
-        _ name: String, parameters: [(label: String?, type: ResolvedType)], result: ResolvedType?, in place: MemberPlace
+        _ name: String, parameters: [(label: String?, type: ResolvedType)], result: ResolvedType?, in place: MemberContext
     ) -> String {
         var mangler = Mangler()
         mangler.append("$s")
@@ -62,7 +62,7 @@ struct Mangler {
         append("t")
     }
 
-    private mutating func appendPlace(_ place: MemberPlace) {
+    private mutating func appendPlace(_ place: MemberContext) {
         append(place.type, depth: place.type.components.count)
         guard let module = place.extendingModule else { return }
         appendModule(module)
@@ -253,7 +253,7 @@ struct Mangler {
 }
 
 /// The context of a member in its symbol.
-struct MemberPlace {
+struct MemberContext {
     let type: Nominal
     /// The module of the enclosing extension, if it is not the type's.
     let extendingModule: String?

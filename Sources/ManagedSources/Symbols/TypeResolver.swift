@@ -24,14 +24,14 @@ struct TypeResolver {
             return try .nominal(known("Dictionary"), [[type(dictionary.key), type(dictionary.value)]])
         case .tupleType(let tuple):
             guard tuple.elements.count == 1, let element = tuple.elements.first, element.firstName == nil else {
-                throw TypeProblem(reason: "a tuple is no value that Core Data keeps")
+                throw TypeProblem(reason: "a tuple is not a value that Core Data keeps")
             }
             return try type(element.type)
         case .someOrAnyType(let constrained) where constrained.someOrAnySpecifier.tokenKind == .keyword(.any):
             return try type(constrained.constraint)
         case .attributedType(let attributed): return try type(attributed.baseType)
         case .compositionType: throw TypeProblem(reason: "compositions of protocols are not supported")
-        case .functionType: throw TypeProblem(reason: "a closure is no value that Core Data keeps")
+        case .functionType: throw TypeProblem(reason: "a closure is not a value that Core Data keeps")
         case .identifierType(let simple): return try named(simple)
         case .memberType(let member): return try nested(member)
         default: throw TypeProblem(reason: "this kind of type is not supported")

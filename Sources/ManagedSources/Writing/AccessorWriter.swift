@@ -172,7 +172,7 @@ public struct AccessorWriter {
     }
 
     /// Returns the context of a member, the path of the class to extend, and the member's access level.
-    private func place(of member: ManagedMember, in file: SourceFile) throws -> (place: MemberPlace, path: String, access: Access) {
+    private func place(of member: ManagedMember, in file: SourceFile) throws -> (place: MemberContext, path: String, access: Access) {
         let nominal: Nominal
         do {
             nominal = try table.nominal(of: member.scope, in: file)
@@ -181,7 +181,7 @@ public struct AccessorWriter {
                 "@NSManaged \(member.name): its class cannot be found: \(problem.reason). " + Self.alternative, at: member.position)
         }
         guard nominal.components.last?.kind == "C" else {
-            throw file.problem("@NSManaged \(member.name): \(nominal.path) is no class.", at: member.position)
+            throw file.problem("@NSManaged \(member.name): \(nominal.path) is not a class.", at: member.position)
         }
         var access = member.access
         var scope: Scope? = member.scope
@@ -207,7 +207,7 @@ public struct AccessorWriter {
             path = names.joined(separator: ".")
             if nominal.declaringModule != file.module { extendingModule = file.module }
         }
-        return (MemberPlace(type: nominal, extendingModule: extendingModule, discriminator: discriminator), path, access)
+        return (MemberContext(type: nominal, extendingModule: extendingModule, discriminator: discriminator), path, access)
     }
 
     private func declaredAccess(of nominal: Nominal) -> Access {

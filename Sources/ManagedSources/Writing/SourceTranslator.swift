@@ -187,7 +187,7 @@ private final class TranslationVisitor: SyntaxVisitor {
         switch node.macroName.text {
         case "keyPath":
             guard let path = node.arguments.first?.expression, let names = Self.names(path) else {
-                problems.append(file.problem("#keyPath: what stands in the parentheses is no path of names.", at: node.position))
+                problems.append(file.problem("#keyPath: the parentheses do not contain a path of names.", at: node.position))
                 return .skipChildren
             }
             // Types begin with a capital: the rest of the path consists of properties.

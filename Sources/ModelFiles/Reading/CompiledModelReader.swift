@@ -30,7 +30,7 @@ struct CompiledModelReader {
 
     private mutating func read(into model: NSManagedObjectModel) throws {
         guard let root = archive.root, root.className == "NSManagedObjectModel" else {
-            throw ModelFileError.malformed(file, "The object at the top of the archive is no NSManagedObjectModel.")
+            throw ModelFileError.malformed(file, "The object at the top of the archive is not an NSManagedObjectModel.")
         }
         note(root, known: CompiledKeys.model)
         if let identifiers = root.value("NSVersionIdentifiers") as? [Any] {
@@ -40,7 +40,7 @@ struct CompiledModelReader {
         guard let entities = root.object("NSEntities")?.pairs() else { throw malformed(nil, "The model has no entities.") }
         for (name, index) in entities.sorted(by: { $0.key < $1.key }) {
             guard let object = archive.object(index), object.className == "NSEntityDescription" else {
-                throw malformed("entity “\(name)”", "It is no NSEntityDescription.")
+                throw malformed("entity “\(name)”", "It is not an NSEntityDescription.")
             }
             try readEntity(object, called: name)
         }
@@ -49,7 +49,7 @@ struct CompiledModelReader {
             assembly.configurations.append((name, members.sorted(), nil))
         }
         for (name, index) in root.object("NSFetchRequestTemplates")?.pairs() ?? [] {
-            guard let object = archive.object(index) else { throw malformed("fetch request “\(name)”", "It is no NSFetchRequest.") }
+            guard let object = archive.object(index) else { throw malformed("fetch request “\(name)”", "It is not an NSFetchRequest.") }
             assembly.templates.append((name, try readRequest(object, "fetch request “\(name)”")))
         }
         try assembly.finish(model)
@@ -90,18 +90,18 @@ struct CompiledModelReader {
         guard let properties = object.object("NSProperties")?.pairs() else { throw malformed(place, "It has no properties.") }
         let inherited = inheritedNames(of: object)
         entity.properties = try properties.sorted { $0.key < $1.key }.compactMap { name, index in
-            guard let property = archive.object(index) else { throw malformed("\(place).\(name)", "It is no description.") }
+            guard let property = archive.object(index) else { throw malformed("\(place).\(name)", "It is not a description.") }
             // An entity's properties may include inherited ones, as the same objects or, in archives of stores, as copies.
             if inherited.contains(name) { return nil }
             if let owner = property.reference("NSEntity"), owner != object.index { return nil }
             return try readProperty(property, called: name, "\(place), property “\(name)”")
         }
         entity.indexes = try (object.object("NSFetchIndexDescriptions")?.elements() ?? []).map { index in
-            guard let index = archive.object(index) else { throw malformed(place, "An index is no NSFetchIndexDescription.") }
+            guard let index = archive.object(index) else { throw malformed(place, "An index is not an NSFetchIndexDescription.") }
             return try readIndex(index, place)
         }
         let parent = object.object("NSSuperentity")
-        if parent == nil, object.reference("NSSuperentity") != nil { throw malformed(place, "What it inherits from is no entity.") }
+        if parent == nil, object.reference("NSSuperentity") != nil { throw malformed(place, "What it inherits from is not an entity.") }
         try assembly.add(entity, parent: parent.map { $0.text("NSEntityName") ?? "" }, line: nil)
     }
 
@@ -236,7 +236,7 @@ struct CompiledModelReader {
 
     private mutating func readRequest(_ object: KeyedArchive.Object, _ place: String) throws -> NSFetchRequest<any NSFetchRequestResult> {
         note(object, known: CompiledKeys.request)
-        guard object.className == "NSFetchRequest" else { throw malformed(place, "It is no NSFetchRequest.") }
+        guard object.className == "NSFetchRequest" else { throw malformed(place, "It is not an NSFetchRequest.") }
         let name = object.object("NSEntity")?.text("NSEntityName") ?? ""
         let request = NSFetchRequest<any NSFetchRequestResult>(entityName: name)
         request.predicate = try predicate("NSPredicate", of: object, place)

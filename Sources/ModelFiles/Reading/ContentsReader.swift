@@ -111,9 +111,9 @@ struct ContentsReader {
 
     private func lists(_ element: XMLElement, of list: String, _ item: String) throws -> [[String]] {
         try element.children.map { child in
-            guard child.name == list else { throw malformed(child, "Only <\(list)> can stand in <\(element.name)>.") }
+            guard child.name == list else { throw malformed(child, "Only <\(list)> is allowed in <\(element.name)>.") }
             return try child.children.map { child in
-                guard child.name == item else { throw malformed(child, "Only <\(item)> can stand in <\(list)>.") }
+                guard child.name == item else { throw malformed(child, "Only <\(item)> is allowed in <\(list)>.") }
                 var fields = ModelFields(child, file: file)
                 return try fields.required("value")
             }
@@ -123,7 +123,7 @@ struct ContentsReader {
     func readUserInfo(_ element: XMLElement) throws -> [AnyHashable: Any] {
         var info: [AnyHashable: Any] = [:]
         for entry in element.children {
-            guard entry.name == "entry" else { throw malformed(entry, "Only <entry> can stand in <userInfo>.") }
+            guard entry.name == "entry" else { throw malformed(entry, "Only <entry> is allowed in <userInfo>.") }
             var fields = ModelFields(entry, file: file)
             info[try fields.required("key")] = fields.text("value") ?? ""
         }
@@ -136,7 +136,7 @@ struct ContentsReader {
         let predicate = try fields.predicate("partialIndexPredicate")
         try fields.finish()
         let elements = try element.children.map { child in
-            guard child.name == "fetchIndexElement" else { throw malformed(child, "Only <fetchIndexElement> can stand in <fetchIndex>.") }
+            guard child.name == "fetchIndexElement" else { throw malformed(child, "Only <fetchIndexElement> is allowed in <fetchIndex>.") }
             var fields = ModelFields(child, file: file)
             let type = fields.text("type") ?? "Binary"
             guard let collation = ["Binary": NSFetchIndexElementType.binary, "RTree": .rTree][type] else {
@@ -167,7 +167,7 @@ struct ContentsReader {
     func attributeType(_ name: String, _ element: XMLElement) throws -> NSAttributeType {
         guard let type = AttributeText.type(named: name) else {
             throw malformed(
-                element, "“\(name)” is no type of attributes; types are \(AttributeText.types.map(\.name).joined(separator: ", ")).")
+                element, "“\(name)” is not a type of attributes; types are \(AttributeText.types.map(\.name).joined(separator: ", ")).")
         }
         return type
     }
@@ -179,7 +179,7 @@ struct ContentsReader {
             Log.model.notice("\(file ?? "The model"), line \(element.line): only the name and the entities of a configuration are kept.")
         }
         let members = try element.children.map { child in
-            guard child.name == "memberEntity" else { throw malformed(child, "Only <memberEntity> can stand in <configuration>.") }
+            guard child.name == "memberEntity" else { throw malformed(child, "Only <memberEntity> is allowed in <configuration>.") }
             var fields = ModelFields(child, file: file)
             return try fields.required("name")
         }
@@ -253,7 +253,7 @@ extension ContentsReader {
         guard let definition = composites[name] else { throw malformed(element, "There is no composite “\(name)”.") }
         let composite = NSCompositeAttributeDescription()
         composite.elements = try definition.children.map { child in
-            guard child.name == "attribute" else { throw malformed(child, "Only <attribute> can stand in <composite>.") }
+            guard child.name == "attribute" else { throw malformed(child, "Only <attribute> is allowed in <composite>.") }
             compositeElements += 1
             guard compositeElements <= 100_000 else { throw malformed(element, "Composites have more than 100,000 attributes.") }
             return try readAttribute(child, within: outer + [name])
@@ -272,7 +272,7 @@ extension ContentsReader {
         relationship.isOrdered = try fields.flag("ordered")
         let rule = fields.text("deletionRule") ?? "Nullify"
         guard let deleteRule = RelationshipText.rules.first(where: { $0.name == rule })?.rule else {
-            throw malformed(element, "“\(rule)” is no delete rule.")
+            throw malformed(element, "“\(rule)” is not a delete rule.")
         }
         relationship.deleteRule = deleteRule
         let destination = fields.text("destinationEntity")
@@ -306,7 +306,7 @@ extension ContentsReader {
         request.predicate = try fields.predicate("predicateString")
         try RequestText.read(&fields, into: request)
         try fields.finish()
-        guard element.children.isEmpty else { throw malformed(element.children[0], "Nothing can stand in <fetchRequest>.") }
+        guard element.children.isEmpty else { throw malformed(element.children[0], "No element is allowed in <fetchRequest>.") }
         assembly.requests.append((request, entity))
         return (name, request)
     }

@@ -24,7 +24,7 @@ struct ElementsReader {
 
     private mutating func read(into model: NSManagedObjectModel) throws {
         guard let root = archive.root, root.className == "XDPMModel", let package = root.object("_xd_rootPackage") else {
-            throw ModelFileError.malformed(file, "The object at the top of the archive is no model of Xcode 3.")
+            throw ModelFileError.malformed(file, "The object at the top of the archive is not a model of Xcode 3.")
         }
         if let identifier = root.text("_modelVersionIdentifier") { model.versionIdentifiers = [identifier] }
         if let configurations = root.object("_configurationsByName")?.pairs(), !configurations.isEmpty {
@@ -35,7 +35,7 @@ struct ElementsReader {
         }
         for (name, index) in entities.sorted(by: { $0.key < $1.key }) {
             guard let object = archive.object(index), object.className == "XDPMEntity" else {
-                throw malformed("entity “\(name)”", "It is no entity.")
+                throw malformed("entity “\(name)”", "It is not an entity.")
             }
             try readEntity(object, called: name)
         }
@@ -89,7 +89,7 @@ struct ElementsReader {
             throw malformed(place, "It has no properties.")
         }
         entity.properties = try properties.sorted { $0.key < $1.key }.map { name, index in
-            guard let property = archive.object(index) else { throw malformed(place, "The property “\(name)” is no object.") }
+            guard let property = archive.object(index) else { throw malformed(place, "The property “\(name)” is not an object.") }
             return try readProperty(property, called: name, "\(place), property “\(name)”")
         }
         let generals = (object.object("XDBucketForGeneralizationsstorage")?.elements() ?? []).compactMap { index in

@@ -31,7 +31,7 @@ struct ModelFields {
     }
 
     func expect(_ name: String, _ value: String) throws {
-        guard let found = rest[name] else { throw malformed("The attribute “\(name)” is missing: this is no model of Xcode's.") }
+        guard let found = rest[name] else { throw malformed("The attribute “\(name)” is missing: this is not a model of Xcode's.") }
         guard found == value else { throw malformed("The \(name) is “\(found)”, not “\(value)”.") }
     }
 

@@ -69,7 +69,7 @@ package struct ModelFile {
         case (_, false): return [try ModelFile(plainFile: url)]
         default:
             throw ModelFileError.missing(
-                url.path, "It is no model: those end in \(endings.map { ".\($0)" }.joined(separator: ", ")) or .omo.")
+                url.path, "It is not a model: those end in \(endings.map { ".\($0)" }.joined(separator: ", ")) or .omo.")
         }
     }
 
@@ -162,11 +162,11 @@ package struct ModelFile {
     private static func dictionary(at url: URL) throws -> [String: Any] {
         do {
             let list = try PropertyListSerialization.propertyList(from: Data(contentsOf: url), format: nil)
-            guard let dictionary = list as? [String: Any] else { throw ModelFileError.malformed(url.path, "It is no dictionary.") }
+            guard let dictionary = list as? [String: Any] else { throw ModelFileError.malformed(url.path, "It is not a dictionary.") }
             return dictionary
         } catch let error as NSError where error.domain == NSCocoaErrorDomain && error.userInfo[NSFilePathErrorKey] != nil {
             throw error
-        } catch { throw ModelFileError.malformed(url.path, "It is no property list: \(error)") }
+        } catch { throw ModelFileError.malformed(url.path, "It is not a property list: \(error)") }
     }
 
     /// Reads the version into the empty `model`.

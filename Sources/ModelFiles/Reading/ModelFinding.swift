@@ -69,12 +69,12 @@ enum ModelWarnings {
         for name in entity.indexes.flatMap(\.elements).compactMap(\.propertyName)
             + entity.compoundIndexes.flatMap({ NSEntityDescription.names(in: $0) }).compactMap({ $0 })
         where !name.isEmpty && entity.propertiesByName[name] == nil {
-            warn(nil, "An index is over “\(name)”, which is no property of it.", "Name a property, or take the element out.")
+            warn(nil, "An index is over “\(name)”, which is not a property of it.", "Name a property, or take the element out.")
         }
         for name in entity.uniquenessConstraints.flatMap({ NSEntityDescription.names(in: $0) })
         where name.flatMap({ entity.propertiesByName[$0] }) == nil {
             warn(
-                nil, "A uniqueness constraint names “\(name ?? "?")”, which is no property of it.",
+                nil, "A uniqueness constraint names “\(name ?? "?")”, which is not a property of it.",
                 "Name a property, or take the constraint out.")
         }
         for property in entity.declaredProperties {

@@ -28,7 +28,7 @@ struct CodeFirstWriter {
         self.model = model
         let errors = ModelCheck.errors(of: model)
         guard errors.isEmpty else {
-            throw ModelFileError.unwritable("the model", errors.map(\.message).joined(separator: " "), next: "Mend the model first.")
+            throw ModelFileError.unwritable("the model", errors.map(\.message).joined(separator: " "), next: "Fix the model first.")
         }
         names = try CodeFirstNames(model)
         composites = CodeFirstComposites(besides: Set(model.entities.map(names.className)))
@@ -61,7 +61,7 @@ struct CodeFirstWriter {
         }
         for (name, request) in model.templates where model.entitiesByName[request.entityName ?? ""] == nil {
             throw ModelFileError.unwritable(
-                "fetch request “\(name)”", "It is for “\(request.entityName ?? "none")”, which is no entity of the model.")
+                "fetch request “\(name)”", "It is for “\(request.entityName ?? "none")”, which is not an entity of the model.")
         }
         if lines.count == 1 {
             lines = [String(lines[0].dropFirst("let model = ".count))]
@@ -139,7 +139,8 @@ struct CodeFirstWriter {
                 return text + (element.collationType == .rTree ? ", collation: .rTree)" : ")")
             }
             guard let name = element.propertyName, entity.propertiesByName[name] != nil else {
-                throw ModelFileError.unwritable(place, "It is over “\(element.propertyName ?? "?")”, which is no property of the entity.")
+                throw ModelFileError.unwritable(
+                    place, "It is over “\(element.propertyName ?? "?")”, which is not a property of the entity.")
             }
             let literal = SwiftSourceWriter.literal(name)
             if element.collationType == .rTree { return "IndexElement(\(literal), isAscending: \(element.isAscending), type: .rTree)" }
@@ -185,7 +186,9 @@ struct CodeFirstWriter {
         guard relationship.validationRules.isEmpty else {
             throw ModelFileError.unwritable(place, "A relationship that a class declares has no validation predicates.")
         }
-        guard let destination = relationship.destinationEntity else { throw ModelFileError.unwritable(place, "It leads nowhere.") }
+        guard let destination = relationship.destinationEntity else {
+            throw ModelFileError.unwritable(place, "It has no destination entity.")
+        }
         let className = names.className(of: destination)
         var parts: [String] = []
         let inverse = relationship.inverseRelationship

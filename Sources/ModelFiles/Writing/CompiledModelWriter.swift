@@ -285,7 +285,7 @@ struct CompiledModelWriter {
 
     private mutating func value(_ value: Any, at place: String) throws -> KeyedArchiveWriter.Reference {
         guard let reference = archive.value(value) else {
-            throw ModelFileError.unwritable(place, "“\(value)” is no text, number, date, data, UUID or URL, nor a collection of them.")
+            throw ModelFileError.unwritable(place, "“\(value)” is not a text, number, date, data, UUID or URL, nor a collection of them.")
         }
         return reference
     }

@@ -212,7 +212,7 @@ struct SwiftSourceWriter {
             } else {
                 guard let property = element.property, let owner = variables[ObjectIdentifier(property)] else {
                     throw ModelFileError.unwritable(
-                        place, "It is over “\(element.propertyName ?? "?")”, which is no property the entity declares.")
+                        place, "It is over “\(element.propertyName ?? "?")”, which is not a property the entity declares.")
                 }
                 lines.append("let \(part) = NSFetchIndexElementDescription(property: \(owner), collationType: \(type))")
             }

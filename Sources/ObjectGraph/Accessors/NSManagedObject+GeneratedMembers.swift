@@ -5,7 +5,7 @@ public import Foundation
 extension NSManagedObject {
     private func toMany<Value>(at property: ManagedProperty<Value>) -> NSRelationshipDescription {
         guard let relationship = property.placeForWriting(in: self).property(of: self) as? NSRelationshipDescription, relationship.isToMany
-        else { preconditionFailure("“\(property.name)” is no to-many relationship of “\(owningEntity)”.") }
+        else { preconditionFailure("“\(property.name)” is not a to-many relationship of “\(owningEntity)”.") }
         return relationship
     }
 

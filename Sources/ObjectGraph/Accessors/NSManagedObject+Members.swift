@@ -90,7 +90,7 @@ extension NSManagedObject {
     private func toManyRelationship(_ key: String) -> NSRelationshipDescription {
         if AccessHooks.isActive, let relationship = relationship(named: key) { noteRead(at: relationship.slotIndex) }
         guard let relationship = relationship(named: key), relationship.isToMany else {
-            preconditionFailure("“\(owningEntity).\(key)” is no to-many relationship.")
+            preconditionFailure("“\(owningEntity).\(key)” is not a to-many relationship.")
         }
         return relationship
     }

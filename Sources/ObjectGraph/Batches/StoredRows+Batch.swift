@@ -99,7 +99,7 @@ extension StoredRows {
     package static func notUnique(_ entity: NSEntityDescription, _ owner: NSManagedObjectID) -> NSError {
         CoreDataError.make(
             NSManagedObjectConstraintMergeError, "The batch request cannot be executed: objects of “\(entity)” would share unique values.",
-            reason: "\(owner) has them.", next: "Set a merge policy of the context that settles this, or leave the values out.",
+            reason: "\(owner) has them.", next: "Set a merge policy of the context that resolves the conflict, or leave the values out.",
             info: [NSAffectedObjectsErrorKey: [owner]])
     }
 

@@ -30,7 +30,7 @@ final class MergeableSave: Sendable {
 }
 
 /// A context that is notified of saves; it is not kept alive by pending saves.
-// What it has been told lies in a box with its lock; the lock of the listeners guards `position`.
+// What it has been told is in a `LockedBox`; the lock of the listeners guards `position`.
 final class MergeListener: SaveListener, @unchecked Sendable {
     let registry: ObjectRegistry
     private let queue: ContextQueue

@@ -6,7 +6,7 @@ extension IdentityMap {
     var invariantViolations: [String] {
         var violations: [String] = []
         let capacity = mask + 1
-        if capacity <= 0 || capacity & mask != 0 { return ["the capacity \(capacity) is no power of two"] }
+        if capacity <= 0 || capacity & mask != 0 { return ["the capacity \(capacity) is not a power of two"] }
         if count * 2 > capacity { violations.append("\(count) objects lie in \(capacity) places") }
         var found: Set<UnsafeMutableRawPointer> = []
         for index in 0..<capacity {

@@ -51,7 +51,7 @@ extension NSManagedObjectContext {
             if objects.isEmpty { return }
         }
         throw CoreDataError.make(
-            NSCoreDataError, "The save was given up.",
+            NSCoreDataError, "The save was abandoned.",
             reason: "willSave() of \(objects[0].objectID) has changed objects a thousand times over.",
             next: "Set a value in willSave() only where it differs from what is there.")
     }
@@ -120,8 +120,8 @@ extension NSManagedObjectContext {
 
     var tooManyConflicts: NSError {
         CoreDataError.make(
-            NSPersistentStoreSaveConflictsError, "The save was given up after ten attempts.",
-            reason: "Others kept changing the same objects.", next: "Save again, or settle the conflicts in a merge policy of your own.")
+            NSPersistentStoreSaveConflictsError, "The save was abandoned after ten attempts.",
+            reason: "Others kept changing the same objects.", next: "Save again, or resolve the conflicts in a merge policy of your own.")
     }
 
     /// Returns the updated objects with values to write.

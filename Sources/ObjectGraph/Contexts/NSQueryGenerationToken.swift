@@ -30,7 +30,7 @@ open class NSQueryGenerationToken: NSObject, NSCopying, @unchecked Sendable {
 }
 
 /// The state that a context holds on to. Another context that fetches for it in the background asks too.
-// The token lies in a box with its lock, under which `pinned`, an atomic, is set.
+// The token is in a `LockedBox`, under which `pinned`, an atomic, is set.
 final class QueryGeneration: Sendable {
     private let pinned = Atomic<Bool>(false)
     /// Whether the context is pinned to a state, or will be at its next read.

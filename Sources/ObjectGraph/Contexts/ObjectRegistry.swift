@@ -5,7 +5,7 @@ internal import Foundation
 ///
 /// Objects may be released on any thread, so the table is guarded by a lock. A lookup and the removal in an object's deinitializer
 /// exclude each other; a lookup does not find an object whose deinitialization has begun.
-// `lock` guards `map`, `releasedIDs` and `owner`. It is no box: every object that comes or goes passes here, and fields are taken one by one under it.
+// `lock` guards `map`, `releasedIDs` and `owner`. It is not a `LockedBox`: every object that comes or goes passes here, and fields are taken one by one under it.
 final class ObjectRegistry: @unchecked Sendable {
     let lock = Mutex()
     @exclusivity(unchecked) private(set) var map = IdentityMap()

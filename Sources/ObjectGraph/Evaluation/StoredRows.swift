@@ -119,7 +119,8 @@ public final class StoredRows: @unchecked Sendable {
         guard let id = row.objectID, case .integer(let number) = id.reference, number > 0, number <= RowPages.largestNumber else {
             throw CoreDataError.make(
                 CocoaError.Code.fileReadCorruptFile.rawValue, "A row cannot be loaded.",
-                reason: "Its key is \(row.objectID.map { "\($0)" } ?? "missing"), which is no number from 1 to \(RowPages.largestNumber).",
+                reason:
+                    "Its key is \(row.objectID.map { "\($0)" } ?? "missing"), which is not a number from 1 to \(RowPages.largestNumber).",
                 next: "Restore the store from a copy.")
         }
         setLastNumber(number, of: id.owningEntity)

@@ -4,11 +4,11 @@ internal import Foundation
 struct FetchedChanges {
     struct Move {
         let object: NSManagedObject
-        let from: Place
-        let to: Place
+        let from: Position
+        let to: Position
     }
     /// An index path, and the equivalent index over all sections.
-    struct Place {
+    struct Position {
         let indexPath: IndexPath
         let index: Int
     }
@@ -18,9 +18,9 @@ struct FetchedChanges {
     /// The inserted sections, by ascending index.
     var insertedSections: [(section: FetchedSection, index: Int)] = []
     /// The deleted objects, by descending place.
-    var deletes: [(object: NSManagedObject, place: Place)] = []
+    var deletes: [(object: NSManagedObject, place: Position)] = []
     /// The inserted objects, by ascending place.
-    var inserts: [(object: NSManagedObject, place: Place)] = []
+    var inserts: [(object: NSManagedObject, place: Position)] = []
     /// The moved objects, by ascending new place.
     var moves: [Move] = []
     var updates: [Move] = []
@@ -78,7 +78,7 @@ struct FetchedChangeRecord {
     struct Departure {
         let object: NSManagedObject
         let section: FetchedSection
-        let place: FetchedChanges.Place
+        let place: FetchedChanges.Position
     }
 
     /// The objects removed, or about to be, with their old places.
@@ -86,7 +86,7 @@ struct FetchedChangeRecord {
     /// The inserted objects.
     var arrivals: [FetchedNode] = []
     /// The objects that changed without changing their place.
-    var inPlace: [(node: FetchedNode, from: FetchedChanges.Place)] = []
+    var inPlace: [(node: FetchedNode, from: FetchedChanges.Position)] = []
     var sectionDepartures: [(section: FetchedSection, index: Int)] = []
     var sectionArrivals: [FetchedSection] = []
     /// The objects that count as updated if they were reinserted at their place; nil for all.

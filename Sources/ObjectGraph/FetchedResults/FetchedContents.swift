@@ -17,10 +17,10 @@ final class FetchedNode: RankedNode {
     }
 
     /// The place of the object.
-    var place: FetchedChanges.Place {
+    var place: FetchedChanges.Position {
         let index = rank
         let row = index - section.first.known("a section with an object has a first one").rank
-        return FetchedChanges.Place(indexPath: IndexPath(row: row, section: section.rank), index: index)
+        return FetchedChanges.Position(indexPath: IndexPath(row: row, section: section.rank), index: index)
     }
 }
 
@@ -188,7 +188,7 @@ struct FetchedContents {
     private func outOfOrder(_ object: NSManagedObject, _ name: String) -> NSError {
         CoreDataError.make(
             NSCoreDataError, "The objects are not sorted by the section key path “\(sectionKeyPath ?? "")”.",
-            reason: "\(object.objectID) has the section name “\(name)”, but stands apart from the others with that name.",
+            reason: "\(object.objectID) has the section name “\(name)”, but is not next to the others with that name.",
             next: "Let the first sort descriptor sort by “\(sectionKeyPath ?? "")”, or by what gives the same order.",
             info: [NSAffectedObjectsErrorKey: [object]])
     }

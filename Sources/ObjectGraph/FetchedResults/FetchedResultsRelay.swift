@@ -65,8 +65,9 @@ final class FetchedResultsRelay {
         for (section, index) in changes.insertedSections {
             delegate.controller(controller, didChange: info(section), atSectionIndex: index, for: .insert)
         }
-        func send(_ object: NSManagedObject, _ old: FetchedChanges.Place?, _ type: NSFetchedResultsChangeType, _ new: FetchedChanges.Place?)
-        {
+        func send(
+            _ object: NSManagedObject, _ old: FetchedChanges.Position?, _ type: NSFetchedResultsChangeType, _ new: FetchedChanges.Position?
+        ) {
             delegate.controller(controller, didChange: object, at: old?.indexPath, for: type, newIndexPath: new?.indexPath)
         }
         for (object, place) in changes.deletes { send(object, place, .delete, nil) }

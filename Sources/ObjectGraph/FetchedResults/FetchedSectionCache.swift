@@ -24,7 +24,7 @@ struct CachedSections: Codable, Equatable {
 ///
 /// What a cache spares is reading the section name of every object, for which each has to be read from its store. The fetch itself, with its
 /// order, is the store's work and not spared.
-// What is known lies in a box with its lock; files are written whole.
+// What is known is in a `LockedBox`; files are written whole.
 final class FetchedSectionCache: Sendable {
     static let shared = FetchedSectionCache()
     private let known = LockedBox<[String: CachedSections]>([:])
@@ -77,7 +77,7 @@ final class FetchedSectionCache: Sendable {
             try FileManager.default.createDirectory(at: Self.folder, withIntermediateDirectories: true)
             try JSONEncoder().encode(written).write(to: Self.file(for: name), options: .atomic)
         } catch {
-            Log.context.warning("The section cache “\(name)” could not be written; the next run makes the sections anew: \(error)")
+            Log.context.warning("The section cache “\(name)” could not be written; the next run computes the sections again: \(error)")
         }
     }
 

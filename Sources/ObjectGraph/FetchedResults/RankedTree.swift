@@ -143,7 +143,7 @@ struct RankedTree<Node: RankedNode> {
         if successor === right {
             start = successor
         } else {
-            start = successor.parent.known("the heir lies below the right child")
+            start = successor.parent.known("the successor is below the right child")
             replace(successor, by: successor.right, below: start)
             successor.right = right
             right.parent = successor

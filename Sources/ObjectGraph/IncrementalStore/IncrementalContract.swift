@@ -140,7 +140,7 @@ package struct IncrementalContract {
         }
         for (id, object) in zip(ids, objects) {
             if id.isTemporaryID || id.token !== store.token {
-                throw broken(method, "\(id) is no ID of this store.", next: "Make IDs with newObjectID(for:referenceObject:).")
+                throw broken(method, "\(id) is not an ID of this store.", next: "Make IDs with newObjectID(for:referenceObject:).")
             }
             if id.owningEntity !== object.owningEntity {
                 throw broken(

@@ -150,7 +150,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
             throw CoreDataError.make(
                 NSPersistentStoreIncompatibleSchemaError, "The model cannot be used.",
                 reason: errors.map(\.message).joined(separator: " "),
-                next: "Mend the model before a coordinator is made of it.")
+                next: "Fix the model before a coordinator is made of it.")
         }
         for entity in entities where entity.superentity == nil { entity.freeze(below: nil) }
         for entity in entities { entity.frozen?.setDescendants(entity.allKinds) }

@@ -68,7 +68,7 @@ struct DeclarationAssembly {
         guard errors.isEmpty else {
             throw CoreDataError.make(
                 NSPersistentStoreIncompatibleSchemaError, "The classes declare no model that can be used.",
-                reason: errors.joined(separator: " "), next: "Mend the declarations.")
+                reason: errors.joined(separator: " "), next: "Fix the declarations.")
         }
     }
 
@@ -141,7 +141,7 @@ struct DeclarationAssembly {
             entity.indexes.flatMap(\.elements).filter { !($0.property is NSExpressionDescription) }.compactMap(\.propertyName)
             + entity.compoundIndexes.flatMap { NSEntityDescription.names(in: $0).compactMap { $0 } }
         return used.filter { !names.contains($0) }.map {
-            "An index of “\(entity)” is over “\($0)”, which is no property of it: write the name of one (\(names.sorted().joined(separator: ", ")))."
+            "An index of “\(entity)” is over “\($0)”, which is not a property of it: write the name of one (\(names.sorted().joined(separator: ", ")))."
         }
     }
 
@@ -179,7 +179,7 @@ struct DeclarationAssembly {
             guard let other = ends.first(where: { $0.declaration.swiftName == name && destination.properties.contains($0.description) })
             else {
                 errors.append(
-                    "The inverse of \(place) is to be “\(name)”, which is no relationship of “\(destination)”: name one, or write inverse: nil."
+                    "The inverse of \(place) is to be “\(name)”, which is not a relationship of “\(destination)”: name one, or write inverse: nil."
                 )
                 continue
             }

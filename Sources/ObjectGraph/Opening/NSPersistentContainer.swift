@@ -10,7 +10,7 @@ internal import Logging
 /// ```
 ///
 /// Source: [NSPersistentContainer](https://developer.apple.com/documentation/coredata/nspersistentcontainer).
-// The descriptions lie in a box with their lock; the rest is immutable or guards itself.
+// The descriptions are in a `LockedBox`; the rest is immutable or guards itself.
 open class NSPersistentContainer: NSObject, @unchecked Sendable {
     /// The name of the container.
     public let name: String

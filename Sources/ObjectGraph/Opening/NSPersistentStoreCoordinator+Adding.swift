@@ -37,7 +37,7 @@ extension NSPersistentStoreCoordinator {
             return
         }
         guard let storeClass = storeClass as? NSPersistentStore.Type else {
-            preconditionFailure("\(storeClass) is registered for the store type “\(storeType)” but is no NSPersistentStore.")
+            preconditionFailure("\(storeClass) is registered for the store type “\(storeType)” but is not an NSPersistentStore.")
         }
         StoreClasses.shared[storeType] = storeClass
     }

@@ -110,7 +110,7 @@ extension NSPersistentStoreCoordinator {
         if let files = Self.registeredStoreTypes[type] as? any FileStore.Type { return files }
         throw CoreDataError.make(
             NSPersistentStoreInvalidTypeError, "Stores of the type “\(type)” cannot be replaced or destroyed.",
-            reason: "The coordinator does not know what lies on the disk for them.", next: "Do it by their own means.")
+            reason: "The coordinator does not know the files of such stores.", next: "Use the means of the store.")
     }
 
     private func checkClosed(_ url: URL, _ word: String) throws {

@@ -20,7 +20,7 @@ struct StoreMigration {
         guard let files = storeClass as? any FileStore.Type else { return try exchangeForFilled() }
         guard url.isFileURL, storeClass.isSingleStoreURL(url) else {
             throw CoreDataError.make(
-                NSPersistentStoreOperationError, "The store cannot be migrated to \(url).", reason: "It is no file.",
+                NSPersistentStoreOperationError, "The store cannot be migrated to \(url).", reason: "It is not a file.",
                 next: "Give a file URL, or migrate to NSInMemoryStoreType.")
         }
         guard !FileManager.default.fileExists(atPath: url.path) else {
@@ -91,7 +91,7 @@ struct StoreMigration {
 
     /// Opens the copy and removes the old store.
     ///
-    /// - Parameter isTwin: Whether both stores have the same UUID, so that the old one must be removed first.
+    /// - Parameter hasSameUUID: Whether both stores have the same UUID, so that the old one must be removed first.
     private func exchangeForFiles(_ files: any FileStore.Type, hasSameUUID: Bool) throws -> NSPersistentStore {
         let (oldType, place, oldOptions) = (store.type, store.url, store.options)
         if hasSameUUID { try coordinator.remove(store) }

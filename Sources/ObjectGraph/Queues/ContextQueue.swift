@@ -3,10 +3,10 @@ internal import Synchronization
 
 /// A context's serial queue: runs one block at a time, in the order of submission.
 ///
-/// Any number of queues shares the few threads of ``QueueWorkers``. A caller that finds the queue free runs its block itself, where it stands;
+/// Any number of queues shares the few threads of ``QueueWorkers``. A caller that finds the queue free runs its block itself, on its own thread;
 /// one that has to wait may meanwhile be asked to serve those it waits for, see ``DeadlockResolution``.
 // `lock` guards what waits, and how; `holder` is written under it, and read by anyone. `owner` is set once, before the queue
-// has anything to do. It is no box: `holder` is read without it, and every block passes here.
+// has anything to do. It is not a `LockedBox`: `holder` is read without it, and every block passes here.
 final class ContextQueue: @unchecked Sendable {
     /// A waiting request or job.
     private enum Entry {
@@ -229,7 +229,7 @@ final class ContextQueue: @unchecked Sendable {
             let request = QueueRequest(activity, for: self, isForChild: isForChild) { result = Result { try block() } }
             waitBlocked(for: request, on: thread)
         }
-        switch result.known("whoever stands until the request is done has its result") {
+        switch result.known("a caller that waits until the request is done has its result") {
         case .success(let value): return value
         case .failure(let error): return try failing(error)
         }

@@ -5,7 +5,7 @@ internal import Foundation
 /// There are as many as the machine has processors, four at least. Where work is waiting and threads have stood still for a while, on a semaphore or for a
 /// slow store, as many more come in their place, for the one that would wake them may be in what is waiting; they go again when there is nothing for
 /// them to do. A thread that computes is not replaced.
-// `lock` guards everything that changes. It is no box, for it guards fields of the workers, too.
+// `lock` guards everything that changes. It is not a `LockedBox`, for it guards fields of the workers, too.
 final class QueueWorkers: @unchecked Sendable {
     static let shared = QueueWorkers()
 

@@ -41,7 +41,7 @@ extension NSPersistentStoreCoordinator {
                 throw CoreDataError.make(
                     NSPersistentStoreIncompleteSaveError, "Some stores executed the \(Swift.type(of: request)) and others did not.",
                     reason: "\(outcomes.count) of \(plan.stores.count) stores had been changed before one failed.",
-                    next: "Mend the cause and execute the request again with affectedStores.", cause: error,
+                    next: "Fix the cause and execute the request again with affectedStores.", cause: error,
                     info: [NSAffectedStoresErrorKey: [store]])
             }
         }

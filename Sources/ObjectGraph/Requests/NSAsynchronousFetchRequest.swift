@@ -57,7 +57,7 @@ open class NSAsynchronousFetchRequest<ResultType>: NSPersistentStoreRequest {
 }
 
 /// What a request gives that goes on after `execute` has returned.
-// What changes lies in boxes with their locks; the context is used on its queue.
+// What changes is in `LockedBox`es; the context is used on its queue.
 open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult, @unchecked Sendable {
     /// The requesting context.
     public let managedObjectContext: NSManagedObjectContext
@@ -81,7 +81,7 @@ open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult, @unchec
 }
 
 /// What an asynchronous fetch has found.
-// What changes lies in boxes with their locks; what was found belongs to the queue of the context.
+// What changes is in `LockedBox`es; what was found belongs to the queue of the context.
 open class NSAsynchronousFetchResult<ResultType>: NSPersistentStoreAsynchronousResult, @unchecked Sendable {
     /// The request.
     public let fetchRequest: NSAsynchronousFetchRequest<ResultType>

@@ -1,11 +1,11 @@
 /// One of those that are notified of saves; contexts make them.
 protocol SaveListener: AnyObject, Sendable {
-    /// Where it stands in its list, whose lock guards it.
+    /// The position in its list, whose lock guards it.
     var position: Int { get set }
 }
 
 /// The contexts that are notified of saves in a coordinator or a parent context.
-// The listeners lie in a box with its lock, which guards the position of each, too.
+// The listeners are in a `LockedBox`, which guards the position of each, too.
 final class MergeListeners: Sendable {
     // A weak reference would slow down reference counting of the registry; each context removes itself when it is deallocated.
     private let listeners = LockedBox<[any SaveListener]>([])

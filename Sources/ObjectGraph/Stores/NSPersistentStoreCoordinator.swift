@@ -6,7 +6,7 @@ internal import Synchronization
 /// Contexts on any queue may use a coordinator at the same time; stores guard their own state.
 ///
 /// Source: [NSPersistentStoreCoordinator](https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator).
-// The name, the stores and the places that are reserved lie in a box with their lock, and nothing else: stores have locks of their own.
+// The name, the stores and the places that are reserved are in a `LockedBox`, and nothing else: stores have locks of their own.
 open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// The model of the objects, which is immutable.
     public let managedObjectModel: NSManagedObjectModel
@@ -144,7 +144,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         guard let uuid = store.identifier, let twin = known.first(where: { $0.identifier == uuid }) else { return }
         throw CoreDataError.make(
             NSPersistentStoreOpenError, "The store at \(url(for: store)) has the UUID of one that is open, \(uuid).",
-            reason: "That one lies at \(url(for: twin)).", next: "Give every place a UUID of its own.")
+            reason: "That one is at \(url(for: twin)).", next: "Give each store a UUID of its own.")
     }
 
     /// Removes a store. Registered objects of the store can no longer be loaded or saved.

@@ -1,6 +1,6 @@
 internal import Foundation
 
-// What names the SQLite store and what it is asked for. The store itself stands in a module above: descriptions of stores and what others say of
+// What names the SQLite store and what it is asked for. The store itself is in a module above: descriptions of stores and what others say of
 // them need no more than this.
 
 /// The type of SQLite stores, with Core Data's own layout.

@@ -58,7 +58,7 @@ public enum KeyPathNames {
         throw InvalidPredicateError(
             kind: .unknownKeyPath,
             message:
-                "The key path \(keyPath) to a \(types.valueType) has no name: \(types.rootType) is no KeyPathNaming that knows it, and "
+                "The key path \(keyPath) to a \(types.valueType) has no name: \(types.rootType) is not a KeyPathNaming that knows it, and "
                 + "the runtime names stored properties only")
     }
 

@@ -197,7 +197,8 @@ extension PredicateCompiler {
                 let position = try position(subject)
                 if case .string(let key) = position { return try read(subject).value(forKey: key, clause: clause) }
                 guard case .int64(let number) = position else {
-                    throw InvalidPredicateError(kind: .unsupported, message: "\(position.typeName) is no index, in the clause \(clause)")
+                    throw InvalidPredicateError(
+                        kind: .unsupported, message: "\(position.typeName) is not an index, in the clause \(clause)")
                 }
                 guard let elements = try elements(subject), number >= 0, number < Int64(elements.count) else { return .null }
                 return elements[Int(number)]

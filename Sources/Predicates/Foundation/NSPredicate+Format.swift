@@ -66,7 +66,7 @@ extension PredicateFactory where Self: NSPredicate {
         case is FormatCompoundPredicate.Type:
             if case .success(let tree) = result { return FormatCompoundPredicate(predicateTree: tree) as! Self }
         case is NSComparisonPredicate.Type:
-            let error = InvalidPredicateError(kind: .unsupported, message: "\(predicate.formatString) is no comparison")
+            let error = InvalidPredicateError(kind: .unsupported, message: "\(predicate.formatString) is not a comparison")
             return NSComparisonPredicate(PredicateEvaluator(.failure((try? result.get()) == nil ? predicate.parseError ?? error : error)))
                 as! Self
         case is FormatPredicate.Type: return FormatPredicate(PredicateEvaluator(result)) as! Self

@@ -136,7 +136,7 @@ struct FormatLexer {
         case "s", "S": return .text
         case "%":
             throw error(
-                "%% stands for a percent sign, which is no operator", at: start,
+                "%% stands for a percent sign, which is not an operator", at: start,
                 expected: "modulus:by:(…) for a remainder, or a placeholder")
         default: throw error("This placeholder is unknown", at: start, expected: "%@, %K, %d or another placeholder")
         }

@@ -33,7 +33,7 @@ package struct KeyedArchive: Sendable {
         guard let archiver = top?["$archiver"], case .string("NSKeyedArchiver") = list.nodes[archiver], let table = top?["$objects"],
             case .array(let objects) = list.nodes[table], let roots = top?["$top"],
             let root = KeyedArchive.dictionary(roots, in: list)?["root"], case .uid(let index) = list.nodes[root], index < objects.count
-        else { throw BinaryPropertyList.FormatError(reason: "It is no keyed archive with a root.") }
+        else { throw BinaryPropertyList.FormatError(reason: "It is not a keyed archive with a root.") }
         self.objects = objects
         rootIndex = index
         var names: [Int: String] = [:]

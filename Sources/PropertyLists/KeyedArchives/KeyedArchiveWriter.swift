@@ -258,7 +258,7 @@ package struct KeyedArchiveWriter {
         case let number as Double: return .real(number)
         case let flag as Bool: return .flag(flag)
         case let number as NSNumber: return node(number)
-        default: throw BinaryPropertyList.FormatError(reason: "\(type(of: value)) is no value of a property list.")
+        default: throw BinaryPropertyList.FormatError(reason: "\(type(of: value)) is not a value of a property list.")
         }
     }
 

@@ -48,7 +48,7 @@ package struct BinaryPropertyList: Sendable {
         guard data.count <= Self.byteLimit else {
             throw FormatError(reason: "It is larger than the \(Self.byteLimit >> 20) MB that are read.")
         }
-        guard Self.isOne(data), data.count >= 40 else { throw FormatError(reason: "It is no binary property list.") }
+        guard Self.isOne(data), data.count >= 40 else { throw FormatError(reason: "It is not a binary property list.") }
         let bytes = [UInt8](data)
         byteCount = bytes.count
         let trailer = bytes.count - 32
@@ -62,7 +62,7 @@ package struct BinaryPropertyList: Sendable {
         var decoder = Decoder(bytes: bytes, end: table, referenceSize: referenceSize, count: count, budget: bytes.count * 9)
         nodes = try (0..<count).map { index in
             guard let offset = Self.number(bytes, table + index * offsetSize, offsetSize), offset >= 8, offset < table else {
-                throw FormatError(reason: "Object \(index) lies outside of it.")
+                throw FormatError(reason: "Object \(index) is outside of it.")
             }
             return try decoder.node(at: offset)
         }
@@ -114,7 +114,7 @@ package struct BinaryPropertyList: Sendable {
                 }
             case 0x3:
                 let seconds = Double(bitPattern: try number(try range(offset + 1, 8)))
-                guard low == 3, seconds.isFinite else { throw FormatError(reason: "A date is no point in time.") }
+                guard low == 3, seconds.isFinite else { throw FormatError(reason: "A date is not a point in time.") }
                 return .date(seconds)
             case 0x4: return .data(Data(bytes[try body(offset, low, 1)]))
             case 0x5, 0x7:
@@ -150,7 +150,7 @@ package struct BinaryPropertyList: Sendable {
             guard low == 0xF else { return try range(offset + 1, low * unit) }
             let size = try range(offset + 1, 1)
             let marker = bytes[size.lowerBound]
-            guard marker >> 4 == 1, marker & 0x0F <= 3 else { throw FormatError(reason: "The size of an object is no number.") }
+            guard marker >> 4 == 1, marker & 0x0F <= 3 else { throw FormatError(reason: "The size of an object is not a number.") }
             let digits = try range(offset + 2, 1 << Int(marker & 0x0F))
             let count = try number(digits)
             guard count <= UInt64(bytes.count) else { throw FormatError(reason: "An object is larger than the file.") }

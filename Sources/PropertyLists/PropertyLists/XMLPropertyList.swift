@@ -26,7 +26,7 @@ struct XMLPropertyList {
     private init(scanner: XMLScanner) { self.scanner = scanner }
 
     private mutating func document() throws -> Int {
-        guard case .start("plist", _, _, _) = try tag() else { throw FormatError(reason: "It is no property list.") }
+        guard case .start("plist", _, _, _) = try tag() else { throw FormatError(reason: "It is not a property list.") }
         var root: Int?
         while root == nil {
             guard nodes.count < BinaryPropertyList.nodeLimit else { throw FormatError(reason: "It holds too many objects.") }
@@ -94,7 +94,7 @@ struct XMLPropertyList {
             let key = isEmpty ? "" : try content(of: name)
             guard let current = open.indices.last, open[current].isDictionary, open[current].keys.count == open[current].elements.count
             else {
-                throw FormatError(reason: "A key stands outside of a dictionary, or has no value.")
+                throw FormatError(reason: "A key is outside of a dictionary, or has no value.")
             }
             nodes.append(.string(key))
             open[current].keys.append(nodes.count - 1)
@@ -103,7 +103,7 @@ struct XMLPropertyList {
         case "integer":
             let text = isEmpty ? "" : try content(of: name)
             if let number = Int64(text) { return .integer(number) }
-            guard let number = UInt64(text) else { throw FormatError(reason: "“\(text.prefix(40))” is no integer.") }
+            guard let number = UInt64(text) else { throw FormatError(reason: "“\(text.prefix(40))” is not an integer.") }
             return .unsigned(number)
         case "real":
             guard let number = isEmpty ? nil : Double(try content(of: name)) else {
@@ -123,13 +123,13 @@ struct XMLPropertyList {
     /// Ends the innermost collection. A dictionary that contains only `CF$UID` is a reference.
     private mutating func close(_ name: String) throws -> Node {
         guard let last = open.popLast(), name == (last.isDictionary ? "dict" : "array") else {
-            throw FormatError(reason: "The end of “\(name.prefix(40))” stands in the wrong place.")
+            throw FormatError(reason: "The end of “\(name.prefix(40))” is in the wrong place.")
         }
         guard last.isDictionary else { return .array(last.elements) }
         guard last.keys.count == last.elements.count else { throw FormatError(reason: "A key has no value.") }
         if last.keys.count == 1, case .string("CF$UID") = nodes[last.keys[0]] {
             guard case .integer(let number) = nodes[last.elements[0]], let index = Int(exactly: number), index >= 0 else {
-                throw FormatError(reason: "A reference is no number.")
+                throw FormatError(reason: "A reference is not a number.")
             }
             return .uid(index)
         }

@@ -60,7 +60,7 @@ package struct XMLReader {
                 guard element.name == name else {
                     throw FormatError(
                         line: scanner.line, element: element.name,
-                        reason: "</\(name)> stands where <\(element.name)> of line \(element.line) ends.")
+                        reason: "</\(name)> appears where <\(element.name)> of line \(element.line) ends.")
                 }
                 add(element)
             }

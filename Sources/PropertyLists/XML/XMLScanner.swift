@@ -25,7 +25,7 @@ package struct XMLScanner {
         case start(name: String, attributes: [XMLAttribute], isEmpty: Bool, line: Int)
         /// The last tag of an element.
         case end(name: String)
-        /// Text as it stands, with its references replaced. Two may follow each other.
+        /// Text with its references replaced. Two may follow each other.
         case text(String)
         /// A document type, of which nothing is read where it declares anything.
         case documentType(isPlain: Bool)

@@ -198,7 +198,7 @@ struct SQLFetchTranslator {
             translator.grouping?.columns[column.name] = term
         case .many, .list, .constants:
             throw translator.unsupported(
-                "A collection is no value of a dictionary in SQL: ask for its @count, or for what a function makes of it.")
+                "A collection is not a value of a dictionary in SQL: ask for its @count, or for what a function makes of it.")
         }
         return SQLResultColumn(column: column, index: index, reading: reading)
     }

@@ -184,8 +184,8 @@ extension SQLTranslator {
         case .last: return term("(SELECT \(value.sql)\(from) ORDER BY \(order) DESC LIMIT 1)")
         case .at(let expression):
             let place = try self.term(operand(expression))
-            if place.isNull { throw invalid(.unsupported, "nil is no index") }
-            guard place.number?.isInteger == true else { throw invalid(.unsupported, "\(place.kind.name) is no index") }
+            if place.isNull { throw invalid(.unsupported, "nil is not an index") }
+            guard place.number?.isInteger == true else { throw invalid(.unsupported, "\(place.kind.name) is not an index") }
             if place.constant != nil {
                 return term(
                     "(CASE WHEN \(place.sql) >= 0 THEN (SELECT \(value.sql)\(from) ORDER BY \(order) LIMIT 1 OFFSET \(place.sql)) END)")
@@ -205,7 +205,7 @@ extension SQLTranslator {
         case .size: return SQLTerm(sql: "\(SQLBinding.integer(Int64(terms.count)))", kind: .number(.integer))
         case .at(let expression):
             let place = try term(operand(expression))
-            guard place.number?.isInteger == true else { throw invalid(.unsupported, "\(place.kind.name) is no index") }
+            guard place.number?.isInteger == true else { throw invalid(.unsupported, "\(place.kind.name) is not an index") }
             let (values, kind) = try unified(terms)
             if values.isEmpty { return .unknown }
             let cases = values.enumerated().map { "WHEN \(SQLBinding.integer(Int64($0))) THEN \($1)" as SQLFragment }

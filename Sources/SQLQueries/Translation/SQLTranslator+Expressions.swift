@@ -73,7 +73,7 @@ extension SQLTranslator {
         case .term(let term): return term
         case .object(let object): return object.term
         case .many: throw invalid(.unsupported, "A path over a to-many relationship needs ANY, ALL, NONE or @count")
-        case .list, .constants: throw unsupported("A collection stands where one value is needed.")
+        case .list, .constants: throw unsupported("A collection is given where one value is needed.")
         }
     }
 

@@ -57,7 +57,7 @@ enum SQLError {
         case SQLITE_READONLY, SQLITE_PERM:
             (
                 CocoaError.Code.fileWriteNoPermission.rawValue,
-                "Check the rights of the file and of the directory it lies in, or open it with NSReadOnlyPersistentStoreOption."
+                "Check the permissions of the file and of its directory, or open it with NSReadOnlyPersistentStoreOption."
             )
         case SQLITE_CORRUPT, SQLITE_NOTADB:
             (CocoaError.Code.fileReadCorruptFile.rawValue, "Restore the file from a copy, or give the URL of a SQLite store.")

@@ -111,13 +111,13 @@ final class SQLStatement {
     @inline(__always) func text(_ column: Int) -> String { Self.text(handle, Int32(column)) }
     func data(_ column: Int) -> Data { Self.data(handle, Int32(column)) }
 
-    /// The text in a column of the row that a statement stands at; empty for NULL.
+    /// The text in a column of the statement's current row; empty for NULL.
     @inline(__always) static func text(_ handle: OpaquePointer, _ column: Int32) -> String {
         guard let bytes = sqlite3_column_text(handle, column) else { return "" }
         return String(decoding: UnsafeBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, column))), as: UTF8.self)
     }
 
-    /// The bytes in a column of the row that a statement stands at; none for NULL.
+    /// The bytes in a column of the statement's current row; none for NULL.
     static func data(_ handle: OpaquePointer, _ column: Int32) -> Data {
         guard let bytes = sqlite3_column_blob(handle, column) else { return Data() }
         return Data(bytes: bytes, count: Int(sqlite3_column_bytes(handle, column)))

@@ -49,7 +49,7 @@ final class SQLExternalFiles {
             throw CoreDataError.make(
                 (isFull ? CocoaError.Code.fileWriteOutOfSpace : .fileWriteUnknown).rawValue, "A large value cannot be written.",
                 reason: "Its file is \(file.path).",
-                next: isFull ? "Make room on the disk." : "Check the disk and the rights of the directory.",
+                next: isFull ? "Make room on the disk." : "Check the disk and the permissions of the directory.",
                 cause: error, info: [NSFilePathErrorKey: file.path])
         }
         return Data([2]) + Data(name.utf8) + Data([0])

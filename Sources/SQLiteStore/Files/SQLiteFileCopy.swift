@@ -82,7 +82,7 @@ enum SQLiteFileCopy {
     private static func failure(_ url: URL, _ reason: String) -> NSError {
         CoreDataError.make(
             CocoaError.Code.fileWriteUnknown.rawValue, "The store at \(url.path) cannot be written.", reason: reason,
-            next: "Check the disk and the rights of the directory.", info: [NSFilePathErrorKey: url.path])
+            next: "Check the disk and the permissions of the directory.", info: [NSFilePathErrorKey: url.path])
     }
 
     // MARK: External data files

@@ -52,7 +52,7 @@ package struct SQLiteOptions {
 
     private static func noPragma(_ text: String) -> NSError {
         CoreDataError.make(
-            NSPersistentStoreOpenError, "The store cannot be opened.", reason: "“\(text)” under NSSQLitePragmasOption is no pragma.",
+            NSPersistentStoreOpenError, "The store cannot be opened.", reason: "“\(text)” under NSSQLitePragmasOption is not a pragma.",
             next: "Give a dictionary such as [\"synchronous\": \"FULL\"].")
     }
 }

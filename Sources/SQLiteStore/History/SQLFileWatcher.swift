@@ -14,7 +14,7 @@ internal import Android
 ///
 /// The system reports writes to the log or the database; the end of a transaction shows in SQLite's change counter a moment later. The
 /// counter is therefore read a few times at growing intervals after each report, and not at all without reports.
-// `generation` lies in a box with its lock; the rest is set once.
+// `generation` is in a `LockedBox`; the rest is set once.
 final class SQLFileWatcher: @unchecked Sendable {
     private let generation = LockedBox(0)
     private let queue = DispatchQueue(label: "NSPersistentStoreRemoteChange")

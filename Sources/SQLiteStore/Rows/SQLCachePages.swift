@@ -55,7 +55,7 @@ final class SQLPageDirectory: @unchecked Sendable {
 ///
 /// Looking for a page takes no lock where keys lie close, which is almost always: SQLite counts them up. The lock is taken to add and remove pages, and
 /// by a save that files its rows, so that none goes to a page that has just been removed.
-// `lock` guards `sparse`, `pageCount` and what the directory has; the rest are atomics. It is no box: readers find pages without it.
+// `lock` guards `sparse`, `pageCount` and what the directory has; the rest are atomics. It is not a `LockedBox`: readers find pages without it.
 final class SQLCacheTable: @unchecked Sendable {
     let lock = Mutex()
     /// The address of a directory that the table has retained. One that is replaced goes once nobody looks any more, see ``SQLDeferredRelease``; so does a page.
@@ -89,7 +89,7 @@ final class SQLCacheTable: @unchecked Sendable {
 
     /// Returns the page with a number, and creates it if needed. Call it under the lock.
     ///
-    /// - Parameter leftovers: Collects what is to be released.
+    /// - Parameter retired: Collects what is to be released.
     func pageForWriting(_ number: Int64, _ retired: inout [SQLDeferredRelease.Retired], isNew: inout Bool) -> UnsafeMutablePointer<
         SQLCacheEntry
     > {

@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// A reader increments a counter, one of several, so that threads do not contend for one. A removed object waits until each counter was
 /// seen at zero once: readers that began later cannot have found it.
-// The counters are atomics; `lock` guards the rest. It is no box: every save and fetch passes here.
+// The counters are atomics; `lock` guards the rest. It is not a `LockedBox`: every save and fetch passes here.
 final class SQLDeferredRelease: @unchecked Sendable {
     /// An object removed from a cache.
     enum Retired {

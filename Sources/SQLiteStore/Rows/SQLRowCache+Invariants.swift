@@ -21,7 +21,7 @@ extension SQLCacheTable {
         if pages.count != pageCount { violations.append("\(pageCount) pages are counted, \(pages.count) are there") }
         if Set(pages.values).count != pages.count { violations.append("a page has two numbers") }
         if hasSparse.load(ordering: .sequentiallyConsistent) == sparse.isEmpty {
-            violations.append("\(sparse.count) pages lie apart, which readers are not told")
+            violations.append("\(sparse.count) pages are outside of the directory, which readers do not know")
         }
         for (number, page) in pages where chosen(number) {
             for index in 0..<SQLCacheEntry.pageSize {

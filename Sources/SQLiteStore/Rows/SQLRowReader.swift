@@ -165,7 +165,7 @@ final class SQLRowReader {
                 guard let bytes = sqlite3_column_blob(statement, column) else {
                     if sqlite3_column_type(statement, column) == SQLITE_NULL { continue }
                     finish(slots, size)
-                    throw unreadable(step.slotIndex, number, "its column holds no bytes, which are no UUID")
+                    throw unreadable(step.slotIndex, number, "its column holds no bytes, which are not a UUID")
                 }
                 if sqlite3_column_bytes(statement, column) == 16 {
                     place.copyMemory(from: bytes, byteCount: 16)

@@ -86,13 +86,13 @@ final class SQLValues {
         case .uuid:
             let bytes = SQLStatement.data(statement, column)
             if bytes.count == 36, let uuid = UUID(uuidString: String(decoding: bytes, as: UTF8.self)) { return .uuid(uuid) }
-            guard bytes.count == 16 else { throw unreadable(attribute, "its column holds \(bytes.count) bytes, which are no UUID") }
+            guard bytes.count == 16 else { throw unreadable(attribute, "its column holds \(bytes.count) bytes, which are not a UUID") }
             return .uuid(bytes.withUnsafeBytes { $0.loadUnaligned(as: UUID.self) })
         case .uri:
             let text = SQLStatement.text(statement, column)
             // Apple's URLs may be empty; this is the one way to one here.
             guard let url = text.isEmpty ? URLComponents().url : URL(string: text) else {
-                throw unreadable(attribute, "its column holds “\(text)”, which is no URL")
+                throw unreadable(attribute, "its column holds “\(text)”, which is not a URL")
             }
             return .box(Box(url))
         case .decimal: return .box(Box(try decimal(statement, column, attribute)))
@@ -108,7 +108,7 @@ final class SQLValues {
             ? "\(sqlite3_column_double(statement, column))" : SQLStatement.text(statement, column)
         if numeral == "NaN" { return .nan }
         guard let number = Decimal(string: numeral, locale: Locale(identifier: "en_US_POSIX")) else {
-            throw unreadable(attribute, "its column holds “\(numeral)”, which is no number")
+            throw unreadable(attribute, "its column holds “\(numeral)”, which is not a number")
         }
         return number
     }
@@ -116,7 +116,7 @@ final class SQLValues {
     func unreadable(_ attribute: NSAttributeDescription, _ reason: String) -> NSError {
         CoreDataError.make(
             NSCoreDataError, "A value of “\(attribute)” cannot be read from \(path).", reason: "Its row is damaged: \(reason).",
-            next: "Mend the row, or give the attribute another type.", info: [NSFilePathErrorKey: path])
+            next: "Fix the row, or give the attribute another type.", info: [NSFilePathErrorKey: path])
     }
 
     /// Returns the error of a value with its row.
@@ -154,7 +154,7 @@ final class SQLValues {
         case 1: return Data(stored.dropFirst())
         case 2:
             guard let externalFiles, let name = SQLExternalFiles.name(in: stored) else {
-                throw unreadable(attribute, "its value lies in a file that has no proper name")
+                throw unreadable(attribute, "its value is in a file without a valid name")
             }
             let file = externalFiles.appendingPathComponent(name)
             do {
@@ -165,7 +165,7 @@ final class SQLValues {
             } catch {
                 throw CoreDataError.make(
                     CocoaError.Code.fileReadUnknown.rawValue, "A value of “\(attribute)” cannot be read.",
-                    reason: "It lies in \(file.path), which cannot be opened.", next: "Check the rights of the file.", cause: error)
+                    reason: "Its file \(file.path) cannot be opened.", next: "Check the permissions of the file.", cause: error)
             }
         default: return stored
         }

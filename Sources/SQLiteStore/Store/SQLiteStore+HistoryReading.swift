@@ -86,7 +86,7 @@ extension SQLiteStore {
                     reason: number > last
                         ? "The store has had \(last) transactions only: it is not the one that the token was taken from, or an older copy of it."
                         : "What came after it was deleted; the history begins with \(first).",
-                    next: "Read the objects anew, and the history from currentPersistentHistoryToken(fromStores:) on.",
+                    next: "Fetch the objects again, and the history from currentPersistentHistoryToken(fromStores:) on.",
                     info: [NSAffectedStoresErrorKey: [self]])
             }
             return HistoryCondition(sql: "Z_PK > ?", value: .integer(number))

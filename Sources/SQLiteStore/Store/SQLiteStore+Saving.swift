@@ -131,7 +131,7 @@ extension SQLiteStore {
         if case .integer(let key) = id.reference, id.token === token { return key }
         throw CoreDataError.make(
             NSManagedObjectReferentialIntegrityError, "\(id) cannot be saved.",
-            reason: "It does not belong to the store at \(url?.path ?? "no place").", info: [NSAffectedObjectsErrorKey: [id]])
+            reason: "It does not belong to the store at \(url?.path ?? "no URL").", info: [NSAffectedObjectsErrorKey: [id]])
     }
 
     private func keep(_ conflict: StoreConflicts.Version) {

@@ -9,7 +9,7 @@ extension SQLiteStore: FileStore {
     ) throws {
         for url in [destination, source] where !url.isFileURL || SQLiteFiles.isInMemory(url) {
             throw CoreDataError.make(
-                NSPersistentStoreOperationError, "The store at \(url) cannot be part of a replacement.", reason: "It is no file.",
+                NSPersistentStoreOperationError, "The store at \(url) cannot be part of a replacement.", reason: "It is not a file.",
                 next: "Give two file URLs.")
         }
         let timeout = try SQLiteOptions(options).timeout
@@ -52,7 +52,7 @@ extension SQLiteStore: FileStore {
         if SQLiteFiles.isInMemory(url) { return }
         guard url.isFileURL else {
             throw CoreDataError.make(
-                NSPersistentStoreOperationError, "The store at \(url) cannot be destroyed.", reason: "It is no file.",
+                NSPersistentStoreOperationError, "The store at \(url) cannot be destroyed.", reason: "It is not a file.",
                 next: "Give a file URL.")
         }
         let option = options?[NSPersistentStoreForceDestroyOption]

@@ -155,7 +155,7 @@ package final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @un
 
     private func closed() -> any Error {
         CoreDataError.make(
-            NSPersistentStoreOperationError, "The store at \(url?.path ?? "no place") cannot be used.",
+            NSPersistentStoreOperationError, "The store at \(url?.path ?? "no URL") cannot be used.",
             reason: "It is not open: it was removed from its coordinator.", next: "Add it again.", info: [NSAffectedStoresErrorKey: [self]])
     }
 
@@ -211,7 +211,7 @@ package final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @un
     func sqlEntity(_ entity: NSEntityDescription) throws -> SQLEntity {
         if let found = schema?.entity(entity) { return found }
         throw CoreDataError.make(
-            NSPersistentStoreOperationError, "The store at \(url?.path ?? "no place") does not keep “\(entity)”.",
+            NSPersistentStoreOperationError, "The store at \(url?.path ?? "no URL") does not keep “\(entity)”.",
             reason: "The entity is not in its configuration.", next: "Use a store whose configuration has the entity.")
     }
 

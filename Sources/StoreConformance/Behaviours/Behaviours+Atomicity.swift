@@ -3,7 +3,7 @@ internal import CoreData
 extension Behaviour {
     /// The behaviours of saves that must succeed or fail as a whole.
     static let atomicity: [Behaviour] = [
-        Behaviour(.changes, "A save of which one object is refused stores nothing of the others") { run in
+        Behaviour(.changes, "A save with one invalid object stores nothing of the others") { run in
             try run.inContext { context in
                 let group = run.addGroup("g", members: ["a", "b"], in: context)
                 try context.save()
@@ -26,7 +26,7 @@ extension Behaviour {
                 try expectEqual(run.memberNames(of: try run.groups(context)[0]).count, 21)
             }
         },
-        Behaviour(.changes, "What a failed save has left is not there when the store is opened again", requires: .durable) { run in
+        Behaviour(.changes, "A store that is opened again has nothing of a failed save", requires: .durable) { run in
             try run.inContext { context in
                 run.addMember("a", 1, in: context)
                 try context.save()
@@ -37,7 +37,7 @@ extension Behaviour {
             try run.reopen()
             try run.elsewhere { try expectEqual(try run.members($0).map { run.number($0) }, [1]) }
         },
-        Behaviour(.changes, "A save of which one object is in conflict stores nothing of the others", requires: .detectsConflicts) { run in
+        Behaviour(.changes, "A save with one conflicting object stores nothing of the others", requires: .detectsConflicts) { run in
             try run.inContext { context in
                 for name in ["a", "b", "c"] { run.addMember(name, 1, in: context) }
                 try context.save()
@@ -62,7 +62,7 @@ extension Behaviour {
                 try expectEqual(try run.members(context).map { run.number($0) }, [1, 2, 1])
             }
         },
-        Behaviour(.changes, "A permanent ID that was asked for before the save is the one the object keeps") { run in
+        Behaviour(.changes, "An object keeps a permanent ID that was obtained before the save") { run in
             try run.inContext { context in
                 let object = run.addMember("a", in: context)
                 try context.obtainPermanentIDs(for: [object])

@@ -57,7 +57,7 @@ extension Behaviour {
                     try run.member("a", context).value(forKey: run.roles.memberGroup) as? NSManagedObject === group, "a reference was lost")
             }
         },
-        Behaviour(.changes, "What is inserted and deleted before a save never reaches the store") { run in
+        Behaviour(.changes, "An object inserted and deleted before a save never reaches the store") { run in
             try run.inContext { context in
                 let object = run.addMember("a", in: context)
                 context.processPendingChanges()
@@ -80,7 +80,7 @@ extension Behaviour {
             }
             try run.elsewhere { try expectEqual(try run.members($0).map { run.number($0) }, [2]) }
         },
-        Behaviour(.changes, "What was saved is there when the store is opened again, under the same URIs", requires: .durable) { run in
+        Behaviour(.changes, "A store that is opened again has the saved objects, under the same URIs", requires: .durable) { run in
             let uri = try run.inContext { context -> URL in
                 let group = run.addGroup("g", members: ["a", "b"], in: context)
                 try context.save()
@@ -89,7 +89,7 @@ extension Behaviour {
             try run.reopen()
             try run.inContext { context in
                 guard let id = run.coordinator.managedObjectID(forURIRepresentation: uri) else {
-                    throw ConformanceFailure(description: "\(uri) leads nowhere after the store was opened again")
+                    throw ConformanceFailure(description: "\(uri) names no object after the store was opened again")
                 }
                 try expectEqual(run.memberNames(of: try context.existingObject(with: id)), ["a", "b"])
             }

@@ -4,7 +4,7 @@ extension Behaviour {
     /// The behaviours of two contexts that change one object.
     static let conflicts: [Behaviour] = [
         Behaviour(
-            .contexts, "Two contexts edit one row: the second save fails and lists both snapshots, or is settled as the policy says",
+            .contexts, "Two contexts edit one row: the second save fails and lists both snapshots, or is resolved as the policy says",
             requires: .detectsConflicts
         ) { run in
             let expected: [(NSMergePolicyType, Int)] = [
@@ -57,7 +57,7 @@ extension Behaviour {
                 try expectEqual(try race.stored(), wanted, "policy \(policy.rawValue):")
             }
         },
-        Behaviour(.contexts, "Deleted there, edited here: an error, or settled as the policy says", requires: .detectsConflicts) { run in
+        Behaviour(.contexts, "Deleted there, edited here: an error, or resolved as the policy says", requires: .detectsConflicts) { run in
             for (policy, edited) in [(storeTrumps, nil), (rollsBack, nil), (objectTrumps, "m 2"), (overwrites, "m 2")] {
                 let race = try Race(run)
                 try race.theirs { $0.managedObjectContext?.delete($0) }
@@ -66,7 +66,7 @@ extension Behaviour {
                 try expectEqual(try race.stored(), edited, "policy \(policy.rawValue):")
             }
         },
-        Behaviour(.contexts, "Edited there, deleted here: an error, or settled as the policy says", requires: .detectsConflicts) { run in
+        Behaviour(.contexts, "Edited there, deleted here: an error, or resolved as the policy says", requires: .detectsConflicts) { run in
             for (policy, edited) in [(storeTrumps, "m 2"), (rollsBack, "m 2"), (objectTrumps, nil), (overwrites, nil)] {
                 let race = try Race(run)
                 try race.theirs { $0.setValue(2, forKey: run.roles.memberNumber) }
@@ -75,7 +75,8 @@ extension Behaviour {
                 try expectEqual(try race.stored(), edited, "policy \(policy.rawValue):")
             }
         },
-        Behaviour(.contexts, "Deleted there and here: an error, or it is gone, whatever the policy says", requires: .detectsConflicts) {
+        Behaviour(.contexts, "Deleted there and here: an error, or the object is deleted, under every policy", requires: .detectsConflicts)
+        {
             run in
             for policy in [storeTrumps, rollsBack, objectTrumps, overwrites] {
                 let race = try Race(run)

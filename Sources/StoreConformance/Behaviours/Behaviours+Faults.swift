@@ -52,7 +52,7 @@ extension Behaviour {
             try mine.performAndWait {
                 try expectEqual(run.number(object), 1, "before the refresh")
                 mine.refresh(object, mergeChanges: false)
-                try expect(object.isFault, "the refreshed object is no fault")
+                try expect(object.isFault, "the refreshed object is not a fault")
                 try expectEqual(run.number(object), 10, "after the refresh")
                 try expectEqual(run.groupName(of: object), "2", "the relationship after the refresh")
                 try expect(!mine.hasChanges, "a refresh has changed something")

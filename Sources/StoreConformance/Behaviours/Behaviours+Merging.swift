@@ -13,7 +13,7 @@ extension Behaviour {
             }
             try scene.checkStore()
         },
-        Behaviour(.contexts, "Merging leaves a context that has nothing unsaved clean, and tells once what has come") { run in
+        Behaviour(.contexts, "Merging leaves a context without unsaved changes clean, and posts the merged objects once") { run in
             let scene = try MergeScene(run)
             let saved = try scene.saveTheirs()
             try scene.mine.performAndWait {

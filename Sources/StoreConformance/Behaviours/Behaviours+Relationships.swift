@@ -68,7 +68,7 @@ extension Behaviour {
                 try expectEqual(run.names(try run.members(context, byObject)), ["a", "b"])
             }
         },
-        Behaviour(.relationships, "One-to-one: a new partner lets go of the old one, at both ends", requires: .anyModel) { run in
+        Behaviour(.relationships, "One-to-one: a new destination replaces the old one, at both ends", requires: .anyModel) { run in
             try run.inContext { context in
                 let (first, second) = (run.addGroup("1", in: context), run.addGroup("2", in: context))
                 let (a, b) = (run.addMember("a", in: context), run.addMember("b", in: context))
@@ -197,7 +197,7 @@ extension Behaviour {
             }
             try run.elsewhere { try expectEqual(run.memberNames(of: try run.groups($0)[0]), ["b"]) }
         },
-        Behaviour(.relationships, "Cascade: what the deleted object has goes with it", requires: .anyModel) { run in
+        Behaviour(.relationships, "Cascade: the destination objects are deleted with the object", requires: .anyModel) { run in
             try run.inContext { context in
                 run.addGroup("g", members: ["a", "b"], in: context)
                 run.addMember("c", in: context)

@@ -46,7 +46,7 @@ extension Behaviour {
                 try expectEqual(try run.groups(context).map { run.memberNames(of: $0) }, [["b"], ["a"]])
             }
         },
-        Behaviour(.contexts, "Undo takes inserts back, and redo makes them again as the same objects") { run in
+        Behaviour(.contexts, "Undo removes inserted objects, and redo inserts the same objects again") { run in
             try run.withUndo { context, manager in
                 let group = run.addGroup("g", in: context)
                 try context.save()
@@ -63,7 +63,7 @@ extension Behaviour {
             }
             try run.elsewhere { try expectEqual(try run.members($0).map { run.groupName(of: $0) }, ["g"]) }
         },
-        Behaviour(.contexts, "Undo brings deleted objects back with their values and relationships") { run in
+        Behaviour(.contexts, "Undo restores deleted objects with their values and relationships") { run in
             try run.withUndo { context, manager in
                 run.addGroup("g", members: ["a", "b"], in: context)
                 try context.save()
@@ -80,7 +80,7 @@ extension Behaviour {
             }
             try run.elsewhere { try expectEqual(run.memberNames(of: try run.groups($0)[0]), ["b"]) }
         },
-        Behaviour(.contexts, "One undo takes back a group with the groups in it, and nothing of the group before") { run in
+        Behaviour(.contexts, "One undo reverts a group with its nested groups, and nothing of the group before") { run in
             try run.withUndo { context, manager in
                 let object = run.addMember("a", 1, in: context)
                 try context.save()

@@ -65,7 +65,8 @@ extension Behaviour {
                 }
             }
         },
-        Behaviour(.contexts, "Nil is unique every time, and a unique value may change hands within one save", requires: unique) { run in
+        Behaviour(.contexts, "Nil is never a duplicate, and a unique value may move to another object within one save", requires: unique) {
+            run in
             try run.inContext { context in
                 let (a, b) = (run.add("Badge", ["code": "a"], in: context), run.add("Badge", ["code": "b"], in: context))
                 run.add("Badge", in: context)

@@ -26,7 +26,7 @@ extension Behaviour {
             }
             try run.elsewhere { try expectEqual(try run.all("Form", $0).count, 0) }
         },
-        Behaviour(.contexts, "Every violated rule of one save stands in one error, and nothing of it is stored", requires: .anyModel) {
+        Behaviour(.contexts, "One error lists every violated rule of a save, and nothing of it is stored", requires: .anyModel) {
             run in
             try run.inContext { context in
                 let saved = form(run, context)
@@ -78,7 +78,9 @@ extension Behaviour {
                 try expectEqual(try run.all("Form", context).map { run.related($0, "labels").count }.sorted(), [2, 3])
             }
         },
-        Behaviour(.contexts, "What was refused is saved once it is mended, and can be deleted unmended", requires: .anyModel) { run in
+        Behaviour(
+            .contexts, "An object that failed validation is saved once it is corrected, and can be deleted uncorrected", requires: .anyModel
+        ) { run in
             try run.inContext { context in
                 let (mended, deleted) = (form(run, context, ["amount": 0]), form(run, context, ["amount": 1]))
                 _ = try expectError(code: NSValidationNumberTooSmallError, "saving 0") { try context.save() }
@@ -93,7 +95,7 @@ extension Behaviour {
                 try expectEqual(try run.all("Form", context).map { $0.value(forKey: "amount") as? Int }, [3])
             }
         },
-        Behaviour(.contexts, "A value can be asked about before it is set", requires: .anyModel) { run in
+        Behaviour(.contexts, "A value can be validated before it is set", requires: .anyModel) { run in
             try run.inContext { context in
                 let object = form(run, context)
                 for (key, value, code) in violations where key != "title" || !(value is NSNull) {

@@ -60,7 +60,7 @@ extension Behaviour {
             ]
             try comeBack("single", singles, in: run) { $0.bitPattern == $1.bitPattern || ($0 == 0 && $1 == 0) }
         },
-        Behaviour(.changes, "A number that is none is refused", requires: .anyModel) { run in
+        Behaviour(.changes, "Not-a-number is rejected", requires: .anyModel) { run in
             try run.inContext { context in
                 run.addMember("a", in: context).setValue(Double.nan, forKey: "real")
                 _ = try expectError("saving NaN") { try context.save() }
@@ -86,7 +86,7 @@ extension Behaviour {
             ]
             try comeBack("note", texts, in: run) { $0.unicodeScalars.elementsEqual($1.unicodeScalars) }
         },
-        Behaviour(.changes, "Bytes come back, none of them or 500,000", requires: .anyModel) { run in
+        Behaviour(.changes, "Data of 0 and of 500,000 bytes comes back", requires: .anyModel) { run in
             try comeBack("data", [Data(), Data([0]), Data((0..<500_000).map { UInt8(truncatingIfNeeded: $0) })], in: run)
         },
         Behaviour(.changes, "UUIDs, URIs and transformable values come back", requires: .anyModel) { run in

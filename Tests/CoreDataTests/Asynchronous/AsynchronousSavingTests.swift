@@ -105,7 +105,7 @@ import Testing
         #expect(try await other.perform { (try other.existingObject(with: id) as! Band).albums.count } == 3)
     }
 
-    @Test("A rollback gives up what was changed since; what is being saved stays")
+    @Test("A rollback discards later changes; the changes being saved stay")
     func rollback() async throws {
         let (store, context, band) = try await held()
         let album = await context.perform {
@@ -198,7 +198,7 @@ import Testing
         #expect(try await stored(context) == ["Band 1", "Second"])
     }
 
-    @Test("What others save meanwhile is merged when it is done")
+    @Test("A save that others make meanwhile is merged when it is done")
     func merging() async throws {
         let (store, context, band) = try await held()
         await context.perform {
@@ -218,7 +218,7 @@ import Testing
         #expect(await context.perform { [band.name, (context.object(with: id) as! Band).name] } == ["First", "Theirs"])
     }
 
-    @Test("A conflict is settled by the merge policy, and the save repeated")
+    @Test("The merge policy resolves a conflict, and the save is repeated")
     func conflict() async throws {
         let (store, context, band) = try await held()
         await context.perform {

@@ -45,7 +45,7 @@ import Testing
                 }
             }
         }
-        // Whatever was settled how: what is there can be read, and both ends agree.
+        // However conflicts were resolved, every object can be read, and both ends agree.
         try await parents[1].perform {
             parents[1].rollback()
             parents[1].refreshAllObjects()

@@ -201,7 +201,7 @@ import Testing
         }
     }
 
-    @Test("Deleted there and here is settled by every policy but the error one")
+    @Test("Every policy but the error one resolves a deletion there and here")
     func deletedTwice() throws {
         for type: NSMergePolicyType in [
             .mergeByPropertyStoreTrumpMergePolicyType, .mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType,

@@ -1,7 +1,7 @@
 import CoreData
 import Testing
 
-@Suite("What a merge policy tells the objects it settles") struct MergePolicyEventTests {
+@Suite("The notifications of a merge policy to the objects whose conflicts it resolves") struct MergePolicyEventTests {
     /// A scrap that both contexts have read with the text "old"; the first has saved `theirs` since.
     private func race(
         _ theirs: (Scrap) -> Void, _ mine: (NSManagedObjectContext, Scrap) throws -> Void
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(
-        "An object whose conflict a policy has settled is told once",
+        "An object whose conflict a policy has resolved is notified once",
         arguments: [
             NSMergePolicyType.mergeByPropertyStoreTrumpMergePolicyType, .mergeByPropertyObjectTrumpMergePolicyType,
             .overwriteMergePolicyType,
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test("What awaking sets is saved with the rest")
+    @Test("Values set while awaking are saved with the rest")
     func awakingSets() throws {
         final class Policy: NSMergePolicy, @unchecked Sendable {
             override func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {

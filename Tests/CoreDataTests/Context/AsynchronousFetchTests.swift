@@ -71,7 +71,7 @@ import Testing
         #expect(given.last?.requestingContext === context)
     }
 
-    @Test("What is unsaved in the context counts")
+    @Test("Unsaved changes of the context count")
     func pendingChanges() async throws {
         let context = try await context()
         let answer = try await run(context, request()) { Album(context: context).title = "D" }

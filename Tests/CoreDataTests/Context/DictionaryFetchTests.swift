@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test("Distinct results stand once, in their order")
+    @Test("Distinct results appear once, in their order")
     func distinct() throws {
         try withAlbums { context in
             let request = request(["year"])
@@ -147,12 +147,12 @@ import Testing
         }
     }
 
-    @Test("What does not go together is an error that says what to do")
+    @Test("An error says what to do about options that contradict each other")
     func mistakes() throws {
         try withAlbums { context in
             #expect(reason(context, request(["nonsense"]))?.contains("“Album” has no property “nonsense”") == true)
             #expect(reason(context, request(["tags.label"]))?.contains("to-many relationship “tags”") == true)
-            #expect(reason(context, request(["title.name"]))?.contains("“title” in “title.name” is no relationship") == true)
+            #expect(reason(context, request(["title.name"]))?.contains("“title” in “title.name” is not a relationship") == true)
             #expect(reason(context, request([42]))?.contains("It holds 42") == true)
             let ungrouped = request(["title", try column("n", "count:(title)")], by: ["year"])
             #expect(reason(context, ungrouped)?.contains("“title” asks for title, which differs within a group") == true)

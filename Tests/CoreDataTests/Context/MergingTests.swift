@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test("What is unsaved stays on top of what is merged, and the next save is no conflict")
+    @Test("Unsaved changes stay above merged ones, and the next save has no conflict")
     func localEditsStay() throws {
         try withTwoContexts { first, second in
             try first.performAndWait { _ = try first.saveBand("Low", albums: ["Trust"]) }
@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    @Test("IDs and URIs of a remote save are merged under either kind of key; the store is asked anew")
+    @Test("IDs and URIs of a remote save are merged under either kind of key; the store is queried again")
     func remote() throws {
         let (store, coordinator) = try DictionaryStore.make()
         let ids = (1...3).map { store.put("Tag", $0, ["label": "old \($0)"]) }

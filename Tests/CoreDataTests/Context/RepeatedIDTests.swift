@@ -4,7 +4,7 @@ import Testing
 @testable import ModelFiles
 @testable import ObjectGraph
 
-@Suite("Identities that stand in a list twice") struct RepeatedIDTests {
+@Suite("Identities that a list contains twice") struct RepeatedIDTests {
     @Test("They lead to one new object, which is the one that the context knows")
     func repeated() throws {
         try withTwoContexts { first, second in

@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test("To-one relationships are followed together, from rows or by asking", arguments: [true, false])
+    @Test("To-one relationships of a batch are loaded together, from rows or by a query", arguments: [true, false])
     func toOne(_ inNodes: Bool) throws {
         try withBands(200) { store, context in
             store.answersToOneInNodes = inNodes
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test("A path that is no relationship cannot be prefetched, in whichever store")
+    @Test("A path that is not a relationship cannot be prefetched, in whichever store")
     func wrongPath() throws {
         try withMusic { context in
             let request = NSFetchRequest<Band>(entityName: "Band")

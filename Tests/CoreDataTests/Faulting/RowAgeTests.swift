@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test("A context lets go of objects that no one refers to, unless it is to retain them", arguments: [false, true])
+    @Test("A context releases objects without other references, unless it retains registered objects", arguments: [false, true])
     func retaining(_ retains: Bool) throws {
         let coordinator = try Music.coordinator()
         let writer = Music.context(coordinator)

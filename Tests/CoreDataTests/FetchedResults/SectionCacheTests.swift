@@ -86,7 +86,7 @@ private final class Cards {
         #expect(uncached.reads == 7)
     }
 
-    @Test("After a save, whoever made it, and over unsaved changes sections are made anew")
+    @Test("After a save, whoever made it, and over unsaved changes sections are computed again")
     func changes() throws {
         let coordinator = try Cards.coordinator()
         let first = Cards(coordinator, cache: name)
@@ -105,7 +105,7 @@ private final class Cards {
         #expect(third.sections == ["a2", "b1", "c1"])
     }
 
-    @Test("A batch request changes what the store holds, so that sections are made anew")
+    @Test("A batch request changes what the store holds, so that sections are computed again")
     func batch() throws {
         let coordinator = try Cards.coordinator()
         let first = Cards(coordinator, cache: name)
@@ -179,7 +179,7 @@ private final class Cards {
         #expect(second.reads == 1)
     }
 
-    @Test("The next run of the program finds the sections of an unchanged file; those of a changed or a deleted one are made anew")
+    @Test("The next run of the program finds the sections of an unchanged file; those of a changed or a deleted one are computed again")
     func files() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cards \(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -212,7 +212,7 @@ private final class Cards {
 }
 
 @Suite("Index titles") struct IndexTitleTests {
-    @Test("Each title leads to its first section; one that does not stand at the index stops the program with a message")
+    @Test("Each title belongs to its first section; a title that is not at the index stops the program with a message")
     func sections() async throws {
         try withMusic { context in
             for title in ["low", "lower", "high", "mid"] { Album(context: context).title = title }

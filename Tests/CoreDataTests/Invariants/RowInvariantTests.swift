@@ -232,7 +232,7 @@ import Testing
         table.hasSparse.store(false, ordering: .relaxed)
         let violations = table.invariantViolations()
         table.hasSparse.store(true, ordering: .relaxed)
-        #expect(violations == ["1 pages lie apart, which readers are not told"])
+        #expect(violations == ["1 pages are outside of the directory, which readers do not know"])
         withExtendedLifetime(row) {}
     }
 

@@ -95,7 +95,7 @@ final class ZooTwin: NSManagedObject {}
         #expect(remarks(entity(name)).contains { $0.hasPrefix("warning: Entity: There is no class “\(name)” in the program.") })
     }
 
-    @Test("That is no managed object class finds none") func otherClass() {
+    @Test("That is not a managed object class finds none") func otherClass() {
         #expect(entity("EmbeddedModel_Zoo_50_").managedObjectClass == NSManagedObject.self)
     }
 }

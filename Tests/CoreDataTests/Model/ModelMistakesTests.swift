@@ -56,7 +56,7 @@ import Testing
         #expect(try mistakes(NSEntityDescription(name: "Album", properties: [large])).contains("“Album.year”"))
     }
 
-    @Test("A relationship that leads nowhere, or out of the model, is named")
+    @Test("The error names a relationship without a destination, or with one outside of the model")
     func destinations() throws {
         let nowhere = NSRelationshipDescription()
         nowhere.name = "band"
@@ -101,7 +101,7 @@ import Testing
         #expect(try mistakes(duo).contains("“Duo” inherits from “Band”"))
     }
 
-    @Test("Every mistake of a model is told at once")
+    @Test("One error lists every error of a model")
     func allAtOnce() throws {
         let band = NSEntityDescription(
             name: "Band",

@@ -2,7 +2,7 @@ import CoreData
 import Testing
 
 @Suite("Change tracking") struct ChangeTrackingTests {
-    @Test("A property set back to what the store has is no changed value, and the save writes nothing")
+    @Test("A property set back to what the store has is not a changed value, and the save writes nothing")
     func setBack() throws {
         try DictionaryStore.run { store, context in
             let id = store.put("Album", 1, ["title": "Trust", "year": 2002])
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test("Transient properties are no changed values")
+    @Test("Transient properties are not changed values")
     func transient() throws {
         try Scraps.run { context in
             let scrap = Scrap(context: context)

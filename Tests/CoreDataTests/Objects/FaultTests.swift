@@ -27,7 +27,9 @@ import Testing
         }
     }
 
-    @Test("A new object that is refreshed without merging is a fault with the defaults of its entity, leads nowhere, and is inserted still")
+    @Test(
+        "A new object that is refreshed without merging is a fault with the defaults of its entity, has empty relationships, and is still inserted"
+    )
     func new() throws {
         try withMusic { context in
             let band = Band(context: context)

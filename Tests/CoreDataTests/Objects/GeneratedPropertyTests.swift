@@ -1,7 +1,7 @@
 import CoreData
 import Testing
 
-/// The types of properties that are generated from a model, where they are no plain Swift values, and the methods beside them.
+/// The types of properties that are generated from a model, where they are not plain Swift values, and the methods beside them.
 @Suite("Generated properties") @MainActor struct GeneratedPropertyTests {
     final class Everything: NSManagedObject {
         var number: NSNumber? {
@@ -116,7 +116,7 @@ import Testing
         #expect(made[0].list?.array as? [Everything] == [made[0], made[1]])
     }
 
-    @Test("What is no managed object is refused, and the save says so") func refused() {
+    @Test("A value that is not a managed object is rejected, and the save reports it") func refused() {
         let object = Everything(context: context)
         object.add(NSSet(object: "text"), to: ManagedProperty<NSSet?>("others"))
         #expect(object.others?.count == 0)

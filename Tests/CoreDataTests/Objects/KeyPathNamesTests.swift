@@ -193,7 +193,7 @@ final class Latecomer: NSManagedObject {
         }
     }
 
-    @Test("is named while another thread gives up a model of the same class")
+    @Test("is named while another thread releases a model of the same class")
     func modelsThatGo() async throws {
         @Sendable func coordinator() -> NSPersistentStoreCoordinator {
             let entity = NSEntityDescription(

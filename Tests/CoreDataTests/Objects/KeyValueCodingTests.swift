@@ -115,14 +115,14 @@ final class Gauge: NSManagedObject {
         }
     }
 
-    @Test("A key that is no property goes to the object's own answer")
+    @Test("A key that is not a property goes to the object's own answer")
     func undefinedKey() throws {
         try Scraps.run { context in
             #expect(Scrap(context: context).value(forKey: "colour") as? String == "undefined colour")
         }
     }
 
-    @Test("A key that is no property stops the program where the object has no answer")
+    @Test("A key that is not a property stops the program where the object has no answer")
     func undefinedKeyTraps() async {
         await #expect(processExitsWith: .failure) { try withMusic { _ = Band(context: $0).value(forKey: "colour") } }
         await #expect(processExitsWith: .failure) { try withMusic { Band(context: $0).setValue(1, forKey: "colour") } }

@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test("What willSave changes is saved, and it is called again for it")
+    @Test("Changes made in willSave are saved, and it is called again for them")
     func willSaveChanges() throws {
         try Scraps.run { context in
             let scrap = Scrap(context: context)
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test("What willSave inserts and deletes is saved too")
+    @Test("Objects inserted and deleted in willSave are saved, too")
     func willSaveInserts() throws {
         try Scraps.run { context in
             let doomed = Scrap(context: context)
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test("An object is told of its deletion once, while its relationships stand")
+    @Test("An object is notified of its deletion once, while it still has its relationships")
     func prepareForDeletion() throws {
         try Scraps.run { context in
             let scrap = Scrap(context: context)

@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test("Enumerations are kept by their raw values; one that is no case reads as nil")
+    @Test("Enumerations are kept by their raw values; one that is not a case reads as nil")
     func enumerations() throws {
         try Scraps.run { context in
             let scrap = Scrap(context: context)

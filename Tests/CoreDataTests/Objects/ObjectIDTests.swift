@@ -93,7 +93,7 @@ import Testing
         #expect(store.newObjectID(for: band, referenceObject: 1) != store.newObjectID(for: store.entity("Album"), referenceObject: 1))
     }
 
-    @Test("What is no URI of an object of these stores finds nothing")
+    @Test("What is not a URI of an object of these stores finds nothing")
     func foreignURIs() throws {
         let coordinator = try Music.coordinator()
         let uuid = try #require(coordinator.persistentStores.first?.identifier)
@@ -116,7 +116,7 @@ import Testing
         withExtendedLifetime(before) {}
     }
 
-    @Test("A key that is no text, whole number or UUID stops the program with a message")
+    @Test("A key that is not text, whole number or UUID stops the program with a message")
     func badKeys() async {
         await #expect(processExitsWith: .failure) {
             let (store, coordinator) = try DictionaryStore.make()

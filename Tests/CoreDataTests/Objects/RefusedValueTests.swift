@@ -5,7 +5,7 @@ import Testing
 struct Misfit: CustomTestStringConvertible {
     let key: String
     let value: any Sendable
-    // A date that is no number cannot be described on every platform.
+    // A date that is not a number cannot be described on every platform.
     var testDescription: String { value is Date ? key : "\(key) = \(value)" }
 }
 
@@ -101,7 +101,7 @@ struct Misfit: CustomTestStringConvertible {
         }
     }
 
-    @Test("Several are told in one error")
+    @Test("One error lists several of them")
     func several() throws {
         try Scraps.run { context in
             let first = Scrap(context: context)

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Fifty clients at once") struct SoakTests {
     /// `COREDATA_SOAK_SECONDS` says for how long, under each merge policy; `COREDATA_SOAK_SEED` repeats what was printed.
-    @Test("What is stored is what was acknowledged, under each merge policy, and threads are bounded")
+    @Test("The store has what was acknowledged, under each merge policy, and threads are bounded")
     func soak() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
             let environment = ProcessInfo.processInfo.environment

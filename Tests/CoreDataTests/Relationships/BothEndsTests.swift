@@ -271,7 +271,9 @@ extension NSManagedObjectContext {
         }
     }
 
-    @Test("An order that others have changed since stays as they have it, and what an undo brings back stands behind those it stood behind")
+    @Test(
+        "An order that others have changed since stays as they have it, and an undo inserts restored objects behind their former predecessors"
+    )
     func undoneOrder() throws {
         let contexts = try TwoContexts { context in
             let members = (0...3).map { context.insert("Node", ["label": $0]) }
@@ -305,7 +307,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    @Test("What was added to a relationship and taken out again is no change, whether or not the store was asked")
+    @Test("What was added to a relationship and taken out again is not a change, whether or not the store was asked")
     func addedAndRemoved() throws {
         let contexts = try TwoContexts {
             $0.node(0)

@@ -165,7 +165,7 @@ private struct Things {
         }
     }
 
-    @Test("Without propagation at the end of the event, rules wait for the save, and until then everything stands", arguments: rules)
+    @Test("Without propagation at the end of the event, rules wait for the save, and until then nothing is deleted", arguments: rules)
     func deferred(_ rule: NSDeleteRule) throws {
         let things = try Things(owned: rule)
         let context = things.context

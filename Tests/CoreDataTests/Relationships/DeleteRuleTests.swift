@@ -2,7 +2,7 @@ import CoreData
 import Testing
 
 @Suite("A delete rule") struct DeleteRuleTests {
-    @Test("Cascade deletes what is below, nullify lets go")
+    @Test("Cascade deletes the destination objects, nullify clears the relationship")
     func cascadeAndNullify() throws {
         try withTwoContexts { first, second in
             try first.performAndWait {
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test("Deny within a set that is deleted whole is no hindrance")
+    @Test("Deny within a set that is deleted whole is not a hindrance")
     func denyOfDeleted() throws {
         try chain(.denyDeleteRule) { context in
             let nodes = [context.insert("Node"), context.insert("Node")]

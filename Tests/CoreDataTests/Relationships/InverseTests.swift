@@ -193,7 +193,7 @@ import Testing
         }
     }
 
-    @Test("A subentity's object may stand in a relationship to its superentity, as its own class")
+    @Test("A relationship to a superentity may contain a subentity's object, as its own class")
     func polymorphic() throws {
         try withTwoContexts { first, second in
             try first.performAndWait {

@@ -96,7 +96,7 @@ extension NSManagedObject {
         }
     }
 
-    @Test("A deleted object leaves the orders it stood in, and comes back to its place when that is undone")
+    @Test("A deleted object leaves its ordered relationships, and an undo restores its position")
     func deletion() throws {
         try Mix.run(bothOrdered: true) { context in
             context.undoManager = UndoManager()

@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test("What is no to-many relationship, or has no order, stops the program with a message")
+    @Test("What is not a to-many relationship, or has no order, stops the program with a message")
     func mistakes() async {
         await #expect(processExitsWith: .failure) { try withMusic { _ = Album(context: $0).mutableSetValue(forKey: "title") } }
         await #expect(processExitsWith: .failure) { try withMusic { _ = Band(context: $0).mutableOrderedSetValue(forKey: "albums") } }

@@ -66,7 +66,7 @@ import Testing
         #expect(try contexts.stored(1, "parent") == [0])
     }
 
-    @Test("An object that has nothing to save once a conflict is settled is in no conflict afterwards")
+    @Test("An object without changes once a conflict is resolved is not in conflict afterwards")
     func settled() throws {
         let contexts = try TwoContexts(.sqlite) { context in for label in 0...1 { _ = context.insert("Node", ["label": label]) } }
         contexts.second.mergePolicy = NSMergePolicy.rollback

@@ -9,7 +9,7 @@ import Testing
 @testable import SQLiteStore
 
 /// Rows as the SQLite store hands them out: many in one block, with texts, bytes and references behind the values.
-@Suite("Rows that lie in blocks") struct PackedRowsTests {
+@Suite("Rows in blocks") struct PackedRowsTests {
     private static let lengths = [0, 1, 7, 15, 16, 17, 500, 511, 512, 1023, 1024, 1025, 5000, 32_000, 40_000, 100_000]
 
     private static func model() -> NSManagedObjectModel {

@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test("The relationships of a row that is gone lead nowhere, so that its deletion can be settled")
+    @Test("The relationships of a deleted row are empty, so that the conflict of its deletion can be resolved")
     func relationshipOfNothing() throws {
         try DictionaryStore.run { store, context in
             let album = try #require(context.object(with: store.put("Album", 1, ["title": "Trust"])) as? Album)

@@ -124,9 +124,9 @@ import Testing
         return context.performAndWait { failure { _ = try context.existingObject(with: id) } }
     }
 
-    @Test("A key in a node that is no property")
+    @Test("A key in a node that is not a property")
     func unknownKey() throws {
-        expect(try failureOfNode(["colour": 1]), names: "newValuesForObject", "“colour” is no property of “Album”")
+        expect(try failureOfNode(["colour": 1]), names: "newValuesForObject", "“colour” is not a property of “Album”")
     }
 
     @Test("A value of the wrong type in a node")

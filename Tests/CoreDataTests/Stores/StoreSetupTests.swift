@@ -156,7 +156,7 @@ private final class UnwritableStore: NSIncrementalStore {
         #expect(error.code == 13)
     }
 
-    @Test("A class that is no store stops the program when it is registered")
+    @Test("A class that is not a store stops the program when it is registered")
     func noStoreClass() async {
         await #expect(processExitsWith: .failure) {
             NSPersistentStoreCoordinator.registerStoreClass(NSManagedObject.self, forStoreType: "Wrong")

@@ -90,7 +90,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    @Test("Two teams with mistakes are told in one error")
+    @Test("One error lists the violations of two teams")
     func several() throws {
         try withTeams { context in
             let small = context.team(of: 1)

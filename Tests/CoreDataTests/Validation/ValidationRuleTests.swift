@@ -103,7 +103,7 @@ final class ValidatedMember: NSManagedObject {
         }
     }
 
-    @Test("Every rule that is broken in one save is told in one error")
+    @Test("One error lists every rule that a save violates")
     func several() throws {
         let context = try context(.string, ["length >= 3", "SELF MATCHES '[a-z]+'", "length <= 8"])
         try context.performAndWait {
@@ -127,7 +127,7 @@ final class ValidatedMember: NSManagedObject {
         }
     }
 
-    @Test("What was not changed is not checked again")
+    @Test("Unchanged values are not validated again")
     func unchanged() throws {
         try DictionaryStore.run { _, _ in }
         let model = Music.model()

@@ -7,7 +7,7 @@ struct TreeWalker {
         case yes, no, unknown
     }
 
-    /// What the rules do not allow. Which mistake is found first is no rule.
+    /// What the rules do not allow. Which mistake is found first is not a rule.
     struct Refusal: Error {}
 
     let object: RandomObject

@@ -70,7 +70,7 @@ final class ShelfStore: NSAtomicStore {
         guard let url else { throw CocoaError(.fileNoSuchFile) }
         func reference(_ id: NSManagedObjectID) throws -> Reference {
             guard let entity = id.entity.name, let key = referenceObject(for: id) as? UUID else {
-                throw UnreadableFile(description: "\(id) is no ID of this store.")
+                throw UnreadableFile(description: "\(id) is not an ID of this store.")
             }
             return Reference(entity: entity, key: key)
         }

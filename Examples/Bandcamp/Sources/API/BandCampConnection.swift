@@ -40,7 +40,7 @@ final class BandCampConnection: Sendable {
         guard let object else {
             var cause: (any Error)?
             if case .failure(let error) = json { cause = error }
-            throw NSError.failure(BandCampErrorCode.malformedAnswer, asking: url, "The answer is no JSON object.", cause: cause)
+            throw NSError.failure(BandCampErrorCode.malformedAnswer, asking: url, "The answer is not a JSON object.", cause: cause)
         }
         // Bandcamp reports unknown identifiers with status 200 and an error in the body.
         guard let failed = object["error"] as? Bool, failed else { return object }

@@ -24,7 +24,8 @@ public enum IncrementalStoreError: LocalizedError, Equatable {
         case .invalidRequest: "The store serves fetches and saves. Send other requests to another store."
         case .unsupportedSortDescriptor:
             "A sort descriptor names no key, and rows have nothing but keys. Make it with NSSortDescriptor(key:ascending:)."
-        case .invalidReferenceObject(let object): "\(object) is no primary key of the database. Fetch the object instead of making its ID."
+        case .invalidReferenceObject(let object):
+            "\(object) is not a primary key of the database. Fetch the object instead of making its ID."
         case .unsupportedValue(let attribute, let value):
             "The database cannot hold \(value), the value of “\(attribute)”. Give the attribute text, a whole number or a date."
         }

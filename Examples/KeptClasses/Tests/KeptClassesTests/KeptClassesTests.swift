@@ -40,7 +40,7 @@ struct KeptClassesTests {
             band.nickname = nil
             #expect(band.secondGenre == nil && band.nickname == nil)
             band.setValue(99, forKey: "secondGenre")
-            #expect(band.secondGenre == nil, "what is stored is no case")
+            #expect(band.secondGenre == nil, "what is stored is not a case")
             band.setValue(nil, forKey: "secondGenre")
             #expect(try KeyPathNames.path(of: \Artist.genre) == "genre")
             #expect(try KeyPathNames.path(of: \Artist.secondGenre) == "secondGenre")

@@ -67,7 +67,7 @@ extension LogBackedStore {
         guard writtenRows >= least, writtenRows > 2 * rows.count, let file else { return }
         do { try compact(file) } catch {
             // The save that led here is complete; the file is unchanged.
-            Self.log.error("The store at \(file.path) could not be written anew: \(error)")
+            Self.log.error("The store at \(file.path) could not be rewritten: \(error)")
         }
     }
 
@@ -87,7 +87,7 @@ extension LogBackedStore {
             try writer.write(numbers: numbers)
             try writer.write(all, deleted: [])
         }
-        Self.log.info("The store at \(path) was written anew: \(all.count) rows instead of \(writtenRows).")
+        Self.log.info("The store at \(path) was rewritten: \(all.count) rows instead of \(writtenRows).")
         writtenRows = all.count
     }
 }
@@ -102,7 +102,7 @@ struct LogMetadata {
         self.path = path
         fingerprint = try bytes.fixed()
         let found = try PropertyListSerialization.propertyList(from: Data(try bytes.countedBytes()), format: nil)
-        guard let list = found as? [String: Any] else { throw LogStoreError.damaged(path, at: 8, "Its metadata are no dictionary.") }
+        guard let list = found as? [String: Any] else { throw LogStoreError.damaged(path, at: 8, "Its metadata are not a dictionary.") }
         self.list = list
     }
 

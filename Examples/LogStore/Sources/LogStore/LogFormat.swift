@@ -46,7 +46,7 @@ enum LogFormat {
         _ file: UnsafeRawBufferPointer, path: String, _ body: (Kind, inout ByteReader) throws -> Void
     ) throws -> (end: Int, tear: String?) {
         guard file.count >= 8, file.loadUnaligned(as: UInt64.self) == magic.littleEndian else {
-            throw LogStoreError.damaged(path, at: 0, "It is no file of a LogStore.")
+            throw LogStoreError.damaged(path, at: 0, "It is not a file of a LogStore.")
         }
         var place = 8
         var end = 8

@@ -72,7 +72,7 @@ import Testing
         #expect(failure { _ = try shelf.open() }?.code == CocoaError.Code.fileReadCorruptFile.rawValue)
     }
 
-    @Test("A file that holds many replaced rows is written anew, and numbers are not given twice")
+    @Test("A file that holds many replaced rows is rewritten, and numbers are not assigned twice")
     func compaction() throws {
         let shelf = try Shelf()
         let coordinator = try shelf.open([LogStore.leastRowsToCompactOption: 50])

@@ -17,10 +17,10 @@ struct PaletteItems: @unchecked Sendable {
         do {
             result = try JSONSerialization.jsonObject(with: json)
         } catch {
-            throw NSError.failure(PaletteErrorCode.malformedAnswer, asking: url, "The answer is no JSON.", cause: error)
+            throw NSError.failure(PaletteErrorCode.malformedAnswer, asking: url, "The answer is not JSON.", cause: error)
         }
         guard let objects = result as? [[String: Any]] else {
-            throw NSError.failure(PaletteErrorCode.malformedAnswer, asking: url, "The answer is no array of palettes.")
+            throw NSError.failure(PaletteErrorCode.malformedAnswer, asking: url, "The answer is not an array of palettes.")
         }
         guard objects.allSatisfy({ Palette.identifier(in: $0) != nil }) else {
             throw NSError.failure(PaletteErrorCode.malformedAnswer, asking: url, "The answer has a palette without a number.")

@@ -98,7 +98,7 @@ struct SongFileFormat {
         }
         let version = record.fields[columns.version]
         guard let number = UInt64(version.text), number > 0, number <= Int64.max else {
-            throw malformed("“\(version.text)” is no version.", advice: "Write 1 for a new row; each save adds 1.", version)
+            throw malformed("“\(version.text)” is not a version.", advice: "Write 1 for a new row; each save adds 1.", version)
         }
         var references: [String: [UUID]] = [:]
         for relationship in storedRelationships(of: entity) {
@@ -149,14 +149,14 @@ struct SongFileFormat {
             }
         guard let value else {
             throw malformed(
-                "“\(field.text)” is no value of “\(attribute.name)”.", advice: "Write a number, with a point for decimals.", field)
+                "“\(field.text)” is not a value of “\(attribute.name)”.", advice: "Write a number, with a point for decimals.", field)
         }
         return value
     }
 
     private func identifier(_ text: String, _ field: CSVField) throws -> UUID {
         if let id = UUID(uuidString: text) { return id }
-        throw malformed("“\(text)” is no identifier.", advice: "Write a UUID; several have spaces between them.", field)
+        throw malformed("“\(text)” is not an identifier.", advice: "Write a UUID; several have spaces between them.", field)
     }
 
     private func malformed(_ reason: String, advice: String, _ field: CSVField) -> SongFileError {

@@ -5,7 +5,7 @@ internal import Foundation
 /// Stores that load asynchronously are awaited. Other stores are queried on the queue of a private context, which subclasses of Apple's
 /// store classes receive; its ``NSManagedObjectContext/requestingContext`` is the context of the call. Results are kept in the stores'
 /// row caches at least until the call returns.
-// What changes lies in a box with its lock; the kept objects are only released.
+// What changes is in a `LockedBox`; the kept objects are only released.
 final class AsynchronousQueries: @unchecked Sendable {
     private let context: NSManagedObjectContext
     private let coordinator: NSPersistentStoreCoordinator

@@ -72,7 +72,7 @@ final class SaveInFlight: @unchecked Sendable {
 
     /// The answer, which must have arrived.
     var received: SaveAnswer {
-        guard let answer = answer.withLock({ $0 }) else { preconditionFailure("A save was settled before it was answered.") }
+        guard let answer = answer.withLock({ $0 }) else { preconditionFailure("An answer was applied before it had arrived.") }
         return answer
     }
 }

@@ -95,7 +95,7 @@ extension NSPersistentStoreCoordinator {
             let outcome = Result { try store.interface.save(parts[index].changes, for: context.caller) }
             SaveReport.keep(outcome, of: parts[index].changes, in: store)
             try report.note(outcome, of: parts[index].changes, in: store, context)
-            parts[index].changes.giveUp()
+            parts[index].changes.releaseElements()
         }
         return report.rows
     }

@@ -83,7 +83,7 @@ struct SaveReport {
             : "\(savedStores) of \(storeCount) stores were written before one failed."
         let error = CoreDataError.make(
             NSPersistentStoreIncompleteSaveError, "Some changes were saved and others were not.", reason: reason,
-            next: "Mend the cause and save again: only what was not saved is sent.", cause: errors.first,
+            next: "Fix the cause and save again: only unsaved changes are sent.", cause: errors.first,
             info: [
                 NSAffectedStoresErrorKey: failedStores, NSDetailedErrorsKey: errors,
                 NSAffectedObjectsErrorKey: errors.flatMap { $0.userInfo[NSAffectedObjectsErrorKey] as? [Any] ?? [] },

@@ -102,7 +102,7 @@ public struct PropertyDeclaration {
             if let mistake { throw mistake }
             guard let type = finished.type ?? type else {
                 throw DeclarationMistake(
-                    "\(typeName) is no type of an attribute: write @Attribute(.codable) or @Attribute(.transformable(by: …)), or say which type"
+                    "\(typeName) is not a type of an attribute: write @Attribute(.codable) or @Attribute(.transformable(by: …)), or say which type"
                         + " the model gives it with .type(…).")
             }
             let attribute =

@@ -39,10 +39,10 @@ final class KeyPathRecorder {
         let destination: NSManagedObject?
     }
 
-    private let standIns: PlaceholderValues
+    private let placeholders: PlaceholderValues
     private var reads: [Read] = []
 
-    private init(_ standIns: PlaceholderValues) { self.standIns = standIns }
+    private init(_ placeholders: PlaceholderValues) { self.placeholders = placeholders }
 
     // MARK: Called by the accessors of recording objects
 
@@ -74,7 +74,7 @@ final class KeyPathRecorder {
     private func note(_ property: NSPropertyDescription, as type: Any.Type?, of object: NSManagedObject) {
         var destination: NSManagedObject?
         if let relationship = property as? NSRelationshipDescription, !relationship.isToMany, let entity = relationship.destinationEntity {
-            let answer = standIns.object(of: entity, entity.frozen!.objectClass)
+            let answer = placeholders.object(of: entity, entity.frozen!.objectClass)
             object.setState(.toOne(answer), of: relationship)
             destination = answer
         }
@@ -89,8 +89,8 @@ final class KeyPathRecorder {
         // values. A key path with `!`, as its description shows, must not be read where the value is nil.
         var found: [String]?
         let description = String(describing: keyPath)
-        for standIns in PlaceholderValues.allCases where standIns != .nothing || !description.contains("!") {
-            let names = try KeyPathRecorder(standIns).names(along: keyPath, from: root, entity)
+        for placeholders in PlaceholderValues.allCases where placeholders != .nothing || !description.contains("!") {
+            let names = try KeyPathRecorder(placeholders).names(along: keyPath, from: root, entity)
             if let found, found != names { throw failure(keyPath, "it does not always lead through the same properties") }
             found = names
         }
@@ -105,7 +105,7 @@ final class KeyPathRecorder {
 
     private func names(along keyPath: AnyKeyPath, from root: NSManagedObject.Type, _ entity: NSEntityDescription) throws -> [String] {
         let entityClass = entity.frozen!.objectClass
-        let object = standIns.object(of: entity, entityClass.isSubclass(of: root) ? entityClass : root)
+        let object = placeholders.object(of: entity, entityClass.isSubclass(of: root) ? entityClass : root)
         let value = read(keyPath, on: object)
         guard let last = reads.last else {
             if let result = value as? NSObject, result === object || result === object.identifier { return [] }

@@ -31,7 +31,7 @@ extension NSManagedObject {
         }
         guard let data = value(forKey: key) as? Data else { return nil }
         do { return try JSONDecoder().decode(Value.self, from: data) } catch {
-            noteUnreadable(key, "It holds data that is no JSON of \(type).", cause: error)
+            noteUnreadable(key, "It holds data that is not JSON of \(type).", cause: error)
             return nil
         }
     }
@@ -80,7 +80,7 @@ extension NSManagedObject {
     private func noteUnreadable(_ key: String, _ reason: String, cause: (any Error)?) {
         let error = CoreDataError.make(
             CocoaError.Code.coderInvalidValue.rawValue, "“\(owningEntity).\(key)” cannot be read.", reason: reason,
-            next: "Set it anew, or read it as the type it was written with.", cause: cause)
+            next: "Set it again, or read it as the type it was written with.", cause: cause)
         registry?.context?.noteFaultError(error, of: self)
     }
 }

@@ -161,7 +161,7 @@ extension NSManagedObject {
         guard accepts(new, for: relationship) else { return }
         let kept = Set(new.map(ObjectIdentifier.init))
         if kept.count != new.count {
-            guard !relationship.isOrdered else { return reject(new, for: relationship, because: "an object stands in it twice") }
+            guard !relationship.isOrdered else { return reject(new, for: relationship, because: "it contains an object twice") }
             return setToMany(Array(Set(new)), relationship)
         }
         let storage = toMany(relationship)

@@ -62,7 +62,7 @@ public import Predicates
                 throw mistake(list, "“\(path)” is transient: no store has it.", next: "Fetch objects instead of dictionaries.")
             }
             guard let relationship = property as? NSRelationshipDescription else {
-                guard index == keys.count - 1 else { throw mistake(list, "“\(key)” in “\(path)” is no relationship.") }
+                guard index == keys.count - 1 else { throw mistake(list, "“\(key)” in “\(path)” is not a relationship.") }
                 break
             }
             if relationship.isToMany { manyKey = key }
@@ -75,7 +75,7 @@ public import Predicates
         }
     }
 
-    private static func mistake(_ list: String, _ reason: String, next: String = "Mend the request.") -> NSError {
+    private static func mistake(_ list: String, _ reason: String, next: String = "Fix the request.") -> NSError {
         CoreDataError.make(NSCoreDataError, "The fetch cannot be executed: \(list) is wrong.", reason: reason, next: next)
     }
 

@@ -36,7 +36,7 @@ public import Synchronization
 ///
 /// Each module that names a property has its own address of the name, and each type that it is read as adds an entry. The table has
 /// sixteen entries for each property and fills at most half of them; further lookups are resolved each time.
-// `lock` guards insertions and is no box, for the table is read without it; an entry never changes once its name is written.
+// `lock` guards insertions and is not a `LockedBox`, for the table is read without it; an entry never changes once its name is written.
 @usableFromInline final class PlaceTable: @unchecked Sendable {
     let entries: UnsafeMutablePointer<PlaceEntry>
     let mask: UInt32

@@ -63,7 +63,7 @@ extension NSEntityDescription {
                     return "A uniqueness constraint of “\(entityName)” holds something that is neither a name nor an attribute."
                 }
                 guard let attribute = attributes[name], !attribute.isTransient else {
-                    return "A uniqueness constraint of “\(entityName)” names “\(name)”, which is no attribute that stores keep."
+                    return "A uniqueness constraint of “\(entityName)” names “\(name)”, which is not an attribute that stores keep."
                 }
                 return nil
             }

@@ -84,7 +84,7 @@ internal import Foundation
         let bytes = try countedBytes()
         let text = String(decoding: bytes, as: UTF8.self)
         // Invalid UTF-8 is repaired by decoding, which changes its length.
-        guard text.utf8.count == bytes.count else { throw Self.damaged("A text before \(position) is no UTF-8.") }
+        guard text.utf8.count == bytes.count else { throw Self.damaged("A text before \(position) is not UTF-8.") }
         return text
     }
 }

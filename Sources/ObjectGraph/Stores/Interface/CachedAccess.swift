@@ -61,7 +61,7 @@ final class CachedAccess: RowAccess {
 
     /// Caches loaded rows.
     ///
-    /// - Parameter asked: The time of the query: rows that a context has saved since are kept.
+    /// - Parameter queryTime: The time of the query: rows that a context has saved since are kept.
     /// - Returns: The rows in the cache.
     @discardableResult func keep(_ rows: some Sequence<Row>, queryTime: UInt64 = .max) -> [Row] {
         rows.map { row in row.objectID.map { cache.setRow(row, of: $0, queryTime: queryTime) } ?? row }

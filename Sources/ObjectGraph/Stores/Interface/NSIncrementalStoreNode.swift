@@ -6,7 +6,7 @@ public import Foundation
 /// ``NSIncrementalStore/newValue(forRelationship:forObjectWith:with:)``; an omitted attribute is nil.
 ///
 /// Source: [NSIncrementalStoreNode](https://developer.apple.com/documentation/coredata/nsincrementalstorenode).
-// What changes lies in a box with its lock.
+// What changes is in a `LockedBox`.
 open class NSIncrementalStoreNode: NSObject, @unchecked Sendable {
     /// The ID of the object.
     public let objectID: NSManagedObjectID
@@ -80,7 +80,7 @@ extension Row {
         }
         for (key, value) in values {
             guard let property = frozen.byName[key] else {
-                throw NodeMistake(description: "The key “\(key)” is no property of “\(entity)”.")
+                throw NodeMistake(description: "The key “\(key)” is not a property of “\(entity)”.")
             }
             let slot = frozen.layout.slots[property.slotIndex]
             if let relationship = property as? NSRelationshipDescription {

@@ -3,7 +3,7 @@ internal import Foundation
 /// Caches the rows of a store's objects and the lists of their relationships, for as long as a context has the objects.
 ///
 /// It serves further contexts without a query, and knows what other contexts have saved.
-// Everything lies in a box with its lock; nodes have locks of their own.
+// Everything is in a `LockedBox`; nodes have locks of their own.
 final class RowCache: @unchecked Sendable {
     /// The source of a row: the row itself, or the node of an incremental store, which the store may update.
     enum Content {
@@ -64,7 +64,7 @@ final class RowCache: @unchecked Sendable {
 
     /// Caches a row.
     ///
-    /// - Parameter asked: The time of the query. A row that a context has saved since is newer and kept.
+    /// - Parameter queryTime: The time of the query. A row that a context has saved since is newer and kept.
     /// - Returns: The cached row: unknown values of the new row are taken from the previous one of the same version.
     func setRow(_ row: Row, of id: NSManagedObjectID, queryTime: UInt64 = .max) -> Row {
         defer { checkInvariants() }

@@ -137,7 +137,7 @@ extension RowCoder {
     public func changes(in data: Data) throws -> StoreChangeSet {
         try data.withUnsafeBytes { data in
             var bytes = ByteReader(data)
-            guard try bytes.fixed() == Self.magic else { throw ByteReader.damaged("They are no changes.") }
+            guard try bytes.fixed() == Self.magic else { throw ByteReader.damaged("They are not changes.") }
             guard try bytes.fixed() == fingerprint else {
                 throw CoreDataError.make(
                     NSPersistentStoreIncompatibleVersionHashError, "Changes cannot be read.",

@@ -120,12 +120,12 @@ internal import Foundation
     /// The number of changes.
     public var count: Int { inserted.count + updated.count + deleted.count + locked.count }
 
-    /// Lets go of everything, see ``Swift/Array/giveUp()``.
-    mutating func giveUp() {
-        inserted.giveUp()
-        updated.giveUp()
-        deleted.giveUp()
-        locked.giveUp()
+    /// Releases everything, see ``Swift/Array/releaseElements()``.
+    mutating func releaseElements() {
+        inserted.releaseElements()
+        updated.releaseElements()
+        deleted.releaseElements()
+        locked.releaseElements()
     }
 }
 
@@ -135,9 +135,9 @@ extension [StoreChange] {
         for index in indices { try self[index].rowSlots.map { try Row.with($0) { try body($0, index) } } }
     }
 
-    /// Lets go of the changes, mostly as the last who has them: row after row lies somewhere else in memory, and those to come are on their way
-    /// while some are given up.
-    mutating func giveUp() {
+    /// Releases the changes, mostly as their last owner: rows are scattered in memory, so the next ones are prefetched while some are
+    /// released.
+    mutating func releaseElements() {
         while !isEmpty {
             let start = Swift.max(0, count - 16)
             for index in Swift.max(0, start - 16)..<start {

@@ -1,11 +1,11 @@
 /// The coordinator's interface of a store, which consists of values, never objects or contexts.
 ///
 /// A custom store is a subclass of ``NSPersistentStore`` that conforms to it. Every method may be called on any thread and concurrently:
-/// a store guards its state by its own locks. ``StoreCapabilities`` lists optional protocols.
+/// a store guards its state by its own locks. `StoreCapabilities.swift` declares the optional protocols.
 @_spi(Stores) public protocol StoreInterface: AnyObject, Sendable {
     /// Answers a query, without the pending changes of any context.
     ///
-    /// - Returns: An answer according to the query's `resultType`: rows or IDs, IDs (or rows), dictionaries, or a count. ``RowFetch``
+    /// - Returns: An answer according to the query's `resultType`: rows or IDs, IDs (or rows), dictionaries, or a count. ``StoredRows``
     ///   computes it from rows in memory.
     /// - Throws: An error that names the unsupported clause, or why the data cannot be reached.
     func answer(_ query: StoreQuery, for caller: StoreCaller) throws -> StoreAnswer

@@ -62,7 +62,7 @@ struct CoderFields: ArchivedFields {
         }
         return try parts.map { part in
             guard let predicate = part as? NSPredicate else {
-                throw PredicateArchive.unreadable("A part of a compound predicate is no predicate")
+                throw PredicateArchive.unreadable("A part of a compound predicate is not a predicate")
             }
             return try predicate.tree()
         }

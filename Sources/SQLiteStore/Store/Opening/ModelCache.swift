@@ -71,7 +71,7 @@ enum ModelCache {
                 result.append(contentsOf: piece[0..<count])
                 guard result.count <= limit else { throw damaged("It is larger than \(limit >> 20) MB.", file) }
             }
-            guard status == Z_STREAM_END else { throw damaged("It ends early or is no compressed data (zlib's code \(status)).", file) }
+            guard status == Z_STREAM_END else { throw damaged("It ends early or is not compressed data (zlib's code \(status)).", file) }
         }
         return result
     }

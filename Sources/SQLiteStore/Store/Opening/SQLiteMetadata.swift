@@ -14,7 +14,7 @@ package enum SQLiteMetadata {
     static func read(from connection: SQLConnection) throws -> [String: Any] {
         guard try !connection.texts("SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'Z_METADATA'", .opening).isEmpty else {
             throw CoreDataError.make(
-                CocoaError.Code.fileReadCorruptFile.rawValue, "The file at \(connection.path) is no store.",
+                CocoaError.Code.fileReadCorruptFile.rawValue, "The file at \(connection.path) is not a store.",
                 reason: "It is a SQLite database, but has no table Z_METADATA.", next: "Give the URL of a store that Core Data has made.",
                 info: [NSFilePathErrorKey: connection.path])
         }
@@ -27,9 +27,9 @@ package enum SQLiteMetadata {
             do {
                 list = try PropertyListSerialization.propertyList(from: statement.data(0), format: nil)
             } catch {
-                throw damaged(connection, "Its Z_PLIST is no property list.", error)
+                throw damaged(connection, "Its Z_PLIST is not a property list.", error)
             }
-            guard let dictionary = list as? [String: Any] else { throw damaged(connection, "Its Z_PLIST is no dictionary.") }
+            guard let dictionary = list as? [String: Any] else { throw damaged(connection, "Its Z_PLIST is not a dictionary.") }
             return (dictionary, statement.text(1))
         }
         guard let (list, uuid) = found, !uuid.isEmpty else { throw damaged(connection, "Z_METADATA has no row, or one without a UUID.") }

@@ -15,7 +15,7 @@ package struct SQLiteOpening {
     func open() throws -> (connection: SQLConnection, metadata: [String: Any]) {
         guard let url = store.url, url.isFileURL else {
             throw CoreDataError.make(
-                NSPersistentStoreOpenError, "A SQLite store cannot be opened at \(store.url?.absoluteString ?? "no place").",
+                NSPersistentStoreOpenError, "A SQLite store cannot be opened at \(store.url?.absoluteString ?? "no URL").",
                 reason: "Its place must be a file.", next: "Give a file URL; file:///dev/null makes a store in memory.")
         }
         let options = try SQLiteOptions(store.options)

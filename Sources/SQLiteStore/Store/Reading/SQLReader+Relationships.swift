@@ -34,7 +34,7 @@ extension SQLReader {
     /// Reads a relationship of many rows into the cache, together with the destination rows.
     ///
     /// - Parameters:
-    ///   - family: The common part of the keys of the owners' IDs.
+    ///   - keyBase: The common part of the keys of the owners' IDs.
     ///   - found: Called with the related rows of each owner.
     /// - Returns: The destination rows, where they are of one table.
     @discardableResult func readRelated(

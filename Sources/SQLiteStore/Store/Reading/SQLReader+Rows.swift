@@ -60,7 +60,7 @@ extension SQLReader {
     @inline(never) private func unknownEntityError(_ key: Int64, _ number: Int64, _ entity: SQLEntity) -> NSError {
         CoreDataError.make(
             NSCoreDataError, "The row \(key) of \(entity.table.name) cannot be read from \(store.url?.path ?? "the store").",
-            reason: "Its Z_ENT is \(number), which is no entity of the model below “\(entity.entity)”.", next: "Mend the row.",
+            reason: "Its Z_ENT is \(number), which is not an entity of the model below “\(entity.entity)”.", next: "Fix the row.",
             info: [NSAffectedStoresErrorKey: [store]])
     }
 

@@ -6,7 +6,7 @@ internal import Synchronization
 /// The pool of readers for concurrent reads of a file.
 ///
 /// They are opened when they are first needed. Where all are out, who comes waits. A thread that has a reader and comes again gets the same one.
-// `condition`, which is waited for and so no box, guards `opened`; the places are atomics, and a place's reader belongs to the thread that stands there.
+// `condition`, which is waited for and so not a `LockedBox`, guards `opened`; the places are atomics, and a place's reader belongs to the thread that stands there.
 final class SQLReaderPool: @unchecked Sendable {
     /// The owner of a reader. Places are far enough apart to prevent false sharing.
     private struct Place: ~Copyable {

@@ -1,7 +1,7 @@
 import CoreData
 import Testing
 
-/// Files that are no models, or say what cannot be: errors that name file, line and element.
+/// Files that are not models, or say what cannot be: errors that name file, line and element.
 struct MalformedModelTests {
     /// The error of reading a model with `body` between its tags, which begin on line 1.
     private func error(_ body: String) -> String {
@@ -20,7 +20,7 @@ struct MalformedModelTests {
             "<entity name=\"A\" parentEntity=\"B\"/>\n<entity name=\"B\" parentEntity=\"A\"/>",
             "line 2, entity “A”: It inherits from itself"
         ),
-        ("<entity name=\"A\">\n<attribute name=\"x\" attributeType=\"Text\"/></entity>", "line 3, <attribute> “x”: “Text” is no type"),
+        ("<entity name=\"A\">\n<attribute name=\"x\" attributeType=\"Text\"/></entity>", "line 3, <attribute> “x”: “Text” is not a type"),
         (
             "<entity name=\"A\">\n\n<attribute name=\"x\" optional=\"MAYBE\" attributeType=\"String\"/></entity>",
             "line 4, <attribute> “x”: “optional” is YES or NO, not “MAYBE”."
@@ -43,7 +43,7 @@ struct MalformedModelTests {
         ),
         (
             "<entity name=\"A\"><relationship name=\"r\" deletionRule=\"Explode\" destinationEntity=\"A\"/></entity>",
-            "line 2, <relationship> “r”: “Explode” is no delete rule."
+            "line 2, <relationship> “r”: “Explode” is not a delete rule."
         ),
         (
             "<entity name=\"A\"><relationship name=\"r\" maxCount=\"-1\" destinationEntity=\"A\"/></entity>",
@@ -60,7 +60,7 @@ struct MalformedModelTests {
             "There are two properties called “x”."
         ),
         ("<entity name=\"A\" name=\"B\"/>", "line 2, <model>: <entity> has the attribute “name” twice."),
-        ("<entity name=\"A\">", "</model> stands where <entity> of line 2 ends."),
+        ("<entity name=\"A\">", "</model> appears where <entity> of line 2 ends."),
         ("<entity name=\"A\"/></model>\n<model>", "There is a second root element."),
         ("<entity name=A/>", "The value of “name” is not in quotes."),
         ("<entity name=\"&xxe;\"/>", "The reference “&xxe;” stands for nothing."),

@@ -7,7 +7,7 @@ import Testing
 @testable import SQLQueries
 @testable import SQLiteStore
 
-/// Files that are no stores any more, or may not be written: errors that name the file and what to do, and that change nothing.
+/// Files that are not stores any more, or may not be written: errors that name the file and what to do, and that change nothing.
 @Suite struct DamagedFileTests {
     /// What opening a file says, whose bytes are the same afterwards.
     private static func error(

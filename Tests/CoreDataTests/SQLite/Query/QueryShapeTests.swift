@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test("No constant and no name of a variable stands in a statement") func bound() throws {
+    @Test("A statement contains no constant and no name of a variable") func bound() throws {
         let stores = try Indexed()
         let query = try stores.query(
             "name == 'secret1' OR number == 987654 OR SUBQUERY(many, $secret2, $secret2.name LIKE 'secret3').@count > 0")

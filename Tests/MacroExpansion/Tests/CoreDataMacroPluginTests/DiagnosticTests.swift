@@ -50,7 +50,7 @@ struct DiagnosticTests {
                 "mark it @Attribute(.transformable(by: …))":
                     "@Attribute(.transformable(by: <#name of a transformer#>)) var tags: [String] = []",
             ]),
-        Case("var texts: [String: String]?", at: "[String: String]", "is no type of an attribute"),
+        Case("var texts: [String: String]?", at: "[String: String]", "is not a type of an attribute"),
         Case("var mood: Any?", at: "Any", "@Attribute(.transformable(by: …))"),
         Case("var action: (() -> Void)?", at: "() -> Void", "mark it @Ignored"),
         Case("var mood: (any Mood)?", at: "any Mood", "@Transient(.type(.undefined))"),
@@ -130,7 +130,7 @@ struct DiagnosticTests {
     }
 
     @Test func structuresAndGenericClassesAreNoEntities() throws {
-        #expect(try Examined("@ManagedObject struct Album {}").messages.first?.contains("this is no class") == true)
+        #expect(try Examined("@ManagedObject struct Album {}").messages.first?.contains("this is not a class") == true)
         #expect(try Examined("@ManagedObject class Album<T>: NSManagedObject {}").messages.first?.contains("one class") == true)
     }
 
