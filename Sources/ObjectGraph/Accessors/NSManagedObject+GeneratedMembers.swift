@@ -12,7 +12,7 @@ extension NSManagedObject {
     /// Adds an object to a to-many relationship, at the end of an ordered one, and updates the inverse. Call it on the context's queue.
     public func add<Value>(_ object: NSManagedObject, to property: ManagedProperty<Value>) { add(object, to: toMany(at: property)) }
 
-    /// Adds objects to a to-many relationship, at the end of an ordered one. An element that the relationship cannot hold is refused;
+    /// Adds objects to a to-many relationship, at the end of an ordered one. An element that the relationship cannot hold is rejected;
     /// validation reports it when the object is saved.
     public func add<Value>(_ objects: some Sequence<Any>, to property: ManagedProperty<Value>) {
         let relationship = toMany(at: property)

@@ -5,7 +5,7 @@ extension NSManagedObject {
     /// Adds objects to a to-many relationship, at the end of an ordered one, and updates the inverses; objects already in it keep their
     /// place.
     ///
-    /// An object that the relationship cannot hold is refused; validation reports it at the save. A key that does not name a to-many
+    /// An object that the relationship cannot hold is rejected; validation reports it at the save. A key that does not name a to-many
     /// relationship stops the program with a message. Call it on the context's queue.
     public func addObjects(_ objects: some Sequence<NSManagedObject>, toRelationship key: String) {
         let relationship = toManyRelationship(key)

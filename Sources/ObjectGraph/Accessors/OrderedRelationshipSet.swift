@@ -39,7 +39,7 @@ public final class OrderedRelationshipSet: RandomAccessCollection {
     /// Returns whether an object is in the set.
     public func contains(_ object: Any) -> Bool { index(of: object) != NSNotFound }
 
-    /// Adds an object at the end. A value that the relationship cannot hold is refused; validation reports it at the save.
+    /// Adds an object at the end. A value that the relationship cannot hold is rejected; validation reports it at the save.
     public func add(_ object: Any) {
         guard let object = object as? NSManagedObject else { return owner.rejectMember(object, of: relationship) }
         owner.add(object, to: relationship)

@@ -33,7 +33,7 @@ public final class RelationshipSet: Sequence {
     /// Returns an iterator over the objects, in no order.
     public func makeIterator() -> IndexingIterator<[NSManagedObject]> { storage.objects.makeIterator() }
 
-    /// Adds an object. A value that the relationship cannot hold is refused; validation reports it at the save.
+    /// Adds an object. A value that the relationship cannot hold is rejected; validation reports it at the save.
     public func add(_ object: Any) {
         guard let object = object as? NSManagedObject else { return owner.rejectMember(object, of: relationship) }
         owner.add(object, to: relationship)

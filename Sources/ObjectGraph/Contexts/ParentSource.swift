@@ -18,7 +18,7 @@ final class ParentSource: ObjectSource {
         return objects
     }
 
-    /// Hands over the parent's objects of an asynchronous call. Call it on the child's queue.
+    /// Delivers the parent's objects of an asynchronous call. Call it on the child's queue.
     func deliver(_ objects: [NSManagedObject]) { fetched = objects }
 
     var sourceModel: NSManagedObjectModel? { parent.model }

@@ -61,7 +61,7 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
         get { parent }
         set { parent = newValue }
     }
-    /// Cleared by the superentity when it is deallocated or gives up this entity.
+    /// Cleared by the superentity when it is deallocated or removes this entity.
     @exclusivity(unchecked) private final unowned(unsafe) var parent: NSEntityDescription?
 
     /// The direct subentities. Setting them makes this entity their superentity.
@@ -167,7 +167,7 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     let countChecked: [NSRelationshipDescription]
     /// Whether there are neither relationships nor transient properties.
     let isPlain: Bool
-    /// Whether a save validates anything in an object, apart from refused values.
+    /// Whether a save validates anything in an object, apart from rejected values.
     let needsValidation: Bool
     /// The persistent attributes among the first 64 properties, as a bit set.
     let storedAttributes: UInt64

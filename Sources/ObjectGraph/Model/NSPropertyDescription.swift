@@ -14,7 +14,7 @@ open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
         get { owner }
         set { owner = newValue }
     }
-    /// Cleared by the entity when it is deallocated or gives up the property. A weak reference would slow down every retain of the
+    /// Cleared by the entity when it is deallocated or removes the property. A weak reference would slow down every retain of the
     /// entity.
     @exclusivity(unchecked) private final unowned(unsafe) var owner: NSEntityDescription?
 

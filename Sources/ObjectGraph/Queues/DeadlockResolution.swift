@@ -141,7 +141,7 @@ enum DeadlockResolution {
         requests[index].queue.lend(to: requests[index], by: lender)
     }
 
-    /// Waits until a request is granted or finished, and runs the thread's errands meanwhile. Call it under the lock, which is released
+    /// Waits until a request is granted or finished, and runs the thread's pending work meanwhile. Call it under the lock, which is released
     /// during them.
     static func wait(for request: QueueRequest, on thread: QueueThread) {
         while !request.isGranted, !request.isFinished {

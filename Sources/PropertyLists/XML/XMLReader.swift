@@ -70,7 +70,7 @@ package struct XMLReader {
         return root
     }
 
-    /// The next part of the document, or a mistake with the element around it.
+    /// The next part of the document, or an error with the element around it.
     private mutating func next() throws -> XMLScanner.Piece? {
         do { return try scanner.next() } catch let mistake as XMLScanner.FormatError {
             throw FormatError(line: mistake.line, element: open.last?.name, reason: mistake.reason)

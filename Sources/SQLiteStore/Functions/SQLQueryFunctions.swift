@@ -51,7 +51,7 @@ final class SQLQueryFunctions {
         try Self.check(code, connection, name)
     }
 
-    // With each function SQLite owns a reference to this object, which it hands to the calls as their user data, and gives up by `release`.
+    // With each function SQLite owns a reference to this object, which it hands to the calls as their user data, and releases by `release`.
     private static let release: @convention(c) (UnsafeMutableRawPointer?) -> Void = { pointer in
         if let pointer { Unmanaged<SQLQueryFunctions>.fromOpaque(pointer).release() }
     }

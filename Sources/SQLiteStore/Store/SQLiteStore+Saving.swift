@@ -38,7 +38,7 @@ extension SQLiteStore {
                     let next = min(index + 12, saved.slots.count - 1)
                     coredata_prefetch(saved.slots[next] - RowPrefix.size)
                     coredata_prefetch(saved.slots[next] - RowBlock.distanceToFirstRow)
-                    // The row that is given up.
+                    // The row that is replaced.
                     if let base = saved.changes[next].baseSlots { coredata_prefetch(base - RowPrefix.size) }
                     return (saved.slots[index], saved.keys[index])
                 }

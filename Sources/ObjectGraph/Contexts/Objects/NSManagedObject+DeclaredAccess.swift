@@ -36,7 +36,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Sets the value of an attribute that stores JSON. A value that cannot be encoded is refused: the old value is kept, and validation
+    /// Sets the value of an attribute that stores JSON. A value that cannot be encoded is rejected: the old value is kept, and validation
     /// reports the error when the object is saved. Call it on the context's queue.
     public final func setCodableValue<Value: Codable>(_ value: Value?, _ key: String) {
         do { setValue(try value.map { try CodedValue.encode($0) }, forKey: key) } catch {

@@ -131,7 +131,7 @@ extension NSManagedObject {
         if eventRow == nil, flags.contains(.inEvent), flags.contains(.deleted), !flags.contains(.insertedInEvent) { eventRow = shared }
         let own = shared.copy()
         row = own
-        // See `reject`: while there are refused values, every write takes the slow path.
+        // See `reject`: while there are rejected values, every write takes the slow path.
         if rejectedValues == nil { flags.insert(.hasExclusiveRow) }
         return true
     }

@@ -305,7 +305,7 @@ extension NSManagedObject {
 
     /// Returns whether the relationship accepts the objects: they must be of its destination entity and in the same context.
     ///
-    /// Other objects are refused: the relationship is unchanged, and validation reports the error at the save.
+    /// Other objects are rejected: the relationship is unchanged, and validation reports the error at the save.
     private func accepts(_ objects: [NSManagedObject], for relationship: NSRelationshipDescription) -> Bool {
         guard let destination = relationship.destinationEntity else { return false }
         for object in objects {

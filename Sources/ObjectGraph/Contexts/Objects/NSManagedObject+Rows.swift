@@ -12,7 +12,7 @@ extension Row {
 }
 
 extension Unmanaged {
-    /// Counts so many references at once, for as many who will give back one each.
+    /// Counts several references at once; each of as many owners will release one.
     @inline(__always) func retain(times count: Int) { _ = swift_retain_n(toOpaque(), UInt32(count)) }
 }
 

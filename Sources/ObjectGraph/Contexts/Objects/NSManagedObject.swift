@@ -207,7 +207,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
 
     /// Sets the property called `key`, updates the inverse of a relationship, and notifies the context.
     ///
-    /// A value that the property cannot hold is refused: the old value is kept, and validation reports the error when the object is
+    /// A value that the property cannot hold is rejected: the old value is kept, and validation reports the error when the object is
     /// saved. A key that the entity does not have is passed to ``setValue(_:forUndefinedKey:)``. Call it on the context's queue.
     open func setValue(_ value: Any?, forKey key: String) {
         guard let property = property(named: key) else { return setValue(value, forUndefinedKey: key) }

@@ -52,7 +52,7 @@ public import Synchronization
 ///     Row, RowList ───── block(s): counted by the compiler; a RowList counts each block once for the rows that follow each other in it
 ///     SQLRowReader ───── block: the one that it fills, until it is full and another begins
 ///     SQLRowCache ────── one reference for all rows of the block that it has, however many: `cachedRows` counts them; a cursor counts
-///           │            rows ahead that it has not filed yet. What the cache has given up waits in SQLDeferredRelease while threads look
+///           │            rows ahead that it has not filed yet. What the cache has released waits in SQLDeferredRelease while threads look
 ///           ▼
 ///     ┌ RowBlock ──────────────────────────────────────────────────────────────────────────┐
 ///     │ header:  layout (not counted) · origin (counted) · capacity                        │
