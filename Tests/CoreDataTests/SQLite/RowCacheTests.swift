@@ -100,11 +100,11 @@ import Testing
         cache.advance()
         cache.remove(1, 1)
         cache.sweep()
-        cache.collect()
+        cache.releaseReclaimable()
         #expect(SlotPointer(slots).prefix.pointee.version == 5)
         #expect(block != nil)
         reader.end()
-        cache.collect()
+        cache.releaseReclaimable()
         #expect(block == nil)
         #expect(cache.row(1, 1) == nil)
     }
@@ -126,7 +126,7 @@ import Testing
         cache.sweep()
         cache.advance()
         cache.removeAll()
-        cache.collect()
+        cache.releaseReclaimable()
         #expect(cache.byteCount == 0)
     }
 
@@ -181,7 +181,7 @@ import Testing
         }
         cache.advance()
         cache.removeAll()
-        cache.collect()
+        cache.releaseReclaimable()
         #expect(cache.byteCount == 0)
     }
 }
