@@ -135,7 +135,8 @@ extension NSManagedObjectContext {
         release([object])
         object.leaveRemains()
         registry.unregister(object)
-        object.flags = object.flags.intersection(.ownsRow)
+        let isDeleted = object.flags.isSuperset(of: [.inserted, .deleted])
+        object.flags = object.flags.intersection(.ownsRow).union(isDeleted ? .deletedUnsaved : [])
         assignedStores[ObjectIdentifier(object)] = nil
         object.registry = nil
         // Objects that refer to each other would keep each other alive.

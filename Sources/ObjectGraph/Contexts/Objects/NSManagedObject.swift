@@ -146,8 +146,8 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     open var isInserted: Bool { flags.contains(.inserted) }
     /// Whether the next save updates the object.
     open var isUpdated: Bool { flags.contains(.updated) }
-    /// Whether the next save deletes the object.
-    open var isDeleted: Bool { flags.contains(.deleted) }
+    /// Whether the next save deletes the object, or the object was deleted without ever being saved.
+    open var isDeleted: Bool { !flags.isDisjoint(with: [.deleted, .deletedUnsaved]) }
     /// Whether the object has unsaved changes.
     open var hasChanges: Bool { !flags.isDisjoint(with: [.inserted, .updated, .deleted]) }
     /// Whether a persistent property differs from its stored value. A property that was set back to its stored value does not differ;
@@ -343,6 +343,8 @@ extension NSManagedObject: @unchecked Sendable {}
     static let inaccessible = ObjectFlags(rawValue: 128)
     /// The object was inserted in the current event.
     static let insertedInEvent = ObjectFlags(rawValue: 256)
+    /// The object was deleted before a save had inserted it, and has left its context.
+    static let deletedUnsaved = ObjectFlags(rawValue: 2048)
     /// A value of the row is unknown: each access checks its property.
     static let partial = ObjectFlags(rawValue: 1024)
     /// `awakeFromFetch` is running: properties set by it do not count as changed.
