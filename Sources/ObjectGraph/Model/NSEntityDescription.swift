@@ -12,7 +12,7 @@ internal import Synchronization
 // Unsynchronized while being built; immutable from `freeze()` on, which happens before a model is shared.
 open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     /// The model of the entity.
-    open package(set) weak var managedObjectModel: NSManagedObjectModel?
+    open package(set) weak var managedObjectModel: NSManagedObjectModel!
 
     /// The name of the entity.
     open var name: String? { willSet { requireMutable() } }

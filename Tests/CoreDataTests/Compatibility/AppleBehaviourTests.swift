@@ -336,6 +336,28 @@ import Testing
         #expect(coordinator.persistentStores.count == 1)
     }
 
+    // MARK: Code that compiles
+
+    @Test("Generic code creates objects, and a generated fetch request needs no type")
+    func genericCode() throws {
+        func make<Object: NSManagedObject>(_ type: Object.Type, in context: NSManagedObjectContext) -> Object { Object(context: context) }
+        try withMusic { context in
+            #expect(make(Band.self, in: context).entity.name == "Band")
+            #expect(Album.made(in: context).entity.name == "Album")
+            let request = Band.fetchRequest()
+            request.fetchLimit = 1
+        }
+    }
+
+    @Test("A value at a key path through a set is a set, through an ordered set an ordered one")
+    func keyPathsThroughSets() throws {
+        try withContext { context in
+            let band = context.insert("Band", ["name": "Alder"])
+            for title in ["one", "two", "two"] { context.insert("Album", ["title": title]).setValue(band, forKey: "band") }
+            #expect(band.value(forKeyPath: "albums.title") as? Set<String> == ["one", "two"])
+        }
+    }
+
     // MARK: Models
 
     @Test("The class of an attribute's values follows its type")
@@ -349,4 +371,13 @@ import Testing
         attribute.attributeValueClassName = "NSArray"
         #expect(attribute.attributeValueClassName == "NSArray")
     }
+}
+
+extension NSManagedObject {
+    fileprivate static func made(in context: NSManagedObjectContext) -> Self { Self(context: context) }
+}
+
+extension Band {
+    /// As Xcode generates it.
+    fileprivate class func fetchRequest() -> NSFetchRequest<Band> { NSFetchRequest<Band>(entityName: "Band") }
 }
