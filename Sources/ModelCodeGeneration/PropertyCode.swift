@@ -68,7 +68,7 @@ struct PropertyCode {
         case .URIAttributeType: self = value("URL?")
         case .compositeAttributeType: self = wrapped("[String: Any]", isHashable: false)
         case .transformableAttributeType, .undefinedAttributeType, .objectIDAttributeType:
-            let custom = attribute.attributeValueClassName
+            let custom = attribute.customValueClassName
             self = wrapped(custom ?? "NSObject", isHashable: custom == nil)
         }
     }

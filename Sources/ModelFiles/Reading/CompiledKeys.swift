@@ -36,14 +36,6 @@ enum CompiledKeys {
         "NSRelationshipKeyPathsForPrefetching",
     ]
 
-    /// The value classes that a compiled model contains for attributes without an explicit class.
-    static let standardClasses: [NSAttributeType: String] = [
-        .integer16AttributeType: "NSNumber", .integer32AttributeType: "NSNumber", .integer64AttributeType: "NSNumber",
-        .decimalAttributeType: "NSDecimalNumber", .doubleAttributeType: "NSNumber", .floatAttributeType: "NSNumber",
-        .stringAttributeType: "NSString", .booleanAttributeType: "NSNumber", .dateAttributeType: "NSDate",
-        .binaryDataAttributeType: "NSData", .UUIDAttributeType: "NSUUID", .URIAttributeType: "NSURL",
-    ]
-
     /// `NSFlagsKey`. No other bit occurs in public models.
     static let preservesValueInHistory = 16
 

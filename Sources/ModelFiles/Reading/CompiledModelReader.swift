@@ -206,9 +206,7 @@ struct CompiledModelReader {
             attribute.defaultValue = normal
         }
         attribute.valueTransformerName = object.text("NSValueTransformerName")
-        if let name = object.text("NSAttributeValueClassName"), name != CompiledKeys.standardClasses[type] {
-            attribute.attributeValueClassName = name
-        }
+        if let name = object.text("NSAttributeValueClassName") { attribute.attributeValueClassName = name }
         let flags = object.integer("NSFlagsKey") ?? 0
         attribute.preservesValueInHistoryOnDeletion = flags & CompiledKeys.preservesValueInHistory != 0
         if flags & ~CompiledKeys.preservesValueInHistory != 0 {

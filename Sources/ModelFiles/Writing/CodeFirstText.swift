@@ -101,7 +101,7 @@ enum CodeFirstText {
     private static func swiftType(
         of attribute: NSAttributeDescription, _ options: inout [String], at place: String, composites: inout CodeFirstComposites
     ) throws -> String {
-        let valueClass = attribute.attributeValueClassName
+        let valueClass = attribute.customValueClassName
         if let valueClass, attribute.attributeType != .transformableAttributeType {
             options.append(".valueClass(\(SwiftSourceWriter.literal(valueClass)))")
         }

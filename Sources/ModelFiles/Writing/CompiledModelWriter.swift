@@ -223,7 +223,7 @@ struct CompiledModelWriter {
 
     private mutating func fields(_ attribute: NSAttributeDescription, _ place: String) throws -> [Field] {
         let defaultValue = try attribute.defaultValue.map { try value($0, at: place) } ?? .null
-        let className = attribute.attributeValueClassName ?? CompiledKeys.standardClasses[attribute.attributeType]
+        let className = attribute.attributeValueClassName
         var fields: [Field] = [
             ("NSAttributeType", .integer(Int(attribute.attributeType.rawValue))), ("NSDefaultValue", .reference(defaultValue)),
             ("NSAttributeValueClassName", .reference(archive.text(orNull: className))),

@@ -233,7 +233,7 @@ extension ContentsWriter {
         let type = attribute.attributeType
         var attributes: [(String, String?)] = [
             ("attributeType", AttributeText.name(of: type)), ("valueTransformerName", attribute.valueTransformerName),
-            ("customClassName", attribute.attributeValueClassName),
+            ("customClassName", attribute.customValueClassName),
             ("allowsExternalBinaryDataStorage", yes(attribute.allowsExternalBinaryDataStorage)),
             ("preserveAfterDeletion", yes(attribute.preservesValueInHistoryOnDeletion)),
             ("allowsCloudEncryption", yes(attribute.allowsCloudEncryption)),

@@ -279,7 +279,7 @@ struct SwiftSourceWriter {
             ? "NSDerivedAttributeDescription"
             : attribute is NSCompositeAttributeDescription ? "NSCompositeAttributeDescription" : "NSAttributeDescription"
         lines.append("let \(variable) = \(kind)(\(parameters))")
-        set(variable, "attributeValueClassName", text: attribute.attributeValueClassName)
+        set(variable, "attributeValueClassName", text: attribute.customValueClassName)
         set(variable, "valueTransformerName", text: attribute.valueTransformerName)
         set(variable, "allowsExternalBinaryDataStorage", flag: attribute.allowsExternalBinaryDataStorage)
         set(variable, "preservesValueInHistoryOnDeletion", flag: attribute.preservesValueInHistoryOnDeletion)

@@ -135,7 +135,8 @@ extension NSManagedObjectContext {
         release([object])
         object.saveUndoState()
         registry.unregister(object)
-        object.flags = object.flags.intersection(.hasExclusiveRow)
+        let isDeleted = object.flags.isSuperset(of: [.inserted, .deleted])
+        object.flags = object.flags.intersection(.hasExclusiveRow).union(isDeleted ? .deletedUnsaved : [])
         assignedStores[ObjectIdentifier(object)] = nil
         object.registry = nil
         // Objects that refer to each other would keep each other alive.

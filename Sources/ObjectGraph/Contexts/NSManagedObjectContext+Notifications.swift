@@ -12,6 +12,20 @@ public let NSRefreshedObjectsKey = "refreshed"
 public let NSInvalidatedObjectsKey = "invalidated"
 /// The user-info key of the IDs of all objects, invalidated by a reset: `[NSManagedObjectID]`.
 public let NSInvalidatedAllObjectsKey = "invalidatedAll"
+/// The user-info key of the IDs of the inserted objects: `Set<NSManagedObjectID>`.
+public let NSInsertedObjectIDsKey = "inserted_objectIDs"
+/// The user-info key of the IDs of the updated objects.
+public let NSUpdatedObjectIDsKey = "updated_objectIDs"
+/// The user-info key of the IDs of the deleted objects.
+public let NSDeletedObjectIDsKey = "deleted_objectIDs"
+/// The user-info key of the IDs of the refreshed objects.
+public let NSRefreshedObjectIDsKey = "refreshed_objectIDs"
+/// The user-info key of the IDs of the invalidated objects.
+public let NSInvalidatedObjectIDsKey = "invalidated_objectIDs"
+/// The user-info key of the context's query generation in a did-save notification: an ``NSQueryGenerationToken``.
+public let NSManagedObjectContextQueryGenerationKey = "NSManagedObjectContextQueryGeneration"
+/// The user-info key of the history token of a save, as on Apple's platforms, where the key has no public name.
+let newHistoryTokenKey = "newChangeToken"
 
 extension Notification.Name {
     /// Posted when objects of a context have changed.
@@ -58,6 +72,8 @@ extension NSManagedObjectContext {
         case refreshedObjectIDs = "refreshed_objectIDs"
         /// The IDs of the invalidated objects.
         case invalidatedObjectIDs = "invalidated_objectIDs"
+        /// The query generation of the context.
+        case queryGeneration = "NSManagedObjectContextQueryGeneration"
     }
 
     func post(_ name: Notification.Name, _ changes: ObjectChanges = ObjectChanges()) {
@@ -68,7 +84,16 @@ extension NSManagedObjectContext {
         if !changes.deleted.isEmpty { info[NSDeletedObjectsKey] = changes.deleted }
         if !changes.refreshed.isEmpty { info[NSRefreshedObjectsKey] = changes.refreshed }
         if !changes.invalidatedAll.isEmpty { info[NSInvalidatedAllObjectsKey] = changes.invalidatedAll }
+        if name == Self.didSaveObjectsNotification { info.merge(statesAfterSave) { $1 } }
         NotificationCenter.default.post(name: name, object: self, userInfo: info)
+    }
+
+    /// What a did-save notification says of the stores: the query generation, and the end of the history where a store tracks it.
+    private var statesAfterSave: [AnyHashable: Any] {
+        guard parent == nil, let persistentStoreCoordinator else { return [:] }
+        var info: [AnyHashable: Any] = [NSManagedObjectContextQueryGenerationKey: queryGenerationToken ?? .current]
+        info[newHistoryTokenKey] = persistentStoreCoordinator.currentPersistentHistoryToken(fromStores: nil)
+        return info
     }
 
     func postSavedIDs(_ changes: ChangeSet) {

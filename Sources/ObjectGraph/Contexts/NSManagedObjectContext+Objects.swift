@@ -239,6 +239,7 @@ extension NSManagedObjectContext {
 
     func noteInsertion(of object: NSManagedObject) {
         object.flags.formUnion([.inserted, .insertedInEvent])
+        object.flags.remove(.deletedUnsaved)
         insertedList.append(object)
         noteInEvent(object)
         if undoer != nil { eventLog.append(.inserted(object.makeUndoState())) }
@@ -271,9 +272,13 @@ extension NSManagedObjectContext {
     /// Requests permanent IDs for the inserted objects that have temporary ones; implements the public ``obtainPermanentIDs(for:)``.
     func performObtainPermanentIDs(for objects: [NSManagedObject]) throws {
         checkQueue("obtainPermanentIDs(for:) is called")
-        let waiting = objects.filter { $0.flags.contains(.inserted) && $0.objectID.isTemporaryID }
+        adoptPermanentIDs()
+        // A child's object may have been saved to the parent only, and is not marked as inserted in the child then.
+        let waiting = objects.filter {
+            $0.objectID.isTemporaryID && ($0.flags.contains(.inserted) || parent != nil && $0.registry === registry)
+        }
         guard !waiting.isEmpty else { return }
-        let ids = try source.permanentIDs(for: waiting, in: self)
+        let ids = try (source as? ParentSource)?.obtainPermanentIDs(for: waiting, in: self) ?? source.permanentIDs(for: waiting, in: self)
         for (object, id) in zip(waiting, ids) { assign(permanentID: id, to: object) }
         notifySourceOfRegistration(ids)
     }

@@ -152,7 +152,9 @@ extension NSManagedObjectContext {
             registry.unregister(object)
             object.registry = nil
             object.relationships = []
-            object.flags = object.flags.intersection(.hasExclusiveRow)
+            // A fault that nothing fulfills, as on Apple's platforms.
+            object.flags = []
+            (object.row, object.snapshot) = (nil, nil)
         }
         faultBatches.removeAll()
         retained = [:]

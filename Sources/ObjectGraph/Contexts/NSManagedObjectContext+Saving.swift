@@ -5,7 +5,10 @@ extension NSManagedObjectContext {
     /// Saves the pending changes; implements the public ``save()``.
     func performSave() throws {
         waitForSaveInFlight()
-        guard try beginSave() else { return }
+        guard try beginSave() else {
+            if !isSaving { try saveNewMetadata() }
+            return
+        }
         isSaving = true
         defer { isSaving = false }
         try prepareSave()
@@ -28,6 +31,12 @@ extension NSManagedObjectContext {
         post(Self.willSaveObjectsNotification)
         try callWillSave()
         try validate()
+    }
+
+    /// Lets stores write metadata that were set since their last save, where the context has nothing to save.
+    func saveNewMetadata() throws {
+        guard parent == nil, let persistentStoreCoordinator, !persistentStoreCoordinator.storesWithNewMetadata.isEmpty else { return }
+        try persistentStoreCoordinator.saveWhole(ChangeSet(inserted: [], updated: [], deleted: []), in: self)
     }
 
     /// Applies values that stores changed during a save.
@@ -147,7 +156,10 @@ extension NSManagedObjectContext {
 
     private func write() throws -> (ChangeSet, [Row], NSError?) {
         let changes = changesToSave()
-        guard !changes.isEmpty else { return (changes, [], nil) }
+        guard !changes.isEmpty else {
+            try saveNewMetadata()
+            return (changes, [], nil)
+        }
         // A refresh may have dropped values that an undo needs, and no store can return them after the save.
         changes.deleted.forEachUncounted { if $0.extras?.undoState != nil { $0.loadEverything() } }
         let new = changes.inserted.keeping { !$0.hasPermanentID }

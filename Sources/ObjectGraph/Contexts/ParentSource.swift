@@ -77,6 +77,22 @@ final class ParentSource: ObjectSource {
         objects.map(\.objectID)
     }
 
+    /// Returns permanent IDs from the store that the root context saves to. Objects that an ancestor has already get theirs there.
+    func obtainPermanentIDs(for objects: [NSManagedObject], in context: NSManagedObjectContext) throws -> [NSManagedObjectID] {
+        let temporary = objects.map(\.objectID)
+        let source = try parent.performForChild {
+            try parent.performObtainPermanentIDs(for: temporary.compactMap { parent.registeredObject(for: $0) })
+            return parent.source
+        }
+        let missing = objects.indices.filter { temporary[$0].current.isTemporaryID }
+        let new = missing.map { objects[$0] }
+        let given =
+            try (source as? ParentSource)?.obtainPermanentIDs(for: new, in: context) ?? source.permanentIDs(for: new, in: context)
+        var ids = temporary.map(\.current)
+        for (index, id) in zip(missing, given) { ids[index] = id }
+        return ids
+    }
+
     func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws -> [Row] {
         let childSave = try ChildSave(changes)
         try parent.performForChild { try parent.apply(childSave, from: context.registry) }

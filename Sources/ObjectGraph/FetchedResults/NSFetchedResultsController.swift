@@ -103,10 +103,11 @@ open class NSFetchedResultsController<ResultType>: NSObject {
                 reason: "The request asks for something else than managed objects.", next: "Set its resultType to .managedObjectResultType."
             )
         }
-        guard !(request.sortDescriptors ?? []).isEmpty else {
+        guard request.sortDescriptors != nil else {
             throw CoreDataError.make(
                 NSCoreDataError, "The fetched results controller cannot fetch “\(request.entityName ?? "?")”.",
-                reason: "Its fetch request has no sort descriptors.", next: "Set sortDescriptors, so that the results have an order.")
+                reason: "Its fetch request has no sort descriptors.",
+                next: "Set sortDescriptors; an empty array leaves the order to the store.")
         }
         if let wanted = ResultType.self as? NSManagedObject.Type, let entity = request.entity,
             !entity.allKinds.allSatisfy({ $0.managedObjectClass.isSubclass(of: wanted) })

@@ -6,7 +6,12 @@ internal import Foundation
 // See NSPropertyDescription: immutable once its model is in use.
 open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
     /// The type of the values.
-    open var attributeType: NSAttributeType = .undefinedAttributeType { willSet { requireMutable() } }
+    ///
+    /// Setting it sets ``attributeValueClassName`` to the Foundation class of such values.
+    open var attributeType: NSAttributeType = .undefinedAttributeType {
+        willSet { requireMutable() }
+        didSet { if attributeType != oldValue { customValueClassName = nil } }
+    }
 
     /// The type of the values.
     open var type: AttributeType {
@@ -17,8 +22,17 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
     /// The value in a new object, of the attribute's type.
     open var defaultValue: Any? { willSet { requireMutable() } }
 
-    /// The class name of transformable values, for readers of the model.
-    open var attributeValueClassName: String? { willSet { requireMutable() } }
+    /// The name of the class of the values: Foundation's for the type, such as `NSNumber`, and what the model says for a transformable
+    /// attribute; nil where neither says any.
+    open var attributeValueClassName: String? {
+        get { customValueClassName ?? attributeType.valueClassName }
+        set {
+            requireMutable()
+            customValueClassName = newValue == attributeType.valueClassName ? nil : newValue
+        }
+    }
+    /// The class name that the model states; nil where the type has it.
+    package final var customValueClassName: String?
 
     /// The name of the transformer with which stores that write bytes convert transformable values to data.
     open var valueTransformerName: String? { willSet { requireMutable() } }
@@ -37,7 +51,7 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
         guard let copy = copy as? NSAttributeDescription else { return }
         copy.attributeType = attributeType
         copy.defaultValue = defaultValue
-        copy.attributeValueClassName = attributeValueClassName
+        copy.customValueClassName = customValueClassName
         copy.valueTransformerName = valueTransformerName
         copy.allowsExternalBinaryDataStorage = allowsExternalBinaryDataStorage
         copy.preservesValueInHistoryOnDeletion = preservesValueInHistoryOnDeletion

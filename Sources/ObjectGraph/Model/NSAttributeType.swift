@@ -79,3 +79,21 @@ extension NSAttributeDescription {
         public static let composite = Self(.compositeAttributeType)
     }
 }
+
+extension NSAttributeType {
+    /// The name of Foundation's class of the type's values; nil for types whose values may be of any class.
+    package var valueClassName: String? {
+        switch self {
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType, .floatAttributeType,
+            .booleanAttributeType:
+            "NSNumber"
+        case .decimalAttributeType: "NSDecimalNumber"
+        case .stringAttributeType: "NSString"
+        case .dateAttributeType: "NSDate"
+        case .binaryDataAttributeType: "NSData"
+        case .UUIDAttributeType: "NSUUID"
+        case .URIAttributeType: "NSURL"
+        case .undefinedAttributeType, .transformableAttributeType, .objectIDAttributeType, .compositeAttributeType: nil
+        }
+    }
+}

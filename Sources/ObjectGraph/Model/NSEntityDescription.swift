@@ -12,7 +12,7 @@ internal import Synchronization
 // Unsynchronized while being built; immutable from `freeze()` on, which happens before a model is shared.
 open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     /// The model of the entity.
-    open package(set) weak var managedObjectModel: NSManagedObjectModel?
+    open package(set) weak var managedObjectModel: NSManagedObjectModel!
 
     /// The name of the entity.
     open var name: String? { willSet { requireMutable() } }
@@ -161,6 +161,9 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     let overridesValidateValue: Bool
     /// Whether there are transient properties.
     let hasTransients: Bool
+    /// The transient attributes with default values, which objects take as no store has any.
+    let transientDefaults: [RowLayout.Slot]
+    let hasTransientDefaults: Bool
     /// The uniqueness constraints, including inherited ones. Set once, when the model is frozen.
     package var uniqueness: [UniquenessConstraint] = []
     /// The relationships that a save must validate.
@@ -198,8 +201,14 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
         byName = Dictionary(properties.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
         self.relationships = relationships
         hasTransients = properties.contains(where: \.isTransient)
+        transientDefaults = properties.compactMap { property in
+            guard property.isTransient, property is NSAttributeDescription else { return nil }
+            let slot = layout.slots[property.slotIndex]
+            return layout.usedDefaultRow.isNil(at: slot) ? nil : slot
+        }
+        hasTransientDefaults = !transientDefaults.isEmpty
         countChecked = relationships.filter {
-            !$0.isTransient && (!$0.isOptional || ($0.isToMany && ($0.minCount > 0 || $0.maxCount > 0)))
+            !$0.isTransient && ($0.isToMany ? $0.minCount > 0 || $0.maxCount > 0 : !$0.isOptional)
         }
         mandatory = properties.compactMap { property in
             guard let attribute = property as? NSAttributeDescription, !attribute.isOptional, !attribute.isTransient else { return nil }

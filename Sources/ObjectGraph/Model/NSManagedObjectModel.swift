@@ -13,7 +13,10 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
     /// The entities, including subentities.
     open var entities: [NSEntityDescription] = [] {
         willSet { requireMutable() }
-        didSet { for entity in entities { entity.managedObjectModel = self } }
+        didSet {
+            for entity in entities { entity.managedObjectModel = self }
+            if !entities.isEmpty { LoadedModels.shared.addNew(self) }
+        }
     }
 
     /// Custom identifiers of the model's version.

@@ -10,7 +10,7 @@ package import PropertyLists
 // Unsynchronized while being built; immutable from `freeze()` on, which happens before a model is shared.
 open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
     /// The entity that declares the property; nil if it does not belong to one.
-    open package(set) var entity: NSEntityDescription? {
+    open package(set) var entity: NSEntityDescription! {
         get { owner }
         set { owner = newValue }
     }

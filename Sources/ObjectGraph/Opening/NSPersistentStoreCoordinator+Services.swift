@@ -85,21 +85,23 @@ extension NSPersistentStoreCoordinator {
             ofType: storeType.rawValue)
     }
 
-    /// Deletes a store with all of its files: for a SQLite store the database, its log and external data files. Does nothing where none
-    /// exist.
+    /// Destroys a store: of a SQLite store, an empty database file remains, as on Apple's platforms, and its log and external data files
+    /// are deleted. Does nothing where there is no store.
+    ///
+    /// A store that this coordinator has open is removed from it first, also if it cannot be destroyed then.
     ///
     /// - Parameter options: ``NSPersistentStoreTimeoutOption``, and ``NSPersistentStoreForceDestroyOption`` to delete a store that others
     ///   have open.
-    /// - Throws: Code 134090 where others have the store open, 134070 where this coordinator does; nothing is deleted then.
+    /// - Throws: Code 134090 where others have the store open; nothing is deleted then.
     public func destroyPersistentStore(at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil) throws {
         // An in-memory store ends with its coordinator.
         if let storeClass = Self.registeredStoreTypes[storeType], !storeClass.isPersistent { return }
         let files = try requireFiles(storeType)
-        try checkClosed(url, "destroyed")
+        if let store = openStore(at: url) { try remove(store) }
         try files.destroyFiles(at: url, options: options)
     }
 
-    /// Deletes a store with all of its files.
+    /// Destroys a store.
     public func destroyPersistentStore(
         at url: URL, type storeType: NSPersistentStore.StoreType, options: [AnyHashable: Any]? = nil
     ) throws {
@@ -113,9 +115,14 @@ extension NSPersistentStoreCoordinator {
             reason: "The coordinator does not know the files of such stores.", next: "Use the means of the store.")
     }
 
-    private func checkClosed(_ url: URL, _ word: String) throws {
+    /// Returns the store of this coordinator whose file a URL names, also by way of symbolic links.
+    private func openStore(at url: URL) -> NSPersistentStore? {
         let place = url.resolvingSymlinksInPath().standardizedFileURL
-        guard let store = persistentStores.first(where: { $0.url?.resolvingSymlinksInPath().standardizedFileURL == place }) else { return }
+        return persistentStores.first { $0.url?.resolvingSymlinksInPath().standardizedFileURL == place }
+    }
+
+    private func checkClosed(_ url: URL, _ word: String) throws {
+        guard let store = openStore(at: url) else { return }
         throw CoreDataError.make(
             NSPersistentStoreOperationError, "The store at \(url.path) cannot be \(word).", reason: "This coordinator has it open.",
             next: "Call remove(_:) first.", info: [NSAffectedStoresErrorKey: [store]])

@@ -84,7 +84,11 @@ struct StoreMigration {
     }
 
     private func removeFiles(_ files: any FileStore.Type, at url: URL) {
-        do { try files.destroyFiles(at: url, options: [NSPersistentStoreForceDestroyOption: true]) } catch {
+        do {
+            try files.destroyFiles(at: url, options: [NSPersistentStoreForceDestroyOption: true])
+            // A destroyed store may leave an empty file.
+            if FileManager.default.fileExists(atPath: url.path) { try FileManager.default.removeItem(at: url) }
+        } catch {
             Log.store.error("The copy at \(url.path) could not be removed: \(error)")
         }
     }

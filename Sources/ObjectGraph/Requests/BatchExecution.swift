@@ -25,6 +25,12 @@ extension NSManagedObjectContext {
         }
         return try coordinator.executeBatch(request, in: self)
     }
+
+    /// The caller of the root context's saves. Call it on this context's queue.
+    fileprivate var callerOfRoot: StoreCaller {
+        guard let parent else { return caller }
+        return parent.performForChild { parent.callerOfRoot }
+    }
 }
 
 extension NSPersistentStoreCoordinator {
@@ -32,11 +38,13 @@ extension NSPersistentStoreCoordinator {
     func executeBatch(_ request: any ExecutableBatchRequest, in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
         let plan = try request.plan(in: context, self)
         for store in plan.stores { try checkWritable(store) }
+        // A child's request bears the author of the root, as its saves do.
+        let caller = context.callerOfRoot
         var outcomes: [BatchOutcome] = []
         for store in plan.stores {
             do {
                 guard let batches = store.interface as? any BatchStore else { throw store.unsupported(request) }
-                outcomes.append(try batches.executeBatch(plan.request, for: context.caller))
+                outcomes.append(try batches.executeBatch(plan.request, for: caller))
             } catch  where !outcomes.isEmpty {
                 throw CoreDataError.make(
                     NSPersistentStoreIncompleteSaveError, "Some stores executed the \(Swift.type(of: request)) and others did not.",

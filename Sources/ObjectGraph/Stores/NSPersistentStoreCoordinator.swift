@@ -21,6 +21,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         var stores: [NSPersistentStore] = []
         /// The URLs at which stores are being opened.
         var reservedURLs: Set<URL> = []
+        /// The stores whose metadata was set since they were last saved.
+        var storesWithNewMetadata: Set<ObjectIdentifier> = []
     }
     private let state = LockedBox(State())
     /// What some store wants: each object that comes to live in a context, and each fault, looks here. Set under the lock of the state.
@@ -94,8 +96,26 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// Returns the metadata of a store.
     open func metadata(for store: NSPersistentStore) -> [String: Any] { store.metadata ?? [:] }
 
-    /// Sets the metadata of a store, which is written with the next save.
-    open func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) { store.metadata = metadata }
+    /// Sets the metadata of a store. The next save of a context writes it, also if the context has no changes.
+    open func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) {
+        store.metadata = metadata
+        state.withLock { _ = $0.storesWithNewMetadata.insert(ObjectIdentifier(store)) }
+    }
+
+    /// The stores whose metadata was set since they were last saved, apart from read-only ones.
+    final var storesWithNewMetadata: [NSPersistentStore] {
+        state.withLock { state in
+            if state.storesWithNewMetadata.isEmpty { return [] }
+            return state.stores.filter { !$0.isReadOnly && state.storesWithNewMetadata.contains(ObjectIdentifier($0)) }
+        }
+    }
+
+    /// Records that a store has written its metadata.
+    final func didSaveMetadata(of store: NSPersistentStore) {
+        state.withLock { state in
+            if !state.storesWithNewMetadata.isEmpty { state.storesWithNewMetadata.remove(ObjectIdentifier(store)) }
+        }
+    }
 
     /// Reserves a URL for a store that is about to be opened; does nothing for nil.
     ///
@@ -160,6 +180,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         store.willRemove(from: self)
         state.withLock { state in
             state.stores.removeAll { $0 === store }
+            state.storesWithNewMetadata.remove(ObjectIdentifier(store))
             noteWishes(of: state.stores)
         }
         store.persistentStoreCoordinator = nil

@@ -63,8 +63,10 @@ enum SQLiteFileCopy {
     /// Returns the database and SQLite's files beside it.
     static func files(of url: URL) -> [URL] { ["", "-wal", "-shm", "-journal"].map { URL(fileURLWithPath: url.path + $0) } }
 
+    /// Checks that there is no file, or an empty one, as a destroyed store leaves it.
     static func checkMissing(_ url: URL) throws {
         guard FileManager.default.fileExists(atPath: url.path) else { return }
+        if try FileManager.default.attributesOfItem(atPath: url.path)[.size] as? NSNumber == 0 { return }
         throw CoreDataError.make(
             CocoaError.Code.fileWriteFileExists.rawValue, "There is a file at \(url.path) already.",
             next: "Choose another place, destroy the store there, or replace it with replacePersistentStore(at:…).",
@@ -125,7 +127,9 @@ enum SQLiteFileCopy {
 
     // MARK: Destroying
 
-    /// Deletes an unused database with all files beside it. Does nothing where there is none.
+    /// Empties an unused database and deletes all files beside it. Does nothing where there is none.
+    ///
+    /// The empty file remains, as on Apple's platforms: a process that opens it meanwhile has the same file.
     ///
     /// - Parameter isForced: Whether to ignore other connections, and files that are not databases.
     /// - Throws: Code 134090 where others use the database; nothing is deleted then.
@@ -133,9 +137,18 @@ enum SQLiteFileCopy {
         let manager = FileManager.default
         if manager.fileExists(atPath: url.path), !isForced { try requireSole(url, timeout: timeout) }
         // The log files first: a database without its log is an older state, a log without its database is nothing.
-        for file in files(of: url).reversed() where manager.fileExists(atPath: file.path) { try manager.removeItem(at: file) }
+        for file in files(of: url).reversed() where manager.fileExists(atPath: file.path) {
+            if file.path == url.path { try empty(file) } else { try manager.removeItem(at: file) }
+        }
         guard let external = SQLiteFiles.externalFiles(of: url)?.deletingLastPathComponent() else { return }
         if manager.fileExists(atPath: external.path) { try manager.removeItem(at: external) }
+    }
+
+    private static func empty(_ file: URL) throws {
+        let handle = try FileHandle(forWritingTo: file)
+        defer { try? handle.close() }
+        try handle.truncate(atOffset: 0)
+        try handle.synchronize()
     }
 
     /// Checks that no other connection to a database is open. A file that is not a database is not in use.

@@ -32,13 +32,15 @@ extension SQLiteStore {
         do {
             historyNotes?.forget()
             let connection = reader.database()
-            return try reader.use { _ in
+            let outcome = try reader.use { _ in
                 try writing(connection) {
                     let outcome = try body()
                     try writeHistory(connection, for: caller)
                     return outcome
                 }
             }
+            postRemoteChange()
+            return outcome
         } catch {
             throw try reader.queries().functions.takeError() ?? error
         }

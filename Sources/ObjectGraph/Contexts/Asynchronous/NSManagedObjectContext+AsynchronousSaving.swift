@@ -66,12 +66,16 @@ extension NSManagedObjectContext {
             try performSave()
             return nil
         }
-        guard try beginSave() else { return nil }
+        guard try beginSave() else {
+            if !isSaving { try saveNewMetadata() }
+            return nil
+        }
         isSaving = true
         defer { isSaving = false }
         if !isRepeated || !eventObjects.isEmpty { try prepareSave() }
         let changes = changesToSave()
         guard !changes.isEmpty else {
+            try saveNewMetadata()
             generation.advance()
             finishSave(changes, isWhole: true)
             return nil

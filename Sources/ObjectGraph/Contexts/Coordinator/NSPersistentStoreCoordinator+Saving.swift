@@ -78,9 +78,13 @@ extension NSPersistentStoreCoordinator {
     }
 
     /// Splits the changes of a save by store, as values. All rows are created before the first store saves, because creating a row may
-    /// read others.
+    /// read others. Other stores with new metadata follow with no changes.
     func storeParts(of changes: ChangeSet) throws -> [(store: NSPersistentStore, changes: StoreChangeSet)] {
-        try parts(of: changes).map { ($0.store, try StoreChangeSet($0.changes, keepsLists: $0.store.interface.rowsContainLists)) }
+        var parts = try parts(of: changes).map {
+            (store: $0.store, changes: try StoreChangeSet($0.changes, keepsLists: $0.store.interface.rowsContainLists))
+        }
+        for store in storesWithNewMetadata where !parts.contains(where: { $0.store === store }) { parts.append((store, StoreChangeSet())) }
+        return parts
     }
 
     /// Saves changes to their stores.

@@ -39,6 +39,7 @@ struct SaveReport {
 
     /// Updates a store's row cache after its save. Call it on any thread, as soon as the store has answered.
     static func keep(_ outcome: Result<SaveOutcome, any Error>, of part: StoreChangeSet, in store: NSPersistentStore) {
+        if case .success = outcome { store.persistentStoreCoordinator?.didSaveMetadata(of: store) }
         guard let access = store.rowAccess as? CachedAccess else { return }
         switch outcome {
         case .success(let outcome):

@@ -50,11 +50,23 @@ extension NSManagedObject {
     /// - Parameter slots: those of the row, whose block has been counted twice for the object.
     @inline(__always) final func fulfillFault(counted slots: UnsafeMutableRawPointer) {
         adopt(counted: slots)
+        if owningEntity.frozenParts.hasTransientDefaults { takeTransientDefaults() }
         flags.insert(.awaking)
         awakeFromFetch()
         flags.remove(.awaking)
         // The event has changed relationships of the fault; its further changes start from these values.
         if flags.contains(.inEvent) { snapshotForEvent() }
+    }
+
+    /// Gives transient attributes their default values, which no store has, in a copy of the stored row.
+    private func takeTransientDefaults() {
+        guard let stored = row else { return }
+        let frozen = owningEntity.frozen!
+        let values = stored.copy()
+        for slot in frozen.transientDefaults where values.isNil(at: slot) {
+            values.copyValue(from: frozen.layout.usedDefaultRow, at: slot)
+        }
+        adopt(values)
     }
 
     static func missingRow(_ id: NSManagedObjectID) -> NSError {

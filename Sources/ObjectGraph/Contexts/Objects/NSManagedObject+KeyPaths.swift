@@ -53,7 +53,7 @@ extension NSManagedObject {
         if let object = subject as? NSManagedObject { return value(of: object.value(forKey: key), at: rest) }
         if let composite = subject as? [String: Any] { return value(of: composite[key], at: rest) }
         guard let elements = elements(of: subject) else { return nil }
-        if !key.hasPrefix("@") { return elements.compactMap { value(of: $0, at: path) } }
+        if !key.hasPrefix("@") { return collection(elements.compactMap { value(of: $0, at: path) }, like: subject) }
         if key == "@count" { return NSNumber(value: elements.count) }
         let values = elements.compactMap { value(of: $0, at: rest) }
         switch key {
@@ -69,8 +69,18 @@ extension NSManagedObject {
         }
     }
 
+    /// Returns the values of a collection's elements: a set for a set, an ordered set for an ordered one.
+    private static func collection(_ values: [Any], like collection: Any) -> Any {
+        switch collection {
+        case is Set<AnyHashable>: Set(values.compactMap { $0 as? AnyHashable })
+        case is NSOrderedSet: NSOrderedSet(array: values)
+        default: values
+        }
+    }
+
     private static func elements(of value: Any) -> [Any]? {
         switch value {
+        case let set as Set<AnyHashable>: Array(set)
         case let set as Set<NSManagedObject>: Array(set)
         case let ordered as NSOrderedSet: ordered.array
         case let array as [Any]: array

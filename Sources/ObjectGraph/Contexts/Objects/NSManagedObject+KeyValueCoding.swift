@@ -16,7 +16,18 @@ extension NSManagedObject: KeyValueReadable {
     /// new object these are the properties that were set. Fires no relationship fault.
     public func changedValues() -> [String: Any] {
         checkQueue("changedValues()")
-        return values(of: persistentChanges.lazy.filter { self.differsFromSnapshot($0) }) { $0.currentValue(of: $1) }
+        var properties = persistentChanges.filter { differsFromSnapshot($0) }
+        if flags.contains(.inserted), let row { properties += primitiveChanges(in: row, except: Set(properties.map(\.slotIndex))) }
+        return values(of: properties) { $0.currentValue(of: $1) }
+    }
+
+    /// Returns the attributes of a new object that were set by ``setPrimitiveValue(_:forKey:)``, which marks nothing as changed.
+    private func primitiveChanges(in row: Row, except known: Set<Int>) -> [NSPropertyDescription] {
+        let frozen = owningEntity.frozen!
+        return frozen.properties.filter { property in
+            guard property is NSAttributeDescription, !property.isTransient, !known.contains(property.slotIndex) else { return false }
+            return !row.hasEqualValue(as: frozen.layout.usedDefaultRow, at: slot(of: property))
+        }
     }
 
     /// Returns the values of persistent properties when the object was last read or saved, by name; nil as `NSNull`. An object that was

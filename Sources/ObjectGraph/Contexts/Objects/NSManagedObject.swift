@@ -11,7 +11,7 @@ public import Foundation
 /// (`fetch`, `count`, `save`, `existingObject`) throws the store's error. See ``NSManagedObjectContext/pendingFaultError``.
 ///
 /// Source: [NSManagedObject](https://developer.apple.com/documentation/coredata/nsmanagedobject).
-open class NSManagedObject: NSObject, NSFetchRequestResult {
+open class NSManagedObject: NSObject, NSFetchRequestResult, ContextInsertable {
     // Fields are read and written in single steps, never across a call, so accesses cannot overlap: the dynamic exclusivity check, which
     // costs more than the access, is disabled.
     //
@@ -89,14 +89,15 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     /// Creates an object of the class's entity and inserts it into a context. Call it on the context's queue.
     ///
     /// A class without an entity in the context's model stops the program with a message.
-    public convenience init(context moc: NSManagedObjectContext) {
-        guard let entity = moc.entity(for: Self.self) else {
-            preconditionFailure(
-                moc.model == nil
-                    ? "The context has no coordinator, so there is no entity for \(Self.self)."
-                    : "No entity of the model names the class \(String(reflecting: Self.self)) as its managedObjectClassName.")
-        }
-        self.init(entity: entity, insertInto: moc)
+    public convenience init(context moc: NSManagedObjectContext) { self.init(entity: Self.entity(in: moc), insertInto: moc) }
+
+    /// Returns the class's entity in the model of a context.
+    final class func entity(in context: NSManagedObjectContext) -> NSEntityDescription {
+        if let entity = context.entity(for: self) { return entity }
+        preconditionFailure(
+            context.model == nil
+                ? "The context has no coordinator, so there is no entity for \(self)."
+                : "No entity of the model names the class \(String(reflecting: self)) as its managedObjectClassName.")
     }
 
     deinit {
@@ -106,7 +107,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
         SlotPointer(eventSlots)?.block.release()
     }
 
-    /// Returns the entity of the class, once a container or coordinator has loaded a model that names it.
+    /// Returns the entity of the class, once there is a model that names it: preferably one that a container or coordinator has loaded.
     open class func entity() -> NSEntityDescription {
         guard let entity = LoadedModels.shared.entity(for: self) else {
             preconditionFailure("No loaded model has an entity whose class is \(String(reflecting: self)).")
@@ -120,8 +121,8 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     /// `NSManagedObjectModel(for:)` creates the model from it. It is read once for each model.
     open class var entityDeclaration: EntityDeclaration? { nil }
 
-    /// Returns a fetch request for the objects of the class.
-    open class func fetchRequest() -> NSFetchRequest<any NSFetchRequestResult> {
+    /// Returns a fetch request for the objects of the class. Generated classes have one of their own type, which is preferred.
+    @_disfavoredOverload open class func fetchRequest() -> NSFetchRequest<any NSFetchRequestResult> {
         let request = NSFetchRequest<any NSFetchRequestResult>()
         request.entity = LoadedModels.shared.entity(for: self)
         return request
@@ -146,8 +147,8 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     open var isInserted: Bool { flags.contains(.inserted) }
     /// Whether the next save updates the object.
     open var isUpdated: Bool { flags.contains(.updated) }
-    /// Whether the next save deletes the object.
-    open var isDeleted: Bool { flags.contains(.deleted) }
+    /// Whether the next save deletes the object, or the object was deleted without ever being saved.
+    open var isDeleted: Bool { !flags.isDisjoint(with: [.deleted, .deletedUnsaved]) }
     /// Whether the object has unsaved changes.
     open var hasChanges: Bool { !flags.isDisjoint(with: [.inserted, .updated, .deleted]) }
     /// Whether a persistent property differs from its stored value. A property that was set back to its stored value does not differ;
@@ -343,6 +344,8 @@ extension NSManagedObject: @unchecked Sendable {}
     static let inaccessible = ObjectFlags(rawValue: 128)
     /// The object was inserted in the current event.
     static let insertedInEvent = ObjectFlags(rawValue: 256)
+    /// The object was deleted before a save had inserted it, and has left its context.
+    static let deletedUnsaved = ObjectFlags(rawValue: 2048)
     /// A value of the row is unknown: each access checks its property.
     static let partial = ObjectFlags(rawValue: 1024)
     /// `awakeFromFetch` is running: properties set by it do not count as changed.

@@ -39,9 +39,9 @@ extension NSManagedObject {
         if !relationship.isToMany {
             return relationship.isOptional || count > 0 ? [] : [missing(relationship)]
         }
-        if relationship.isOptional, relationship.minCount == 0, relationship.maxCount == 0 { return [] }
-        if count == 0, relationship.isOptional { return [] }
-        if count == 0, relationship.minCount <= 1 { return relationship.isOptional ? [] : [missing(relationship)] }
+        // With a minimum of 0, an empty relationship is valid even if it is not optional, as on Apple's platforms.
+        if count == 0, relationship.isOptional || relationship.minCount == 0 { return [] }
+        if count == 0, relationship.minCount == 1 { return [missing(relationship)] }
         if count < relationship.minCount {
             return [
                 failure(

@@ -161,7 +161,7 @@ package struct ModelFacts {
         let type = attribute.attributeType
         let value = attribute.defaultValue.map { AttributeText.text($0, type: type) ?? "\($0)" }
         add(place, "defaultValue", value ?? "none", .behaviour)
-        add(place, "attributeValueClassName", attribute.attributeValueClassName ?? "none", .behaviour)
+        add(place, "attributeValueClassName", attribute.customValueClassName ?? "none", .behaviour)
         add(place, "valueTransformerName", attribute.valueTransformerName ?? "none", .behaviour)
         add(place, "allowsExternalBinaryDataStorage", "\(attribute.allowsExternalBinaryDataStorage)", .behaviour)
         add(place, "preservesValueInHistoryOnDeletion", "\(attribute.preservesValueInHistoryOnDeletion)", .behaviour)

@@ -78,6 +78,7 @@ public final class HistoryRecord: @unchecked Sendable {
         case "processID": text(processID)
         case "storeID": text(storeID)
         case "timestamp": .date(timestamp)
+        case "token": .string(NSPersistentHistoryToken([storeID: number]).description)
         case "transactionNumber": .int64(number)
         default: nil
         }
@@ -86,7 +87,7 @@ public final class HistoryRecord: @unchecked Sendable {
 
 /// The entities of transactions and changes in fetch requests.
 enum HistoryEntities {
-    static let transactionKeys = ["author", "bundleID", "contextName", "processID", "storeID", "timestamp", "transactionNumber"]
+    static let transactionKeys = ["author", "bundleID", "contextName", "processID", "storeID", "timestamp", "token", "transactionNumber"]
     static let changeKeys = ["changeID", "changeType", "changedEntity", "changedObjectID"]
 
     static let transaction = make("Transaction", transactionKeys)
@@ -103,6 +104,7 @@ enum HistoryEntities {
                 case "timestamp": .dateAttributeType
                 case "transactionNumber", "changeID", "changeType": .integer64AttributeType
                 case "changedObjectID": .objectIDAttributeType
+                case "token": .transformableAttributeType
                 default: .stringAttributeType
                 }
             return attribute
@@ -142,7 +144,10 @@ final class HistorySchema: PredicateSchema, Sendable {
     }
 
     func identity(of subject: PredicateSubject) -> PropertyValue { .object(ObjectReference(subject.object)) }
-    func constant(for object: AnyObject) -> PropertyValue? { (object as? NSEntityDescription)?.name.map { .string($0) } }
+    func constant(for object: AnyObject) -> PropertyValue? {
+        if let token = object as? NSPersistentHistoryToken { return .string(token.description) }
+        return (object as? NSEntityDescription)?.name.map { .string($0) }
+    }
     func publicObject(of subject: PredicateSubject) -> Any { subject.object }
 
     /// Filters and sorts elements by a request, and applies its offset and limit.

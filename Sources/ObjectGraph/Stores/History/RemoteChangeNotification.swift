@@ -7,8 +7,8 @@ public let NSPersistentStoreURLKey = "storeURL"
 public let NSPersistentHistoryTokenKey = "historyToken"
 
 extension Notification.Name {
-    /// Posted on a background queue when another coordinator or process has written to the file of a store; its object is the
-    /// coordinator.
+    /// Posted on a background queue when the file of a store was written to, by this coordinator, another one or another process; its
+    /// object is the coordinator.
     ///
     /// Stores opened with ``NSPersistentStoreRemoteChangeNotificationPostOptionKey`` post it. The user info contains ``NSStoreUUIDKey``,
     /// ``NSPersistentStoreURLKey`` and ``NSPersistentHistoryTokenKey``. One notification may stand for several transactions.

@@ -29,7 +29,8 @@
     /// Returns IDs for new objects, created with ``NSPersistentStore/objectID(for:_:)``; one for each, in order. An ID may remain unused.
     func permanentIDs(for new: NewObjects, for caller: StoreCaller) throws -> [NSManagedObjectID]
 
-    /// Saves all changes or, where the store ``savesAtomically``, none.
+    /// Saves all changes or, where the store ``savesAtomically``, none. The store's metadata are written too if they are new; without
+    /// changes, they are all that is to be written.
     ///
     /// - Throws: ``StoreConflicts`` where others have changed the same objects; ``IncompleteSave`` where only a part could be saved; any
     ///   other error where nothing was saved.

@@ -70,6 +70,8 @@ public struct StoreQuery: @unchecked Sendable {
         namesColumns = request.propertiesToFetch != nil
         columns = try FetchColumn.columns(request.propertiesToFetch, of: entity)
         groupedBy = try (request.propertiesToGroupBy ?? []).map { try FetchColumn($0, of: entity, in: "propertiesToGroupBy") }
+        // The whole result is one dictionary, which needs no order; its columns may lack the sorted ones.
+        if groupedBy.isEmpty, isGrouped { sortDescriptors = [] }
     }
 
     private init(_ settings: FetchSettings, _ entity: NSEntityDescription, affectedStores: [NSPersistentStore]?) {

@@ -178,7 +178,7 @@ struct CompiledModelTests {
         #expect(rating.type == .integer32 && !rating.isOptional)
         #expect(rating.defaultValue as? Int == 3)
         #expect(rating.preservesValueInHistoryOnDeletion)
-        #expect(rating.renamingIdentifier == nil && rating.attributeValueClassName == nil)
+        #expect(rating.renamingIdentifier == nil && rating.attributeValueClassName == "NSNumber")
         #expect(album.attributesByName["price"]?.defaultValue as? Decimal == Decimal(string: "-9.95"))
         let peers = try #require(album.relationshipsByName["peers"])
         #expect(peers.destinationEntity === album && peers.inverseRelationship === peers)
