@@ -237,8 +237,8 @@ import Testing
             let known = store.put("Tag", 9, [:])
             let wrong: [(String, [NSManagedObjectID])] = [
                 ("1 IDs for 2 objects", [id(1)]), ("0 IDs", []), ("3 IDs", [id(1), id(2), id(3)]),
-                ("no ID of this store", [id(1), foreign]), ("one ID to two objects", [id(1), id(1)]),
-                ("no ID of this store", temporary),
+                ("not an ID of this store", [id(1), foreign]), ("one ID to two objects", [id(1), id(1)]),
+                ("not an ID of this store", temporary),
                 ("object of “Tag”", [id(1), store.newObjectID(for: store.entity("Band"), referenceObject: 2)]),
             ]
             for (cause, ids) in wrong {
