@@ -12,7 +12,9 @@ final class SQLQueries {
 
     init(_ reader: SQLReader) throws {
         functions = try SQLQueryFunctions(on: reader.connection.handle)
-        plans = SQLQueryPlans(schema: reader.schema, token: reader.store.token) { [unowned reader] entity in reader.plan(entity).columns }
+        plans = SQLQueryPlans(schema: reader.schema, dialect: SQLiteDialect(), token: reader.store.token) { [unowned reader] entity in
+            reader.plan(entity).columns
+        }
     }
 }
 
@@ -22,7 +24,7 @@ extension SQLReader {
     /// - Throws: ``InvalidPredicateError`` for an invalid predicate, code 134091 naming a clause without SQL, and SQLite's errors.
     func queried(_ request: StoreQuery, _ entity: SQLEntity) throws -> StoreAnswer {
         let queries = try queries()
-        let query: SQLiteQuery
+        let query: SQLQuery
         do {
             query = try queries.plans.query(request, entity)
         } catch  where request.allowsEvaluationInMemory && SQLQueryError.isUntranslatable(error) {
@@ -30,16 +32,16 @@ extension SQLReader {
         }
         do {
             return try execute(query)
-        } catch  where SQLQueryError.isTooComplex(error) {
+        } catch  where SQLiteLimits.isTooComplex(error) {
             if request.allowsEvaluationInMemory { return try RowFetch(table: self, query: request).answer() }
-            throw SQLQueryError.tooComplex(request, error)
+            throw SQLiteLimits.tooComplex(request, error)
         } catch {
             // The error of a failing function says more than SQLite's.
             throw queries.functions.takeError() ?? error
         }
     }
 
-    private func execute(_ query: SQLiteQuery) throws -> StoreAnswer {
+    private func execute(_ query: SQLQuery) throws -> StoreAnswer {
         let log = store.queryLog
         let connection = database()
         let run = log.begin(query, connection)

@@ -32,7 +32,7 @@ import Testing
         }
 
         func query(_ format: String, _ arguments: Any?..., change: (NSFetchRequest<any NSFetchRequestResult>) -> Void = { _ in }) throws
-            -> SQLiteQuery
+            -> SQLQuery
         {
             let request = NSFetchRequest<any NSFetchRequestResult>(entityName: "Thing")
             request.entity = store.schema.model.entitiesByName["Thing"]
@@ -43,7 +43,7 @@ import Testing
         }
 
         /// How SQLite finds the rows.
-        func steps(_ query: SQLiteQuery) throws -> String {
+        func steps(_ query: SQLQuery) throws -> String {
             let statement = try SQLStatement("EXPLAIN QUERY PLAN " + query.plan.sql, connection: store.database(), isKept: false)
             try query.bind(to: statement.handle)
             var steps: [String] = []

@@ -1,4 +1,9 @@
+internal import SQLQueries
+
 extension SQLSchema {
+    /// The indexes of the model that are not created, as messages.
+    var unmadeIndexes: [String] { SQLIndexes(entities: entities, joins: joins).unmade }
+
     /// The tables of every store.
     static let housekeeping = [
         "CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, Z_MAX INTEGER)",
@@ -7,9 +12,9 @@ extension SQLSchema {
     ]
 
     /// The statements that create a new store.
-    package var definition: [String] {
-        tables.map(\.definition) + joins.map(\.definition) + indexes.map(\.sql) + SQLDerivations(self).triggers.map(\.sql)
-            + Self.housekeeping
+    var definition: [String] {
+        tables.map(\.definition) + joins.map(\.definition) + SQLIndexes(entities: entities, joins: joins).all.map(\.sql)
+            + SQLDerivations(self).triggers.map(\.sql) + Self.housekeeping
     }
 }
 
