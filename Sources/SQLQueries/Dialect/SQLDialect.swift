@@ -16,8 +16,9 @@ package protocol SQLDialect: Sendable {
 
     /// The spelling of parameters.
     var placeholders: SQLPlaceholders { get }
-    /// The conditions that are always and never met.
+    /// The condition that is always met.
     var trueCondition: SQLFragment { get }
+    /// The condition that is never met.
     var falseCondition: SQLFragment { get }
     /// Returns a condition that is never unknown: whether another one is met, or whether it is not met or unknown.
     func test(_ condition: SQLFragment, isMet: Bool) -> SQLFragment

@@ -1,6 +1,6 @@
 internal import Foundation
 @_spi(Stores) package import ObjectGraph
-internal import Predicates
+package import Predicates
 
 /// Translates fetch requests to SQL, once for each shape of request.
 // Used by the thread that has its reader.
@@ -45,6 +45,20 @@ package final class SQLQueryPlans {
             plans[key] = plan
         }
         return query(request, plan, constants: shape.constants)
+    }
+
+    /// Returns the parts of a conjunction that SQL supports; nil for none. The rows that they leave can be filtered in memory.
+    package func translatable(_ tree: PredicateTree, _ entity: SQLEntity) throws -> PredicateTree? {
+        if case .and(let parts) = tree {
+            let left = try parts.compactMap { try translatable($0, entity) }
+            return left.isEmpty ? nil : .and(left)
+        }
+        do {
+            _ = try query(StoreQuery(entity.entity).with(predicate: NSPredicate(tree: tree)), entity)
+            return tree
+        } catch  where SQLQueryError.isUntranslatable(error) {
+            return nil
+        }
     }
 
     private func query(_ request: StoreQuery, _ plan: SQLFetchPlan, constants: [PropertyValue]) -> SQLQuery {

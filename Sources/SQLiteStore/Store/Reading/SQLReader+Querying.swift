@@ -93,25 +93,10 @@ extension SQLReader {
 
     /// Answers a fetch that SQL supports in part: the rows found by SQL are filtered, sorted and limited in memory.
     private func finishedInMemory(_ request: StoreQuery, _ entity: SQLEntity) throws -> StoreAnswer {
-        let predicate = try request.predicate.flatMap { try translatable($0.tree(), entity) }.map { NSPredicate(tree: $0) }
+        let predicate = try request.predicate.flatMap { try queries().plans.translatable($0.tree(), entity) }.map { NSPredicate(tree: $0) }
         let narrowed = StoreQuery(request.entity, includesSubentities: request.includesSubentities).with(predicate: predicate)
         guard case .rows(let rows) = try queried(narrowed, entity) else { return .rows(RowList()) }
         return try RowFetch(table: FoundRows(rows, reader: self), query: request).answer()
-    }
-
-    /// Returns the parts of a conjunction that SQL supports; nil for none.
-    private func translatable(_ tree: PredicateTree, _ entity: SQLEntity) throws -> PredicateTree? {
-        if case .and(let parts) = tree {
-            let left = try parts.compactMap { try translatable($0, entity) }
-            return left.isEmpty ? nil : .and(left)
-        }
-        let request = StoreQuery(entity.entity).with(predicate: NSPredicate(tree: tree))
-        do {
-            _ = try queries().plans.query(request, entity)
-            return tree
-        } catch  where SQLQueryError.isUntranslatable(error) {
-            return nil
-        }
     }
 }
 
