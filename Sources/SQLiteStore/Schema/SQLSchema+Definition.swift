@@ -1,6 +1,9 @@
 internal import SQLQueries
 
 extension SQLSchema {
+    /// The indexes of a new store.
+    var indexes: [SQLIndex] { SQLIndexes(entities: entities, joins: joins).all }
+
     /// The indexes of the model that are not created, as messages.
     var unmadeIndexes: [String] { SQLIndexes(entities: entities, joins: joins).unmade }
 
@@ -13,7 +16,7 @@ extension SQLSchema {
 
     /// The statements that create a new store.
     var definition: [String] {
-        tables.map(\.definition) + joins.map(\.definition) + SQLIndexes(entities: entities, joins: joins).all.map(\.sql)
+        tables.map(\.definition) + joins.map(\.definition) + indexes.map(\.sql)
             + SQLDerivations(self).triggers.map(\.sql) + Self.housekeeping
     }
 }
