@@ -7,25 +7,29 @@ package final class SQLEntity: @unchecked Sendable {
     package unowned let entity: NSEntityDescription
     /// The table, shared by all entities of one inheritance.
     package let table: SQLIdentifier
-    /// The value of `Z_ENT` for objects of the entity itself.
+    /// The columns of every row's key, entity and version.
+    package let identity: SQLIdentityColumns
+    /// The number of the entity itself, which its rows have.
     package let number: Int64
     /// The number of the root entity, under which the largest key in use is stored.
     package let rootNumber: Int64
-    /// The values of `Z_ENT` for objects of the entity and its subentities.
+    /// The numbers of the entity and its subentities.
     package let numbers: [Int64]
     /// Whether every row of the table is an object of the entity or its subentities.
-    let isWholeTable: Bool
-    /// Whether the entity has the table for itself. The `Z_ENT` of its rows is then ignored, as in Core Data.
+    package let isWholeTable: Bool
+    /// Whether the entity has the table for itself. The entity number of its rows is then ignored, as in Core Data.
     package var isAlone: Bool { isWholeTable && numbers.count == 1 }
     /// The mapping of each property, by its `slotIndex`.
     package let properties: [SQLProperty]
 
-    init(
-        entity: NSEntityDescription, table: SQLIdentifier, number: Int64, rootNumber: Int64, numbers: [Int64], isWholeTable: Bool,
+    package init(
+        entity: NSEntityDescription, table: SQLIdentifier, identity: SQLIdentityColumns, number: Int64, rootNumber: Int64, numbers: [Int64],
+        isWholeTable: Bool,
         properties: [SQLProperty]
     ) {
         self.entity = entity
         self.table = table
+        self.identity = identity
         self.number = number
         self.rootNumber = rootNumber
         self.numbers = numbers
@@ -46,7 +50,7 @@ package final class SQLEntity: @unchecked Sendable {
     /// The condition that a row is of the entity or, as is asked, of one that inherits from it; nil where every row of the table is.
     package func condition(includingSubentities: Bool, alias: String? = nil) -> String? {
         guard let numbers = requiredNumbers(includingSubentities: includingSubentities) else { return nil }
-        let column = (alias.map { $0 + "." } ?? "") + SQLIdentifier.entity.sql
+        let column = (alias.map { $0 + "." } ?? "") + identity.entity.sql
         return numbers.count > 1 ? "\(column) IN (\(numbers.map(String.init).joined(separator: ", ")))" : "\(column) = \(numbers[0])"
     }
 }
@@ -55,11 +59,21 @@ package final class SQLEntity: @unchecked Sendable {
 package struct SQLTable: Sendable {
     package struct Column: Sendable {
         package let name: SQLIdentifier
-        let type: String
+        package let type: String
+
+        package init(name: SQLIdentifier, type: String) {
+            self.name = name
+            self.type = type
+        }
     }
     package let name: SQLIdentifier
-    /// The columns in order, after `Z_PK`, `Z_ENT` and `Z_OPT`.
+    /// The columns in order, after ``SQLIdentityColumns``.
     package let columns: [Column]
+
+    package init(name: SQLIdentifier, columns: [Column]) {
+        self.name = name
+        self.columns = columns
+    }
 }
 
 /// The join table of a many-to-many relationship.
@@ -68,10 +82,10 @@ package struct SQLJoinTable: Sendable {
     /// The columns of the two keys.
     package let columns: [SQLIdentifier]
     package let orderColumns: [SQLIdentifier]
-}
 
-/// An index, with its definition in SQL.
-struct SQLIndex: Sendable {
-    let name: SQLIdentifier
-    let sql: String
+    package init(name: SQLIdentifier, columns: [SQLIdentifier], orderColumns: [SQLIdentifier]) {
+        self.name = name
+        self.columns = columns
+        self.orderColumns = orderColumns
+    }
 }

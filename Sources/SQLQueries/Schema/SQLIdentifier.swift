@@ -7,31 +7,42 @@ package struct SQLIdentifier: Hashable, Sendable, CustomStringConvertible {
     /// The name in SQL.
     package let sql: String
 
-    init(_ name: String) {
+    /// Creates a name, which is quoted unless it needs no quotes.
+    ///
+    /// - Parameter isPlain: Whether the database reads the name without quotes as the same: it is not a keyword, and its case is kept. Names
+    ///   with other characters than ASCII letters, digits and underscores are quoted all the same.
+    package init(_ name: String, isPlain: Bool) {
         self.name = name
-        // No SQL keyword begins with Z: such names are not quoted, like Core Data's.
-        let isPlain =
-            name.utf8.first == UInt8(ascii: "Z")
-            && name.utf8.allSatisfy { byte in
+        let needsQuotes =
+            !isPlain || name.isEmpty
+            || !name.utf8.allSatisfy { byte in
                 (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
                     || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: "_")
             }
-        sql = isPlain ? name : "\"" + name.replacing("\"", with: "\"\"") + "\""
+        sql = needsQuotes ? "\"" + name.replacing("\"", with: "\"\"") + "\"" : name
     }
 
     /// The name in SQL, for interpolation.
     package var description: String { sql }
+}
 
+/// The columns that every row has, whatever its entity.
+package struct SQLIdentityColumns: Sendable {
     /// The column of a row's key within its table.
-    package static let primaryKey = SQLIdentifier("Z_PK")
+    package let key: SQLIdentifier
     /// The column of a row's entity number.
-    package static let entity = SQLIdentifier("Z_ENT")
+    package let entity: SQLIdentifier
     /// The column of a row's version, which every save increments.
-    package static let version = SQLIdentifier("Z_OPT")
-    /// The version as it is read: others may have left the column empty, or stored another value.
-    package static let versionNumber = "CAST(ifnull(Z_OPT, 0) AS INTEGER)"
-    /// The assignment that increments the version.
-    package static let countUp = "Z_OPT = \(versionNumber) + 1"
+    package let version: SQLIdentifier
+
+    package init(key: SQLIdentifier, entity: SQLIdentifier, version: SQLIdentifier) {
+        self.key = key
+        self.entity = entity
+        self.version = version
+    }
+
+    /// All of them, in the order of a row's first columns.
+    var all: [SQLIdentifier] { [key, entity, version] }
 }
 
 /// Returns a string as an SQL literal.

@@ -1,58 +1,35 @@
 internal import Foundation
-@_spi(Stores) internal import ObjectGraph
+@_spi(Stores) package import ObjectGraph
 
 /// The storage of a value in a column.
 package enum SQLStorage: Sendable {
     /// An integer.
     case integer
-    /// 0 or 1.
+    /// True or false.
     case boolean
     /// A floating-point number of either size.
     case double
-    /// A floating-point number: seconds since 2001.
+    /// A date.
     case date
-    /// A UTF-8 string.
+    /// A string.
     case text
-    /// A blob.
+    /// Bytes.
     case data
-    /// A blob whose first byte says whether it contains the value (1) or the name of an external file (2).
+    /// Bytes, or a reference to those that are kept outside of the table.
     case externalData
-    /// The 16 bytes of a UUID.
+    /// A UUID.
     case uuid
-    /// The text of a URL.
+    /// A URL.
     case uri
-    /// A number: an integer or a floating-point number where these are exact, otherwise a blob with its numeral.
+    /// A decimal number.
     case decimal
     /// The data of a value transformer or archiver.
     case transformable
     /// The data of an archived dictionary, for composite attributes.
     case composite
 
-    /// The declared type of the column.
-    var columnType: String {
-        switch self {
-        case .integer, .boolean: "INTEGER"
-        case .double: "FLOAT"
-        case .date: "TIMESTAMP"
-        case .decimal: "DECIMAL"
-        case .text, .uri: "VARCHAR"
-        case .data, .externalData, .uuid, .transformable, .composite: "BLOB"
-        }
-    }
-
-    /// The rank of the column in its table.
-    var rank: Int {
-        switch self {
-        case .integer, .boolean: 0
-        case .double, .date: 1
-        case .decimal: 2
-        case .text, .uri: 3
-        case .data, .externalData, .uuid, .transformable, .composite: 4
-        }
-    }
-
     /// Nil for an attribute that is not stored.
-    init?(_ attribute: NSAttributeDescription) {
+    package init?(_ attribute: NSAttributeDescription) {
         switch attribute.attributeType {
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: self = .integer
         case .booleanAttributeType: self = .boolean
@@ -83,6 +60,11 @@ package enum SQLProperty: Sendable {
 package struct SQLAttribute: Sendable {
     package let column: SQLIdentifier
     package let storage: SQLStorage
+
+    package init(column: SQLIdentifier, storage: SQLStorage) {
+        self.column = column
+        self.storage = storage
+    }
 }
 
 /// Maps a to-one relationship to a column of the entity's table with the destination's key.
@@ -90,6 +72,11 @@ package struct SQLToOne: Sendable {
     package let column: SQLIdentifier
     /// The column with the entity number of the destination, where that has subentities.
     package let entityColumn: SQLIdentifier?
+
+    package init(column: SQLIdentifier, entityColumn: SQLIdentifier?) {
+        self.column = column
+        self.entityColumn = entityColumn
+    }
 }
 
 /// Maps a to-many relationship to columns or a join table.
@@ -110,6 +97,13 @@ package struct SQLForeignKey: Sendable {
     package let entityColumn: SQLIdentifier?
     /// The column of the position in the owner's order, for an ordered relationship.
     package let orderColumn: SQLIdentifier?
+
+    package init(table: SQLIdentifier, column: SQLIdentifier, entityColumn: SQLIdentifier?, orderColumn: SQLIdentifier?) {
+        self.table = table
+        self.column = column
+        self.entityColumn = entityColumn
+        self.orderColumn = orderColumn
+    }
 }
 
 /// A join table, seen from one of its ends.
@@ -122,7 +116,19 @@ package struct SQLJoin: Sendable {
     /// The column of the related row's position in the owner's order, for an ordered relationship.
     package let orderColumn: SQLIdentifier?
     /// The column of the owner's position in the related row's order, for an ordered inverse.
-    let inverseOrderColumn: SQLIdentifier?
+    package let inverseOrderColumn: SQLIdentifier?
     /// Whether the relationship is its own inverse: the table contains a pair for each direction.
     package let isReflexive: Bool
+
+    package init(
+        table: SQLIdentifier, own: SQLIdentifier, other: SQLIdentifier, orderColumn: SQLIdentifier?, inverseOrderColumn: SQLIdentifier?,
+        isReflexive: Bool
+    ) {
+        self.table = table
+        self.own = own
+        self.other = other
+        self.orderColumn = orderColumn
+        self.inverseOrderColumn = inverseOrderColumn
+        self.isReflexive = isReflexive
+    }
 }

@@ -1,20 +1,18 @@
 internal import Foundation
 @_spi(Stores) package import ObjectGraph
 
-/// Maps the entities of a model to tables and columns, in the layout of Core Data's own SQLite stores.
+/// Maps the entities of a model to tables and columns. A store chooses the names and the types of columns.
 ///
-/// The entities of one inheritance share a table, whose name is `Z` and that of the root entity. Entities are numbered in the order of
-/// their names, subentities after their superentity.
+/// The entities of one inheritance share a table, in which each row has the number of its entity.
 // Immutable.
 package final class SQLSchema: @unchecked Sendable {
-    let model: NSManagedObjectModel
+    package let model: NSManagedObjectModel
     /// The entities in the order of their numbers.
     package let entities: [SQLEntity]
+    /// The tables of the root entities.
     package let tables: [SQLTable]
+    /// The join tables.
     package let joins: [SQLJoinTable]
-    let indexes: [SQLIndex]
-    /// The indexes of the model that are not created, as messages.
-    package let unmadeIndexes: [String]
     /// The root entity numbers of inheritances with derived attributes.
     package let derivedRoots: Set<Int64>
     /// The root entity numbers of inheritances with transformable attributes.
@@ -29,17 +27,14 @@ package final class SQLSchema: @unchecked Sendable {
     /// Creates the schema of a frozen model.
     ///
     /// - Parameters:
-    ///   - entities: The entities that the store holds.
-    ///   - numbers: The entity numbers of an existing file, by name; other entities are numbered as in a new store.
-    ///   - fileTables: The columns of an existing file's tables, where a layout has variants.
-    package init(
-        model: NSManagedObjectModel, entities: [NSEntityDescription], numbers: [String: Int64] = [:], fileTables: [String: [String]] = [:]
-    ) {
-        let layout = SQLSchemaLayout(entities: entities, numbers: numbers, fileTables: fileTables)
+    ///   - entities: The mapping of each entity that the store holds.
+    ///   - tables: The tables of the root entities.
+    ///   - joins: The join tables.
+    package init(model: NSManagedObjectModel, entities: [SQLEntity], tables: [SQLTable], joins: [SQLJoinTable]) {
         self.model = model
-        self.entities = layout.sqlEntities()
-        tables = layout.tables
-        joins = layout.joinTables
+        self.entities = entities
+        self.tables = tables
+        self.joins = joins
         derivedRoots = Set(
             self.entities.filter { $0.entity.frozen!.properties.contains { $0 is NSDerivedAttributeDescription } }.map(\.rootNumber))
         transformedRoots = Set(
@@ -67,14 +62,11 @@ package final class SQLSchema: @unchecked Sendable {
         (self.hasOrders, self.hasPairs) = (hasOrders, hasPairs)
         byEntity = Dictionary(uniqueKeysWithValues: self.entities.map { (ObjectIdentifier($0.entity), $0) })
         byNumber = Dictionary(uniqueKeysWithValues: self.entities.map { ($0.number, $0) })
-        let indexes = SQLIndexes(entities: self.entities, joins: layout.joinTables)
-        self.indexes = indexes.all
-        unmadeIndexes = indexes.unmade
     }
 
     /// Returns the mapping of an entity; nil for one that the store does not hold.
     package func entity(_ entity: NSEntityDescription) -> SQLEntity? { byEntity[ObjectIdentifier(entity)] }
 
-    /// Returns the entity with a number in `Z_ENT`.
+    /// Returns the entity with a number.
     package func entity(numbered number: Int64) -> SQLEntity? { byNumber[number] }
 }

@@ -11,8 +11,8 @@ package struct SQLRequestValues {
     var now: Date
     /// The token of the store whose objects have keys.
     let token: StoreToken
-    /// Returns the number of an entity.
-    let entityNumber: (NSEntityDescription) -> Int64?
+    /// The schema, whose entities have numbers.
+    let schema: SQLSchema
     /// A key that no row has.
     static let noKey: Int64 = -1
 
@@ -24,8 +24,8 @@ package struct SQLRequestValues {
         case .integer(let number): .integer(number)
         case .text(let text): .text(text)
         case .constant(let number, let form): try value(of: constants[number], as: form)
-        case .now: .real(now.timeIntervalSinceReferenceDate)
-        case .limit: .integer(limit > 0 ? Int64(limit) : -1)
+        case .now: .date(now)
+        case .limit: limit > 0 ? .integer(Int64(limit)) : .unlimited
         case .offset: .integer(Int64(offset))
         }
     }
@@ -46,6 +46,7 @@ package struct SQLRequestValues {
         case .withMark: return .text(text(constant) { $0 + "\u{300}" })
         case .patternPrefix: return .text(text(constant) { TextSpellings.prefix(ofPattern: $0) ?? "" })
         case .afterPatternPrefix: return .text(text(constant) { TextSpellings.after(TextSpellings.prefix(ofPattern: $0) ?? "") })
+        case .likePattern(let operation): return .text(text(constant) { SQLPattern.like(operation, $0) })
         case .folded(let options): return .text(text(constant) { TextPattern.folded($0, options) })
         case .regularExpression(let options):
             guard case .string(let pattern) = constant else { return stored(constant) }
@@ -64,19 +65,14 @@ package struct SQLRequestValues {
     private func stored(_ constant: PropertyValue) -> SQLValue {
         switch constant {
         case .null, .array, .set: .null
-        case .bool(let flag): .integer(flag ? 1 : 0)
+        case .bool(let flag): .boolean(flag)
         case .int64(let number): .integer(number)
         case .double(let number): .real(number)
-        case .decimal:
-            switch ValueOperations.canonical(constant) {
-            case .int64(let number): .integer(number)
-            case .double(let number): .real(number)
-            default: number(constant)
-            }
+        case .decimal(let number): .decimal(number)
         case .string(let text): .text(text)
-        case .date(let date): .real(date.timeIntervalSinceReferenceDate)
+        case .date(let date): .date(date)
         case .data(let data): .blob(data)
-        case .uuid(let uuid): .blob(withUnsafeBytes(of: uuid.uuid) { Data($0) })
+        case .uuid(let uuid): .uuid(uuid)
         case .url(let url): .text(url.absoluteString)
         case .object(let reference): .text((reference.object as? NSEntityDescription)?.name ?? "")
         }
@@ -84,7 +80,7 @@ package struct SQLRequestValues {
 
     /// Returns a number in the form of the functions.
     private func number(_ constant: PropertyValue) -> SQLValue {
-        if case .decimal(let number) = constant { .text(number.description) } else { stored(constant) }
+        if case .decimal(let number) = constant { .exactDecimal(number) } else { stored(constant) }
     }
 
     private func key(_ constant: PropertyValue, _ root: ObjectIdentifier) -> Int64 {
@@ -101,7 +97,9 @@ package struct SQLRequestValues {
 
     private func entityNumber(_ constant: PropertyValue) -> Int64 {
         guard case .object(let reference) = constant, let entity = reference.object as? NSEntityDescription else { return Self.noKey }
-        return entityNumber(entity) ?? Self.noKey
+        // An entity of another copy of the model stands for the one with the same name here.
+        let own = schema.entity(entity) ?? schema.model.entitiesByName[entity.name ?? ""].flatMap(schema.entity)
+        return own?.number ?? Self.noKey
     }
 
     // MARK: Elements of collections
@@ -132,5 +130,37 @@ extension PropertyValue {
         case .set(let values): Array(values)
         default: []
         }
+    }
+}
+
+/// Patterns of SQL's LIKE.
+enum SQLPattern {
+    /// Returns the pattern of a string operator; for ``TextOperator/matches``, that of an equal string.
+    static func like(_ operation: TextOperator, _ text: String) -> String {
+        switch operation {
+        case .beginsWith: return escaped(text) + "%"
+        case .endsWith: return "%" + escaped(text)
+        case .contains: return "%" + escaped(text) + "%"
+        case .matches: return escaped(text)
+        case .like: break
+        }
+        var pattern = ""
+        var isEscaped = false
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\\" where !isEscaped:
+                isEscaped = true
+                continue
+            case "*" where !isEscaped: pattern += "%"
+            case "?" where !isEscaped: pattern += "_"
+            default: pattern += escaped(String(scalar))
+            }
+            isEscaped = false
+        }
+        return isEscaped ? pattern + "\\\\" : pattern
+    }
+
+    private static func escaped(_ text: String) -> String {
+        text.replacing("\\", with: "\\\\").replacing("%", with: "\\%").replacing("_", with: "\\_")
     }
 }

@@ -7,7 +7,7 @@ internal import Predicates
 package final class SQLFetchPlan {
     /// The result of the statement.
     package enum Answer {
-        /// The columns of complete rows, as ``SQLRowPlan`` reads them.
+        /// The columns of complete rows: their key, entity and version, and the columns that the store asked for.
         case rows
         /// Keys and entity numbers.
         case ids
@@ -20,17 +20,20 @@ package final class SQLFetchPlan {
     package let sql: String
     package let bindings: [SQLBinding]
     package let answer: Answer
+    /// Whether a binding is the time of execution.
+    let readsClock: Bool
 
-    init(entity: SQLEntity, statement: SQLFragment, answer: Answer) {
+    init(entity: SQLEntity, statement: SQLFragment, dialect: any SQLDialect, answer: Answer) {
         self.entity = entity
-        sql = statement.sql
+        sql = statement.sql(dialect.placeholders)
         bindings = statement.bindings
+        readsClock = bindings.contains { if case .now = $0 { true } else { false } }
         self.answer = answer
     }
 }
 
 /// A statement with the values of a request.
-package struct SQLBoundQuery {
+package struct SQLQuery {
     package let plan: SQLFetchPlan
     package let values: SQLRequestValues
 }
@@ -121,13 +124,14 @@ struct SQLFetchParts {
 
     /// - Throws: The error of a predicate that did not parse; code 134060 for unknown columns; an error for a comparator, which has no
     ///   SQL.
-    init(_ request: StoreQuery) throws {
+    init(_ request: StoreQuery, _ dialect: any SQLDialect) throws {
         predicate = try request.predicate?.tree()
         // A count does not depend on the order, unless there is an offset or limit.
         if request.resultType != .countResultType {
             for descriptor in request.sortDescriptors {
                 guard let order = try descriptor.storeOrder() else {
-                    throw SQLQueryError.untranslatable("sorted by \(descriptor)", "A comparator of the program's own runs in memory only.")
+                    throw SQLQueryError.untranslatable(
+                        "sorted by \(descriptor)", "A comparator of the program's own runs in memory only.", by: dialect.name)
                 }
                 orders.append(SQLOrder(keyPath: order.keyPath, ascending: order.ascending, order: order.order))
             }

@@ -8,7 +8,8 @@ struct SQLFetchTranslator {
     private let entity: SQLEntity
     private let rowColumns: [SQLIdentifier]
     private let parts: SQLFetchParts
-    private let scope = SQLScope()
+    private let scope: SQLScope
+    private let dialect: any SQLDialect
     private let translator: SQLTranslator
     /// The columns of the SELECT so far.
     private var selected: [SQLFragment] = []
@@ -16,7 +17,7 @@ struct SQLFetchTranslator {
     /// - Parameter rowColumns: The columns of complete rows, after key, entity and version.
     init(
         _ request: StoreQuery, _ parts: SQLFetchParts, constants: [SQLConstantClass], schema: SQLSchema,
-        entity: SQLEntity, rowColumns: [SQLIdentifier]
+        dialect: any SQLDialect, entity: SQLEntity, rowColumns: [SQLIdentifier]
     ) {
         self.request = request
         self.entity = entity
@@ -24,7 +25,9 @@ struct SQLFetchTranslator {
         var numbered = parts
         numbered.numberConstants()
         self.parts = numbered
-        translator = SQLTranslator(schema: schema, constants: constants, entity: entity, scope: scope)
+        self.dialect = dialect
+        scope = SQLScope(dialect)
+        translator = SQLTranslator(schema: schema, dialect: dialect, constants: constants, entity: entity, scope: scope)
     }
 
     /// Returns the plan.
@@ -35,13 +38,13 @@ struct SQLFetchTranslator {
         switch request.resultType {
         case .dictionaryResultType: return try dictionaries(conditions)
         case .countResultType: return count(conditions)
-        case .managedObjectIDResultType: selected = [column(.primaryKey), column(.entity)]
-        default: selected = ([.primaryKey, .entity, .version] + rowColumns).map(column)
+        case .managedObjectIDResultType: selected = [entity.identity.key, entity.identity.entity].map(column)
+        default: selected = (entity.identity.all + rowColumns).map(column)
         }
         var statement = try body("SELECT \(selected.joined(by: ", "))", conditions, orders: try orders())
         statement += page
         return SQLFetchPlan(
-            entity: entity, statement: statement, answer: request.resultType == .managedObjectIDResultType ? .ids : .rows)
+            entity: entity, statement: statement, dialect: dialect, answer: request.resultType == .managedObjectIDResultType ? .ids : .rows)
     }
 
     private func column(_ name: SQLIdentifier) -> SQLFragment { "\(SQLAlias(number: 0)).\(name)" }
@@ -51,7 +54,8 @@ struct SQLFetchTranslator {
         if let predicate = parts.predicate { conditions.append("(\(try translator.predicate(predicate)))") }
         if let numbers = entity.requiredNumbers(includingSubentities: request.includesSubentities) {
             let values = numbers.map { "\(SQLBinding.integer($0))" as SQLFragment }.joined(by: ", ")
-            conditions.append(numbers.count == 1 ? "\(column(.entity)) = \(values)" : "\(column(.entity)) IN (\(values))")
+            conditions.append(
+                numbers.count == 1 ? "\(column(entity.identity.entity)) = \(values)" : "\(column(entity.identity.entity)) IN (\(values))")
         }
         return conditions
     }
@@ -70,14 +74,14 @@ struct SQLFetchTranslator {
     }
 
     private var isPaged: Bool { request.fetchLimit > 0 || request.fetchOffset > 0 }
-    private var page: SQLFragment { isPaged ? " LIMIT \(SQLBinding.limit) OFFSET \(SQLBinding.offset)" : "" }
+    private var page: SQLFragment { isPaged ? dialect.page : "" }
 
     private func count(_ conditions: [SQLFragment]) -> SQLFetchPlan {
         var statement: SQLFragment = isPaged ? "SELECT 1 FROM " : "SELECT COUNT(*) FROM "
         statement += scope.tables
         if !conditions.isEmpty { statement += " WHERE \(conditions.joined(by: " AND "))" }
-        if isPaged { statement = "SELECT COUNT(*) FROM (\(statement)\(page))" }
-        return SQLFetchPlan(entity: entity, statement: statement, answer: .count)
+        if isPaged { statement = "SELECT COUNT(*) FROM (\(statement)\(page))\(dialect.subqueryName)" }
+        return SQLFetchPlan(entity: entity, statement: statement, dialect: dialect, answer: .count)
     }
 
     // MARK: Order
@@ -88,7 +92,7 @@ struct SQLFetchTranslator {
             translator.place = "sorted by \(order.keyPath)"
             let operand = try operand(sortedBy: order.keyPath)
             guard let term = try term(of: operand, order) else { continue }
-            terms.append(order.ascending ? term : "\(term) DESC")
+            terms.append(dialect.sorted(term, ascending: order.ascending))
         }
         if terms.isEmpty { terms = usualOrder }
         return terms.isEmpty ? "" : " ORDER BY \(terms.joined(by: ", "))"
@@ -96,7 +100,7 @@ struct SQLFetchTranslator {
 
     /// All objects come in the order of their keys, in which the table has them. Where a condition leaves some out, an index may be quicker.
     private var usualOrder: [SQLFragment] {
-        parts.predicate == nil && request.resultType == .managedObjectResultType ? [column(.primaryKey)] : []
+        parts.predicate == nil && request.resultType == .managedObjectResultType ? [column(entity.identity.key)] : []
     }
 
     private func operand(sortedBy keyPath: String) throws -> SQLOperand {
@@ -116,16 +120,12 @@ struct SQLFetchTranslator {
                 kind: .unsupported, message: "Nothing can be sorted by a path over a to-many relationship: \(order.keyPath)")
         case .term(let term):
             switch term.kind {
-            case .text: if let collation = order.order.collation { return "\(term.sql)\(collation)" }
-            case .number(.any): return "CAST(\(term.sql) AS REAL)"
-            // Decimal numbers that no other number equals are stored as blobs.
-            case .number(.decimal): return "CASE WHEN \(term.sql) >= x'' THEN CAST(CAST(\(term.sql) AS TEXT) AS REAL) ELSE \(term.sql) END"
             case .null, .entity: return nil
             case .object, .anyObject: return "\(term.sql) IS NOT NULL"
             case .opaque: throw translator.unsupported("What a transformer made of a value has no order.")
-            case .number, .date, .data, .uuid, .url: break
+            case .number, .text, .date, .data, .uuid, .url:
+                return try translator.known(dialect.sortKey(term, order.order), "that order of \(term.kind.name)")
             }
-            return term.sql
         }
     }
 
@@ -162,7 +162,7 @@ struct SQLFetchTranslator {
         statement += grouped
         statement += orders
         statement += page
-        return SQLFetchPlan(entity: entity, statement: statement, answer: .dictionaries(columns))
+        return SQLFetchPlan(entity: entity, statement: statement, dialect: dialect, answer: .dictionaries(columns))
     }
 
     /// Returns whether a column is a default column that is not stored.
@@ -180,7 +180,7 @@ struct SQLFetchTranslator {
         case .object(let object):
             selected.append(object.key)
             let isOne = object.entity.numbers.count == 1
-            if !isOne { selected.append("\(translator.row(of: object)).\(SQLIdentifier.entity)") }
+            if !isOne { selected.append("\(translator.row(of: object)).\(object.entity.identity.entity)") }
             reading = .object(object.entity, hasNumber: !isOne)
         case .term(let term):
             selected.append(term.sql)

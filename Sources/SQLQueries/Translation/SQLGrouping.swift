@@ -33,7 +33,7 @@ final class SQLGrouping {
             isWithin = true
             defer { isWithin = false }
             let (call, kind) = try translator.aggregate(aggregate, of: translator.term(translator.operand(argument)))
-            return .term(SQLTerm(sql: call, kind: kind, mayBeStoredAsInteger: kind.comparisonClass == .date))
+            return .term(SQLTerm(sql: call, kind: kind, isStoredDate: kind.comparisonClass == .date))
         }
         switch expression {
         case .keyPath, .evaluatedObject:

@@ -26,10 +26,10 @@ extension SQLTranslator {
     /// Returns a collection of values.
     func many(_ terms: [SQLTerm]) throws -> SQLCollection {
         let (values, kind) = try unified(terms)
-        let scope = SQLScope()
+        let scope = SQLScope(dialect)
         let alias = nextAlias()
         if values.isEmpty {
-            scope.add("(SELECT NULL AS value WHERE 0) \(alias)")
+            scope.add("(SELECT NULL AS value WHERE \(dialect.falseCondition)) \(alias)")
         } else {
             scope.add("(\(values.map { "SELECT \($0) AS value" as SQLFragment }.joined(by: " UNION ALL "))) \(alias)")
         }
@@ -38,12 +38,12 @@ extension SQLTranslator {
 
     private func many(_ constant: SQLConstant) throws -> SQLCollection {
         let (form, kind) = try list(constant)
-        let scope = SQLScope()
-        let alias = nextAlias()
-        scope.add("CoreDataArray(\(SQLBinding.constant(constant.number, .list(form)))) \(alias)")
+        let scope = SQLScope(dialect)
+        let list = dialect.elements(of: .constant(constant.number, .list(form)), as: nextAlias())
+        scope.add(list.table)
         return SQLCollection(
-            scope: scope, conditions: [], element: .term(SQLTerm(sql: "\(alias).value", kind: kind)),
-            order: constant.shape.elements.contains(.unordered) ? nil : "\(alias).rowid")
+            scope: scope, conditions: [], element: .term(SQLTerm(sql: list.value, kind: kind)),
+            order: constant.shape.elements.contains(.unordered) ? nil : list.position)
     }
 
     /// Returns the form in which a collection of constants is bound.
@@ -84,15 +84,15 @@ extension SQLTranslator {
         }
         if let aggregate = SQLAggregate(operator: name) { return .term(try self.aggregate(aggregate, of: values)) }
         values.leavesOutNil = true
-        return .many(name.hasPrefix("@distinct") ? distinct(values) : values)
+        return .many(name.hasPrefix("@distinct") ? try distinct(values) : values)
     }
 
     private func count(_ operand: SQLOperand) throws -> SQLTerm {
         switch operand {
-        case .many(let many): return SQLTerm(sql: many.count(), kind: .number(.integer), counted: many.from())
+        case .many(let many): return SQLTerm(count: many.count(), of: many.from())
         case .constants(let constant):
-            return SQLTerm(
-                sql: "(SELECT COUNT(*) FROM CoreDataArray(\(SQLBinding.constant(constant.number, .size))))", kind: .number(.integer))
+            let list = dialect.elements(of: .constant(constant.number, .size), as: nil)
+            return SQLTerm(sql: "(SELECT COUNT(*) FROM \(list.table))", kind: .number(.integer))
         case .list(let elements): return SQLTerm(sql: "\(SQLBinding.integer(Int64(elements.count)))", kind: .number(.integer))
         case .term(let term) where term.isNull: return .zero
         case .term, .object: throw invalid(.unsupported, "@count needs a collection")
@@ -100,22 +100,17 @@ extension SQLTranslator {
     }
 
     /// Returns the distinct elements.
-    private func distinct(_ many: SQLCollection) -> SQLCollection {
-        let scope = SQLScope()
+    private func distinct(_ many: SQLCollection) throws -> SQLCollection {
+        let scope = SQLScope(dialect)
         let alias = nextAlias()
         let value = many.value
-        let column: SQLFragment =
-            switch value.kind {
-            case .text: "\(value.sql) COLLATE CoreDataText"
-            case .number(.any): "CoreDataCanonical(\(value.sql))"
-            default: value.sql
-            }
+        let column = try known(dialect.distinct(value), "distinct values of \(value.kind.name)")
         scope.add("(SELECT DISTINCT \(column) AS value\(many.from())) \(alias)")
         if case .object(let object) = many.element {
             let object = SQLObject(entity: object.entity, key: "\(alias).value", scope: scope, row: nil)
             return SQLCollection(scope: scope, conditions: [], element: .object(object))
         }
-        let term = SQLTerm(sql: "\(alias).value", kind: value.kind, mayBeStoredAsInteger: value.mayBeStoredAsInteger)
+        let term = SQLTerm(sql: "\(alias).value", kind: value.kind, isStoredDate: value.isStoredDate)
         return SQLCollection(scope: scope, conditions: [], element: .term(term))
     }
 
@@ -124,23 +119,16 @@ extension SQLTranslator {
     /// Translates a set operator such as `UNION`: equal elements are one, and numbers are compared by value.
     func setOperation(_ operation: ExpressionTree.SetOperator, _ left: SQLCollection, _ right: SQLCollection) throws -> SQLCollection {
         let (_, kind) = try unified([left.value, right.value])
-        func column(_ term: SQLTerm) -> SQLFragment {
-            switch kind {
-            case .text: "\(term.sql) COLLATE CoreDataText"
-            case .number(let form) where !form.isInteger: "CoreDataCanonical(\(term.forFunctions))"
-            case .date: term.asReal
-            default: term.sql
-            }
-        }
-        let first: SQLFragment = "SELECT \(column(left.value)) AS value\(left.from())"
-        let second: SQLFragment = "SELECT \(column(right.value)) AS value\(right.from())"
+        func column(_ term: SQLTerm) throws -> SQLFragment { try known(dialect.member(term, of: kind), "sets of \(kind.name)") }
+        let first: SQLFragment = "SELECT \(try column(left.value)) AS value\(left.from())"
+        let second: SQLFragment = "SELECT \(try column(right.value)) AS value\(right.from())"
         let word: SQLFragment =
             switch operation {
             case .union: " UNION "
             case .intersect: " INTERSECT "
             case .minus: " EXCEPT "
             }
-        let scope = SQLScope()
+        let scope = SQLScope(dialect)
         let alias = nextAlias()
         scope.add("(\(first)\(word)\(second)) \(alias)")
         if case .object(let entity) = kind, let table = schema.entity(entity) {
@@ -178,7 +166,7 @@ extension SQLTranslator {
         }
         let value = many.value
         let from = many.from()
-        func term(_ sql: SQLFragment) -> SQLTerm { SQLTerm(sql: sql, kind: value.kind, mayBeStoredAsInteger: value.mayBeStoredAsInteger) }
+        func term(_ sql: SQLFragment) -> SQLTerm { SQLTerm(sql: sql, kind: value.kind, isStoredDate: value.isStoredDate) }
         switch index {
         case .first: return term("(SELECT \(value.sql)\(from) ORDER BY \(order) LIMIT 1)")
         case .last: return term("(SELECT \(value.sql)\(from) ORDER BY \(order) DESC LIMIT 1)")

@@ -11,7 +11,7 @@ extension SQLTranslator {
         if left.isNull || right.isNull {
             let isAsked = (left.isNull && left.constant != nil) || (right.isNull && right.constant != nil)
             guard asksForNil, isAsked else { return "NULL" }
-            if left.isNull && right.isNull { return "1" }
+            if left.isNull && right.isNull { return dialect.trueCondition }
             return "\(left.isNull ? right.sql : left.sql) IS NULL"
         }
         guard left.kind.comparisonClass == right.kind.comparisonClass, !left.isNotANumber, !right.isNotANumber else {
@@ -20,9 +20,8 @@ extension SQLTranslator {
         switch (left.kind, right.kind) {
         case (.number, _):
             if let test = emptiness(left, .equal, right) { return test }
-            if areComparable(left, right) { return "\(left.sql) = \(right.sql)" }
-            return "CoreDataCompare(\(SQLBinding.integer(4)), \(left.forFunctions), \(right.forFunctions))"
-        case (.text, _): return equalText(left, right, options)
+            return try known(dialect.compareNumbers(left, .equal, right), "the equality of such numbers")
+        case (.text, _): return try equalText(left, right, options)
         case (.object(let first), .object(let second)):
             return first.rootEntity === second.rootEntity ? "\(left.sql) = \(right.sql)" : never(left, right)
         case (.object(let entity), .anyObject): return "\(left.sql) = \(key(right, of: entity))"
@@ -41,47 +40,35 @@ extension SQLTranslator {
     /// Returns false, or unknown where a value is nil, for values that can never match.
     func never(_ left: SQLTerm, _ right: SQLTerm) -> SQLFragment {
         let tests = [left, right].filter { $0.constant == nil }.map { "\($0.sql) IS NULL" as SQLFragment }
-        return tests.isEmpty ? "0" : "((\(tests.joined(by: " OR "))) AND NULL)"
+        return tests.isEmpty ? dialect.falseCondition : "((\(tests.joined(by: " OR "))) AND NULL)"
     }
 
-    func areComparable(_ left: SQLTerm, _ right: SQLTerm) -> Bool {
+    /// Returns whether `=` and IN compare two values by value.
+    func comparesByValue(_ left: SQLTerm, _ right: SQLTerm) -> Bool {
         guard let first = left.number, let second = right.number else { return false }
-        return first.isComparable && second.isComparable
+        return dialect.comparesByValue(first, second)
     }
 
     /// Translates a comparison by order.
-    ///
-    /// - Parameters:
-    ///   - operation: The operator in SQL.
-    ///   - code: The number of the operator in ``SQLQueryFunctions``.
     func order(
-        _ left: SQLTerm, _ operation: SQLFragment, _ code: Int64, _ right: SQLTerm, _ options: PredicateComparison.Options
+        _ left: SQLTerm, _ operation: PredicateComparison.Operator, _ right: SQLTerm, _ options: PredicateComparison.Options
     ) throws -> SQLFragment {
         if left.isNull || right.isNull { return "NULL" }
         guard left.kind.comparisonClass == right.kind.comparisonClass, !left.isNotANumber, !right.isNotANumber else {
             return never(left, right)
         }
+        let symbol = operation.symbol
         switch left.kind.comparisonClass {
         case .number:
-            return emptiness(left, SQLFunctionNames.comparisons[Int(code)], right) ?? numberOrder(left, operation, code, right)
+            if let test = emptiness(left, operation, right) { return test }
+            return try known(dialect.compareNumbers(left, operation, right), "the order of such numbers")
         case .text:
-            if !options.folds { return "\(left.sql) \(operation) \(right.sql)" }
-            return "\(folded(left, options)) \(operation) \(folded(right, options))"
+            if !options.folds { return "\(dialect.byCodePoints(left.sql)) \(symbol) \(dialect.byCodePoints(right.sql))" }
+            return "\(dialect.byCodePoints(try folded(left, options))) \(symbol) \(dialect.byCodePoints(try folded(right, options)))"
         case .object, .entity: return never(left, right)
         case .opaque: throw unsupported("What a transformer made of a value cannot be compared.")
-        case .null, .date, .data, .uuid, .url: return "\(left.sql) \(operation) \(right.sql)"
+        case .null, .date, .data, .uuid, .url: return "\(left.sql) \(symbol) \(right.sql)"
         }
-    }
-
-    /// Decimal numbers that no other number equals are stored as blobs, which SQLite orders after all numbers: they are compared one by
-    /// one, all others by an index.
-    private func numberOrder(_ left: SQLTerm, _ operation: SQLFragment, _ code: Int64, _ right: SQLTerm) -> SQLFragment {
-        let exactly: SQLFragment = "CoreDataCompare(\(SQLBinding.integer(code)), \(left.forFunctions), \(right.forFunctions))"
-        guard areComparable(left, right), !(left.mayBeLongDecimal && right.mayBeLongDecimal) else { return exactly }
-        let plainly: SQLFragment = "\(left.sql) \(operation) \(right.sql)"
-        guard left.mayBeLongDecimal || right.mayBeLongDecimal else { return plainly }
-        let decimal = left.mayBeLongDecimal ? left.sql : right.sql
-        return "((\(plainly) AND \(decimal) < x'') OR (\(decimal) >= x'' AND \(exactly)))"
     }
 
     /// Translates the comparison of a count with 0: testing existence costs less than counting. Returns nil for any other comparison.
@@ -105,8 +92,8 @@ extension SQLTranslator {
         switch operation {
         case .equal, .lessThanOrEqual: return "NOT EXISTS (SELECT 1\(from))"
         case .greaterThan: return "EXISTS (SELECT 1\(from))"
-        case .lessThan: return "0"
-        case .greaterThanOrEqual: return "1"
+        case .lessThan: return dialect.falseCondition
+        case .greaterThanOrEqual: return dialect.trueCondition
         default: return nil
         }
     }
@@ -114,34 +101,28 @@ extension SQLTranslator {
     // MARK: Text
 
     /// Translates the equality of strings by their characters, in any spelling: bytes are compared where there are few spellings.
-    private func equalText(_ left: SQLTerm, _ right: SQLTerm, _ options: PredicateComparison.Options) -> SQLFragment {
-        if options.folds { return "\(folded(left, options)) = \(folded(right, options))" }
+    private func equalText(_ left: SQLTerm, _ right: SQLTerm, _ options: PredicateComparison.Options) throws -> SQLFragment {
+        if options.folds { return "\(try folded(left, options)) = \(try folded(right, options))" }
         let (value, constant) = left.constant == nil ? (left, right) : (right, left)
-        guard let known = constant.constant, value.constant == nil else { return "\(left.sql) = \(right.sql) COLLATE CoreDataText" }
+        guard let known = constant.constant, value.constant == nil else { return try equivalent(left, right) }
         switch known.shape.spellings {
         case 1: return "\(value.sql) = \(constant.sql)"
         case 0:
-            let exactly: SQLFragment = "\(value.sql) = \(constant.sql) COLLATE CoreDataText"
-            return known.shape.hasPrefix ? "(\(range(value, known)) AND \(exactly))" : exactly
+            let exactly = try equivalent(value, constant)
+            return known.shape.hasPrefix ? "(\(dialect.range(value, known)) AND \(exactly))" : exactly
         case let count:
             let spellings = (0..<Int(count)).map { "\(SQLBinding.constant(known.number, .spelling($0)))" as SQLFragment }
             return "\(value.sql) IN (\(spellings.joined(by: ", ")))"
         }
     }
 
-    /// Returns the range of strings with the prefix of all spellings of a constant, for which an index is used.
-    private func range(
-        _ value: SQLTerm, _ constant: SQLConstant, _ first: SQLConstantForm = .prefix, _ end: SQLConstantForm = .afterPrefix
-    ) -> SQLFragment {
-        let low = SQLBinding.constant(constant.number, first)
-        let high = SQLBinding.constant(constant.number, end)
-        return "\(value.sql) >= \(low) AND \(value.sql) < \(high)"
+    private func equivalent(_ left: SQLTerm, _ right: SQLTerm) throws -> SQLFragment {
+        try known(dialect.equalTexts(left.sql, right.sql), "the equivalence of strings in several spellings")
     }
 
     /// Returns a string with case and diacritics folded.
-    func folded(_ text: SQLTerm, _ options: PredicateComparison.Options) -> SQLFragment {
-        if let constant = text.constant { return "\(SQLBinding.constant(constant.number, .folded(options)))" }
-        return "CoreDataFold(\(text.sql), \(options.binding))"
+    func folded(_ text: SQLTerm, _ options: PredicateComparison.Options) throws -> SQLFragment {
+        try known(dialect.folded(text, options), "the equality of text regardless of case or diacritics")
     }
 
     /// Translates a string operator such as BEGINSWITH.
@@ -160,48 +141,21 @@ extension SQLTranslator {
             throw invalid(.unsupported, "\(operation.keyword) compares text, found \(other.kind.name)")
         }
         if text.isNull || part.isNull { return "NULL" }
-        var pattern = part.sql
+        var pattern = part
         if operation == .matches, let constant = part.constant {
-            pattern = "\(SQLBinding.constant(constant.number, .regularExpression(options)))"
+            pattern.sql = "\(SQLBinding.constant(constant.number, .regularExpression(options)))"
         }
-        let call: SQLFragment =
-            switch operation {
-            case .beginsWith: "CoreDataBeginsWith(\(text.sql), \(pattern), \(options.binding))"
-            case .endsWith: "CoreDataEndsWith(\(text.sql), \(pattern), \(options.binding))"
-            case .contains: "CoreDataContains(\(text.sql), \(pattern), \(options.binding))"
-            case .like: "CoreDataLike(\(text.sql), \(pattern), \(options.binding))"
-            case .matches: "CoreDataMatches(\(text.sql), \(pattern), \(options.binding))"
-            }
-        if !options.folds, text.isColumn, let constant = part.constant, constant.shape.hasPrefix {
-            switch operation {
-            case .beginsWith:
-                if constant.shape.spellings != 1 { return "(\(range(text, constant)) AND \(call))" }
-                // ASCII matches by bytes, unless a mark follows. All marks are at least U+0300: few strings need further comparison.
-                let mark = SQLBinding.constant(constant.number, .withMark)
-                return "(\(range(text, constant)) AND (\(text.sql) < \(mark) OR \(call)))"
-            case .like: return "(\(range(text, constant, .patternPrefix, .afterPatternPrefix)) AND \(call))"
-            case .endsWith, .contains, .matches: break
-            }
-        }
-        return call
+        return try known(dialect.match(text, operation, pattern, options), operation.keyword)
     }
 }
 
 extension SQLTerm {
     /// Whether the value is the constant NaN.
     fileprivate var isNotANumber: Bool { constant?.shape.kind == .notANumber }
-
-    /// Whether the value may be a decimal number stored as a blob.
-    fileprivate var mayBeLongDecimal: Bool { if case .number(.decimal) = kind { constant == nil } else { false } }
-}
-
-extension PredicateComparison.Options {
-    /// Whether case or diacritics are ignored.
-    var folds: Bool { !isDisjoint(with: [.caseInsensitive, .diacriticInsensitive]) }
-    var binding: SQLBinding { .integer(Int64(rawValue)) }
 }
 
 extension TextOperator {
+    /// The operator in the predicate language.
     package var keyword: String {
         switch self {
         case .beginsWith: "BEGINSWITH"

@@ -43,7 +43,8 @@ extension SQLTranslator {
         let shape = constantClass(number)
         let constant = SQLConstant(number: number, shape: shape)
         if shape.kind == .list { return .constants(constant) }
-        var term = SQLTerm(sql: "\(SQLBinding.constant(number, .stored))", kind: .null, constant: constant)
+        var term = SQLTerm(constant)
+        term.sql = "\(SQLBinding.constant(number, .stored))"
         switch shape.kind {
         case .null, .list: term.sql = "NULL"
         case .integer: term.kind = .number(.integer)
@@ -85,46 +86,18 @@ extension SQLTranslator {
     ) throws -> SQLTerm {
         if left.isNull || right.isNull { return .unknown }
         switch (left.kind, right.kind) {
-        case (.number(let first), .number(let second)): return numbers(operation, left, first, right, second)
+        case (.number, .number): return try known(dialect.calculate(operation, left, right), "\(operation.rawValue) with such numbers")
         case (.date, .number) where operation == .add || operation == .subtract: return try moved(left, operation, right)
         case (.number, .date) where operation == .add: return try moved(right, operation, left)
         case (.date, .date) where operation == .subtract:
-            return SQLTerm(sql: "(\(left.asReal) - \(right.asReal))", kind: .number(.plain))
+            return SQLTerm(sql: try known(dialect.seconds(from: right, to: left), "the time between dates"), kind: .number(.plain))
         default: throw invalid(.unsupported, "\(operation.rawValue) cannot combine \(left.kind.name) and \(right.kind.name)")
         }
     }
 
-    private func numbers(
-        _ operation: ExpressionTree.ArithmeticOperator, _ left: SQLTerm, _ first: SQLNumberForm, _ right: SQLTerm,
-        _ second: SQLNumberForm
-    ) -> SQLTerm {
-        let isNative = first.isCalculable && second.isCalculable
-        let areIntegers = first.isInteger && second.isInteger
-        switch operation {
-        case .add where isNative: return SQLTerm(sql: "(\(left.sql) + \(right.sql))", kind: .number(.plain))
-        case .subtract where isNative: return SQLTerm(sql: "(\(left.sql) - \(right.sql))", kind: .number(.plain))
-        case .multiply where isNative: return SQLTerm(sql: "(\(left.sql) * \(right.sql))", kind: .number(.plain))
-        case .divide where isNative: return SQLTerm(sql: "(\(left.sql) / \(right.sql))", kind: .number(.plain))
-        case .bitAnd where areIntegers: return SQLTerm(sql: "(\(left.sql) & \(right.sql))", kind: .number(.integer))
-        case .bitOr where areIntegers: return SQLTerm(sql: "(\(left.sql) | \(right.sql))", kind: .number(.integer))
-        case .shiftLeft where areIntegers: return SQLTerm(sql: "(\(left.sql) << \(right.sql))", kind: .number(.integer))
-        case .shiftRight where areIntegers: return SQLTerm(sql: "(\(left.sql) >> \(right.sql))", kind: .number(.integer))
-        default: break
-        }
-        let code = SQLBinding.text(operation.rawValue)
-        let isDecimal = [.add, .subtract, .multiply, .divide].contains(operation) && !isNative
-        return SQLTerm(
-            sql: "CoreDataCalculate(\(code), \(left.forFunctions), \(right.forFunctions))", kind: .number(isDecimal ? .any : .plain))
-    }
-
     /// Returns a date shifted by seconds.
     private func moved(_ date: SQLTerm, _ operation: ExpressionTree.ArithmeticOperator, _ seconds: SQLTerm) throws -> SQLTerm {
-        if seconds.number?.isComparable ?? false {
-            let sign: SQLFragment = operation == .add ? "+" : "-"
-            return SQLTerm(sql: "(\(date.asReal) \(sign) \(seconds.sql))", kind: .date)
-        }
-        let code = SQLBinding.text(operation.rawValue)
-        return SQLTerm(sql: "CoreDataCalculate(\(code), \(date.asReal), \(seconds.sql))", kind: .date)
+        SQLTerm(sql: try known(dialect.shift(date, operation, seconds), "a date and seconds"), kind: .date)
     }
 
     // MARK: Conditionals
@@ -145,8 +118,8 @@ extension SQLTranslator {
         switch first.kind {
         case .number(let form):
             let joined = known.reduce(form) { $0.joined(with: $1.number ?? .any) }
-            return (terms.map { joined == .any ? $0.forFunctions : $0.sql }, .number(joined))
-        case .date: return (terms.map(\.asReal), .date)
+            return (terms.map { dialect.value($0, as: .number(joined)) }, .number(joined))
+        case .date: return (terms.map { dialect.value($0, as: .date) }, .date)
         case .object(let entity):
             guard known.allSatisfy({ if case .object(let other) = $0.kind { other.rootEntity === entity.rootEntity } else { false } })
             else { throw unsupported("Objects of several entities stand for one.") }
@@ -170,20 +143,11 @@ extension SQLTranslator {
         case (.date, .date), (.text, .text), (.number(.integer), .number), (.number(.plain), .number), (.number(.boolean), .number),
             (.number(.decimal), .number):
             return value
-        case (.number(.plain), .date): return SQLTerm(sql: value.asReal, kind: kind)
         case (_, .object), (_, .anyObject), (_, .entity), (_, .opaque):
             throw invalid(.unsupported, "\(value.kind.name) cannot be cast")
         default:
-            let call: SQLFragment =
-                "CoreDataCast(\(SQLBinding.text(type)), \(SQLBinding.text(value.kind.code)), \(value.forFunctions))"
-            return SQLTerm(sql: call, kind: kind)
+            let what = "a cast of \(value.kind.name) to “\(type)”"
+            return SQLTerm(sql: try known(dialect.cast(value, to: kind, named: type), what), kind: kind)
         }
     }
-}
-
-extension SQLTerm {
-    /// Nil as the result of an operation.
-    static let unknown = SQLTerm(sql: "NULL", kind: .null)
-    static let zero = SQLTerm(sql: "0", kind: .number(.integer))
-    static let allBits = SQLTerm(sql: "-1", kind: .number(.integer))
 }

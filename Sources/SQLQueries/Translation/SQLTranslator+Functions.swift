@@ -1,32 +1,6 @@
 internal import Foundation
 internal import Predicates
 
-/// The aggregates of collections.
-enum SQLAggregate: String {
-    case sum, count, min, max, average, median, mode, stddev
-
-    /// The collection operators whose result is a collection.
-    static let collections: Set<String> = [
-        "@unionOfObjects", "@distinctUnionOfObjects", "@unionOfArrays", "@distinctUnionOfArrays", "@unionOfSets", "@distinctUnionOfSets",
-    ]
-
-    /// Creates the aggregate of a collection operator.
-    init?(operator name: String) {
-        switch name {
-        case "@sum": self = .sum
-        case "@avg": self = .average
-        case "@min": self = .min
-        case "@max": self = .max
-        default: return nil
-        }
-    }
-
-    /// Creates the aggregate of Apple's function name.
-    init?(function name: String) {
-        self.init(rawValue: name.lowercased().hasSuffix(":") ? String(name.lowercased().dropLast()) : name.lowercased())
-    }
-}
-
 extension SQLTranslator {
     /// Translates a function of the expression language.
     func function(_ name: String, _ arguments: [ExpressionTree]) throws -> SQLTerm {
@@ -40,9 +14,8 @@ extension SQLTranslator {
         switch (plain, terms.count) {
         case ("now", 0): return SQLTerm(sql: "\(SQLBinding.now)", kind: .date)
         case ("noindex", 1):
-            // A plus sign prevents SQLite from using an index.
             var term = terms[0]
-            (term.sql, term.isColumn) = ("+\(term.sql)", false)
+            (term.sql, term.isColumn) = (dialect.withoutIndex(term), false)
             return term
         default: break
         }
@@ -50,7 +23,9 @@ extension SQLTranslator {
             return try calculation(operation, terms[0], terms[1])
         }
         try ValueOperations.check(function: name, argumentCount: arguments.count, clause: clause)
-        return try call("CoreDataCall", name, terms, kind: Self.kind(of: plain, terms))
+        try check(terms, givenTo: name)
+        let kind = Self.kind(of: plain, terms)
+        return SQLTerm(sql: try known(dialect.call(plain, written: name, terms, kind: kind), "the function \(name)"), kind: kind)
     }
 
     /// Translates a method called with `FUNCTION`; the operand is the first argument.
@@ -65,15 +40,12 @@ extension SQLTranslator {
             kind = .text
         default: return try function(name, arguments)
         }
-        return try call("CoreDataCallMethod", name, terms, kind: kind)
+        try check(terms, givenTo: name)
+        return SQLTerm(sql: try known(dialect.call(method: name, terms, kind: kind), "the method \(name)"), kind: kind)
     }
 
-    /// Returns a call of the evaluator's function.
-    private func call(_ function: SQLFragment, _ name: String, _ terms: [SQLTerm], kind: SQLKind) throws -> SQLTerm {
-        for term in terms where term.kind.code == "?" { throw unsupported("\(name) cannot be given \(term.kind.name).") }
-        let codes = terms.map(\.kind.code).joined()
-        let arguments = terms.map { ", \($0.forFunctions)" as SQLFragment }.joined(by: "")
-        return SQLTerm(sql: "\(function)(\(SQLBinding.text(name)), \(SQLBinding.text(codes))\(arguments))", kind: kind)
+    private func check(_ terms: [SQLTerm], givenTo name: String) throws {
+        for term in terms where !term.kind.isPlain { throw unsupported("\(name) cannot be given \(term.kind.name).") }
     }
 
     private static func kind(of name: String, _ terms: [SQLTerm]) -> SQLKind {
@@ -104,8 +76,7 @@ extension SQLTranslator {
     func aggregate(_ aggregate: SQLAggregate, of many: SQLCollection) throws -> SQLTerm {
         let (call, kind) = try self.aggregate(aggregate, of: many.value)
         return SQLTerm(
-            sql: "(SELECT \(call)\(many.from()))", kind: kind,
-            mayBeStoredAsInteger: many.value.mayBeStoredAsInteger && kind.comparisonClass == .date
+            sql: "(SELECT \(call)\(many.from()))", kind: kind, isStoredDate: many.value.isStoredDate && kind.comparisonClass == .date
         )
     }
 
@@ -121,31 +92,16 @@ extension SQLTranslator {
         case .count: return ("COUNT(\(value.sql))", .number(.integer))
         case .min, .max:
             switch value.kind {
-            case .number(.any), .number(.decimal): return collected(aggregate, value, .number(.any))
             case .object, .anyObject, .entity: throw invalid(.unsupported, "\(value.kind.name) and \(value.kind.name) have no order")
             case .opaque: throw unsupported("What a transformer made of a value has no order.")
-            default: return (aggregate == .min ? "MIN(\(value.sql))" : "MAX(\(value.sql))", value.kind)
+            default: break
             }
-        case .sum, .average:
-            guard let form = value.number else { throw invalid(.unsupported, "\(value.kind.name) cannot be added up") }
-            guard form.isCalculable else { return collected(aggregate, value, .number(.any)) }
-            return (aggregate == .sum ? "CoreDataSum(\(value.sql))" : "CoreDataAverage(\(value.sql))", .number(.plain))
+        case .sum, .average: if value.number == nil { throw invalid(.unsupported, "\(value.kind.name) cannot be added up") }
         case .median, .stddev:
-            guard value.number != nil else { throw invalid(.unsupported, "A number cannot be made from \(value.kind.name)") }
-            return collected(aggregate, value, .number(.plain))
-        case .mode:
-            if value.kind.code == "?" { throw unsupported("The most frequent of objects is not known to SQL.") }
-            if let form = value.number { return collected(aggregate, value, .number(form == .decimal ? .any : form)) }
-            return collected(aggregate, value, value.kind)
+            if value.number == nil { throw invalid(.unsupported, "A number cannot be made from \(value.kind.name)") }
+        case .mode: if !value.kind.isPlain { throw unsupported("The most frequent of objects is not known to SQL.") }
         }
-    }
-
-    /// Returns an aggregate that the evaluator computes from all values at once.
-    private func collected(_ aggregate: SQLAggregate, _ value: SQLTerm, _ kind: SQLKind) -> (SQLFragment, SQLKind) {
-        let name = SQLBinding.text(aggregate == .average ? "@avg" : aggregate.rawValue)
-        let call: SQLFragment = "CoreDataAggregate(\(name), \(SQLBinding.text(value.kind.code)), \(value.forFunctions))"
-        // The sum of no values is 0; other aggregates of none are nil.
-        return (aggregate == .sum ? "COALESCE(\(call), 0)" : call, kind)
+        return try known(dialect.aggregate(aggregate, of: value), "the aggregate \(aggregate) of \(value.kind.name)")
     }
 }
 

@@ -13,7 +13,7 @@ extension SQLTranslator {
         case .term(let value): throw invalid(.unsupported, "\(value.kind.name) is neither a collection nor a string")
         case .object: throw invalid(.unsupported, "An object is neither a collection nor a string")
         case .list(let elements):
-            if elements.isEmpty { return "0" }
+            if elements.isEmpty { return dialect.falseCondition }
             let value = try term(element)
             let tests = try elements.map { try equality(value, term($0), options, asksForNil: false) }
             return balanced(tests[...], " OR ")
@@ -28,33 +28,32 @@ extension SQLTranslator {
         of value: SQLTerm, in constant: SQLConstant, _ options: PredicateComparison.Options
     ) throws -> SQLFragment {
         let elements = constant.shape.elements
-        guard elements.contains(.any) else { return "0" }
+        guard elements.contains(.any) else { return dialect.falseCondition }
         if value.isNull { return "NULL" }
         let notFound: SQLFragment = elements.contains(.null) ? "NULL" : never(value, value)
-        func list(_ form: SQLListForm) -> SQLFragment {
-            "(SELECT value FROM CoreDataArray(\(SQLBinding.constant(constant.number, .list(form)))))"
-        }
+        func list(_ form: SQLListForm) -> SQLBinding { .constant(constant.number, .list(form)) }
+        func isIn(_ form: SQLListForm) -> SQLFragment { dialect.isIn(value.sql, list(form)) }
         switch value.kind {
         case .number(let form):
             guard elements.contains(.number) else { return notFound }
-            if form.isComparable, !elements.contains(.longDecimal) { return "\(value.sql) IN \(list(.numbers))" }
+            if dialect.comparesByValue(form, form), !elements.contains(.longDecimal) { return isIn(.numbers) }
             return try membership(of: value, in: try many(.constants(constant)), options)
         case .text:
             guard elements.contains(.text) else { return notFound }
-            if options.folds { return "\(folded(value, options)) IN \(list(.foldedTexts(options)))" }
-            if elements.contains(.manySpellings) { return "\(value.sql) COLLATE CoreDataText IN \(list(.plainTexts))" }
-            return "\(value.sql) IN \(list(.texts))"
-        case .date: return elements.contains(.date) ? "\(value.sql) IN \(list(.dates))" : notFound
-        case .data: return elements.contains(.data) ? "\(value.sql) IN \(list(.data))" : notFound
-        case .uuid: return elements.contains(.uuid) ? "\(value.sql) IN \(list(.uuids))" : notFound
-        case .url: return elements.contains(.url) ? "\(value.sql) IN \(list(.urls))" : notFound
+            if options.folds { return dialect.isIn(try folded(value, options), list(.foldedTexts(options))) }
+            if !elements.contains(.manySpellings) { return isIn(.texts) }
+            return try known(
+                dialect.isEquivalent(value.sql, toElementOf: list(.plainTexts)), "the equivalence of strings in several spellings")
+        case .date: return elements.contains(.date) ? isIn(.dates) : notFound
+        case .data: return elements.contains(.data) ? isIn(.data) : notFound
+        case .uuid: return elements.contains(.uuid) ? isIn(.uuids) : notFound
+        case .url: return elements.contains(.url) ? isIn(.urls) : notFound
         case .object(let entity):
             let root = ObjectIdentifier(entity.rootEntity)
-            return elements.contains(.object) ? "\(value.sql) IN \(list(.keys(root: root)))" : notFound
+            return elements.contains(.object) ? isIn(.keys(root: root)) : notFound
         case .entity:
             guard elements.contains(.entity) else { return notFound }
-            let numbers = SQLBinding.constant(constant.number, .entityNumbers)
-            return "\(value.sql) IN (SELECT value FROM CoreDataArray(\(numbers)))"
+            return dialect.isIn(value.sql, .constant(constant.number, .entityNumbers))
         case .null: return "NULL"
         case .anyObject: throw unsupported("Both sides are objects that the program holds.")
         case .opaque: throw unsupported("What a transformer made of a value cannot be compared.")
@@ -88,9 +87,11 @@ extension SQLTranslator {
             let key = SQLBinding.constant(number, .key(root: ObjectIdentifier(entity.rootEntity)))
             return "\(key) IN (SELECT \(element.sql)\(from))"
         case (.text, _) where options.folds:
-            return "\(folded(value, options)) IN (SELECT \(folded(element, options))\(from))"
-        case (.text, _): return "\(value.sql) COLLATE CoreDataText IN (SELECT \(element.sql)\(from))"
-        case (.number, _) where !areComparable(value, element) || value.constant?.shape.kind == .notANumber:
+            return "\(try folded(value, options)) IN (SELECT \(try folded(element, options))\(from))"
+        case (.text, _):
+            return try known(
+                dialect.isEquivalent(value.sql, to: element.sql, selectedBy: from), "the equivalence of strings in several spellings")
+        case (.number, _) where !comparesByValue(value, element) || value.constant?.shape.kind == .notANumber:
             many.conditions.append(try equality(value, element, [], asksForNil: false))
             return "(EXISTS (SELECT 1\(many.from())) OR \(unknown))"
         default: return "\(value.sql) IN (SELECT \(element.sql)\(from))"

@@ -21,7 +21,7 @@ extension SQLTranslator {
 
     /// Returns the row of an object, and joins it if needed.
     func row(of object: SQLObject) -> SQLAlias {
-        object.row ?? object.scope.row(of: object.entity.table, key: object.key) { nextAlias() }
+        object.row ?? object.scope.row(of: object.entity, key: object.key) { nextAlias() }
     }
 
     // MARK: From one object
@@ -36,20 +36,20 @@ extension SQLTranslator {
         if object.entity.entity.frozen?.byName[key] == nil {
             switch key {
             case "objectID": return .object(object)
-            case "entity": return .term(SQLTerm(sql: "\(row(of: object)).\(SQLIdentifier.entity)", kind: .entity))
+            case "entity": return .term(SQLTerm(sql: "\(row(of: object)).\(object.entity.identity.entity)", kind: .entity))
             default: break
             }
         }
         let property = try property(key, of: object.entity)
         switch object.entity[property] {
         case .attribute(let attribute):
-            var term = term(attribute, of: row(of: object))
+            var term = dialect.column("\(row(of: object)).\(attribute.column)", attribute.storage)
             term.composite = SQLComposite(property, of: object.entity.entity, column: term.sql)
             return .term(term)
         case .toOne(let relation):
             return .object(try destination(of: property, "\(row(of: object)).\(relation.column)", in: object.scope))
         case .toMany(let relation):
-            let scope = SQLScope()
+            let scope = SQLScope(dialect)
             return .many(try related(relation, property, owner: object.key, scope, conditions: []))
         case .unstored: throw unstored(property, of: object.entity)
         }
@@ -60,24 +60,6 @@ extension SQLTranslator {
             property.isTransient
                 ? "“\(property.name)” of “\(entity.entity)” is transient: no store has it."
                 : "“\(property.name)” of “\(entity.entity)” is of a type that no column holds.")
-    }
-
-    private func term(_ attribute: SQLAttribute, of row: SQLAlias) -> SQLTerm {
-        let column: SQLFragment = "\(row).\(attribute.column)"
-        let kind: SQLKind =
-            switch attribute.storage {
-            case .integer: .number(.integer)
-            case .boolean: .number(.boolean)
-            case .double: .number(.plain)
-            case .decimal: .number(.decimal)
-            case .date: .date
-            case .text: .text
-            case .data: .data
-            case .uuid: .uuid
-            case .uri: .url
-            case .externalData, .transformable, .composite: .opaque
-            }
-        return SQLTerm(sql: column, kind: kind, isColumn: true, mayBeStoredAsInteger: kind.comparisonClass == .date)
     }
 
     private func destination(of property: NSPropertyDescription, _ key: SQLFragment, in scope: SQLScope) throws -> SQLObject {
@@ -109,7 +91,7 @@ extension SQLTranslator {
         case .foreignKey(let foreign):
             scope.add("\(foreign.table) \(alias)")
             condition = "\(alias).\(foreign.column) = \(owner)"
-            element = SQLObject(entity: entity, key: "\(alias).\(SQLIdentifier.primaryKey)", scope: scope, row: alias)
+            element = SQLObject(entity: entity, key: "\(alias).\(entity.identity.key)", scope: scope, row: alias)
             order = foreign.orderColumn.map { "\(alias).\($0)" }
         case .join(let join):
             scope.add("\(pairs(of: join)) \(alias)")
@@ -170,14 +152,21 @@ extension SQLTranslator {
                 _ = try ValueOperations.read(key, of: .string(""), clause: clause)
                 throw unsupported("SQL cannot read “\(key)” of a text.")
             }
-            return SQLTerm(sql: "CoreDataRead(\(SQLBinding.text(key)), \(SQLBinding.text(term.kind.code)), \(term.sql))", kind: kind)
+            return SQLTerm(sql: try known(dialect.read(key, of: term), "“\(key)” of a text"), kind: kind)
         case .opaque where term.composite != nil:
-            if let composite = term.composite, let element = composite.element(key) { return element }
+            if let composite = term.composite, let element = try element(key, of: composite) { return element }
             throw invalid(.unknownKeyPath, "\(term.composite?.name ?? "?") has no property named \"\(key)\"")
         case .opaque: throw unsupported("“\(key)” is asked of a value that only a transformer or an archive can read.")
         case .object, .anyObject: throw unsupported("“\(key)” is asked of an object that no relationship leads to.")
         default: throw invalid(.unknownKeyPath, "\(term.kind.name) has no key \"\(key)\"")
         }
+    }
+
+    /// Returns an element of a composite attribute; nil where there is none of the name.
+    private func element(_ key: String, of composite: SQLComposite) throws -> SQLTerm? {
+        guard let (element, inner) = composite.element(key) else { return nil }
+        let value = try known(dialect.element(element, at: inner.path, in: inner.column), "the elements of a composite attribute")
+        return SQLTerm(sql: value, of: element, inner)
     }
 
     private func entityName(_ number: SQLTerm) -> SQLTerm {

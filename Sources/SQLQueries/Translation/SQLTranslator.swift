@@ -1,14 +1,14 @@
 internal import Foundation
-@_spi(Stores) package import ObjectGraph
+@_spi(Stores) internal import ObjectGraph
 internal import Predicates
 
-/// Translates predicates and expressions to SQL, for the tables of one store.
+/// Translates predicates and expressions to SQL, for the tables of one store in the dialect of its database.
 ///
-/// Each method agrees with the evaluator: an unknown result is NULL, values of different kinds are never equal, and operations that
-/// SQLite lacks are performed by functions that call the evaluator (``SQLQueryFunctions``). An expression without SQL is an error that names
-/// the clause.
+/// Each method agrees with the evaluator: an unknown result is NULL, and values of different kinds are never equal. An expression without
+/// SQL is an error that names the clause.
 final class SQLTranslator {
     let schema: SQLSchema
+    let dialect: any SQLDialect
     /// The classes of the request's constants, by number.
     private let constants: [SQLConstantClass]
     private var aliases = 0
@@ -23,13 +23,14 @@ final class SQLTranslator {
     /// The part being translated outside of comparisons.
     var place = ""
 
-    init(schema: SQLSchema, constants: [SQLConstantClass], entity: SQLEntity, scope: SQLScope) {
+    init(schema: SQLSchema, dialect: any SQLDialect, constants: [SQLConstantClass], entity: SQLEntity, scope: SQLScope) {
         self.schema = schema
+        self.dialect = dialect
         self.constants = constants
         let alias = SQLAlias(number: 0)
         aliases = 1
         scope.add("\(entity.table) \(alias)")
-        root = .object(SQLObject(entity: entity, key: "\(alias).\(SQLIdentifier.primaryKey)", scope: scope, row: alias))
+        root = .object(SQLObject(entity: entity, key: "\(alias).\(entity.identity.key)", scope: scope, row: alias))
     }
 
     func nextAlias() -> SQLAlias {
@@ -37,16 +38,24 @@ final class SQLTranslator {
         return SQLAlias(number: aliases)
     }
 
+    /// Returns the SQL of an operation.
+    ///
+    /// - Throws: An error that names the clause where the database has no such operation.
+    func known<Result>(_ sql: Result?, _ operation: @autoclosure () -> String) throws -> Result {
+        if let sql { return sql }
+        throw unsupported("\(dialect.name) has no SQL for \(operation()).")
+    }
+
     // MARK: Predicates
 
-    /// Translates a predicate to an expression that is 1, 0 or NULL.
+    /// Translates a predicate to a condition, which is NULL where the predicate is unknown.
     func predicate(_ tree: PredicateTree) throws -> SQLFragment {
         switch tree {
-        case .true: return "1"
-        case .false: return "0"
+        case .true: return dialect.trueCondition
+        case .false: return dialect.falseCondition
         case .not(let part): return "NOT (\(try predicate(part)))"
-        case .and(let parts): return try junction(parts, " AND ", empty: "1")
-        case .or(let parts): return try junction(parts, " OR ", empty: "0")
+        case .and(let parts): return try junction(parts, " AND ", empty: dialect.trueCondition)
+        case .or(let parts): return try junction(parts, " OR ", empty: dialect.falseCondition)
         case .comparison(let comparison):
             let outer = current
             current = comparison
@@ -62,7 +71,7 @@ final class SQLTranslator {
         return balanced(try parts.map { try predicate($0) }[...], word)
     }
 
-    /// Combines parts in a balanced tree: SQLite limits the depth of expressions, and a chain of ANDs is as deep as it is long.
+    /// Combines parts in a balanced tree: databases limit the depth of expressions, and a chain of ANDs is as deep as it is long.
     func balanced(_ parts: ArraySlice<SQLFragment>, _ word: SQLFragment) -> SQLFragment {
         if parts.count <= 32 { return "(\(parts.map { "\($0)" as SQLFragment }.joined(by: word)))" }
         let middle = parts.startIndex + parts.count / 2
@@ -88,10 +97,7 @@ final class SQLTranslator {
         switch operation {
         case .equal: return try equality(term(left), term(right), options, asksForNil: true)
         case .notEqual: return "NOT (\(try equality(term(left), term(right), options, asksForNil: true)))"
-        case .lessThan: return try order(term(left), "<", 0, term(right), options)
-        case .lessThanOrEqual: return try order(term(left), "<=", 1, term(right), options)
-        case .greaterThan: return try order(term(left), ">", 2, term(right), options)
-        case .greaterThanOrEqual: return try order(term(left), ">=", 3, term(right), options)
+        case .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual: return try order(term(left), operation, term(right), options)
         case .between: return try between(left, right, options)
         case .isIn: return try membership(of: left, in: right, options)
         case .contains: return try membership(of: right, in: left, options)
@@ -110,8 +116,8 @@ final class SQLTranslator {
             throw invalid(.unsupported, "BETWEEN needs a lowest and a highest value")
         }
         let value = try term(left)
-        let low = try order(value, ">=", 3, term(bounds[0]), options)
-        let high = try order(value, "<=", 1, term(bounds[1]), options)
+        let low = try order(value, .greaterThanOrEqual, term(bounds[0]), options)
+        let high = try order(value, .lessThanOrEqual, term(bounds[1]), options)
         return "(\(low) AND \(high))"
     }
 
@@ -123,15 +129,15 @@ final class SQLTranslator {
         func compared(_ element: SQLOperand) throws -> SQLFragment { try compare(element, comparison.operator, right, comparison.options) }
         switch left {
         case .list(let elements):
-            if elements.isEmpty { return isAll ? "1" : "0" }
-            let tests = try elements.map { "(\(try compared($0))) IS 1" as SQLFragment }
+            if elements.isEmpty { return isAll ? dialect.trueCondition : dialect.falseCondition }
+            let tests = try elements.map { dialect.test(try compared($0), isMet: true) }
             return balanced(tests[...], isAll ? " AND " : " OR ")
-        case .term(let term) where term.isNull: return isAll ? "1" : "0"
+        case .term(let term) where term.isNull: return isAll ? dialect.trueCondition : dialect.falseCondition
         case .many, .constants:
             var many = try self.many(left)
             let condition = try compared(many.element.operand)
             if isAll {
-                many.conditions.append("(\(condition)) IS NOT 1")
+                many.conditions.append(dialect.test(condition, isMet: false))
                 return "NOT EXISTS (SELECT 1\(many.from()))"
             }
             many.conditions.append("(\(condition))")
@@ -155,7 +161,7 @@ final class SQLTranslator {
     }
 
     /// Returns the error of a valid expression without SQL.
-    func unsupported(_ reason: String) -> NSError { SQLQueryError.untranslatable(clause, reason) }
+    func unsupported(_ reason: String) -> NSError { SQLQueryError.untranslatable(clause, reason, by: dialect.name) }
 
     func constantClass(_ number: Int) -> SQLConstantClass { constants[number] }
 }
@@ -163,41 +169,19 @@ final class SQLTranslator {
 /// The errors of fetches that SQL cannot answer.
 package enum SQLQueryError {
     /// Returns the error of a clause without SQL, and what to do about it.
-    static func untranslatable(_ clause: String, _ reason: String) -> NSError {
+    static func untranslatable(_ clause: String, _ reason: String, by database: String) -> NSError {
         CoreDataError.make(
             NSPersistentStoreUnsupportedRequestTypeError,
-            "The SQLite store cannot answer the fetch: there is no SQL for the clause \(clause).",
+            "The \(database) store cannot answer the fetch: there is no SQL for the clause \(clause).",
             reason: reason,
             next: "Rewrite the clause, filter the fetched objects in the program, or set the request's allowsEvaluationInMemory.",
             info: [untranslatableKey: true])
     }
 
-    /// SQLite's messages for statements beyond its limits, which depend on the installed library.
-    private static let limits = [
-        "parser stack overflow", "too many SQL variables", "too many terms in compound SELECT", "Expression tree is too large",
-        "tables in a join", "too many columns", "query aborted",
-    ]
-
-    /// Returns whether SQLite rejected a statement for its size.
-    package static func isTooComplex(_ error: any Error) -> Bool {
-        guard let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError, cause.domain == NSSQLiteErrorDomain else {
-            return false
-        }
-        return limits.contains { cause.localizedDescription.contains($0) }
-    }
-
-    /// Returns the error of a request beyond SQLite's limits.
-    package static func tooComplex(_ request: StoreQuery, _ cause: any Error) -> NSError {
-        CoreDataError.make(
-            NSPersistentStoreUnsupportedRequestTypeError,
-            "The SQLite store cannot answer the fetch: its predicate is too large for SQLite.",
-            reason: ((cause as NSError).userInfo[NSUnderlyingErrorKey] as? NSError)?.localizedDescription,
-            next: "Nest it less, use IN for many values, or set the request's allowsEvaluationInMemory.", cause: cause)
-    }
-
     /// Marks errors of fetches that can be answered in memory.
     private static let untranslatableKey = "CoreDataUntranslatableClause"
 
+    /// Returns whether a fetch failed because a clause has no SQL.
     package static func isUntranslatable(_ error: any Error) -> Bool {
         (error as NSError).userInfo[untranslatableKey] as? Bool ?? false
     }

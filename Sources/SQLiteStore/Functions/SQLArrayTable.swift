@@ -136,6 +136,12 @@ extension SQLValue {
         case .real(let number): sqlite3_result_double(context, number)
         case .text(let text): SQLFunctionValue.write(text, context)
         case .blob(let data): SQLFunctionValue.write(.data(data), context)
+        case .boolean(let flag): sqlite3_result_int64(context, flag ? 1 : 0)
+        case .date(let date): sqlite3_result_double(context, date.timeIntervalSinceReferenceDate)
+        case .uuid(let uuid): SQLFunctionValue.write(.uuid(uuid), context)
+        case .exactDecimal(let number): SQLFunctionValue.write(number.description, context)
+        case .decimal(let number): Self.stored(number).write(context)
+        case .unlimited: sqlite3_result_int64(context, -1)
         }
     }
 
@@ -160,7 +166,22 @@ extension SQLValue {
                     statement, place, bytes.baseAddress ?? UnsafeRawPointer(SQLFunctionValue.empty), UInt64(bytes.count),
                     SQLFunctionValue.transient)
             }
+        case .boolean(let flag): sqlite3_bind_int64(statement, place, flag ? 1 : 0)
+        case .date(let date): sqlite3_bind_double(statement, place, date.timeIntervalSinceReferenceDate)
+        case .uuid(let uuid): SQLValue.blob(withUnsafeBytes(of: uuid.uuid) { Data($0) }).bind(to: statement, at: index)
+        case .exactDecimal(let number): SQLValue.text(number.description).bind(to: statement, at: index)
+        case .decimal(let number): Self.stored(number).bind(to: statement, at: index)
+        case .unlimited: sqlite3_bind_int64(statement, place, -1)
         case .list(let values): SQLArray(values).bind(to: statement, at: index)
+        }
+    }
+
+    /// Returns a decimal number in the form of columns: another number that equals it, or its numeral.
+    private static func stored(_ number: Decimal) -> SQLValue {
+        switch ValueOperations.canonical(.decimal(number)) {
+        case .int64(let number): .integer(number)
+        case .double(let number): .real(number)
+        default: .exactDecimal(number)
         }
     }
 }

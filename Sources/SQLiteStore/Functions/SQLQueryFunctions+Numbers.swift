@@ -10,7 +10,7 @@ extension SQLQueryFunctions {
         try add("CoreDataCompare", 3, to: connection) { context, _, values in
             guard let values else { return }
             SQLQueryFunctions.call(context) {
-                let operation = SQLFunctionNames.comparisons[Int(sqlite3_value_int(values[0]))]
+                let operation = SQLiteDialect.comparisons[Int(sqlite3_value_int(values[0]))]
                 SQLFunctionValue.write(
                     try ValueOperations.compare(
                         SQLFunctionValue.read(values[1]), operation, SQLFunctionValue.read(values[2]), clause: "a comparison"), context)

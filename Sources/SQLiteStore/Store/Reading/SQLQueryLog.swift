@@ -31,7 +31,7 @@ struct SQLQueryLog {
 
     /// A running query.
     struct Run {
-        let query: SQLBoundQuery
+        let query: SQLQuery
         let connection: SQLConnection
         let start: DispatchTime
     }
@@ -52,7 +52,7 @@ struct SQLQueryLog {
             }, nil)
     }
 
-    func begin(_ query: SQLBoundQuery, _ connection: SQLConnection) -> Run? {
+    func begin(_ query: SQLQuery, _ connection: SQLConnection) -> Run? {
         level > 0 ? Run(query: query, connection: connection, start: .now()) : nil
     }
 
@@ -106,9 +106,14 @@ extension SQLValue {
     fileprivate var shown: String {
         switch self {
         case .null: "nil"
+        case .boolean(let flag): flag ? "1" : "0"
         case .integer(let number): "\(number)"
         case .real(let number): "\(number)"
+        case .decimal(let number), .exactDecimal(let number): "\(number)"
         case .text(let text): "“\(text)”"
+        case .date(let date): "\(date.timeIntervalSinceReferenceDate)"
+        case .uuid(let uuid): "\(uuid)"
+        case .unlimited: "-1"
         case .blob(let data): "\(data.count) bytes"
         case .list(let values): "(\(values.count) values)"
         }

@@ -12,7 +12,8 @@ final class SQLQueryEngine {
 
     init(_ reader: SQLReader) throws {
         functions = try SQLQueryFunctions(on: reader.connection.handle)
-        plans = SQLQueryPlanCache(schema: reader.schema, token: reader.store.token) { [unowned reader] entity in reader.plan(entity).columns
+        plans = SQLQueryPlanCache(schema: reader.schema, dialect: SQLiteDialect(), token: reader.store.token) { [unowned reader] entity in
+            reader.plan(entity).columns
         }
     }
 }
@@ -23,7 +24,7 @@ extension SQLReader {
     /// - Throws: ``InvalidPredicateError`` for an invalid predicate, code 134091 naming a clause without SQL, and SQLite's errors.
     func queried(_ request: StoreQuery, _ entity: SQLEntity) throws -> StoreAnswer {
         let queries = try queries()
-        let query: SQLBoundQuery
+        let query: SQLQuery
         do {
             query = try queries.plans.query(request, entity)
         } catch  where request.allowsEvaluationInMemory && SQLQueryError.isUntranslatable(error) {
@@ -31,16 +32,16 @@ extension SQLReader {
         }
         do {
             return try execute(query)
-        } catch  where SQLQueryError.isTooComplex(error) {
+        } catch  where SQLiteLimits.isTooComplex(error) {
             if request.allowsEvaluationInMemory { return try RowFetch(table: self, query: request).answer() }
-            throw SQLQueryError.tooComplex(request, error)
+            throw SQLiteLimits.tooComplex(request, error)
         } catch {
             // The error of a failing function says more than SQLite's.
             throw queries.functions.takeError() ?? error
         }
     }
 
-    private func execute(_ query: SQLBoundQuery) throws -> StoreAnswer {
+    private func execute(_ query: SQLQuery) throws -> StoreAnswer {
         let log = store.queryLog
         let connection = database()
         let run = log.begin(query, connection)
@@ -92,25 +93,10 @@ extension SQLReader {
 
     /// Answers a fetch that SQL supports in part: the rows found by SQL are filtered, sorted and limited in memory.
     private func finishedInMemory(_ request: StoreQuery, _ entity: SQLEntity) throws -> StoreAnswer {
-        let predicate = try request.predicate.flatMap { try translatable($0.tree(), entity) }.map { NSPredicate(tree: $0) }
+        let predicate = try request.predicate.flatMap { try queries().plans.translatable($0.tree(), entity) }.map { NSPredicate(tree: $0) }
         let narrowed = StoreQuery(request.entity, includesSubentities: request.includesSubentities).with(predicate: predicate)
         guard case .rows(let rows) = try queried(narrowed, entity) else { return .rows(RowList()) }
         return try RowFetch(table: FoundRows(rows, reader: self), query: request).answer()
-    }
-
-    /// Returns the parts of a conjunction that SQL supports; nil for none.
-    private func translatable(_ tree: PredicateTree, _ entity: SQLEntity) throws -> PredicateTree? {
-        if case .and(let parts) = tree {
-            let left = try parts.compactMap { try translatable($0, entity) }
-            return left.isEmpty ? nil : .and(left)
-        }
-        let request = StoreQuery(entity.entity).with(predicate: NSPredicate(tree: tree))
-        do {
-            _ = try queries().plans.query(request, entity)
-            return tree
-        } catch  where SQLQueryError.isUntranslatable(error) {
-            return nil
-        }
     }
 }
 

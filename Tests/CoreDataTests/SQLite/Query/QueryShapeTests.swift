@@ -31,19 +31,20 @@ import Testing
             try context.performAndWait { try context.save() }
         }
 
-        func query(_ format: String, _ arguments: Any?..., change: (NSFetchRequest<any NSFetchRequestResult>) -> Void = { _ in }) throws
-            -> SQLBoundQuery
+        func query(_ format: String?, _ arguments: Any?..., change: (NSFetchRequest<any NSFetchRequestResult>) -> Void = { _ in }) throws
+            -> SQLQuery
         {
             let request = NSFetchRequest<any NSFetchRequestResult>(entityName: "Thing")
             request.entity = store.schema.model.entitiesByName["Thing"]
-            request.predicate = NSPredicate(
-                tree: try NSPredicate(format: format, argumentArray: arguments.map { $0 ?? NSNull() }).tree())
+            request.predicate = try format.map { format in
+                NSPredicate(tree: try NSPredicate(format: format, argumentArray: arguments.map { $0 ?? NSNull() }).tree())
+            }
             change(request)
             return try store.queries().plans.query(StoreQuery(request, of: request.entity!), store.sqlEntity(request.entity!))
         }
 
         /// How SQLite finds the rows.
-        func steps(_ query: SQLBoundQuery) throws -> String {
+        func steps(_ query: SQLQuery) throws -> String {
             let statement = try SQLStatement("EXPLAIN QUERY PLAN " + query.plan.sql, connection: store.database(), isKept: false)
             try query.bind(to: statement.handle)
             var steps: [String] = []
@@ -75,6 +76,28 @@ import Testing
             try stores.query("number == 1") { $0.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)] }.plan !== plain.plan)
         #expect(try stores.query("number == 1") { $0.includesSubentities = false }.plan !== plain.plan)
         #expect(try stores.query("number == 1") { $0.resultType = .countResultType }.plan !== plain.plan)
+    }
+
+    @Test("Fetches without a predicate share a statement, except for other results, orders, limits and scopes") func plain() throws {
+        let stores = try Indexed()
+        let changes: [(NSFetchRequest<any NSFetchRequestResult>) -> Void] = [
+            { _ in }, { $0.fetchLimit = 1 }, { $0.includesSubentities = false }, { $0.resultType = .managedObjectIDResultType },
+            { $0.resultType = .countResultType }, { $0.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)] },
+            { $0.resultType = .dictionaryResultType }, { ($0.resultType, $0.fetchOffset) = (.countResultType, 1) },
+            { ($0.resultType, $0.includesSubentities) = (.countResultType, false) },
+        ]
+        let plans = try changes.map { try stores.query(nil, change: $0).plan }
+        #expect(Set(plans.map(\.sql)).count == changes.count)
+        for (plan, change) in zip(plans, changes) { #expect(try stores.query(nil, change: change).plan === plan) }
+        // Another limit and an order that a count does not depend on are no other statement.
+        #expect(try stores.query(nil) { $0.fetchLimit = 7 }.plan === plans[1])
+        let sorted = try stores.query(nil) {
+            ($0.resultType, $0.sortDescriptors) = (.countResultType, [NSSortDescriptor(key: "name", ascending: true)])
+        }
+        #expect(sorted.plan === plans[4])
+        // The place has another table.
+        let place = try stores.store.sqlEntity(stores.store.schema.model.entitiesByName["Place"]!)
+        #expect(try stores.store.queries().plans.query(StoreQuery(place.entity), place).plan !== plans[0])
     }
 
     @Test("A fetch of all objects is translated once, and they come in the order of their keys") func all() throws {

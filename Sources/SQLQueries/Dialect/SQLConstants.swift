@@ -3,44 +3,47 @@ internal import Foundation
 internal import Predicates
 
 /// The aspects of a constant's value that the SQL depends on: its kind, and the spelling of strings.
-struct SQLConstantClass: Hashable {
-    enum Kind: UInt8 {
+package struct SQLConstantClass: Hashable {
+    package enum Kind: UInt8 {
         case null, integer, real, notANumber, decimal, longDecimal, text, date, data, uuid, url, object, entity, list
     }
 
     /// The kinds of a list's elements.
-    struct Elements: OptionSet, Hashable {
-        let rawValue: UInt16
-        static let null = Elements(rawValue: 1)
-        static let number = Elements(rawValue: 2)
+    package struct Elements: OptionSet, Hashable {
+        package let rawValue: UInt16
+
+        package init(rawValue: UInt16) { self.rawValue = rawValue }
+
+        package static let null = Elements(rawValue: 1)
+        package static let number = Elements(rawValue: 2)
         /// A decimal number that no binary one equals.
-        static let longDecimal = Elements(rawValue: 4)
-        static let text = Elements(rawValue: 8)
-        static let date = Elements(rawValue: 16)
-        static let data = Elements(rawValue: 32)
-        static let uuid = Elements(rawValue: 64)
-        static let url = Elements(rawValue: 128)
-        static let object = Elements(rawValue: 256)
-        static let entity = Elements(rawValue: 512)
-        static let other = Elements(rawValue: 1024)
+        package static let longDecimal = Elements(rawValue: 4)
+        package static let text = Elements(rawValue: 8)
+        package static let date = Elements(rawValue: 16)
+        package static let data = Elements(rawValue: 32)
+        package static let uuid = Elements(rawValue: 64)
+        package static let url = Elements(rawValue: 128)
+        package static let object = Elements(rawValue: 256)
+        package static let entity = Elements(rawValue: 512)
+        package static let other = Elements(rawValue: 1024)
         /// A string with more spellings than are listed.
-        static let manySpellings = Elements(rawValue: 2048)
-        static let any = Elements(rawValue: 4096)
+        package static let manySpellings = Elements(rawValue: 2048)
+        package static let any = Elements(rawValue: 4096)
         /// A decimal number, which has different arithmetic.
-        static let decimal = Elements(rawValue: 8192)
-        static let notANumber = Elements(rawValue: 16384)
+        package static let decimal = Elements(rawValue: 8192)
+        package static let notANumber = Elements(rawValue: 16384)
         /// The collection is unordered.
-        static let unordered = Elements(rawValue: 32768)
+        package static let unordered = Elements(rawValue: 32768)
     }
 
-    var kind: Kind
+    package internal(set) var kind: Kind
     /// The number of spellings of a string, up to ``TextSpellings/limit``; 0 for more.
-    var spellings: UInt8 = 1
+    package internal(set) var spellings: UInt8 = 1
     /// Whether an integer that a count is compared with is 0.
-    var isZero = false
+    package internal(set) var isZero = false
     /// Whether all spellings of a string begin with the same bytes; for a pattern, all matching strings.
-    var hasPrefix = false
-    var elements: Elements = []
+    package internal(set) var hasPrefix = false
+    package internal(set) var elements: Elements = []
 
     /// - Parameter detail: The aspect that may matter. Where it is not the spelling of strings, they count as having any number of
     ///   spellings.
@@ -122,7 +125,7 @@ struct SQLConstantClass: Hashable {
     }
 }
 
-/// Lists the canonically equivalent spellings of a string, which predicates treat as equal and SQLite does not.
+/// Lists the canonically equivalent spellings of a string, which predicates treat as equal and databases do not.
 enum TextSpellings {
     /// The maximum number of spellings to list.
     static let limit = 16

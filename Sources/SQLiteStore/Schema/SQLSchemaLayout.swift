@@ -1,5 +1,24 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
+internal import SQLQueries
+
+extension SQLSchema {
+    /// Creates the schema of a frozen model in the layout of Core Data's own SQLite stores.
+    ///
+    /// The entities of one inheritance share a table, whose name is `Z` and that of the root entity. Entities are numbered in the order of
+    /// their names, subentities after their superentity.
+    ///
+    /// - Parameters:
+    ///   - entities: The entities that the store holds.
+    ///   - numbers: The entity numbers of an existing file, by name; other entities are numbered as in a new store.
+    ///   - fileTables: The columns of an existing file's tables, where a layout has variants.
+    convenience init(
+        model: NSManagedObjectModel, entities: [NSEntityDescription], numbers: [String: Int64] = [:], fileTables: [String: [String]] = [:]
+    ) {
+        let layout = SQLSchemaLayout(entities: entities, numbers: numbers, fileTables: fileTables)
+        self.init(model: model, entities: layout.sqlEntities(), tables: layout.tables, joins: layout.joinTables)
+    }
+}
 
 /// Computes the layout of a schema: numbers, tables, columns, join tables.
 struct SQLSchemaLayout {
@@ -158,7 +177,7 @@ struct SQLSchemaLayout {
             if let columns = fileTables[table.name]?.filter({ !$0.hasPrefix("Z_FOK_") }), columns.count == 2,
                 Set(columns) != [own.name, other.name]
             {
-                let found = columns.map(SQLIdentifier.init)
+                let found = columns.map { SQLIdentifier($0) }
                 let isCrossed =
                     Self.similarity(found[1], own) + Self.similarity(found[0], other)
                     > Self.similarity(found[0], own) + Self.similarity(found[1], other)
@@ -218,7 +237,7 @@ struct SQLSchemaLayout {
         ordered.map { entity in
             let kinds = entity.allKinds
             return SQLEntity(
-                entity: entity, table: tableNames[ObjectIdentifier(entity.rootEntity)]!, number: number(of: entity),
+                entity: entity, table: tableNames[ObjectIdentifier(entity.rootEntity)]!, identity: .coreData, number: number(of: entity),
                 rootNumber: number(of: entity.rootEntity), numbers: kinds.map(number(of:)).sorted(),
                 isWholeTable: entity.superentity == nil,
                 properties: entity.frozen!.properties.map { properties[ObjectIdentifier($0)] ?? .unstored })

@@ -1,5 +1,12 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
+internal import SQLQueries
+
+/// An index, with its definition in SQL.
+struct SQLIndex: Sendable {
+    let name: SQLIdentifier
+    let sql: String
+}
 
 /// Defines the indexes of a new store: on foreign keys, on `Z_ENT` where entities share a table, and those of the model.
 struct SQLIndexes {

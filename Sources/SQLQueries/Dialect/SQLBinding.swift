@@ -13,7 +13,7 @@ package enum SQLBinding: Sendable {
     case constant(Int, SQLConstantForm)
     /// The time of execution.
     case now
-    /// The maximum number of rows; -1 for no limit.
+    /// The maximum number of rows, or ``SQLValue/unlimited``.
     case limit
     /// The number of rows to skip.
     case offset
@@ -23,7 +23,7 @@ package enum SQLBinding: Sendable {
 package enum SQLConstantForm: Sendable {
     /// The form of columns.
     case stored
-    /// The form of the functions, in which text is a decimal number.
+    /// The form of functions: a decimal number is not taken for another number.
     case number
     /// The key of an object of a table; for other values, a key that no row has.
     case key(root: ObjectIdentifier)
@@ -43,6 +43,9 @@ package enum SQLConstantForm: Sendable {
     case patternPrefix
     /// The smallest string after all strings with ``patternPrefix``.
     case afterPatternPrefix
+    /// A string as a pattern of SQL's LIKE in which the backslash escapes: what begins with it, ends with it, contains it, or matches it as
+    /// a pattern of the predicate language.
+    case likePattern(TextOperator)
     /// A string with case and diacritics folded.
     case folded(PredicateComparison.Options)
     /// A regular expression, which must be valid.
@@ -70,12 +73,21 @@ package enum SQLListForm: Sendable {
     case keys(root: ObjectIdentifier)
 }
 
-/// A value in one of SQLite's storage classes.
+/// A value that a statement is given. Each database has its own form of it.
 package enum SQLValue: Sendable {
     case null
+    case boolean(Bool)
     case integer(Int64)
     case real(Double)
+    /// A decimal number in the form of columns.
+    case decimal(Decimal)
+    /// A decimal number in the form of functions, which is never taken for another number.
+    case exactDecimal(Decimal)
     case text(String)
+    case date(Date)
     case blob(Data)
+    case uuid(UUID)
     case list([SQLValue])
+    /// No limit on the number of rows.
+    case unlimited
 }

@@ -1,9 +1,10 @@
 internal import Foundation
-@_spi(Stores) package import ObjectGraph
+@_spi(Stores) internal import ObjectGraph
 internal import Predicates
+internal import SQLQueries
 
 /// The ways to compute a derived attribute.
-package enum SQLDerivation {
+enum SQLDerivation {
     /// From the row itself, when it is written.
     case local(ExpressionTree)
     /// By triggers, created by the statements.
@@ -13,17 +14,17 @@ package enum SQLDerivation {
 }
 
 /// A trigger of a new store.
-package struct SQLTrigger {
+struct SQLTrigger {
     let name: SQLIdentifier
     let sql: String
 }
 
 /// Determines how derived attributes are computed: like Core Data's, the time of a save, an attribute of a related object, and counts and
 /// sums of related objects by triggers, so that every writer of the file maintains them; an expression over the row when it is written.
-package struct SQLDerivations {
+struct SQLDerivations {
     private let schema: SQLSchema
 
-    package init(_ schema: SQLSchema) { self.schema = schema }
+    init(_ schema: SQLSchema) { self.schema = schema }
 
     /// The triggers of a new store.
     var triggers: [SQLTrigger] {
@@ -35,7 +36,7 @@ package struct SQLDerivations {
         }
     }
 
-    package func derivation(of attribute: NSDerivedAttributeDescription, _ entity: SQLEntity) -> SQLDerivation {
+    func derivation(of attribute: NSDerivedAttributeDescription, _ entity: SQLEntity) -> SQLDerivation {
         guard case .attribute(let place) = entity[attribute], let expression = try? attribute.derivationExpression?.tree() else {
             return .none
         }

@@ -1,4 +1,12 @@
+internal import SQLQueries
+
 extension SQLSchema {
+    /// The indexes of a new store.
+    var indexes: [SQLIndex] { SQLIndexes(entities: entities, joins: joins).all }
+
+    /// The indexes of the model that are not created, as messages.
+    var unmadeIndexes: [String] { SQLIndexes(entities: entities, joins: joins).unmade }
+
     /// The tables of every store.
     static let metadataTables = [
         "CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, Z_MAX INTEGER)",
@@ -7,9 +15,9 @@ extension SQLSchema {
     ]
 
     /// The statements that create a new store.
-    package var definition: [String] {
-        tables.map(\.definition) + joins.map(\.definition) + indexes.map(\.sql) + SQLDerivations(self).triggers.map(\.sql)
-            + Self.metadataTables
+    var definition: [String] {
+        tables.map(\.definition) + joins.map(\.definition) + indexes.map(\.sql)
+            + SQLDerivations(self).triggers.map(\.sql) + Self.metadataTables
     }
 }
 

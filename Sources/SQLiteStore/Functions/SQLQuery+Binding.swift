@@ -2,7 +2,7 @@ internal import Foundation
 internal import Predicates
 internal import SQLQueries
 
-extension SQLBoundQuery {
+extension SQLQuery {
     /// Binds the parameters of a prepared statement.
     ///
     /// - Throws: ``InvalidPredicateError`` for an invalid regular expression.
