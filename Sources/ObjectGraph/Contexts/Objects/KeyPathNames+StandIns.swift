@@ -76,14 +76,20 @@ final class RecordingModels: Sendable {
     }
 
     private func twin(of model: NSManagedObjectModel) throws -> NSManagedObjectModel {
-        try twins.withLock { twins in
+        if let known = twins.withLock({ $0.first { $0.model.model === model } }) { return known.twin }
+        // Made and released without the lock: model and descriptions may be subclasses of the program.
+        let made = model.copy() as! NSManagedObjectModel
+        try made.freeze()
+        for entity in made.entities { entity.frozen!.layout.recordsReads = true }
+        var old: [(model: Weak, twin: NSManagedObjectModel)] = []
+        let twin = twins.withLock { twins in
+            old = twins
             twins.removeAll { $0.model.model == nil }
             if let known = twins.first(where: { $0.model.model === model }) { return known.twin }
-            let twin = model.copy() as! NSManagedObjectModel
-            try twin.freeze()
-            for entity in twin.entities { entity.frozen!.layout.recordsReads = true }
-            twins.append((Weak(model: model), twin))
-            return twin
+            twins.append((Weak(model: model), made))
+            return made
         }
+        withExtendedLifetime(old) {}
+        return twin
     }
 }

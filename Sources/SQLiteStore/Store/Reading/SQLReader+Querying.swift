@@ -30,7 +30,7 @@ extension SQLReader {
         }
         do {
             return try execute(query)
-        } catch  where SQLQueryError.isTooComplex(error) {
+        } catch  where SQLQueryError.isRefused(error) && (try? hasWholeSchema()) == true {
             if request.allowsEvaluationInMemory { return try RowFetch(table: self, query: request).answer() }
             throw SQLQueryError.tooComplex(request, error)
         } catch {
@@ -38,6 +38,9 @@ extension SQLReader {
             throw queries.functions.takeError() ?? error
         }
     }
+
+    /// Returns whether the file still has the tables and columns of the model, which others may have changed.
+    private func hasWholeSchema() throws -> Bool { try SQLiteOpening(store).isWhole(schema, in: connection) }
 
     private func execute(_ query: SQLiteQuery) throws -> StoreAnswer {
         let log = store.queryLog
