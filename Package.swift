@@ -117,7 +117,8 @@ let package = Package(
         .testTarget(name: "PredicatesTests", dependencies: ["Predicates", "PropertyLists", "PredicateCases"], swiftSettings: strict),
         .testTarget(
             name: "CoreDataTests",
-            dependencies: coreDataModules + ["PropertyLists", "SQLQueries", "PredicateCases", "store-writer"], swiftSettings: strict),
+            dependencies: coreDataModules + ["PropertyLists", "SQLQueries", "PredicateCases", "CSQLite", "store-writer"],
+            swiftSettings: strict),
         // Writes to a store until it is killed. Only the tests use it; it is no product.
         .executableTarget(name: "store-writer", dependencies: coreDataModules, path: "Tests/StoreWriter", swiftSettings: strict),
         .target(name: "ExampleSupport", dependencies: coreDataModules, path: "Examples/Support/Sources", swiftSettings: strict),

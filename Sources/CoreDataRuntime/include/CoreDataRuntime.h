@@ -18,6 +18,11 @@ void *swift_tryRetain(void *object);
 /// row and hold the same one pay for it together: two threads that count the same object one by one wait for each other's processors.
 void *swift_retain_n(void *object, uint32_t times);
 
+/// Whether the metadata of a Swift type is that of an enumeration with cases, none of which has an associated value. All bytes of its first case are zero.
+///
+/// Metadata and descriptions of types are part of Swift's stable ABI: https://github.com/swiftlang/swift/blob/main/docs/ABI/TypeMetadata.rst.
+int coredata_is_plain_enumeration(const void *metadata);
+
 /// Tells the processor that the memory at an address will be read soon. Any address will do; nothing is read.
 static inline void coredata_prefetch(const void *address) { __builtin_prefetch(address); }
 

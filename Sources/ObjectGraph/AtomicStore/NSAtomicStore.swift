@@ -11,7 +11,8 @@ internal import Predicates
 /// ``willRemoveCacheNodes(_:)`` for deleted ones, and then ``save()``. If that throws, the nodes are restored.
 ///
 /// Source: [NSAtomicStore](https://developer.apple.com/documentation/coredata/nsatomicstore) and the Atomic Store Programming Topics.
-// `nodesLock` guards the nodes and all derived state. The store's own methods are called under it, one at a time.
+// `nodesLock` guards the nodes and all derived state. It is not a `LockedBox`, for it is recursive: the store's own methods are called under it, one at a time,
+// and they call the methods that take it.
 open class NSAtomicStore: NSPersistentStore {
     final var nodes: [NSManagedObjectID: NSAtomicStoreCacheNode] = [:]
     /// The IDs of the nodes in the order of their addition.

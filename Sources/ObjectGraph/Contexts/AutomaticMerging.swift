@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Predicates
 
 extension MergeListeners {
     /// Has each context except one merge a save, asynchronously on its own queue.

@@ -266,7 +266,7 @@ extension NSManagedObjectContext {
     func performAssign(_ object: Any, to store: NSPersistentStore) {
         checkQueue("assign(_:to:) is called")
         guard let object = object as? NSManagedObject else { return }
-        assignedStores[ObjectIdentifier(object)] = store
+        assignedStores[ObjectIdentifier(object)] = AssignedStore(object: object, store: store)
     }
 
     /// Requests permanent IDs for the inserted objects that have temporary ones; implements the public ``obtainPermanentIDs(for:)``.
@@ -321,4 +321,13 @@ extension NSManagedObjectContext {
 /// An object that a child context has saved or read, and that keeps a temporary ID until its parent is saved.
 struct AwaitingPermanentID {
     weak var object: NSManagedObject?
+}
+
+/// The store that an object was assigned to.
+///
+/// An object that was never inserted may go before the assignment does. Its memory, and with it its address, is kept as long as this refers to it: no other
+/// object is then taken for it.
+struct AssignedStore {
+    unowned let object: NSManagedObject
+    let store: NSPersistentStore
 }

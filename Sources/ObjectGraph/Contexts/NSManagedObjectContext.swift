@@ -137,7 +137,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final var isEventEnqueued = false
     final var isInEvent = false
     final var isSaving = false
-    final var assignedStores: [ObjectIdentifier: NSPersistentStore] = [:]
+    /// The stores that new objects were assigned to, by the objects' addresses.
+    final var assignedStores: [ObjectIdentifier: AssignedStore] = [:]
     /// Objects that this context has saved into its parent and that are unsaved there.
     final var awaitingPermanentIDs: [AwaitingPermanentID] = []
     /// The value of `ancestorSaves` when these objects were last checked.

@@ -1,4 +1,5 @@
 public import Foundation
+internal import Predicates
 internal import Synchronization
 
 /// A state of the stores that a context can read from while others write.

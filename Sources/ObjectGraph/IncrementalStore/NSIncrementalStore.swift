@@ -14,6 +14,8 @@ public import Foundation
 /// Programming Guide.
 open class NSIncrementalStore: NSPersistentStore {
     let cache = RowCache()
+    /// Serializes the requests.
+    // It is not a `LockedBox`: it guards the program's own store, and is recursive, because the store may use the requesting context.
     private let requestLock = NSRecursiveLock()
 
     /// Executes a request.

@@ -8,7 +8,8 @@ package import PropertyLists
 /// copied. An immutable model may be used on any thread.
 ///
 /// Source: [NSManagedObjectModel](https://developer.apple.com/documentation/coredata/nsmanagedobjectmodel).
-// Unsynchronized while being built; `freezeLock` guards the step to immutable, after which it is only read.
+// Unsynchronized while being built; `freezeLock` guards the step to immutable, after which it is only read. It is not a `LockedBox`, for the properties are read
+// without it.
 open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
     /// The entities, including subentities.
     open var entities: [NSEntityDescription] = [] {

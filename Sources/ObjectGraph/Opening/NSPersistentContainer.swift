@@ -1,5 +1,6 @@
 public import Foundation
 internal import Logging
+internal import Predicates
 
 /// Sets up a model, a coordinator and a main-queue context.
 ///
@@ -34,7 +35,7 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     /// For a store that exists only as long as the container, as in tests, set the URL of the description to `/dev/null`.
     open var persistentStoreDescriptions: [NSPersistentStoreDescription] {
         get { descriptions.withLock { $0 } }
-        set { descriptions.withLock { $0 = newValue } }
+        set { descriptions.set(newValue) }
     }
 
     /// Creates a container with `model`, which is immutable from then on.
@@ -47,7 +48,7 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         mainContext.persistentStoreCoordinator = coordinator
         super.init()
         let standard = NSPersistentStoreDescription(url: Self.defaultDirectoryURL().appendingPathComponent("\(name).sqlite"))
-        descriptions.withLock { $0 = [standard] }
+        descriptions.set([standard])
     }
 
     /// Returns the default directory of stores.

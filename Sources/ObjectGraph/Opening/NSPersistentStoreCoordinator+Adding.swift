@@ -1,5 +1,6 @@
 internal import CoreDataRuntime
 public import Foundation
+internal import Predicates
 
 /// The registered store classes by type.
 private final class StoreClasses: Sendable {

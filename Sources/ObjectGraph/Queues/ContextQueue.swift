@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Predicates
 internal import Synchronization
 
 /// A context's serial queue: runs one block at a time, in the order of submission.

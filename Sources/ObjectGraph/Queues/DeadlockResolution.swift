@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Predicates
 
 /// The work caused by one block of a queue or one call from outside: it holds its first queue, and every queue it has entered by waiting.
 // `thread` and `request` are guarded by `DeadlockResolution.lock`; `currentQueue` is used by the activity's own thread only.
@@ -122,6 +123,7 @@ final class QueueRequest: @unchecked Sendable {
 /// cycle are not served: for them the queue is busy.
 enum DeadlockResolution {
     /// Guards the waits-for relation. It is locked before a queue's own lock.
+    // It is not a `LockedBox`: the relation lies in the activities, requests and threads, and waiting releases the lock in the middle.
     static let lock = Mutex()
 
     /// Breaks the cycle that an activity's request closes, if any. Call it under the lock.

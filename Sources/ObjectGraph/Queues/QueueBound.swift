@@ -1,3 +1,5 @@
+internal import Predicates
+
 /// Carries a value that belongs to a queue through code that runs elsewhere, back to that queue: it is taken there and nowhere else.
 ///
 /// Builds for debugging verify it, as those with the internal checks: taking the value on another queue stops the program with a message.

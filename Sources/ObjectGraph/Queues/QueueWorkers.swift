@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Predicates
 
 /// The threads that the queues of all contexts share.
 ///

@@ -1,3 +1,5 @@
+internal import Predicates
+
 /// One of those that are notified of saves; contexts make them.
 protocol SaveListener: AnyObject, Sendable {
     /// The position in its list, whose lock guards it.

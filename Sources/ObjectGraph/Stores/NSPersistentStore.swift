@@ -32,8 +32,12 @@ open class NSPersistentStore: NSObject {
     public let configurationName: String
     /// The options that the store was opened with.
     public let options: [AnyHashable: Any]?
-    /// The URL of the store; nil for a store without one.
-    open var url: URL?
+    /// The URL of the store; nil for a store without one. Use it on any thread.
+    open var url: URL? {
+        get { place.withLock { $0 } }
+        set { place.withLock { $0 = newValue } }
+    }
+    private let place: LockedBox<URL?>
     /// Whether the store rejects saves.
     open var isReadOnly = false
 
@@ -43,10 +47,13 @@ open class NSPersistentStore: NSObject {
     open var metadata: [String: Any]! {
         get { knownMetadata.withLock { $0 } }
         set {
-            knownMetadata.withLock {
-                $0 = newValue
+            // The replaced ones are released without the lock: they may be the program's own.
+            let old = knownMetadata.withLock { known in
+                defer { known = newValue }
                 if let uuid = newValue?[NSStoreUUIDKey] as? String { token.identifier = uuid }
+                return known
             }
+            withExtendedLifetime(old) {}
         }
     }
     private let knownMetadata = LockedBox<[String: Any]?>(nil)
@@ -70,7 +77,7 @@ open class NSPersistentStore: NSObject {
     ) {
         persistentStoreCoordinator = root
         configurationName = name ?? Self.defaultConfiguration
-        self.url = url == Self.noURL ? nil : url
+        place = LockedBox(url == Self.noURL ? nil : url)
         self.options = options
         isReadOnly = (options?[NSReadOnlyPersistentStoreOption] as? Bool) ?? false
         super.init()

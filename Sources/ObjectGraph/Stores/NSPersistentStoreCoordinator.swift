@@ -1,4 +1,5 @@
 public import Foundation
+internal import Predicates
 internal import Synchronization
 
 /// Connects contexts with the stores that hold their objects.
@@ -84,11 +85,13 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     /// Changes the URL of a store; an atomic store writes its file there at the next save.
     ///
-    /// - Returns: Whether the URL was changed; false where another store is open at it.
+    /// - Returns: Whether the URL was changed; false where another store is open at it, or being opened.
     open func setURL(_ url: URL, for store: NSPersistentStore) -> Bool {
-        guard persistentStores.contains(where: { $0 === store }), persistentStore(for: url).map({ $0 === store }) ?? true else {
-            return false
-        }
+        guard persistentStores.contains(where: { $0 === store }) else { return false }
+        if persistentStore(for: url) === store { return true }
+        // Reserved, for a store may be added or moved there meanwhile.
+        do { try reserve(url) } catch { return false }
+        defer { giveUpReservation(of: url) }
         store.url = url
         return true
     }

@@ -12,6 +12,8 @@ public let NSIgnorePersistentStoreVersioningOption = "NSIgnorePersistentStoreVer
 /// The option for the number of seconds that a store waits for other users of its file: an `NSNumber`.
 public let NSPersistentStoreTimeoutOption = "NSPersistentStoreTimeoutOption"
 /// The option for the pragmas of a SQLite store: a dictionary of strings by pragma name.
+///
+/// With `["synchronous": "FULL"]` a power failure loses no save that has returned; with `NORMAL`, the default, it may lose those since the last checkpoint.
 public let NSSQLitePragmasOption = "NSSQLitePragmasOption"
 /// The option to make a SQLite store gather statistics when it is opened: an `NSNumber`.
 public let NSSQLiteAnalyzeOption = "NSSQLiteAnalyzeOption"

@@ -4,14 +4,12 @@ import Foundation
 ///
 /// A compiled predicate is used on one thread at a time: its test is taken from the cache while in use, and returned when the last copy
 /// of the ``CompiledPredicate`` is deallocated. A caller that finds none compiles another.
-final class CompiledPredicateCache: @unchecked Sendable {
-    // Unchecked: `idle` is used under the lock only; its tests are not in use.
-
+final class CompiledPredicateCache: Sendable {
     /// The capacity: for the entities of an inheritance, and for the usual number of concurrent threads.
     private static let capacity = 8
 
-    private let lock = NSLock()
-    private var idle: [ReusableTest] = []
+    /// The tests that are not in use.
+    private let idle = LockedBox<[ReusableTest]>([])
 
     /// Takes a test for a schema from the cache, or compiles one.
     ///
@@ -35,15 +33,21 @@ final class CompiledPredicateCache: @unchecked Sendable {
     }
 
     private func take(_ schema: any PredicateSchema, _ logic: NilLogic, _ expected: Bool) -> ReusableTest? {
-        lock.withLock {
-            idle.removeAll { $0.schema == nil }
+        // Released outside of the lock, see `recycle`.
+        var dropped: [ReusableTest] = []
+        defer { withExtendedLifetime(dropped) {} }
+        return idle.withLock { idle in
+            if idle.contains(where: { $0.schema == nil }) {
+                dropped = idle
+                idle.removeAll { $0.schema == nil }
+            }
             let index = idle.lastIndex { $0.schema === schema && $0.logic == logic && $0.expected == expected }
             return index.map { idle.remove(at: $0) }
         }
     }
 
     fileprivate func recycle(_ test: ReusableTest) {
-        let dropped = lock.withLock {
+        let dropped = idle.withLock { idle in
             idle.append(test)
             return idle.count > Self.capacity ? idle.removeFirst() : nil
         }

@@ -91,14 +91,12 @@ extension Substring {
     }
 }
 
-// `lock` guards `names`.
-private final class KeyPathNameCache: @unchecked Sendable {
+private final class KeyPathNameCache: Sendable {
     static let shared = KeyPathNameCache()
-    private let lock = NSLock()
-    private var names: [AnyKeyPath: [String]] = [:]
+    private let names = LockedBox<[AnyKeyPath: [String]]>([:])
 
     subscript(keyPath: AnyKeyPath) -> [String]? {
-        get { lock.withLock { names[keyPath] } }
-        set { lock.withLock { names[keyPath] = newValue } }
+        get { names.withLock { $0[keyPath] } }
+        set { names.withLock { $0[keyPath] = newValue } }
     }
 }

@@ -7,24 +7,28 @@ public import Foundation
 ///
 /// Use an instance on any thread, as long as no thread sets its properties.
 public final class FormatCompoundPredicate: NSCompoundPredicate, EvaluatedPredicate, NSSecureCoding {
-    private let lock = NSLock()
-    private var current: PredicateEvaluator
-    private var parts: [NSPredicate]?
+    private struct State {
+        var evaluator: PredicateEvaluator
+        /// The subpredicates; nil until they are asked for.
+        var parts: [NSPredicate]?
+    }
+    private let state: LockedBox<State>
 
-    var evaluator: PredicateEvaluator { lock.withLock { current } }
+    var evaluator: PredicateEvaluator { state.withLock { $0.evaluator } }
 
     /// Creates a predicate from a tree.
     ///
     /// - Parameter tree: An AND, an OR or a NOT; any other tree becomes the only part of an AND.
     public init(predicateTree tree: PredicateTree) {
         var type = LogicalType.and
+        var parts: [NSPredicate]?
         switch tree {
         case .or: type = .or
         case .not: type = .not
         case .and: break
         default: parts = [NSPredicate.made(from: .success(tree))]
         }
-        current = PredicateEvaluator(.success(tree))
+        state = LockedBox(State(evaluator: PredicateEvaluator(.success(tree)), parts: parts))
         PredicateArchive.register()
         // Foundation rejects a NOT without a subpredicate; the actual one is created on demand.
         super.init(type: type, subpredicates: type == .not ? [NSPredicate(value: false)] : [])
@@ -33,15 +37,15 @@ public final class FormatCompoundPredicate: NSCompoundPredicate, EvaluatedPredic
     /// The subpredicates.
     public override var subpredicates: [NSPredicate] {
         get {
-            lock.withLock {
-                if let parts { return parts }
+            state.withLock { state in
+                if let parts = state.parts { return parts }
                 let made: [NSPredicate] =
-                    switch try? current.result.get() {
+                    switch try? state.evaluator.result.get() {
                     case .and(let trees)?, .or(let trees)?: trees.map { NSPredicate.made(from: .success($0)) }
                     case .not(let tree)?: [NSPredicate.made(from: .success(tree))]
                     default: []
                     }
-                parts = made
+                state.parts = made
                 return made
             }
         }
@@ -62,10 +66,12 @@ public final class FormatCompoundPredicate: NSCompoundPredicate, EvaluatedPredic
         let tree = InvalidPredicateError.catching {
             try NSCompoundPredicate(type: type, subpredicates: newParts).tree()
         }
-        lock.withLock {
-            parts = newParts
-            current = PredicateEvaluator(tree)
+        // The replaced ones are released outside of the lock: they may be the program's own.
+        let replaced = state.withLock { state in
+            defer { state = State(evaluator: PredicateEvaluator(tree), parts: newParts) }
+            return state
         }
+        withExtendedLifetime(replaced) {}
     }
 
     /// The predicate in canonical format.

@@ -11,20 +11,19 @@ public import Foundation
 public final class TranslatedPredicate: NSPredicate {
     private let translation: Translation
 
-    // `lock` guards `result`; `translate` captures nothing but Foundation's predicate, which is immutable.
+    // The lock of `result` guards it; `translate` captures nothing but Foundation's predicate, which is immutable.
     private final class Translation: @unchecked Sendable {
         private let translate: () throws -> PredicateTree
-        private let lock = NSLock()
-        private var result: (tree: PredicateTree, predicate: NSPredicate)?
+        private let result = LockedBox<(tree: PredicateTree, predicate: NSPredicate)?>(nil)
 
         init(_ translate: @escaping () throws -> PredicateTree) { self.translate = translate }
 
         /// Returns the translation. A failure is not cached, because a model may be loaded later.
         func get() throws -> (tree: PredicateTree, predicate: NSPredicate) {
-            if let result = lock.withLock({ result }) { return result }
+            if let result = result.withLock({ $0 }) { return result }
             let tree = try translate()
             let translated = (tree, NSPredicate(tree: tree))
-            lock.withLock { result = translated }
+            result.withLock { $0 = translated }
             return translated
         }
     }

@@ -133,12 +133,7 @@ final class SQLConnection {
             try with("COMMIT") { try $0.run() }
             return result
         } catch {
-            // SQLite may have rolled back already.
-            if isInTransaction {
-                do { try with("ROLLBACK") { try $0.run() } } catch let second {
-                    Log.store.error("A transaction could not be rolled back: \(second)")
-                }
-            }
+            rollBack()
             throw error
         }
     }
@@ -147,8 +142,32 @@ final class SQLConnection {
     func reading<Result>(_ body: () throws -> Result) throws -> Result {
         if isInTransaction { return try body() }
         try with("BEGIN") { try $0.run(.reading) }
-        defer { try? with("COMMIT") { try $0.run(.reading) } }
-        return try body()
+        do {
+            let result = try body()
+            try endReading()
+            return result
+        } catch {
+            rollBack()
+            throw error
+        }
+    }
+
+    /// Ends a read transaction. One that cannot be committed is rolled back, so that the connection does not go on reading an old state.
+    ///
+    /// - Throws: SQLite's error where the transaction goes on.
+    func endReading() throws {
+        do { try with("COMMIT") { try $0.run(.reading) } } catch {
+            rollBack()
+            if isInTransaction { throw error }
+        }
+    }
+
+    private func rollBack() {
+        // SQLite may have rolled back already.
+        guard isInTransaction else { return }
+        do { try with("ROLLBACK") { try $0.run() } } catch {
+            Log.store.error("A transaction could not be rolled back: \(error)")
+        }
     }
 }
 

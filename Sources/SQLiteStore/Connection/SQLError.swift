@@ -1,6 +1,7 @@
 internal import CSQLite
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
+internal import SQLQueries
 
 /// Converts SQLite's errors to Core Data's.
 enum SQLError {
@@ -17,20 +18,27 @@ enum SQLError {
     ///   - connection: The handle; nil when it could not be opened at all.
     ///   - code: SQLite's result code.
     ///   - sql: The statement, which contains no values, because they are bound.
-    static func make(_ connection: OpaquePointer?, _ code: Int32, _ action: Action, path: String, sql: String? = nil) -> NSError {
+    ///   - isPrepared: Whether SQLite has taken the statement, and failed later.
+    static func make(
+        _ connection: OpaquePointer?, _ code: Int32, _ action: Action, path: String, sql: String? = nil, isPrepared: Bool = true
+    ) -> NSError {
         let extended = connection.map(sqlite3_extended_errcode) ?? code
         // Another statement may have failed since.
         let isLast = extended & 0xFF == code & 0xFF
         let message = isLast ? connection.flatMap { sqlite3_errmsg($0) } : sqlite3_errstr(code)
         return make(
-            code: isLast ? extended : code, message: message.map { String(cString: $0) } ?? "code \(code)", action, path: path, sql: sql)
+            code: isLast ? extended : code, message: message.map { String(cString: $0) } ?? "code \(code)", action, path: path, sql: sql,
+            isPrepared: isPrepared)
     }
 
-    static func make(code: Int32, message: String, _ action: Action, path: String, sql: String? = nil) -> NSError {
+    static func make(
+        code: Int32, message: String, _ action: Action, path: String, sql: String? = nil, isPrepared: Bool = true
+    ) -> NSError {
         let primary = code & 0xFF
         let (cocoa, next) = meaning(of: primary, action)
         var info: [String: Any] = [NSSQLiteErrorDomain: Int(primary), NSFilePathErrorKey: path]
         if let sql { info["NSSQLiteStatement"] = sql }
+        if !isPrepared { info[SQLiteLimits.unpreparedKey] = true }
         let cause = NSError(domain: NSSQLiteErrorDomain, code: Int(code), userInfo: [NSLocalizedDescriptionKey: message])
         return CoreDataError.make(
             cocoa, "The store at \(path) could not be \(words(action)).",

@@ -21,7 +21,8 @@ final class SQLStatement {
             }
         }
         guard code == SQLITE_OK, let handle else {
-            throw SQLError.make(connection.handle, code == SQLITE_OK ? SQLITE_MISUSE : code, .reading, path: connection.path, sql: sql)
+            throw SQLError.make(
+                connection.handle, code == SQLITE_OK ? SQLITE_MISUSE : code, .reading, path: connection.path, sql: sql, isPrepared: false)
         }
         self.handle = handle
     }

@@ -3,18 +3,21 @@ internal import Foundation
 
 /// The errors of statements beyond SQLite's limits.
 enum SQLiteLimits {
-    /// SQLite's messages for statements beyond its limits, which depend on the installed library.
-    private static let limits = [
-        "parser stack overflow", "too many SQL variables", "too many terms in compound SELECT", "Expression tree is too large",
-        "tables in a join", "too many columns", "query aborted",
-    ]
+    /// Marks errors of statements that SQLite could not prepare.
+    static let unpreparedKey = "CoreDataUnpreparedStatement"
 
-    /// Returns whether SQLite rejected a statement for its size.
-    static func isTooComplex(_ error: any Error) -> Bool {
-        guard let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError, cause.domain == NSSQLiteErrorDomain else {
+    /// Returns whether SQLite refused to prepare a statement for what it says, and not for the state of the file or the memory.
+    ///
+    /// A statement that was translated from a request is well-formed. So where the file has the tables and columns of the model, it was
+    /// beyond one of SQLite's limits: on the depth of expressions, parameters, joined tables, columns, or terms. SQLite has one code for
+    /// all of them, and its messages depend on the installed library.
+    static func isRefused(_ error: any Error) -> Bool {
+        let error = error as NSError
+        guard error.userInfo[unpreparedKey] as? Bool == true, let cause = error.userInfo[NSUnderlyingErrorKey] as? NSError else {
             return false
         }
-        return limits.contains { cause.localizedDescription.contains($0) }
+        // SQLITE_ERROR, SQLITE_ABORT and SQLITE_TOOBIG; the upper bytes have details.
+        return cause.domain == NSSQLiteErrorDomain && [1, 4, 18].contains(cause.code & 0xFF)
     }
 
     /// Returns the error of a request beyond SQLite's limits.

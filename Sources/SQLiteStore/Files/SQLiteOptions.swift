@@ -41,9 +41,15 @@ package struct SQLiteOptions {
             guard !name.isEmpty, name.utf8.allSatisfy(Self.isWord), !text.isEmpty,
                 text.utf8.allSatisfy({ Self.isWord($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") })
             else { throw Self.noPragma("\(name) = \(text)") }
+            // SQLite takes any other word for one of these, and a program would rely on what it has not.
+            if name.lowercased() == "synchronous", !Self.synchronousSettings.contains(text.lowercased()) {
+                throw Self.noPragma("\(name) = \(text)")
+            }
             return (name.lowercased(), "PRAGMA \(name) = \(text)")
         }
     }
+
+    private static let synchronousSettings: Set = ["off", "normal", "full", "extra", "0", "1", "2", "3"]
 
     private static func isWord(_ byte: UInt8) -> Bool {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)

@@ -8,6 +8,7 @@ internal import Glibc
 internal import Musl
 #elseif canImport(Android)
 internal import Android
+internal import Predicates
 #endif
 
 /// Watches the file of a store for writes by any process.

@@ -1,5 +1,6 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
+internal import Predicates
 internal import Synchronization
 
 /// The cache entry of a row.

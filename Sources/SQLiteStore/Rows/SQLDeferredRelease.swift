@@ -1,6 +1,7 @@
 internal import CoreDataRuntime
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
+internal import Predicates
 internal import Synchronization
 
 /// Defers the release of objects removed from a cache until no reader can be using them, so that reads take no lock.

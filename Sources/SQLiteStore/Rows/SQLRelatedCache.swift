@@ -1,5 +1,6 @@
 internal import Foundation
 @_spi(Stores) internal import ObjectGraph
+internal import Predicates
 internal import Synchronization
 
 /// The related rows of one row by a to-many relationship.
@@ -37,19 +38,19 @@ final class SQLRelatedPart: Sendable {
 ///
 /// They lie in several parts, so that threads seldom wait for each other. Each part knows of which generation its lists are: to forget all of them
 /// is to count up.
-// Each stripe is a box: a lock of its own and what it guards; `generation` is atomic.
-final class SQLRelatedCache: @unchecked Sendable {
+// Each stripe is a box: a lock of its own and what it guards; `current` is atomic.
+final class SQLRelatedCache: Sendable {
     private struct Key: Hashable {
         let relationship: ObjectIdentifier
         /// The ``NSManagedObjectID/key``, which is unique among the IDs of a store with numbered rows.
         let key: Int64
     }
-    private final class Stripe {
-        let lock = Mutex()
-        var lists: [Key: (related: SQLRelated, time: UInt64)] = [:]
+    private typealias Lists = [Key: (related: SQLRelated, time: UInt64)]
+    private struct Stripe {
+        var lists: Lists = [:]
         var generation: UInt64 = 0
     }
-    private let stripes = (0..<16).map { _ in Stripe() }
+    private let stripes = (0..<16).map { _ in LockedBox(Stripe()) }
     private let current = Atomic<UInt64>(1)
     /// The maximum size of a stripe: a traversal of a large graph leaves lists that nobody reads again.
     private static let longest = 200_000 / 16
@@ -57,17 +58,17 @@ final class SQLRelatedCache: @unchecked Sendable {
     /// The number of invalidations.
     var generation: UInt64 { current.load(ordering: .sequentiallyConsistent) }
 
-    private func stripe(_ key: Int64) -> Stripe {
+    private func stripe(_ key: Int64) -> LockedBox<Stripe> {
         stripes[Int(truncatingIfNeeded: (UInt64(bitPattern: key) &* 0x9E37_79B9_7F4A_7C15) >> 60)]
     }
 
     /// - Parameter age: The maximum age in seconds; negative for any age.
     func related(of relationship: NSRelationshipDescription, for key: Int64, maximumAge age: TimeInterval) -> SQLRelated? {
-        let stripe = stripe(key)
-        stripe.lock.lock()
-        defer { stripe.lock.unlock() }
-        if stripe.lists.isEmpty || stripe.generation != generation { return nil }
-        guard let known = stripe.lists[Key(relationship: ObjectIdentifier(relationship), key: key)] else { return nil }
+        let found = stripe(key).withLock { stripe -> (related: SQLRelated, time: UInt64)? in
+            if stripe.lists.isEmpty || stripe.generation != generation { return nil }
+            return stripe.lists[Key(relationship: ObjectIdentifier(relationship), key: key)]
+        }
+        guard let known = found else { return nil }
         if age >= 0, Double(DispatchTime.now().uptimeNanoseconds &- known.time) >= age * 1e9 { return nil }
         return known.related
     }
@@ -81,19 +82,18 @@ final class SQLRelatedCache: @unchecked Sendable {
         _ related: SQLRelated, of relationship: NSRelationshipDescription, for key: Int64, time: UInt64, generation: UInt64,
         isCurrent: () -> Bool
     ) {
-        let stripe = stripe(key)
-        stripe.lock.lock()
         // Released outside of the lock: lists may hold other objects.
-        var old: [Key: (related: SQLRelated, time: UInt64)] = [:]
-        defer { withExtendedLifetime(old) {} }
-        defer { stripe.lock.unlock() }
-        if stripe.generation > generation || !isCurrent() { return }
-        if stripe.generation < generation || stripe.lists.count > Self.longest {
-            old = stripe.lists
-            stripe.lists = [:]
-            stripe.generation = generation
+        let old = stripe(key).withLock { stripe -> Lists in
+            if stripe.generation > generation || !isCurrent() { return [:] }
+            var old: Lists = [:]
+            if stripe.generation < generation || stripe.lists.count > Self.longest {
+                swap(&old, &stripe.lists)
+                stripe.generation = generation
+            }
+            stripe.lists[Key(relationship: ObjectIdentifier(relationship), key: key)] = (related, time)
+            return old
         }
-        stripe.lists[Key(relationship: ObjectIdentifier(relationship), key: key)] = (related, time)
+        withExtendedLifetime(old) {}
     }
 
     func removeAll() { current.add(1, ordering: .sequentiallyConsistent) }
@@ -102,19 +102,18 @@ final class SQLRelatedCache: @unchecked Sendable {
     func close() {
         removeAll()
         for stripe in stripes {
-            stripe.lock.lock()
-            stripe.lists = [:]
-            stripe.lock.unlock()
+            // Released outside of the lock, too.
+            var old: Lists = [:]
+            stripe.withLock { swap(&old, &$0.lists) }
         }
     }
 
     func removeAll(of id: NSManagedObjectID) {
-        let stripe = stripe(id.key)
-        stripe.lock.lock()
-        defer { stripe.lock.unlock() }
-        if stripe.lists.isEmpty { return }
-        for relationship in id.owningEntity.frozen?.relationships ?? [] {
-            stripe.lists[Key(relationship: ObjectIdentifier(relationship), key: id.key)] = nil
+        stripe(id.key).withLock { stripe in
+            if stripe.lists.isEmpty { return }
+            for relationship in id.owningEntity.frozen?.relationships ?? [] {
+                stripe.lists[Key(relationship: ObjectIdentifier(relationship), key: id.key)] = nil
+            }
         }
     }
 }

@@ -331,16 +331,11 @@ final class SQLEntityWriter {
         }
     }
 
-    /// Binds a decimal number: as a number if that is exact, otherwise as a blob with its numeral, which the column's affinity does not
-    /// convert. As text, it would be rounded to the 15 digits of a floating-point number.
     private func bind(_ number: Decimal, to handle: OpaquePointer, at index: Int, _ scratch: SQLScratch) {
-        let numeral = number.description
-        if let whole = Int64(numeral) {
-            sqlite3_bind_int64(handle, Int32(index), whole)
-        } else if let double = Double(numeral), double.isFinite, Decimal(string: "\(double)") == number {
-            sqlite3_bind_double(handle, Int32(index), double)
-        } else {
-            scratch.add(Data(numeral.utf8), at: index)
+        switch SQLDecimal(number) {
+        case .integer(let whole): sqlite3_bind_int64(handle, Int32(index), whole)
+        case .real(let double): sqlite3_bind_double(handle, Int32(index), double)
+        case .numeral(let digits): scratch.add(digits, at: index)
         }
     }
 

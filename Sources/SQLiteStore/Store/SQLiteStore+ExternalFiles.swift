@@ -20,6 +20,8 @@ extension SQLiteStore {
             return result
         } catch {
             externalFiles?.didFail()
+            // What was checked and mended in the transaction is undone with it.
+            checkedRoots = []
             throw error
         }
     }

@@ -22,7 +22,7 @@ extension SQLiteStore {
         try connection.execute("BEGIN", .reading)
         // The transaction begins with the first read.
         _ = try connection.texts("SELECT count(*) FROM sqlite_master")
-        view.configureAsView(of: self, with: connection)
+        try view.configureAsView(of: self, with: connection)
         return view
     }
 }

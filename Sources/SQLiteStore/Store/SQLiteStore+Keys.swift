@@ -15,11 +15,17 @@ extension SQLiteStore {
         // The file assigns the keys, so that other connections get different ones. Keys of a failed save are lost.
         var next: [Int64: Int64] = [:]
         try writeLock.withLock {
-            try database().transaction {
-                for (root, group) in counts {
-                    let end = try allocate(group.count, root, group.entity)
-                    next[root] = end - group.count + 1
+            do {
+                try database().transaction {
+                    for (root, group) in counts {
+                        let end = try allocate(group.count, root, group.entity)
+                        next[root] = end - group.count + 1
+                    }
                 }
+            } catch {
+                // The counters that were checked are as before.
+                checkedRoots = []
+                throw error
             }
         }
         var ids: [NSManagedObjectID] = []

@@ -65,6 +65,7 @@ extension SQLiteStore {
     ) throws -> [NSManagedObjectID] {
         var save = SQLSave(self, connection, isCareful: isCareful)
         historyNotes?.forget()
+        var written: [String: Any]?
         do {
             try writing(connection) {
                 try save.prepareOrders(changes)
@@ -75,7 +76,7 @@ extension SQLiteStore {
                 try save.insert(inserted)
                 try save.writeRelationships(changes)
                 try save.writeOrders()
-                try saveMetadata(connection)
+                written = try saveMetadata(connection)
                 historyNotes?.noteRelationships(changes.updated, at: place(of:))
                 try writeHistory(connection, for: caller)
             }
@@ -91,6 +92,8 @@ extension SQLiteStore {
             for conflict in save.conflicts { keep(conflict) }
             throw StoreConflicts(save.conflicts + deletions)
         }
+        // Only now: a transaction that is not committed has written nothing.
+        if let written { savedMetadata = written }
         return save.lost
     }
 
@@ -144,10 +147,13 @@ extension SQLiteStore {
         }
     }
 
-    private func saveMetadata(_ connection: SQLConnection) throws {
-        guard let metadata, !NSDictionary(dictionary: metadata).isEqual(NSDictionary(dictionary: savedMetadata)) else { return }
+    /// Writes changed metadata within the transaction of a save.
+    ///
+    /// - Returns: The written metadata; nil where nothing has changed.
+    private func saveMetadata(_ connection: SQLConnection) throws -> [String: Any]? {
+        guard let metadata, !NSDictionary(dictionary: metadata).isEqual(NSDictionary(dictionary: savedMetadata)) else { return nil }
         try SQLiteMetadata.write(metadata, to: connection)
-        savedMetadata = metadata
+        return metadata
     }
 
     func writer(_ entity: NSEntityDescription) throws -> SQLEntityWriter { try writer(sqlEntity(entity)) }

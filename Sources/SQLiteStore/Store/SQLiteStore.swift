@@ -61,7 +61,7 @@ package final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @un
         if !isReadOnly { try SQLiteOpening(self).prepareWriting(connection) }
         cache.open(Set(schema.entities.map(\.rootNumber)), limit: options.cacheLimit)
         let origins = SQLOrigins(schema, token: token, rows: cache)
-        writer = SQLReader(self, connection, origins)
+        writer = try SQLReader(self, connection, origins)
         if !isReadOnly {
             externalFiles = SQLiteFiles.externalFiles(of: url).map(SQLExternalFiles.init)
             try SQLTriggerFunctions.registerUnknown(on: connection)
@@ -73,7 +73,7 @@ package final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @un
             pool = SQLReaderPool { [unowned self] in
                 // Another file may be at the URL now; the open one continues to be used.
                 guard SQLiteFiles.identity(of: url) == file else { return nil }
-                return SQLReader(self, try SQLiteFiles.openConcurrentReader(url, options), origins)
+                return try SQLReader(self, SQLiteFiles.openConcurrentReader(url, options), origins)
             }
         }
     }
@@ -95,13 +95,15 @@ package final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @un
     }
 
     /// Makes the store a view of another store in the state of a connection.
-    func configureAsView(of original: SQLiteStore, with connection: SQLConnection) {
+    ///
+    /// - Throws: Code 134080 where SQLite does not take a function.
+    func configureAsView(of original: SQLiteStore, with connection: SQLConnection) throws {
         token = original.token
         metadata = original.metadata
         savedMetadata = original.savedMetadata
         schema = original.schema
         cache.open(Set(schema.entities.map(\.rootNumber)), limit: original.cache.limit)
-        writer = SQLReader(self, connection, SQLOrigins(schema, token: token, rows: original.cache))
+        writer = try SQLReader(self, connection, SQLOrigins(schema, token: token, rows: original.cache))
     }
 
     package override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {

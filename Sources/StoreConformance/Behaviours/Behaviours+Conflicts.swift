@@ -184,10 +184,8 @@ extension Behaviour {
 }
 
 /// Collects errors of other threads.
-// `lock` guards `errors`.
-private final class FailureList: @unchecked Sendable {
-    private let lock = NSLock()
-    private var errors: [any Error] = []
-    func add(_ error: any Error) { lock.withLock { errors.append(error) } }
-    func throwFirst() throws { if let first = lock.withLock({ errors.first }) { throw first } }
+private final class FailureList: Sendable {
+    private let errors = LockedBox<[any Error]>([])
+    func add(_ error: any Error) { errors.withLock { $0.append(error) } }
+    func throwFirst() throws { if let first = errors.withLock({ $0.first }) { throw first } }
 }

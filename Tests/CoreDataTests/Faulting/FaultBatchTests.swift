@@ -36,7 +36,9 @@ import Testing
             #expect(albums[0].title == "album 0")
             #expect(!albums[0].isFault)
             #expect(albums[1].isFault)
-            for album in albums { #expect(album.year == 0 || !album.title.isEmpty) }
+            #expect(albums.count == 1000)
+            #expect(albums.allSatisfy { $0.title == "album 0" || $0.title == "album 1" })
+            #expect(albums.count { $0.title == "album 1" } == 500)
             #expect(store.calls == ["fetch Album", "newValues of 1000"])
         }
     }

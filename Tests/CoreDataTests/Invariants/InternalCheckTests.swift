@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import Predicates
 import Testing
 
 @testable import ModelFiles

@@ -101,6 +101,7 @@ final class Gauge: NSManagedObject {
             #expect(band.value(forKeyPath: "albums.@count") as? Int == 0)
             #expect(band.value(forKeyPath: "albums.@sum.year") as? Int == 0)
             #expect(band.value(forKeyPath: "albums.@max.year") == nil)
+            #expect(band.value(forKeyPath: "albums.@avg.year") == nil)
         }
     }
 

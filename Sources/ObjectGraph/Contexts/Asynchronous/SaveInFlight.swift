@@ -10,7 +10,7 @@ final class SaveInFlight: @unchecked Sendable {
     /// The object sets of the save notification.
     let sets: ObjectChanges
     /// The stores that new objects were assigned to.
-    let assignedStores: [ObjectIdentifier: NSPersistentStore]
+    let assignedStores: [ObjectIdentifier: AssignedStore]
     private let work: any SaveWork
     private var places: [ObjectIdentifier: Int] = [:]
     private var deleted: Set<ObjectIdentifier> = []
@@ -25,7 +25,7 @@ final class SaveInFlight: @unchecked Sendable {
     private let isAnswered = DispatchSemaphore(value: 0)
 
     init(
-        _ changes: ChangeSet, objects: [SavedObjectState], _ sets: ObjectChanges, _ assignedStores: [ObjectIdentifier: NSPersistentStore],
+        _ changes: ChangeSet, objects: [SavedObjectState], _ sets: ObjectChanges, _ assignedStores: [ObjectIdentifier: AssignedStore],
         _ work: any SaveWork
     ) {
         self.changes = changes

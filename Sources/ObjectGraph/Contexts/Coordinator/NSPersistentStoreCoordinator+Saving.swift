@@ -3,7 +3,7 @@ internal import Predicates
 
 extension NSPersistentStoreCoordinator {
     private func store(forNew object: NSManagedObject, in context: NSManagedObjectContext) throws -> NSPersistentStore {
-        if let assigned = context.assignedStores[ObjectIdentifier(object)] { return assigned }
+        if let assigned = context.assignedStores[ObjectIdentifier(object)] { return assigned.store }
         guard let store = stores(for: object.owningEntity).first(where: { !$0.isReadOnly }) ?? stores(for: object.owningEntity).first else {
             throw noStore(object.owningEntity)
         }

@@ -77,14 +77,20 @@ final class RecordingModels: Sendable {
     }
 
     private func recordingCopy(of model: NSManagedObjectModel) throws -> NSManagedObjectModel {
-        try copies.withLock { copies in
+        if let known = copies.withLock({ $0.first { $0.model.model === model } }) { return known.copy }
+        // Made and released without the lock: model and descriptions may be subclasses of the program.
+        let made = model.copy() as! NSManagedObjectModel
+        try made.freeze()
+        for entity in made.entities { entity.frozen!.layout.recordsReads = true }
+        var old: [(model: Weak, copy: NSManagedObjectModel)] = []
+        let copy = copies.withLock { copies in
+            old = copies
             copies.removeAll { $0.model.model == nil }
             if let known = copies.first(where: { $0.model.model === model }) { return known.copy }
-            let copy = model.copy() as! NSManagedObjectModel
-            try copy.freeze()
-            for entity in copy.entities { entity.frozen!.layout.recordsReads = true }
-            copies.append((Weak(model: model), copy))
-            return copy
+            copies.append((Weak(model: model), made))
+            return made
         }
+        withExtendedLifetime(old) {}
+        return copy
     }
 }

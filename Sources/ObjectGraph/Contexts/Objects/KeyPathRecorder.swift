@@ -56,14 +56,7 @@ final class KeyPathRecorder {
     /// The value only has to exist: a key path with `!` stops the program at nil.
     static func placeholder<Value>(_ type: Value.Type, in object: NSManagedObject) -> Value? {
         guard object.owningEntity.frozen!.layout.recordsReads else { return nil }
-        if let value = (type as? any KeyedManagedValue.Type)?.valueForNil as? Value { return value }
-        // An enumeration with a raw value is stored as a small integer, and 0 is its first case.
-        guard _isPOD(type) else { return nil }
-        return withUnsafeTemporaryAllocation(byteCount: max(MemoryLayout<Value>.size, 1), alignment: MemoryLayout<Value>.alignment) {
-            bytes in
-            bytes.initializeMemory(as: UInt8.self, repeating: 0)
-            return bytes.load(as: Value.self)
-        }
+        return Placeholder.value(of: type)
     }
 
     private static let threadKey = "CoreData.KeyPathRecorder"
@@ -89,6 +82,9 @@ final class KeyPathRecorder {
         // values. A key path with `!`, as its description shows, must not be read where the value is nil.
         var found: [String]?
         let description = String(describing: keyPath)
+        if description.hasSuffix("!"), !Placeholder.exists(forForced: Swift.type(of: keyPath).valueType) {
+            throw failure(keyPath, "no value can be made to read it with; leave out the “!”")
+        }
         for placeholders in PlaceholderValues.allCases where placeholders != .nothing || !description.contains("!") {
             let names = try KeyPathRecorder(placeholders).names(along: keyPath, from: root, entity)
             if let found, found != names { throw failure(keyPath, "it does not always lead through the same properties") }

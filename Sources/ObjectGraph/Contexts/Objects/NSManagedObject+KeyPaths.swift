@@ -5,7 +5,8 @@ extension NSManagedObject {
     ///
     /// A path may continue into composite attributes: `"place.latitude"`; an element that the model does not have is nil. A path through
     /// a to-many relationship returns an array with the values of all its objects. The operators are `@count`, `@sum`, `@avg`, `@min`,
-    /// `@max`, `@unionOfObjects` and `@distinctUnionOfObjects`; an unknown operator stops the program with a message.
+    /// `@max`, `@unionOfObjects` and `@distinctUnionOfObjects`; an unknown operator stops the program with a message. Of no values the sum
+    /// is 0, and average, minimum and maximum are nil, as in predicates.
     public func value(forKeyPath keyPath: String) -> Any? {
         Self.value(of: self, at: keyPath.split(separator: ".")[...])
     }
@@ -58,7 +59,7 @@ extension NSManagedObject {
         let values = elements.compactMap { value(of: $0, at: rest) }
         switch key {
         case "@sum": return sum(values) as NSDecimalNumber
-        case "@avg": return values.isEmpty ? NSDecimalNumber.zero : (sum(values) / Decimal(values.count)) as NSDecimalNumber
+        case "@avg": return values.isEmpty ? nil : (sum(values) / Decimal(values.count)) as NSDecimalNumber
         case "@min": return values.min(by: isBefore)
         case "@max": return values.max(by: isBefore)
         case "@unionOfObjects": return values

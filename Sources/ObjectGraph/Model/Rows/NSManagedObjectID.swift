@@ -1,4 +1,5 @@
 public import Foundation
+internal import Predicates
 internal import Synchronization
 
 /// The identity of an object: its entity, its store and its key in the store.
@@ -70,7 +71,7 @@ open class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult, @unchec
     @_spi(Stores) public final var number: Int64? { if case .integer(let number) = reference { number } else { nil } }
 
     /// The permanent ID of the object if a save has assigned one, otherwise this ID.
-    final var current: NSManagedObjectID { isTemporary ? promotion.load()?.current ?? self : self }
+    package final var current: NSManagedObjectID { isTemporary ? promotion.load()?.current ?? self : self }
 
     final func promote(to permanent: NSManagedObjectID) { _ = promotion.storeIfNil(permanent) }
 

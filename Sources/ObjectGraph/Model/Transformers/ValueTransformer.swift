@@ -1,4 +1,5 @@
 public import Foundation
+internal import Predicates
 
 /// The name of a value transformer.
 public struct NSValueTransformerName: RawRepresentable, Hashable, Sendable {
@@ -103,6 +104,13 @@ private final class Transformers: Sendable {
                 return made
             }
         }
-        set { transformers.withLock { $0[name] = newValue } }
+        set {
+            // The replaced one is released without the lock, for its deinitializer is the program's own.
+            let old = transformers.withLock { transformers in
+                defer { transformers[name] = newValue }
+                return transformers[name]
+            }
+            withExtendedLifetime(old) {}
+        }
     }
 }

@@ -1,4 +1,5 @@
 public import Foundation
+internal import Predicates
 
 /// The values of one object in an incremental store: attributes and, where available, the IDs of to-one relationships.
 ///
@@ -15,6 +16,8 @@ open class NSIncrementalStoreNode: NSObject, @unchecked Sendable {
         var values: [String: Any]
         var version: UInt64
         var row: Row?
+        /// The number of times that the values were replaced.
+        var replacements = 0
     }
     private let state: LockedBox<State>
 
@@ -34,7 +37,7 @@ open class NSIncrementalStoreNode: NSObject, @unchecked Sendable {
 
     /// Replaces the values after the object was saved or read again. Loaded objects keep their values until they are refreshed.
     open func update(withValues values: [String: Any], version: UInt64) {
-        state.withLock { $0 = State(values: values, version: version) }
+        replace(State(values: values, version: version))
     }
 
     /// Returns the value of a property; nil where the node has none.
@@ -44,10 +47,15 @@ open class NSIncrementalStoreNode: NSObject, @unchecked Sendable {
     ///
     /// - Throws: A sentence that names the value that the entity cannot hold.
     func makeRow() throws -> Row {
-        try state.withLock { state in
-            if let row = state.row { return row }
-            let row = try Row.make(
-                state.values, entity: objectID.owningEntity, objectID: objectID, version: Int64(clamping: state.version))
+        let known = state.withLock { $0 }
+        if let row = known.row { return row }
+        // Without the lock: the values are the program's own.
+        let row = try Row.make(
+            known.values, entity: objectID.owningEntity, objectID: objectID, version: Int64(clamping: known.version))
+        return state.withLock { state in
+            // Another thread may have made one, or replaced the values.
+            if state.replacements != known.replacements { return row }
+            if let other = state.row { return other }
             state.row = row
             return row
         }
@@ -55,9 +63,18 @@ open class NSIncrementalStoreNode: NSObject, @unchecked Sendable {
 
     /// Takes the row of a save.
     func adopt(_ saved: Row) {
-        state.withLock {
-            $0 = State(values: saved.dictionary(of: objectID.owningEntity), version: UInt64(clamping: saved.version), row: saved)
+        replace(State(values: saved.dictionary(of: objectID.owningEntity), version: UInt64(clamping: saved.version), row: saved))
+    }
+
+    private func replace(_ new: State) {
+        // Released without the lock: values may be the program's own.
+        let old = state.withLock { state in
+            let old = state
+            state = new
+            state.replacements = old.replacements + 1
+            return old
         }
+        withExtendedLifetime(old) {}
     }
 }
 

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Predicates
 
 /// Caches the rows of a store's objects and the lists of their relationships, for as long as a context has the objects.
 ///
@@ -25,6 +26,14 @@ final class RowCache: @unchecked Sendable {
     }
 
     let entries = LockedBox<[NSManagedObjectID: Entry]>([:])
+
+    /// Changes the entries. `body` adds to its second argument what it removes: nodes and values may be the program's own, whose deinitializers must
+    /// not run under the lock.
+    private func change<Result>(_ body: (inout [NSManagedObjectID: Entry], inout [Content]) -> Result) -> Result {
+        var removed: [Content] = []
+        defer { withExtendedLifetime(removed) {} }
+        return entries.withLock { body(&$0, &removed) }
+    }
 
     /// The current time of the cache.
     static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
@@ -68,7 +77,7 @@ final class RowCache: @unchecked Sendable {
     /// - Returns: The cached row: unknown values of the new row are taken from the previous one of the same version.
     func setRow(_ row: Row, of id: NSManagedObjectID, queryTime: UInt64 = .max) -> Row {
         defer { checkInvariants() }
-        return entries.withLock { entries in
+        return change { entries, removed in
             var entry = entries[id] ?? Entry()
             if entry.saveTime >= queryTime {
                 if case .row(let saved)? = entry.content { return saved }
@@ -76,6 +85,7 @@ final class RowCache: @unchecked Sendable {
             }
             var row = row
             if row.mayHaveUnknown, case .row(let known)? = entry.content { row = row.completed(from: known) }
+            if let old = entry.content { removed.append(old) }
             entry.content = .row(row)
             entry.time = Self.now
             entry.isDeleted = false
@@ -86,8 +96,9 @@ final class RowCache: @unchecked Sendable {
 
     func setNode(_ node: NSIncrementalStoreNode) {
         defer { checkInvariants() }
-        entries.withLock { entries in
+        change { entries, removed in
             var entry = entries[node.objectID] ?? Entry()
+            if let old = entry.content { removed.append(old) }
             entry.content = .node(node)
             entry.time = Self.now
             entry.isDeleted = false
@@ -123,27 +134,38 @@ final class RowCache: @unchecked Sendable {
     /// - Parameter makesNode: Whether to create a node where nothing was cached.
     func didSave(_ row: Row, of id: NSManagedObjectID, changed relationships: [String], makesNode: Bool = false) {
         defer { checkInvariants() }
-        entries.withLock { entries in
+        // A node takes the row without the lock, which guards its place only.
+        var known: NSIncrementalStoreNode?
+        change { entries, removed in
             var entry = entries[id] ?? Entry()
             entry.isDeleted = false
             for name in relationships { entry.related[name] = nil }
             entry.time = Self.now
             entry.saveTime = entry.time
             switch entry.content {
-            case .node(let node): node.adopt(row)
+            case .node(let node): known = node
             case nil where makesNode:
                 let node = NSIncrementalStoreNode(objectID: id, withValues: [:], version: 0)
-                node.adopt(row)
+                known = node
                 entry.content = .node(node)
-            case .row, nil: entry.content = .row(row)
+            case .row(let old)?:
+                removed.append(.row(old))
+                entry.content = .row(row)
+            case nil: entry.content = .row(row)
             }
             entries[id] = entry
         }
+        known?.adopt(row)
     }
 
     /// Forgets an object, so that the store is queried again.
     func forget(_ id: NSManagedObjectID) {
-        entries.withLock { entries in
+        change { entries, removed in
+            guard let content = entries[id]?.content else {
+                entries[id]?.related = [:]
+                return
+            }
+            removed.append(content)
             entries[id]?.content = nil
             entries[id]?.related = [:]
         }
@@ -151,8 +173,9 @@ final class RowCache: @unchecked Sendable {
 
     /// Forgets everything, so that the store is queried again.
     func forgetAll() {
-        entries.withLock { entries in
-            for id in entries.keys {
+        change { entries, removed in
+            for (id, entry) in entries {
+                if let content = entry.content { removed.append(content) }
                 entries[id]?.content = nil
                 entries[id]?.related = [:]
             }
@@ -162,7 +185,11 @@ final class RowCache: @unchecked Sendable {
     /// Marks an object as deleted, so that saves of other contexts that have it meet a conflict.
     func didDelete(_ id: NSManagedObjectID) {
         defer { checkInvariants() }
-        entries.withLock { entries in entries[id] = entries[id].map { Entry(holders: $0.holders, isDeleted: true, saveTime: Self.now) } }
+        change { entries, removed in
+            guard let entry = entries[id] else { return }
+            if let content = entry.content { removed.append(content) }
+            entries[id] = Entry(holders: entry.holders, isDeleted: true, saveTime: Self.now)
+        }
     }
 
     // MARK: Registered objects
@@ -174,11 +201,12 @@ final class RowCache: @unchecked Sendable {
 
     func release(_ ids: [NSManagedObjectID]) {
         defer { checkInvariants() }
-        entries.withLock { entries in
+        change { entries, removed in
             for id in ids {
                 guard var entry = entries[id] else { continue }
                 InternalChecks.require(entry.holders > 0, "a context gives \(id) up, which none has")
                 entry.holders -= 1
+                if entry.holders == 0, let content = entry.content { removed.append(content) }
                 entries[id] = entry.holders > 0 ? entry : nil
             }
         }

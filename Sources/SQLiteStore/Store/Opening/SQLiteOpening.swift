@@ -121,6 +121,11 @@ package struct SQLiteOpening {
         return tables
     }
 
+    /// Returns whether the file has all parts of a schema.
+    func isWhole(_ schema: SQLSchema, in connection: SQLConnection) throws -> Bool {
+        try missing(schema, in: tables(in: connection)).isEmpty
+    }
+
     /// Returns the parts of a schema that the file does not have.
     private func missing(_ schema: SQLSchema, in fileTables: [String: [String]]) -> [String] {
         let tables = fileTables.mapValues { Set($0.map { $0.lowercased() }) }

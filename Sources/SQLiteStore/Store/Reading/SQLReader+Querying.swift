@@ -32,7 +32,7 @@ extension SQLReader {
         }
         do {
             return try execute(query)
-        } catch  where SQLiteLimits.isTooComplex(error) {
+        } catch  where SQLiteLimits.isRefused(error) && (try? hasWholeSchema()) == true {
             if request.allowsEvaluationInMemory { return try RowFetch(table: self, query: request).answer() }
             throw SQLiteLimits.tooComplex(request, error)
         } catch {
@@ -40,6 +40,9 @@ extension SQLReader {
             throw queries.functions.takeError() ?? error
         }
     }
+
+    /// Returns whether the file still has the tables and columns of the model, which others may have changed.
+    private func hasWholeSchema() throws -> Bool { try SQLiteOpening(store).isWhole(schema, in: connection) }
 
     private func execute(_ query: SQLQuery) throws -> StoreAnswer {
         let log = store.queryLog

@@ -30,7 +30,8 @@ final class SQLReader: RowTable {
     /// The generation of the relationship cache when the state being read began.
     private(set) var generation: UInt64 = 0
 
-    init(_ store: SQLiteStore, _ connection: SQLConnection, _ origins: SQLOrigins) {
+    /// - Throws: Code 134080 where SQLite does not take a function.
+    init(_ store: SQLiteStore, _ connection: SQLConnection, _ origins: SQLOrigins) throws {
         self.store = store
         self.connection = connection
         schema = origins.schema
@@ -38,7 +39,7 @@ final class SQLReader: RowTable {
             origins: origins, token: store.token, path: connection.path, externalFiles: SQLiteFiles.externalFiles(of: store.url))
         (cache, related) = (store.cache, store.related)
         cursor = SQLRowCursor(store.cache)
-        SQLTriggerFunctions.register(on: connection)
+        try SQLTriggerFunctions.register(on: connection)
         SQLQueryLog.trace(connection)
     }
 
@@ -82,7 +83,7 @@ final class SQLReader: RowTable {
     func databaseForFault() throws -> SQLConnection {
         switch faultSeries.noteFault(at: cursor.now) {
         case .nothing: break
-        case .end: try connection.with("COMMIT") { try $0.run(.reading) }
+        case .end: try connection.endReading()
         case .begin:
             if connection.isInTransaction {
                 faultSeries.stop()
@@ -97,7 +98,7 @@ final class SQLReader: RowTable {
     func endFaultSeries() {
         guard faultSeries.isOn else { return }
         faultSeries.stop()
-        do { try connection.with("COMMIT") { try $0.run(.reading) } } catch {
+        do { try connection.endReading() } catch {
             Log.store.error("A read transaction could not be ended: \(error)")
         }
     }

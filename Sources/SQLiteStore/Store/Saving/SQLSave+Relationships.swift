@@ -103,8 +103,8 @@ extension SQLSave {
         if !gone.isEmpty {
             try connection.with("DELETE FROM \(join.table) WHERE \(join.own) = ? AND \(join.other) = ?") { statement in
                 for other in gone {
-                    // An object that was never saved is in no pair.
-                    guard let key = try? key(of: other, for: relationship) else { continue }
+                    // An object that was never saved, or lies in another store, is in no pair.
+                    guard let key = pairKey(of: other) else { continue }
                     for pair in join.isReflexive ? [(owner, key), (key, owner)] : [(owner, key)] {
                         statement.bind(pair.0, at: 1)
                         statement.bind(pair.1, at: 2)

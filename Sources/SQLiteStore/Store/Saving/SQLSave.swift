@@ -79,6 +79,9 @@ struct SQLSave {
         return place.key
     }
 
+    /// Returns the key of an object that may be in pairs of the store; nil for one that was never saved here.
+    func pairKey(of id: NSManagedObjectID) -> Int64? { store.place(of: id.current)?.key }
+
     // MARK: Deleting
 
     mutating func delete(_ changes: [StoreChange]) throws {

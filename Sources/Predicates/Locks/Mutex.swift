@@ -1,9 +1,9 @@
-internal import Foundation
+public import Foundation
 
 /// A lock for critical sections of a few nanoseconds, in which the method calls of `NSLock` would dominate.
 // Wraps a `pthread_mutex_t` at a stable address.
-package final class Mutex: @unchecked Sendable {
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+@usableFromInline package final class Mutex: @unchecked Sendable {
+    @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
     package init() {
         mutex = .allocate(capacity: 1)

@@ -2,12 +2,20 @@
 ///
 /// No code of the program's own may run in `body`, nor anything that waits: the lock is not recursive.
 // `lock` guards `value`.
-package final class LockedBox<Value>: @unchecked Sendable {
-    private let lock = Mutex()
+@usableFromInline package final class LockedBox<Value>: @unchecked Sendable {
+    // Nobody else uses these: they are visible for inlining, which calls in other modules need to cost nothing.
+    @usableFromInline let lock = Mutex()
     // The lock excludes overlapping accesses.
-    @exclusivity(unchecked) private var value: Value
+    @exclusivity(unchecked) @usableFromInline var value: Value
 
     package init(_ value: Value) { self.value = value }
+
+    /// Replaces the value. The old one is released without the lock, for that may run deinitializers of the program.
+    package func set(_ newValue: Value) {
+        var old = newValue
+        withLock { swap(&$0, &old) }
+        withExtendedLifetime(old) {}
+    }
 
     /// Calls `body` with the value, under the lock.
     @inlinable @inline(__always) package func withLock<Result, Failure: Error>(_ body: (inout Value) throws(Failure) -> Result)
