@@ -22,11 +22,11 @@ package enum SQLKind {
     case opaque
 
     /// The groups of kinds that SQL can compare directly.
-    package enum Family {
+    package enum ComparisonClass {
         case null, number, text, date, data, uuid, url, object, entity, opaque
     }
 
-    package var family: Family {
+    package var comparisonClass: ComparisonClass {
         switch self {
         case .null: .null
         case .number: .number
