@@ -131,10 +131,12 @@ extension NSManagedObjectContext {
             conflicts.constraints.map { conflict in
                 let claimants = conflict.claimants.map(object(with:))
                 let holder = conflict.stored?.objectID
-                return NSConstraintConflict(
+                let made = NSConstraintConflict(
                     constraint: conflict.names, database: holder.map(object(with:)),
                     databaseSnapshot: conflict.stored.flatMap { row in holder.map { row.conflictSnapshot(of: $0.owningEntity) } },
                     conflicting: claimants, conflictingSnapshots: claimants.map { $0.row?.conflictSnapshot(of: $0.owningEntity) ?? [:] })
+                made.storedRow = conflict.stored
+                return made
             })
     }
 }
