@@ -5,7 +5,7 @@ public import Foundation
 /// A snapshot is a dictionary of values by property name.
 ///
 /// Source: [NSConstraintConflict](https://developer.apple.com/documentation/coredata/nsconstraintconflict).
-// Immutable; the objects in it belong to their context's queue.
+// Immutable once it is passed on; the objects in it belong to their context's queue.
 open class NSConstraintConflict: NSObject, @unchecked Sendable {
     /// The names of the attributes.
     public let constraint: [String]
@@ -19,6 +19,8 @@ open class NSConstraintConflict: NSObject, @unchecked Sendable {
     public let conflictingObjects: [NSManagedObject]
     /// The values of the conflicting objects.
     public let conflictingSnapshots: [[AnyHashable: Any]]
+    /// The row of the object in the store, as the store has found it; set before the conflict is passed on.
+    final var storedRow: Row?
 
     /// Creates a conflict, for stores that detect one themselves and throw it in an error of code 133021 under `"conflictList"`.
     ///
@@ -63,67 +65,149 @@ open class NSConstraintConflict: NSObject, @unchecked Sendable {
 }
 
 extension NSManagedObjectContext {
-    /// Resolves a conflict so that the save can be repeated: one object keeps the values.
+    /// Resolves conflicts so that the save can be repeated: one object keeps the values of each.
     ///
     /// A saved object takes precedence over new ones, so that its identity survives repeated imports; the values of the new objects are
-    /// copied to it unless the store wins.
-    func resolve(_ conflict: NSConstraintConflict, _ type: NSMergePolicyType) {
-        func isRegistered(_ object: NSManagedObject) -> Bool { object.registry === registry && !object.isDeleted }
-        let rivals = conflict.conflictingObjects.filter(isRegistered)
-        let stored = conflict.databaseObject.flatMap { isRegistered($0) ? $0 : nil }
-        var discarded: Set<NSManagedObject> = []
+    /// copied to it unless the store wins. References to an object that gives way lead to the one that stays.
+    ///
+    /// - Throws: Code 133021 for references that the object that stays cannot take; a store's error; validation errors of objects that
+    ///   have lost a destination.
+    func resolve(_ conflicts: [NSConstraintConflict], _ type: NSMergePolicyType) throws {
+        for conflict in conflicts { try checkReferences(conflict, type) }
+        var outcome = ConstraintOutcome()
+        for conflict in conflicts {
+            conflict.stored(in: registry)?.bringUpToDate(with: conflict.storedRow)
+            resolve(conflict, type, &outcome)
+        }
+        try leadReferencesWithoutInverse(outcome.replaced)
+        let discarded = outcome.replaced.lazy.map(\.object).filter { $0.flags.contains(.gaveWay) }
+        if !discarded.isEmpty { post(Self.didChangeObjectsNotification, ObjectChanges(deleted: Set(discarded))) }
+        try validate(cut: outcome.cut)
+    }
+
+    private func resolve(_ conflict: NSConstraintConflict, _ type: NSMergePolicyType, _ outcome: inout ConstraintOutcome) {
+        guard let keeper = conflict.keeper(type, in: registry) else { return }
+        let rivals = conflict.rivals(in: registry)
         var resolved: [NSManagedObject] = []
-        let saved = rivals.first { !$0.isInserted }
-        if type == .rollbackMergePolicyType || type == .mergeByPropertyStoreTrumpMergePolicyType {
-            let keeper = stored ?? saved ?? rivals.first
+        if type.keepsStored {
             for rival in rivals where rival !== keeper {
                 if rival.isInserted {
-                    discard(rival)
-                    discarded.insert(rival)
+                    outcome.cut += rival.leadReferences(to: keeper, keepsDestination: true)
+                    discard(rival, inFavorOf: keeper, &outcome)
                 } else {
                     rival.restoreStoredValues(conflict.constraint, everything: type == .rollbackMergePolicyType)
                     resolved.append(rival)
                 }
             }
-        } else if let keeper = saved ?? stored ?? rivals.first {
+        } else {
             for rival in rivals where rival !== keeper {
                 if rival.isInserted {
                     keeper.copyValues(from: rival, everything: type == .overwriteMergePolicyType)
-                    discard(rival)
-                    discarded.insert(rival)
+                    outcome.cut += rival.leadReferences(to: keeper, keepsDestination: false)
+                    discard(rival, inFavorOf: keeper, &outcome)
                     if resolved.isEmpty { resolved.append(keeper) }
                 } else {
-                    delete(rival)
+                    replace(rival, by: keeper, &outcome)
                 }
             }
-            if let stored, stored !== keeper { delete(stored) }
+            if let stored = conflict.stored(in: registry), stored !== keeper { replace(stored, by: keeper, &outcome) }
         }
         for object in resolved { object.awake(fromSnapshotEvents: .mergePolicy) }
-        if !discarded.isEmpty { post(Self.didChangeObjectsNotification, ObjectChanges(deleted: discarded)) }
     }
 
-    /// Discards a new object and removes it from relationships.
-    private func discard(_ object: NSManagedObject) {
+    /// Discards a new object, to which nothing refers any more.
+    private func discard(_ object: NSManagedObject, inFavorOf keeper: NSManagedObject, _ outcome: inout ConstraintOutcome) {
         object.removeFromInverses()
         forget(object)
+        object.giveWay(to: keeper)
+        outcome.replaced.append((object, keeper))
+    }
+
+    /// Deletes a saved object whose place another one takes.
+    private func replace(_ object: NSManagedObject, by keeper: NSManagedObject, _ outcome: inout ConstraintOutcome) {
+        outcome.cut += object.leadReferences(to: keeper, keepsDestination: true)
+        delete(object)
+        outcome.replaced.append((object, keeper))
+    }
+
+    /// - Throws: Code 133021 where objects refer to an object that gives way and cannot refer to the one that stays.
+    private func checkReferences(_ conflict: NSConstraintConflict, _ type: NSMergePolicyType) throws {
+        guard let keeper = conflict.keeper(type, in: registry) else { return }
+        var leaving = conflict.rivals(in: registry).filter { $0 !== keeper && ($0.isInserted || !type.keepsStored) }
+        if !type.keepsStored, let stored = conflict.stored(in: registry), stored !== keeper { leaving.append(stored) }
+        for object in leaving {
+            guard let relationship = object.relationshipToLose(inFavorOf: keeper) else { continue }
+            throw CoreDataError.make(
+                NSManagedObjectConstraintMergeError, "A uniqueness constraint cannot be kept by the merge policy.",
+                reason: "\(object.objectID) would give way to \(keeper.objectID), but is in a relationship, “\(relationship.name)”, "
+                    + "that the entity “\(keeper.owningEntity)” does not have.",
+                next: "Change the values, or take the object out of the relationship.",
+                info: [
+                    NSPersistentStoreSaveConflictsErrorKey: [conflict], NSAffectedObjectsErrorKey: conflict.conflictingObjects,
+                ])
+        }
+    }
+
+    /// Validates objects that have lost a destination to another object.
+    private func validate(cut objects: [NSManagedObject]) throws {
+        var errors: [NSError] = []
+        for object in Set(objects) where object.registry === registry && !object.isDeleted {
+            do {
+                if object.isInserted { try object.validateForInsert() } else { try object.validateForUpdate() }
+            } catch {
+                let error = error as NSError
+                errors += error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? [error]
+            }
+        }
+        if !errors.isEmpty { throw CoreDataError.combined(errors) }
+    }
+}
+
+/// What has become of the objects of constraint conflicts.
+private struct ConstraintOutcome {
+    /// The objects that have given way, with those that stay.
+    var replaced: [(object: NSManagedObject, keeper: NSManagedObject)] = []
+    /// The objects that have lost a destination, because the object that stays has another one.
+    var cut: [NSManagedObject] = []
+}
+
+extension NSMergePolicyType {
+    /// Whether the store's object stays as it is.
+    fileprivate var keepsStored: Bool { self == .rollbackMergePolicyType || self == .mergeByPropertyStoreTrumpMergePolicyType }
+}
+
+extension NSConstraintConflict {
+    /// The conflicting objects that are still to be saved.
+    fileprivate func rivals(in registry: ObjectRegistry) -> [NSManagedObject] {
+        conflictingObjects.filter { $0.registry === registry && !$0.isDeleted }
+    }
+
+    fileprivate func stored(in registry: ObjectRegistry) -> NSManagedObject? {
+        databaseObject.flatMap { $0.registry === registry && !$0.isDeleted ? $0 : nil }
+    }
+
+    /// Returns the object that keeps the values.
+    fileprivate func keeper(_ type: NSMergePolicyType, in registry: ObjectRegistry) -> NSManagedObject? {
+        let rivals = rivals(in: registry)
+        if rivals.isEmpty { return nil }
+        let (stored, saved) = (stored(in: registry), rivals.first { !$0.isInserted })
+        return type.keepsStored ? stored ?? saved ?? rivals.first : saved ?? stored ?? rivals.first
     }
 }
 
 extension NSManagedObject {
-    /// Copies the values that were set on a new object, or all of its values; relationships gain its objects.
+    /// Takes the row that the store has now, unless the object has changes: those meet it as a conflict of versions.
+    fileprivate func bringUpToDate(with stored: Row?) {
+        if hasChanges { return }
+        if isFault { return relationships = [] }
+        if let stored, let snapshot, snapshot.version != stored.version { rebase(onto: stored) }
+    }
+
+    /// Copies the attributes that were set on a new object, or all of them.
     fileprivate func copyValues(from new: NSManagedObject, everything: Bool) {
         for property in new.owningEntity.frozen!.properties where everything || new.changed.contains(property.slotIndex) {
-            guard let own = owningEntity.frozen!.byName[property.name] else { continue }
-            if let relationship = property as? NSRelationshipDescription, let ownRelationship = own as? NSRelationshipDescription {
-                guard new.changed.contains(property.slotIndex) else { continue }
-                if relationship.isToMany {
-                    for object in new.toMany(relationship).objects { add(object, to: ownRelationship) }
-                } else {
-                    setToOne(new.toOne(relationship), ownRelationship)
-                }
-            } else {
-                setCurrentValue(new.anyAttribute(property), of: own)
-            }
+            guard !(property is NSRelationshipDescription), let own = owningEntity.frozen!.byName[property.name] else { continue }
+            setCurrentValue(new.anyAttribute(property), of: own)
         }
     }
 

@@ -117,7 +117,7 @@ extension NSManagedObjectContext {
         guard !unknown.isEmpty else { return ids }
         let isPrepared = try source.prepareRelated(of: relationship, for: unknown, in: self)
         for id in unknown {
-            if let known = id.persistentStore?.withRowAccess({ $0.knownRelatedIDs(of: relationship, for: id) }) {
+            if let known = id.store(for: self)?.withRowAccess({ $0.knownRelatedIDs(of: relationship, for: id) }) {
                 ids += known
             } else if eagerly, !isPrepared {
                 ids += try source.relatedIDs(of: relationship, for: id, in: self)
@@ -216,13 +216,19 @@ extension NSManagedObjectContext {
     }
 }
 
+extension NSManagedObjectID {
+    /// Returns the store of the object as a context reads it: a past state is not known from the current one.
+    fileprivate func store(for context: NSManagedObjectContext?) -> NSPersistentStore? {
+        guard let original = persistentStore else { return nil }
+        return context?.requestingContext.generation.current?.view(of: original) ?? original
+    }
+}
+
 extension NSManagedObject {
     /// Returns the stored destination IDs of a relationship, as far as they are known without a query.
     func knownIDs(of relationship: NSRelationshipDescription) -> [NSManagedObjectID]? {
         let id = objectID
-        guard let original = id.persistentStore else { return nil }
-        // A past state is not known from the current one.
-        let store = managedObjectContext?.generation.current?.view(of: original) ?? original
+        guard let store = id.store(for: registry?.context) else { return nil }
         defer { withExtendedLifetime(store) {} }
         let access: any RowAccess = store.rowAccess
         var stored = snapshot

@@ -257,6 +257,8 @@ extension NSManagedObjectContext {
         checkQueue("insert(_:) is called")
         requireSameContext(object, "inserted")
         guard object.registry == nil else { return }
+        object.flags.remove(.gaveWay)
+        object.extras?.successor = nil
         precondition(!object.owningEntity.isAbstract, "The entity “\(object.owningEntity)” is abstract: insert one of a subentity.")
         insertNew(object)
         if object.identifier != nil { registry.register(object) }
@@ -300,8 +302,10 @@ extension NSManagedObjectContext {
         ancestorSavesSeen = ancestorSaves
         awaitingPermanentIDs.removeAll { waiting in
             guard let object = waiting.object, object.registry === registry, let id = object.identifier, id.isTemporary else { return true }
-            if id.current === id { return false }
-            assign(permanentID: id.current, to: object)
+            let current = id.current
+            if current === id { return false }
+            // The parent's object may have given way to one that is registered here: changes reach that one by the old ID, too.
+            if registry.object(with: current) == nil { give(current, to: object) }
             return true
         }
     }

@@ -342,9 +342,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     // MARK: Errors of reads
 
-    /// The first error of a store that a property read could not throw; nil when there was none.
+    /// The first error that reading or writing a property could not throw; nil when there was none.
     ///
-    /// Reading a property cannot throw, so the context keeps the error of a failed fault: the next `fetch`, `count`, `existingObject` or
+    /// Properties cannot throw, so the context keeps the error of a failed fault, and that of a change to an object that has given way to
+    /// another (see ``NSMergePolicy/resolve(constraintConflicts:)``): the next `fetch`, `count`, `existingObject` or
     /// `save` throws and clears it. Nothing is saved before the error is thrown.
     public var pendingFaultError: (any Error)? { faultError }
 
@@ -358,8 +359,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     func noteFaultError(_ error: any Error, of object: NSManagedObject) {
         Log.context.error("The values of \(object.objectID) could not be read: \(error)")
-        if faultError == nil { faultError = error }
+        keep(error)
     }
+
+    /// Keeps the first error that a read or a write of a property could not throw.
+    func keep(_ error: any Error) { if faultError == nil { faultError = error } }
 
     /// Returns scratch slots for writes to an object whose values could not be loaded; the pending fault error reports the failure.
     func discardedSlots(of entity: NSEntityDescription) -> UnsafeMutableRawPointer {

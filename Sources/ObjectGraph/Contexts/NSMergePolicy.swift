@@ -54,14 +54,18 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
     ///
     /// Where the store wins, new objects are discarded and changed ones restore their stored values. Otherwise a saved object takes the
     /// values that were set on new ones, which are discarded; a saved object that was changed to the values replaces the one in the store
-    /// that has them.
+    /// that has them. Whatever refers to an object that gives way refers to the one that stays from then on.
     ///
-    /// - Throws: Code 133021 with the conflicts that the policy leaves unresolved.
+    /// A new object that has given way has no context, and ``NSManagedObject/isDeleted`` is true. Its ID leads to the object that stays:
+    /// ``NSManagedObjectContext/object(with:)`` returns that one. A change to it is not saved, and is an error of code 133000 that the next
+    /// fetch or save of the context throws.
+    ///
+    /// - Throws: Code 133021 with the conflicts that the policy leaves unresolved, and for an object in a relationship that the object that
+    ///   stays does not have.
     open func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
         if mergeType == .errorMergePolicyType { throw NSConstraintConflict.error(list) }
-        for conflict in list {
-            conflict.conflictingObjects.first { $0.registry != nil }?.managedObjectContext?.resolve(conflict, mergeType)
-        }
+        let context = list.lazy.flatMap(\.conflictingObjects).first { $0.registry != nil }?.managedObjectContext
+        try context?.resolve(list, mergeType)
     }
 
     /// Resolves conflicts by rebasing each object onto the store's version, so that the save can be repeated.

@@ -48,7 +48,7 @@ final class FetchedSection: RankedNode {
 /// The objects of a fetch in order and by section, updated object by object.
 ///
 /// Use it on the context's queue only.
-struct FetchedContents {
+final class FetchedContents {
     private(set) var objects = RankedTree<FetchedNode>()
     private(set) var sections = RankedTree<FetchedSection>()
     private var nodes: [ObjectIdentifier: FetchedNode] = [:]
@@ -122,7 +122,7 @@ struct FetchedContents {
     ///
     /// - Returns: The section, if it is new.
     /// - Throws: An error where the object's section name does not fit its place; the error of a failing fault. Nothing is changed then.
-    mutating func insert(_ node: FetchedNode) throws -> FetchedSection? {
+    func insert(_ node: FetchedNode) throws -> FetchedSection? {
         let keys = node.keys.known("a node is made with its keys")
         let index = try objects.partitionPoint { other in
             switch sort.compare(try self.keys(of: other), keys) {
@@ -155,7 +155,7 @@ struct FetchedContents {
     }
 
     /// Removes an object. Returns its section if it has become empty and was removed.
-    mutating func remove(_ node: FetchedNode) -> FetchedSection? {
+    func remove(_ node: FetchedNode) -> FetchedSection? {
         let section = node.section
         let next = node.next.map { unchecked($0, as: FetchedNode.self) }
         objects.remove(node)

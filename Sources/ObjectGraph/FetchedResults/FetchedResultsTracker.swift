@@ -156,8 +156,8 @@ final class FetchedResultsTracker: @unchecked Sendable {
                 }
             }
         }
-        // A set is unordered; new objects with equal sort keys are ordered by creation.
-        new.sort { $0.listIndex < $1.listIndex }
+        // A set is unordered.
+        new.sort { $0.precedesAsNewcomer($1) }
         for (number, object) in new.enumerated() {
             plan.coming.append(try contents.makeNode(object, sequence: contents.nextSequence + number))
         }
@@ -222,6 +222,18 @@ final class FetchedResultsTracker: @unchecked Sendable {
         } catch {
             note(error)
         }
+    }
+}
+
+extension NSManagedObject {
+    /// Returns whether this object comes before another one with equal sort keys that has joined the results with it: saved objects in the
+    /// order of their IDs, then new ones in the order of their insertion.
+    fileprivate func precedesAsNewcomer(_ other: NSManagedObject) -> Bool {
+        if isInserted != other.isInserted { return other.isInserted }
+        if isInserted { return listIndex < other.listIndex }
+        let (own, others) = (objectID, other.objectID)
+        if own.number != nil, others.number != nil { return own.key < others.key }
+        return own.uriRepresentation().absoluteString < others.uriRepresentation().absoluteString
     }
 }
 

@@ -38,8 +38,10 @@ class RankedNode {
 /// A sequence in which elements are inserted, removed and found by index, and indices by element, in logarithmic time: a weight-balanced
 /// tree.
 ///
+/// The nodes know their neighbors, so they are in one tree at a time: the tree is a class, of which there are no copies.
+///
 /// The balance factors 3 and 2 are proven to be preserved by insertions and removals (Hirai and Yamamoto, 2011).
-struct RankedTree<Node: RankedNode> {
+final class RankedTree<Node: RankedNode> {
     // All nodes came in through methods that take a `Node`: so each is one.
     private(set) var root: RankedNode?
 
@@ -97,7 +99,7 @@ struct RankedTree<Node: RankedNode> {
         return index
     }
 
-    mutating func insert(_ node: Node, at index: Int) {
+    func insert(_ node: Node, at index: Int) {
         precondition(index >= 0 && index <= count, "There is no place \(index) among \(count).")
         guard var parent = root else {
             root = node
@@ -127,7 +129,7 @@ struct RankedTree<Node: RankedNode> {
         checkInvariants()
     }
 
-    mutating func remove(_ node: Node) {
+    func remove(_ node: Node) {
         defer { checkInvariants() }
         let parent = node.parent
         guard let left = node.left, let right = node.right else {
@@ -170,7 +172,7 @@ struct RankedTree<Node: RankedNode> {
 
     // MARK: Balance
 
-    private mutating func replace(_ node: RankedNode, by other: RankedNode?, below parent: RankedNode?) {
+    private func replace(_ node: RankedNode, by other: RankedNode?, below parent: RankedNode?) {
         other?.parent = parent
         if let parent {
             if parent.left === node { parent.left = other } else { parent.right = other }
@@ -186,7 +188,7 @@ struct RankedTree<Node: RankedNode> {
         node.size = 1
     }
 
-    private mutating func rebalance(from start: RankedNode?) {
+    private func rebalance(from start: RankedNode?) {
         var current = start
         while let node = current {
             node.updateSize()
@@ -206,7 +208,7 @@ struct RankedTree<Node: RankedNode> {
         }
     }
 
-    @discardableResult private mutating func rotateLeft(_ node: RankedNode) -> RankedNode {
+    @discardableResult private func rotateLeft(_ node: RankedNode) -> RankedNode {
         let child = node.right.known("who rotates to the left has a right child")
         replace(node, by: child, below: node.parent)
         node.right = child.left
@@ -218,7 +220,7 @@ struct RankedTree<Node: RankedNode> {
         return child
     }
 
-    @discardableResult private mutating func rotateRight(_ node: RankedNode) -> RankedNode {
+    @discardableResult private func rotateRight(_ node: RankedNode) -> RankedNode {
         let child = node.left.known("who rotates to the right has a left child")
         replace(node, by: child, below: node.parent)
         node.left = child.right

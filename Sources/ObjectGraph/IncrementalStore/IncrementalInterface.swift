@@ -178,11 +178,11 @@ extension IncrementalInterface: RowAccess {
 
     package func didRegister(_ ids: [NSManagedObjectID]) {
         store.cache.retain(ids)
-        store.managedObjectContextDidRegisterObjects(with: ids)
+        store.tell(ofRegistered: ids, isRegistered: true)
     }
 
     package func didUnregister(_ ids: [NSManagedObjectID]) {
         store.cache.release(ids)
-        store.managedObjectContextDidUnregisterObjects(with: ids)
+        store.tell(ofRegistered: ids, isRegistered: false)
     }
 }

@@ -17,6 +17,15 @@ open class NSIncrementalStore: NSPersistentStore {
     /// Serializes the requests.
     // It is not a `LockedBox`: it guards the program's own store, and is recursive, because the store may use the requesting context.
     private let requestLock = NSRecursiveLock()
+    /// What the store is to be told of registered objects once no request is running.
+    private let registrations = LockedBox<[Registration]>([])
+    /// Whether it is being told. Guarded by `requestLock`.
+    private var isBeingTold = false
+
+    private struct Registration {
+        let ids: [NSManagedObjectID]
+        let isRegistered: Bool
+    }
 
     /// Executes a request.
     ///
@@ -91,9 +100,13 @@ open class NSIncrementalStore: NSPersistentStore {
             next: "Override it and answer with an ID for each object.")
     }
 
-    /// Called when objects of the store are registered with a context.
+    /// Called when objects of the store are registered with a context, before the context's next request.
+    ///
+    /// Unless the store ``acceptsConcurrentRequests``, no request is running on another thread; a call that comes up meanwhile is made
+    /// after the request.
     open func managedObjectContextDidRegisterObjects(with objectIDs: [NSManagedObjectID]) {}
-    /// Called when objects of the store are no longer registered with a context.
+    /// Called when objects of the store are no longer registered with a context, in the same way, on any thread: a context may be
+    /// deallocated anywhere.
     open func managedObjectContextDidUnregisterObjects(with objectIDs: [NSManagedObjectID]) {}
 
     /// Returns the object ID for a reference object.
@@ -131,7 +144,46 @@ open class NSIncrementalStore: NSPersistentStore {
     final func serially<Result>(_ body: () throws -> Result) rethrows -> Result {
         if acceptsConcurrentRequests { return try body() }
         requestLock.lock()
-        defer { requestLock.unlock() }
+        defer {
+            requestLock.unlock()
+            tellOfRegistrations()
+        }
+        deliverRegistrations()
         return try body()
+    }
+
+    /// Tells the store of registered or released objects: at once, or after the request that is running on another thread. Does not wait
+    /// for it, because the caller may be a deinitializer.
+    final func tell(ofRegistered ids: [NSManagedObjectID], isRegistered: Bool) {
+        let registration = Registration(ids: ids, isRegistered: isRegistered)
+        if acceptsConcurrentRequests { return deliver(registration) }
+        registrations.withLock { $0.append(registration) }
+        tellOfRegistrations()
+    }
+
+    /// Tells the store what is waiting unless a request is running on another thread, which does it at its end.
+    private func tellOfRegistrations() {
+        while registrations.withLock({ !$0.isEmpty }), requestLock.try() {
+            let isNested = isBeingTold
+            deliverRegistrations()
+            requestLock.unlock()
+            if isNested { return }
+        }
+    }
+
+    /// Tells the store what is waiting, in order. Call it under `requestLock`; a call from within does nothing.
+    private func deliverRegistrations() {
+        if isBeingTold { return }
+        isBeingTold = true
+        defer { isBeingTold = false }
+        while let next = registrations.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { deliver(next) }
+    }
+
+    private func deliver(_ registration: Registration) {
+        if registration.isRegistered {
+            managedObjectContextDidRegisterObjects(with: registration.ids)
+        } else {
+            managedObjectContextDidUnregisterObjects(with: registration.ids)
+        }
     }
 }

@@ -95,7 +95,14 @@ struct SQLFetchTranslator {
             terms.append(dialect.sorted(term, ascending: order.ascending))
         }
         if terms.isEmpty { terms = usualOrder }
+        if isPaged, !parts.orders.isEmpty, request.resultType != .dictionaryResultType { terms.append(tieBreak) }
         return terms.isEmpty ? "" : " ORDER BY \(terms.joined(by: ", "))"
+    }
+
+    /// The last term of a sorted page: pages are read by statements of their own, which must order equal rows alike. An index by the last
+    /// sort key has its rows in this order, whichever way it is read.
+    private var tieBreak: SQLFragment {
+        parts.orders.last?.ascending ?? true ? column(.primaryKey) : "\(column(.primaryKey)) DESC"
     }
 
     /// All objects come in the order of their keys, in which the table has them. Where a condition leaves some out, an index may be quicker.

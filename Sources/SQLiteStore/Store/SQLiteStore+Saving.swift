@@ -71,7 +71,14 @@ extension SQLiteStore {
                 try save.prepareOrders(changes)
                 try save.delete(changes.deleted)
                 try save.clearUniqueValues(of: changes.updated)
-                try save.update(changed)
+                do {
+                    try save.update(changed)
+                } catch let error as NSError
+                    where error.code == NSManagedObjectConstraintMergeError && !(save.conflicts.isEmpty && save.mismatched.isEmpty)
+                {
+                    // A row that others have changed was not deleted or updated, and still has its unique values.
+                    throw SQLSave.Mismatch()
+                }
                 if !save.conflicts.isEmpty || !save.mismatched.isEmpty { throw SQLSave.Mismatch() }
                 try save.insert(inserted)
                 try save.writeRelationships(changes)

@@ -354,4 +354,35 @@ private func withResults(
             #expect(controller.indexPath(forObject: all[77_777]) == [0, 77_776])
         }
     }
+
+    @Test("Saved objects that join with equal sort keys stand in the order of their IDs, before new ones in the order of their insertion")
+    func newcomers() throws {
+        try withTwoContexts { first, second in
+            nonisolated(unsafe) var saved: Notification?
+            let token = NotificationCenter.default.addObserver(
+                forName: NSManagedObjectContext.didSaveObjectsNotification, object: first, queue: nil
+            ) { saved = $0 }
+            defer { NotificationCenter.default.removeObserver(token) }
+            try first.performAndWait {
+                for _ in 0..<40 { Album(context: first).title = "Trust" }
+                try first.save()
+            }
+            let notification = try #require(saved)
+            try second.performAndWait {
+                let controller = NSFetchedResultsController(
+                    fetchRequest: albums(by: "title"), managedObjectContext: second, sectionNameKeyPath: nil, cacheName: nil)
+                let listener = ResultsListener()
+                controller.delegate = listener
+                try controller.performFetch()
+                second.mergeChanges(fromContextDidSave: notification)
+                let new = (0..<5).map { _ in Album(context: second) }
+                for album in new.reversed() { album.title = "Trust" }
+                second.processPendingChanges()
+                let shown = try #require(controller.fetchedObjects)
+                let numbers = shown.prefix(40).compactMap { Int($0.objectID.uriRepresentation().lastPathComponent.dropFirst()) }
+                #expect(numbers.count == 40 && numbers == numbers.sorted())
+                #expect(Array(shown.dropFirst(40)) == new)
+            }
+        }
+    }
 }

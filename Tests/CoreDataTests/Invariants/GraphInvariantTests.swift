@@ -199,7 +199,7 @@ import Testing
 
     @Test func aRankedTreeStaysWholeWhateverComesAndGoes() {
         var random = SystemRandomNumberGenerator()
-        var tree = RankedTree<Leaf>()
+        let tree = RankedTree<Leaf>()
         var leaves: [Leaf] = []
         for _ in 0..<500 {
             if leaves.isEmpty || Int.random(in: 0..<3, using: &random) > 0 {
@@ -212,6 +212,16 @@ import Testing
             #expect(tree.invariantViolations == [])
         }
         #expect(tree.nodes.map(ObjectIdentifier.init) == leaves.map(ObjectIdentifier.init))
+    }
+
+    @Test func whoeverHoldsATreeSeesItsChanges() {
+        let tree = RankedTree<Leaf>()
+        let other = tree
+        for index in 0..<9 { tree.insert(Leaf(), at: index / 2) }
+        other.remove(other[4])
+        #expect(other.count == 8 && tree.count == 8)
+        #expect(tree.nodes.map(ObjectIdentifier.init) == other.nodes.map(ObjectIdentifier.init))
+        #expect(tree.invariantViolations == [] && other.invariantViolations == [])
     }
 
     @Test func aNodeThatAnotherTreeHasTakenIsFound() throws {

@@ -137,7 +137,8 @@ struct NaiveMerge {
         }
     }
 
-    /// An order that others have not changed is as it is here; else, or where something comes back, it is theirs, and then what was added here.
+    /// An order that others have not changed is as it is here; else, or where something comes back or nothing of the node stays, it is theirs, and then
+    /// what was added here.
     private func order(_ relationship: Relationship, in result: inout NaiveGraph) {
         for label in result.nodes.keys {
             let members = result.targets(label, relationship)
@@ -145,7 +146,8 @@ struct NaiveMerge {
             let theirs = stored.targets(label, relationship)
             let ours = working.targets(label, relationship)
             let isBack = members.contains { theirs.contains($0) && !ours.contains($0) }
-            let isTheirs = base.targets(label, relationship) != theirs || isBack
+            let isDropped = policy == .rollback && conflicting.contains(label)
+            let isTheirs = base.targets(label, relationship) != theirs || isBack || isDropped
             let order = (isTheirs ? theirs + ours : ours + theirs).filter(members.contains)
             var seen: Set<Int> = []
             result.nodes[label]!.links[relationship.name] = order.filter { seen.insert($0).inserted }

@@ -39,6 +39,13 @@ final class ProgramSide {
     }
     /// Deleted nodes that are gone, for an undo.
     private var departed: [Int: NaiveGraph.Node] = [:]
+    /// What others have linked of nodes that were deleted here: no delete rule has cut it, because both ends were deleted.
+    private var linkedSince: Set<LinkSince> = []
+    private struct LinkSince: Hashable {
+        let label: Int
+        let relationship: ProgramModel.Relationship
+        let other: Int
+    }
     private var past: [Change] = []
     private var future: [Change] = []
 
@@ -94,6 +101,7 @@ final class ProgramSide {
     /// The rule of a merge.
     func bringUpToDate(with stored: NaiveGraph) {
         let before = working
+        noteLinks(with: stored)
         working = NaiveMerge(base: base, working: working, stored: stored).merged()
         working.deleteAgain(saved: stored)
         base = stored
@@ -165,6 +173,7 @@ final class ProgramSide {
     }
 
     func forgetUndo() {
+        linkedSince = []
         past = []
         future = []
     }
@@ -211,8 +220,43 @@ final class ProgramSide {
             result.nodes[label] = NaiveGraph.Node(kind: node.kind, values: working.nodes[label]?.values ?? node.values, isDoomed: true)
             if !isExact { keepDenials(of: label, change, in: &result) }
         }
+        // What denies a deletion was not cut either, whoever has made it.
+        var uncut = linkedSince
+        for (label, node) in working.nodes where node.isDoomed {
+            for relationship in ProgramModel.relationships(of: node.kind) where relationship.deleteRule == .deny {
+                for other in working.targets(label, relationship) where !change.after.targets(label, relationship).contains(other) {
+                    uncut.insert(LinkSince(label: label, relationship: relationship, other: other))
+                }
+            }
+        }
+        for link in uncut {
+            func isBack(_ label: Int) -> Bool {
+                result.nodes[label]?.isDoomed == false && (working.nodes[label]?.isDoomed != false || !linkedSince.contains(link))
+            }
+            func isVacant(_ label: Int, _ relationship: ProgramModel.Relationship) -> Bool {
+                relationship.isToMany || result.targets(label, relationship).isEmpty
+            }
+            guard isBack(link.label), isBack(link.other), isVacant(link.label, link.relationship),
+                isVacant(link.other, link.relationship.inverse)
+            else { continue }
+            result.connect(link.label, link.relationship, link.other)
+        }
         working = result
         adoptTouched()
+    }
+
+    /// Notes what others have linked of nodes that are deleted here.
+    private func noteLinks(with stored: NaiveGraph) {
+        func has(_ graph: NaiveGraph, _ link: LinkSince) -> Bool { graph.targets(link.label, link.relationship).contains(link.other) }
+        linkedSince = linkedSince.filter { has(stored, $0) || stored.nodes[$0.label] == nil || stored.nodes[$0.other] == nil }
+        for (label, node) in working.nodes where node.isDoomed {
+            for relationship in ProgramModel.relationships(of: node.kind) {
+                for other in stored.targets(label, relationship) where working.nodes[other]?.isDoomed ?? false {
+                    let link = LinkSince(label: label, relationship: relationship, other: other)
+                    if !has(base, link) { linkedSince.insert(link) }
+                }
+            }
+        }
     }
 
     /// A node that was deleted is back, with what others have saved of it before that was saved.

@@ -50,4 +50,39 @@ import Testing
             #expect(labels(stored) == [0, 1, 2])
         }
     }
+
+    @Test("A sorted page orders equal objects by their IDs, whichever index finds them, so that pages neither share nor miss one")
+    func pages() throws {
+        let model = Music.model()
+        let album = try #require(model.entitiesByName["Album"])
+        album.indexes = [
+            NSFetchIndexDescription(
+                name: "byYear",
+                elements: [NSFetchIndexElementDescription(property: album.propertiesByName["year"]!, collationType: .binary)])
+        ]
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        try GraphStore.sqlite.add(to: coordinator)
+        let context = Music.context(coordinator)
+        try context.performAndWait {
+            for year in (1...20).reversed() {
+                let album = Album(context: context)
+                album.title = "Trust"
+                album.year = Int16(year)
+                try context.save()
+            }
+            for ascending in [true, false] {
+                var years: [Int16] = []
+                for page in 0..<4 {
+                    let request = NSFetchRequest<Album>(entityName: "Album")
+                    // Every other page finds its objects by the index, in the order of their years.
+                    request.predicate = page % 2 == 0 ? NSPredicate(format: "year IN %@", Array(1...20)) : nil
+                    request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: ascending)]
+                    request.fetchLimit = 5
+                    request.fetchOffset = page * 5
+                    years += try context.fetch(request).map(\.year)
+                }
+                #expect(years == (ascending ? (1...20).reversed() : Array(1...20)))
+            }
+        }
+    }
 }

@@ -132,11 +132,13 @@ extension NSManagedObjectContext {
             conflicts.constraints.map { conflict in
                 let conflicting = conflict.conflictingIDs.map(object(with:))
                 let owner = conflict.stored?.objectID
-                return NSConstraintConflict(
+                let made = NSConstraintConflict(
                     constraint: conflict.names, database: owner.map(object(with:)),
                     databaseSnapshot: conflict.stored.flatMap { row in owner.map { row.conflictSnapshot(of: $0.owningEntity) } },
                     conflicting: conflicting, conflictingSnapshots: conflicting.map { $0.row?.conflictSnapshot(of: $0.owningEntity) ?? [:] }
                 )
+                made.storedRow = conflict.stored
+                return made
             })
     }
 }

@@ -159,6 +159,7 @@ extension NSManagedObject {
     final func noteChange(at index: Int) {
         if flags.contains(.awaking) { return }
         if AccessHooks.isActive { noteWrite(at: index) }
+        if flags.contains(.gaveWay) { return reportLostChange(at: index) }
         changed.insert(index)
         // An object restored by an undo belongs to the event but is in no list yet.
         if !flags.contains(.inEvent) || flags.isDisjoint(with: [.inserted, .updated, .deleted]) {

@@ -131,8 +131,10 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, ContextInsertable {
     /// The entity of the object.
     open var entity: NSEntityDescription { owningEntity }
 
-    /// The context of the object; nil before it is inserted and after it is removed.
-    open var managedObjectContext: NSManagedObjectContext? { registry?.context }
+    /// The context of the object; nil before it is inserted and after it is removed, and once the context is deallocated.
+    ///
+    /// It may be read on any queue, to get to the object's own, while the object stays in its context.
+    open var managedObjectContext: NSManagedObjectContext? { registry?.livingContext }
 
     /// The ID of the object, temporary until it is saved.
     open var objectID: NSManagedObjectID {
@@ -147,8 +149,9 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, ContextInsertable {
     open var isInserted: Bool { flags.contains(.inserted) }
     /// Whether the next save updates the object.
     open var isUpdated: Bool { flags.contains(.updated) }
-    /// Whether the next save deletes the object, or the object was deleted without ever being saved.
-    open var isDeleted: Bool { !flags.isDisjoint(with: [.deleted, .deletedUnsaved]) }
+    /// Whether the next save deletes the object, the object was deleted without ever being saved, or a uniqueness constraint has removed
+    /// it in favor of another, see ``NSMergePolicy/resolve(constraintConflicts:)``.
+    open var isDeleted: Bool { !flags.isDisjoint(with: [.deleted, .deletedUnsaved, .gaveWay]) }
     /// Whether the object has unsaved changes.
     open var hasChanges: Bool { !flags.isDisjoint(with: [.inserted, .updated, .deleted]) }
     /// Whether a persistent property differs from its stored value. A property that was set back to its stored value does not differ;
@@ -345,9 +348,11 @@ extension NSManagedObject: @unchecked Sendable {}
     /// The object was inserted in the current event.
     static let insertedInEvent = ObjectFlags(rawValue: 256)
     /// The object was deleted before a save had inserted it, and has left its context.
-    static let deletedUnsaved = ObjectFlags(rawValue: 2048)
+    static let deletedUnsaved = ObjectFlags(rawValue: 4096)
     /// A value of the row is unknown: each access checks its property.
     static let partial = ObjectFlags(rawValue: 1024)
+    /// The object was never saved: a uniqueness constraint has made it give way to another.
+    static let gaveWay = ObjectFlags(rawValue: 2048)
     /// `awakeFromFetch` is running: properties set by it do not count as changed.
     static let awaking = ObjectFlags(rawValue: 512)
 

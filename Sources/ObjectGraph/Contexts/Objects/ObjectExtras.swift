@@ -8,6 +8,8 @@ final class ObjectExtras {
     var fetched: [String: [NSManagedObject]] = [:]
     /// The objects of relationships before a custom accessor changes them.
     var objectsBeforeCustomChange: [String: [NSManagedObject]] = [:]
+    /// The object that this one has given way to.
+    var successor: NSManagedObject?
     /// The state that an undo needs to restore the object after it has left its context.
     weak var undoState: UndoState?
 }

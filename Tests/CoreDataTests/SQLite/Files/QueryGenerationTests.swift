@@ -132,4 +132,35 @@ import Testing
             #expect(try Self.names(context) == ["a", "b"])
         }
     }
+
+    @Test func aPinnedContextFollowsRelationshipsOfManyObjectsInItsOwnStateOnly() throws {
+        let pad = try Scratchpad()
+        let coordinator = try pad.coordinator(Music.model())
+        let (writer, reader, pinned) = (Music.context(coordinator), Music.context(coordinator), Music.context(coordinator))
+        func fetchWithTags(_ context: NSManagedObjectContext) throws -> [Album] {
+            let request = NSFetchRequest<Album>()
+            request.relationshipKeyPathsForPrefetching = ["tags"]
+            return try context.fetch(request)
+        }
+        let band = try writer.performAndWait { try writer.saveBand("a", albums: ["1", "2", "3"]) }
+        try pinned.performAndWait {
+            pinned.retainsRegisteredObjects = true
+            try pinned.setQueryGenerationFrom(.current)
+            #expect(try Self.names(pinned) == ["a"])
+        }
+        let tag = try writer.performAndWait {
+            let tag = Tag(context: writer)
+            for album in band.albums { album.tags = [tag] }
+            try writer.save()
+            return tag.objectID
+        }
+        // The present state of the relationships is at hand.
+        let isTagged = try reader.performAndWait { try fetchWithTags(reader).allSatisfy { $0.tags.count == 1 } }
+        #expect(isTagged)
+        try pinned.performAndWait {
+            let albums = try fetchWithTags(pinned)
+            #expect(pinned.registeredObject(for: tag) == nil)
+            #expect(albums.count == 3 && albums.allSatisfy { $0.tags.isEmpty })
+        }
+    }
 }

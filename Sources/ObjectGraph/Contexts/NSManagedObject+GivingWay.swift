@@ -1,0 +1,181 @@
+internal import Foundation
+internal import Logging
+
+/// What happens to references to an object that gives way to another, because a uniqueness constraint lets only one have its values: they lead to the
+/// object that stays.
+extension NSManagedObject {
+    /// A relationship of an object that gives way, with the same relationship of the object that stays.
+    private typealias Ends = (own: NSRelationshipDescription, kept: NSRelationshipDescription, inverse: NSRelationshipDescription)
+
+    /// The relationships with an inverse that `keeper` has too.
+    private func ends(sharedWith keeper: NSManagedObject) -> [Ends] {
+        let names = keeper.owningEntity.frozen!.byName
+        return owningEntity.frozen!.relationships.compactMap { relationship in
+            guard let inverse = relationship.mutualInverse, let kept = names[relationship.name] as? NSRelationshipDescription,
+                let destination = inverse.destinationEntity, keeper.owningEntity.isKindOf(entity: destination)
+            else { return nil }
+            return (relationship, kept, inverse)
+        }
+    }
+
+    /// Returns a relationship by which objects refer to this one, and could not refer to `keeper`, whose entity it does not accept.
+    func relationshipToLose(inFavorOf keeper: NSManagedObject) -> NSRelationshipDescription? {
+        if keeper.owningEntity.isKindOf(entity: owningEntity) { return nil }
+        let shared = ends(sharedWith: keeper).map(\.own)
+        return owningEntity.frozen!.relationships.first { relationship in
+            guard relationship.mutualInverse != nil, !shared.contains(where: { $0 === relationship }) else { return false }
+            return related(relationship).contains { $0 !== self && $0.registry != nil && !$0.flags.contains(.deleted) }
+        }
+    }
+
+    /// Leads the objects that refer to this one by a relationship with an inverse to `keeper`, which gets what this one relates to without an inverse,
+    /// too.
+    ///
+    /// Where the relationship leaves `keeper` one destination only, and it has another one, `keepsDestination` decides.
+    ///
+    /// - Parameter keepsDestination: Whether `keeper` keeps that destination.
+    /// - Returns: The objects that refer to neither object any more.
+    func leadReferences(to keeper: NSManagedObject, keepsDestination: Bool) -> [NSManagedObject] {
+        var cut: [NSManagedObject] = []
+        for ends in ends(sharedWith: keeper) {
+            for other in related(ends.own) where !other.flags.contains(.deleted) && other.registry === registry {
+                let target = other === self ? keeper : other
+                if keepsDestination, !ends.kept.isToMany, let current = keeper.toOne(ends.kept), current !== target {
+                    if target !== keeper { cut.append(target) }
+                } else {
+                    let place = target.place(of: self, in: ends.inverse, before: keeper)
+                    if ends.kept.isToMany { keeper.add(target, to: ends.kept) } else { keeper.setToOne(target, ends.kept) }
+                    if let place { target.move(keeper, to: place, in: ends.inverse) }
+                }
+                // The other end may lead to neither of them: this context has not seen yet what others have related.
+                release(other, from: ends.own)
+                other.nullify(self, at: ends.inverse)
+            }
+        }
+        leadOwnDestinations(to: keeper, keepsDestination: keepsDestination)
+        return cut
+    }
+
+    /// Takes an object out of this end of a relationship.
+    private func release(_ other: NSManagedObject, from relationship: NSRelationshipDescription) {
+        if relationship.isToMany {
+            if toMany(relationship).contains(other) { take(other, outOf: relationship) }
+        } else if toOne(relationship) === other {
+            putToOne(nil, relationship, was: other)
+        }
+    }
+
+    /// Gives `keeper` the objects of the relationships without an inverse.
+    private func leadOwnDestinations(to keeper: NSManagedObject, keepsDestination: Bool) {
+        for relationship in owningEntity.frozen!.relationships where relationship.mutualInverse == nil {
+            guard let kept = keeper.owningEntity.frozen!.byName[relationship.name] as? NSRelationshipDescription else { continue }
+            for other in related(relationship) where !other.flags.contains(.deleted) && other.registry === registry {
+                let target = other === self ? keeper : other
+                if kept.isToMany {
+                    keeper.add(target, to: kept)
+                } else if !keepsDestination || keeper.toOne(kept) == nil {
+                    keeper.setToOne(target, kept)
+                }
+            }
+        }
+    }
+
+    /// Returns the place of an object that gives way in an ordered relationship that has been read, unless the object that stays has one there.
+    private func place(
+        of object: NSManagedObject, in relationship: NSRelationshipDescription, before keeper: NSManagedObject
+    ) -> Int? {
+        guard relationship.isToMany, relationship.isOrdered else { return nil }
+        let storage = toManyWithoutLoading(relationship)
+        return storage.isLoaded && !storage.contains(keeper) ? storage.index(of: object) : nil
+    }
+
+    private func move(_ object: NSManagedObject, to place: Int, in relationship: NSRelationshipDescription) {
+        take(object, outOf: relationship)
+        put(object, into: relationship, at: place)
+    }
+
+    /// Replaces objects by others in the relationships without an inverse.
+    func replaceDestinations(_ replacement: (NSManagedObject) -> NSManagedObject?) {
+        for relationship in owningEntity.frozen!.relationships where relationship.mutualInverse == nil {
+            switch state(of: relationship) {
+            case .fault: continue
+            case .toOne(let target):
+                if let keeper = target.flatMap(replacement) { putToOne(keeper, relationship, was: target) }
+            case .toMany(let storage):
+                for object in storage.objects {
+                    guard let keeper = replacement(object) else { continue }
+                    let place = place(of: object, in: relationship, before: keeper)
+                    take(object, outOf: relationship)
+                    put(keeper, into: relationship, at: place)
+                }
+            }
+        }
+    }
+
+    // MARK: Afterwards
+
+    /// Marks a new object that has given way: it belongs to no context, and its ID leads to the object that stays.
+    func giveWay(to keeper: NSManagedObject) {
+        flags.insert(.gaveWay)
+        if extras == nil { extras = ObjectExtras() }
+        extras?.successor = keeper
+        let id = objectID
+        if id.isTemporary, !id.namesSameObject(as: keeper.objectID) { id.promote(to: keeper.objectID) }
+    }
+
+    /// Reports a change to an object that has given way; the next throwing call to its former context throws the error.
+    func reportLostChange(at index: Int) {
+        let successor = extras?.successor
+        let property = owningEntity.frozen!.properties[index]
+        let error = CoreDataError.make(
+            NSManagedObjectReferentialIntegrityError, "“\(property.name)” of \(objectID) cannot be changed.",
+            reason: "A uniqueness constraint lets one object have its values: when it was saved, it gave way to "
+                + "\(successor.map { "\($0.objectID)" } ?? "another").",
+            next: "Change that object; object(with:) returns it for the ID of either.",
+            info: [NSAffectedObjectsErrorKey: [self]])
+        Log.context.error("\(error.localizedDescription)")
+        successor?.registry?.context?.keep(error)
+    }
+}
+
+extension NSManagedObjectContext {
+    /// Leads references by relationships without an inverse from objects that have given way to those that stay.
+    ///
+    /// Only unsaved objects refer to a new object; for a saved one the stores are asked.
+    func leadReferencesWithoutInverse(_ replaced: [(object: NSManagedObject, keeper: NSManagedObject)]) throws {
+        guard !replaced.isEmpty, let model else { return }
+        let relationships = model.entities.flatMap { entity in
+            (entity.frozen?.relationships ?? []).filter { $0.mutualInverse == nil && $0.entity === entity }
+        }
+        if relationships.isEmpty { return }
+        var keepers: [ObjectIdentifier: NSManagedObject] = [:]
+        for (object, keeper) in replaced { keepers[ObjectIdentifier(object)] = keeper }
+        func keeper(of object: NSManagedObject) -> NSManagedObject? {
+            var found = keepers[ObjectIdentifier(object)]
+            while let next = found.flatMap({ keepers[ObjectIdentifier($0)] }) { found = next }
+            return found
+        }
+        var referring = insertedList.elements + updatedList.elements
+        let saved = replaced.map(\.object).filter { !$0.flags.contains(.gaveWay) }
+        // The fetches find nothing to process, which would be registered for undo.
+        if !saved.isEmpty { postUnregistered(ObjectChanges()) }
+        for object in saved {
+            for relationship in relationships where relationship.destinationEntity.map(object.owningEntity.isKindOf) ?? false {
+                referring += try storedReferences(to: object, by: relationship)
+            }
+        }
+        for object in referring where object.registry === registry { object.replaceDestinations(keeper) }
+    }
+
+    private func storedReferences(
+        to object: NSManagedObject, by relationship: NSRelationshipDescription
+    ) throws -> [NSManagedObject] {
+        guard let entity = relationship.entity else { return [] }
+        let request = NSFetchRequest<NSManagedObject>()
+        request.entity = entity
+        request.predicate = NSPredicate(format: relationship.isToMany ? "ANY %K == %@" : "%K == %@", relationship.name, object)
+        let found = try fetch(request)
+        for object in found { _ = object.related(relationship) }
+        return found
+    }
+}

@@ -1,0 +1,215 @@
+import CoreData
+import Testing
+
+@Suite("Objects that give way to others with the same unique values") struct GivingWayTests {
+    static let stores: [ProgramStore] = [.inMemory, .sqlite]
+    static let storeWins: [NSMergePolicyType] = [.mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType]
+    static let objectWins: [NSMergePolicyType] = [.mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType]
+
+    /// Saves objects in one context, and then does something in another that has a policy.
+    private func run(
+        _ store: ProgramStore, _ policy: NSMergePolicyType, saving make: (NSManagedObjectContext) -> Void,
+        then body: (NSManagedObjectContext) throws -> Void
+    ) throws {
+        let coordinator = try GivingWayModel.coordinator(store)
+        let (first, second) = (GivingWayModel.context(coordinator, .errorMergePolicyType), GivingWayModel.context(coordinator, policy))
+        try first.performAndWait {
+            make(first)
+            try first.save()
+        }
+        try second.performAndWait { try body(second) }
+    }
+
+    @discardableResult
+    private func thing(_ code: Int?, _ kind: String = "Region", in context: NSManagedObjectContext) -> NSManagedObject {
+        context.insert(kind, ["code": code.map { $0 as Any } ?? NSNull()])
+    }
+
+    private func related(_ object: NSManagedObject, _ key: String) -> [NSManagedObject] {
+        switch object.value(forKey: key) {
+        case let other as NSManagedObject: [other]
+        case let set as Set<NSManagedObject>: Array(set)
+        case let ordered as NSOrderedSet: ordered.array as! [NSManagedObject]
+        default: []
+        }
+    }
+
+    /// What a relationship of the object of a code leads to in the store, by code.
+    private func stored(_ code: Int, _ key: String, _ context: NSManagedObjectContext) throws -> [Int?] {
+        let other = Music.context(context.persistentStoreCoordinator!)
+        return try other.performAndWait {
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Thing")
+            request.predicate = NSPredicate(format: "code == %d", code)
+            let found = try #require(try other.fetch(request).first)
+            return related(found, key).map { $0.value(forKey: "code") as? Int }
+        }
+    }
+
+    @Test("A new object that belongs to a new object of a taken value belongs to the stored one", arguments: stores, storeWins + objectWins)
+    func toOne(_ store: ProgramStore, _ policy: NSMergePolicyType) throws {
+        try run(store, policy) {
+            thing(1, in: $0).setValue(thing(276, "Place", in: $0), forKey: "parent")
+        } then: { context in
+            let mine = thing(2, in: context)
+            let country = thing(276, in: context)
+            mine.setValue(country, forKey: "parent")
+            try context.save()
+            let kept = try #require(mine.value(forKey: "parent") as? NSManagedObject)
+            #expect(kept !== country && !kept.objectID.isTemporaryID)
+            #expect(try stored(2, "parent", context) == [276])
+            #expect(try Set(stored(276, "children", context)) == [1, 2])
+            #expect(!context.hasChanges)
+        }
+    }
+
+    @Test("Objects that give way together refer to those that stay", arguments: stores, storeWins + objectWins)
+    func chain(_ store: ProgramStore, _ policy: NSMergePolicyType) throws {
+        try run(store, policy) {
+            thing(1, in: $0)
+            thing(2, "Place", in: $0)
+        } then: { context in
+            let (one, two, three) = (thing(1, in: context), thing(2, in: context), thing(3, in: context))
+            one.setValue(two, forKey: "parent")
+            one.setValue(Set([two, three]), forKey: "friends")
+            two.setValue(NSOrderedSet(array: [three, one]), forKey: "lists")
+            three.setValue(one, forKey: "pointer")
+            three.setValue(Set([one, two]), forKey: "pointers")
+            try context.save()
+            #expect(try stored(1, "parent", context) == [2])
+            #expect(try Set(stored(1, "friends", context)) == [2, 3])
+            #expect(try stored(2, "lists", context) == [3, 1])
+            #expect(try stored(3, "pointer", context) == [1])
+            #expect(try Set(stored(3, "pointers", context)) == [1, 2])
+        }
+    }
+
+    @Test("In an ordered relationship the object that stays takes the place of the one that gives way", arguments: stores, storeWins)
+    func order(_ store: ProgramStore, _ policy: NSMergePolicyType) throws {
+        try run(store, policy) {
+            thing(5, in: $0)
+        } then: { context in
+            let owner = thing(1, in: context)
+            let others = [2, 5, 3].map { thing($0, in: context) }
+            owner.setValue(NSOrderedSet(array: others), forKey: "queue")
+            owner.setValue(NSOrderedSet(array: others), forKey: "lists")
+            try context.save()
+            #expect(try stored(1, "queue", context) == [2, 5, 3])
+            #expect(try stored(1, "lists", context) == [2, 5, 3])
+        }
+    }
+
+    @Test("Where a place is taken, the store's destination stays or the one set here does, as the policy says", arguments: stores)
+    func takenPlace(_ store: ProgramStore) throws {
+        for policy in Self.storeWins + Self.objectWins {
+            try run(store, policy) {
+                thing(1, in: $0).setValue(thing(2, in: $0), forKey: "next")
+            } then: { context in
+                thing(1, in: context).setValue(thing(3, in: context), forKey: "next")
+                try context.save()
+                #expect(try stored(1, "next", context) == [Self.storeWins.contains(policy) ? 2 : 3])
+                #expect(try stored(3, "previous", context) == (Self.storeWins.contains(policy) ? [] : [1]))
+            }
+        }
+    }
+
+    @Test("What belongs to a stored object belongs to the saved one that takes its place", arguments: stores, objectWins)
+    func replaced(_ store: ProgramStore, _ policy: NSMergePolicyType) throws {
+        try run(store, policy) {
+            let taken = thing(1, in: $0)
+            thing(2, in: $0)
+            for code in 3...4 {
+                let other = thing(code, in: $0)
+                other.setValue(taken, forKey: "parent")
+                other.setValue(taken, forKey: "pointer")
+                // Without an inverse, the objects of a to-many relationship have one owner.
+                if code == 3 { other.setValue(Set([taken]), forKey: "pointers") }
+                other.setValue(NSOrderedSet(array: [taken]), forKey: "lists")
+            }
+        } then: { context in
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Thing")
+            request.predicate = NSPredicate(format: "code == 2")
+            let object = try #require(try context.fetch(request).first)
+            object.setValue(1, forKey: "code")
+            try context.save()
+            #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Thing")) == 3)
+            #expect(try stored(3, "pointers", context) == [1])
+            for code in 3...4 {
+                for key in ["parent", "pointer", "lists"] { #expect(try stored(code, key, context) == [1], "\(key)") }
+            }
+        }
+    }
+
+    @Test("A relationship that the object that stays does not have is an error that names it, and nothing is cut")
+    func misfit() throws {
+        try run(.inMemory, .mergeByPropertyStoreTrumpMergePolicyType) {
+            thing(1, "Region", in: $0)
+        } then: { context in
+            let place = thing(1, "Place", in: context)
+            let region = thing(2, "Region", in: context)
+            region.setValue(place, forKey: "capital")
+            let error = try #require(failure { try context.save() })
+            #expect(error.code == NSManagedObjectConstraintMergeError)
+            #expect(error.localizedFailureReason?.contains("“capitalOf”") ?? false)
+            #expect(region.value(forKey: "capital") as? NSManagedObject === place)
+            #expect(context.insertedObjects == [place, region])
+        }
+    }
+
+    @Test("What has given way is deleted, its ID leads to what stays, and a change to it is an error of the next save", arguments: stores)
+    func afterwards(_ store: ProgramStore) throws {
+        for policy in Self.storeWins + Self.objectWins {
+            try run(store, policy) {
+                thing(1, in: $0)
+            } then: { context in
+                let new = thing(1, in: context)
+                let id = new.objectID
+                try context.save()
+                #expect(new.isDeleted && new.managedObjectContext == nil && !new.hasChanges)
+                let kept = context.object(with: id)
+                #expect(kept !== new && !kept.objectID.isTemporaryID)
+                #expect(try context.existingObject(with: id).value(forKey: "code") as? Int == 1)
+                new.setValue("lost", forKey: "name")
+                let error = try #require(failure { try context.save() })
+                #expect(error.code == NSManagedObjectReferentialIntegrityError)
+                #expect(error.localizedDescription.contains("“name”"))
+                #expect(error.localizedFailureReason?.contains("\(kept.objectID)") ?? false)
+                new.setValue(thing(9, in: context), forKey: "parent")
+                #expect(failure { try context.save() }?.code == NSManagedObjectReferentialIntegrityError)
+                context.rollback()
+                kept.setValue("kept", forKey: "name")
+                try context.save()
+                // Inserted anew, it meets the constraint again.
+                context.insert(new)
+                #expect(!new.isDeleted && new.managedObjectContext === context)
+                new.setValue(nil, forKey: "parent")
+                new.setValue(10, forKey: "code")
+                try context.save()
+                #expect(try stored(10, "friends", context) == [])
+            }
+        }
+    }
+
+    @Test("A child's object that has given way in the parent leads to the one that stays there")
+    func child() throws {
+        try run(.inMemory, .mergeByPropertyObjectTrumpMergePolicyType) {
+            thing(1, in: $0)
+        } then: { parent in
+            for showsKept in [false, true] {
+                let child = NSManagedObjectContext(.privateQueue)
+                child.parent = parent
+                try child.performAndWait {
+                    let shown = showsKept ? try child.all("Thing") : []
+                    let new = thing(1, in: child)
+                    try child.save()
+                    try parent.save()
+                    new.setValue("by the child, \(showsKept)", forKey: "name")
+                    try child.save()
+                    try parent.save()
+                    _ = shown
+                }
+                let names = try parent.all("Thing").map { $0.value(forKey: "name") as? String }
+                #expect(names == ["by the child, \(showsKept)"])
+            }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import CoreData
+import Testing
+
+@Suite("Undoing a deletion after others have saved") struct UndoAfterMergeTests {
+    /// Two contexts with the saved nodes 0 to 2, the second with an undo manager.
+    private func withNodes(_ body: (TwoContexts) throws -> Void) throws {
+        let contexts = try TwoContexts { context in for label in 0..<3 { _ = context.insert("Node", ["label": label]) } }
+        contexts.second.performAndWait { contexts.second.undoManager = UndoManager() }
+        try body(contexts)
+    }
+
+    @Test("What others have linked of two deleted objects is there when both are back, because no delete rule has cut it")
+    func bothEnds() throws {
+        try withNodes { contexts in
+            try contexts.perform(contexts.second) { nodes in for label in 0...1 { contexts.second.delete(nodes[label]!) } }
+            try contexts.save { $0[0]!.setValue($0[1], forKey: "parent") }
+            contexts.merge()
+            try contexts.perform(contexts.second) { _ in
+                contexts.second.undo()
+                try contexts.second.save()
+            }
+            #expect(try contexts.shown(0, "parent") == [1])
+            #expect(try contexts.shown(1, "children") == [0])
+            #expect(try contexts.stored(0, "parent") == [1])
+        }
+    }
+
+    @Test("What others have linked to a deleted object is cut by its delete rules when it is merged, and an undo does not bring it back")
+    func oneEnd() throws {
+        try withNodes { contexts in
+            try contexts.perform(contexts.second) { nodes in contexts.second.delete(nodes[0]!) }
+            try contexts.save { $0[2]!.setValue($0[0], forKey: "parent") }
+            contexts.merge()
+            try contexts.perform(contexts.second) { _ in
+                contexts.second.undo()
+                #expect(contexts.second.deletedObjects.isEmpty)
+                try contexts.second.save()
+            }
+            #expect(try contexts.shown(2, "parent") == [])
+            #expect(try contexts.shown(0, "children") == [])
+            #expect(try contexts.stored(2, "parent") == [])
+        }
+    }
+}
