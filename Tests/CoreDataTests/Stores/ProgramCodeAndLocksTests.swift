@@ -20,12 +20,15 @@ private final class MovingStore: NSIncrementalStore {
 
     override var url: URL? {
         get {
+            let known = super.url
+            guard known?.lastPathComponent == "b" else { return known }
             let move = Self.move.withValue { move in
                 defer { move = nil }
                 return move
             }
+            // After the store is known to be elsewhere.
             move?()
-            return super.url
+            return known
         }
         set { super.url = newValue }
     }
