@@ -305,7 +305,7 @@ extension NSManagedObjectContext {
             let current = id.current
             if current === id { return false }
             // The parent's object may have given way to one that is registered here: changes reach that one by the old ID, too.
-            if registry.object(with: current) == nil { give(current, to: object) }
+            if registry.object(with: current) == nil { assign(permanentID: current, to: object) }
             return true
         }
     }
