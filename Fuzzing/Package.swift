@@ -2,21 +2,26 @@
 
 import PackageDescription
 
+/// Instrumented and linked with libFuzzer, which swiftc brings.
+func fuzzer(_ name: String, of product: String) -> Target {
+    .executableTarget(
+        name: name, dependencies: ["FuzzCoverage", .product(name: product, package: "OpenCoreData")],
+        swiftSettings: [.unsafeFlags(["-parse-as-library", "-sanitize=fuzzer"])],
+        linkerSettings: [
+            .unsafeFlags([
+                "-sanitize=fuzzer", "-Xlinker", "--wrap=__sanitizer_cov_trace_pc_guard_init", "-Xlinker",
+                "--wrap=__sanitizer_cov_trace_pc_guard",
+            ])
+        ])
+}
+
 // A package of its own, so that nothing of it reaches those who use the product. Scripts/fuzz builds and runs it.
 let package = Package(
     name: "Fuzzing",
     dependencies: [.package(name: "OpenCoreData", path: "..")],
     targets: [
         .target(name: "FuzzCoverage"),
-        // Instrumented and linked with libFuzzer, which swiftc brings.
-        .executableTarget(
-            name: "FuzzPredicates", dependencies: ["FuzzCoverage", .product(name: "Predicates", package: "OpenCoreData")],
-            swiftSettings: [.unsafeFlags(["-parse-as-library", "-sanitize=fuzzer"])],
-            linkerSettings: [
-                .unsafeFlags([
-                    "-sanitize=fuzzer", "-Xlinker", "--wrap=__sanitizer_cov_trace_pc_guard_init", "-Xlinker",
-                    "--wrap=__sanitizer_cov_trace_pc_guard",
-                ])
-            ]),
+        fuzzer("FuzzPredicates", of: "Predicates"),
+        fuzzer("FuzzTransformables", of: "ObjectGraph"),
     ]
 )

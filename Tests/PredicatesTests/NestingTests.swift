@@ -89,7 +89,7 @@ import Testing
         arguments: [
             ("", " OR ", "a == 1", ""), ("", " OR ", "name BEGINSWITH[cd] 'x'", ""), ("", " AND ", "b IN {1, 2, 3}", ""),
             ("", " OR ", "ANY c.d.e > 1.5 + 2", ""), ("", " OR ", "(NOT f(a, 2) == $x)", ""), ("a IN {", ", ", "'x'", "}"),
-            ("a", "", ".b", " == 1"),
+            ("a IN {", ", ", "b.c.d.e.f", "}"),
             ("a == '", "", "ą\\'", "'"), ("f(", ", ", "a[1]", ") == 1"), ("", "", "f:", "(1) == 1"), ("a == 1", "", " ", ""),
         ])
     func steps(opening: String, separator: String, piece: String, closing: String) throws {

@@ -12,6 +12,8 @@ struct ModelAssembly {
 
     /// The maximum depth of inheritance.
     static let inheritanceLimit = 100
+    /// The maximum number of UTF-8 bytes of a name: names become classes, tables and keys, and are looked at many times.
+    static let nameLimit = 10_000
 
     let file: String?
     private(set) var entities: [NSEntityDescription] = []
@@ -27,9 +29,15 @@ struct ModelAssembly {
 
     /// Adds an entity.
     ///
-    /// - Throws: An error when an entity of that name exists or the names of its properties are not distinct.
+    /// - Throws: An error when an entity of that name exists, the names of its properties are not distinct, or one has more than ``nameLimit`` bytes.
     mutating func add(_ entity: NSEntityDescription, parent: String?, line: Int?) throws {
         let name = entity.name ?? ""
+        for text in [name, entity.managedObjectClassName ?? ""] + entity.declaredProperties.map(\.name)
+        where text.utf8.count > Self.nameLimit {
+            throw ModelFileError.malformed(
+                file, line: line, element: "entity “\(name.prefix(40))”",
+                "The name “\(text.prefix(40))…” has \(text.utf8.count) bytes, and may have \(Self.nameLimit).")
+        }
         guard byName.updateValue(entity, forKey: name) == nil else {
             throw ModelFileError.malformed(file, line: line, element: "entity “\(name)”", "There are two entities of this name.")
         }

@@ -6,6 +6,11 @@ package struct BatchRow {
     package let row: Row
     /// The attributes with given values, by slot index; the others have their default values.
     package var given = PropertySet()
+
+    package init(row: Row, given: PropertySet = PropertySet()) {
+        self.row = row
+        self.given = given
+    }
 }
 
 /// Creates the rows of a batch insert.
@@ -13,77 +18,86 @@ package struct BatchRows {
     private let request: NSBatchInsertRequest
     private let entity: NSEntityDescription
     private let frozen: FrozenEntity
+    /// A row with the default values and empty relationships.
+    private let blank: Row
+    /// The attributes that rows keep.
+    private let attributes: [(attribute: NSAttributeDescription, slot: RowLayout.Slot)]
+    private let others: [NSPropertyDescription]
 
     package init(_ request: NSBatchInsertRequest) {
         self.request = request
         entity = request.knownEntity
         frozen = entity.frozenParts
-    }
-
-    package func made() throws -> [BatchRow] {
-        if let handler = request.managedObjectHandler { return try rows(filledBy: handler) }
-        if let handler = request.dictionaryHandler { return try rows(filledBy: handler) }
-        return try (request.objectsToInsert ?? []).map { try row($0) }
-    }
-
-    private func rows(filledBy handler: (NSMutableDictionary) -> Bool) throws -> [BatchRow] {
-        var rows: [BatchRow] = []
-        while true {
-            let dictionary = NSMutableDictionary()
-            if handler(dictionary) { return rows }
-            var values: [String: Any] = [:]
-            for (key, value) in dictionary {
-                guard let key = key as? String else { throw BatchRows.unknown("\(key)", entity) }
-                values[key] = value
+        blank = frozen.layout.defaultRow.copy()
+        var attributes: [(attribute: NSAttributeDescription, slot: RowLayout.Slot)] = []
+        var others: [NSPropertyDescription] = []
+        for property in frozen.properties {
+            let slot = frozen.layout.slots[property.slotIndex]
+            guard let attribute = property as? NSAttributeDescription else {
+                others.append(property)
+                if (property as? NSRelationshipDescription)?.isToMany ?? false { blank.setObjectIDs(.empty, at: slot) }
+                continue
             }
-            rows.append(try row(values))
+            if property.isTransient { blank.store(.null, in: slot) } else { attributes.append((attribute, slot)) }
+        }
+        self.attributes = attributes
+        self.others = others
+    }
+
+    /// Returns all rows.
+    package func made() throws -> [BatchRow] {
+        var rows: [BatchRow] = []
+        try forEach { rows.append($0) }
+        return rows
+    }
+
+    /// Calls `body` with one row after the other, as the request's handler fills them.
+    package func forEach(_ body: (BatchRow) throws -> Void) throws {
+        if let handler = request.managedObjectHandler { return try forEach(filledBy: handler, body) }
+        if let handler = request.dictionaryHandler { return try forEach(filledBy: handler, body) }
+        for values in request.objectsToInsert ?? [] {
+            var new = BatchRow(row: blank.copy())
+            for (key, value) in values { try set(value, key, in: &new) }
+            try body(new)
         }
     }
 
-    private func rows(filledBy handler: (NSManagedObject) -> Bool) throws -> [BatchRow] {
-        var rows: [BatchRow] = []
+    private func forEach(filledBy handler: (NSMutableDictionary) -> Bool, _ body: (BatchRow) throws -> Void) throws {
+        while true {
+            let dictionary = NSMutableDictionary()
+            if handler(dictionary) { return }
+            var new = BatchRow(row: blank.copy())
+            for (key, value) in dictionary {
+                guard let key = key as? String else { throw BatchRows.unknown("\(key)", entity) }
+                try set(value, key, in: &new)
+            }
+            try body(new)
+        }
+    }
+
+    private func forEach(filledBy handler: (NSManagedObject) -> Bool, _ body: (BatchRow) throws -> Void) throws {
         while true {
             let object = frozen.objectClass.init(entity: entity, insertInto: nil)
-            if handler(object) { return rows }
+            if handler(object) { return }
             if let refused = object.rejectedValues?.values.first { throw refused }
-            let row = blank()
-            for property in frozen.properties {
-                guard let attribute = property as? NSAttributeDescription else {
-                    guard object.hasNoDestination(property) else { throw BatchRows.isRelationship(property) }
-                    continue
-                }
-                if attribute.isTransient { continue }
-                let slot = row.layout.slots[attribute.slotIndex]
-                row.copyValue(from: object.readableRow, at: slot)
+            for property in others where !object.hasNoDestination(property) { throw BatchRows.isRelationship(property) }
+            let row = blank.copy()
+            let values = object.readableRow
+            for (attribute, slot) in attributes {
+                row.copyValue(from: values, at: slot)
                 guard row.isNil(at: slot) || AttributeCheck.holds(row, slot, attribute) else {
                     throw BatchRows.invalidValue(object.anyAttribute(attribute), attribute)
                 }
             }
-            rows.append(BatchRow(row: row, given: object.changed))
+            try body(BatchRow(row: row, given: object.changed))
         }
     }
 
-    private func row(_ values: [String: Any]) throws -> BatchRow {
-        let row = blank()
-        var given = PropertySet()
-        for (key, value) in values {
-            let attribute = try BatchRows.attribute(key, of: entity)
-            guard let storable = AttributeCheck.conform(value, to: attribute) else { throw BatchRows.invalidValue(value, attribute) }
-            row.store(storable, in: row.layout.slots[attribute.slotIndex])
-            given.insert(attribute.slotIndex)
-        }
-        return BatchRow(row: row, given: given)
-    }
-
-    /// Returns a row with the default values and empty relationships.
-    private func blank() -> Row {
-        let row = frozen.layout.defaultRow.copy()
-        for property in frozen.properties {
-            let slot = row.layout.slots[property.slotIndex]
-            if let relationship = property as? NSRelationshipDescription, relationship.isToMany { row.setObjectIDs(.empty, at: slot) }
-            if property is NSAttributeDescription, property.isTransient { row.store(.null, in: slot) }
-        }
-        return row
+    private func set(_ value: Any, _ key: String, in new: inout BatchRow) throws {
+        let attribute = try BatchRows.attribute(key, of: entity)
+        guard let storable = AttributeCheck.conform(value, to: attribute) else { throw BatchRows.invalidValue(value, attribute) }
+        new.row.store(storable, in: new.row.layout.slots[attribute.slotIndex])
+        new.given.insert(attribute.slotIndex)
     }
 
     // MARK: Errors

@@ -194,8 +194,7 @@ extension NSEntityDescription {
         let properties = inherited + declared
         let objectClass = (boundClass ?? lookUpClass()).flatMap { $0.isStandardClass ? nil : $0 }
         if objectClass == nil, boundClass == nil, !namesStandardClass {
-            Log.model.warning(
-                "Entity “\(name ?? "?")”: its objects are of NSManagedObject. \(reasonForMissingClass)")
+            Log.warnOnce(Log.model, "Entity “\(name ?? "?")”: its objects are of NSManagedObject. \(reasonForMissingClass)")
         }
         frozen = FrozenEntity(
             properties: properties, fetched: (superentity?.frozen.map { Array($0.fetched.values) } ?? []) + fetched,

@@ -6,7 +6,7 @@ public import Foundation
 /// An instance is immutable and may be used on any thread.
 public final class KeySortDescriptor: NSSortDescriptor {
     /// The key path string; nil for the objects themselves.
-    private let givenText: String?
+    let givenText: String?
     /// The Swift key path, for a descriptor created from one.
     let swiftKeyPath: AnyKeyPath?
     /// The comparator, if there is one.
@@ -50,9 +50,16 @@ public final class KeySortDescriptor: NSSortDescriptor {
 
     /// Returns the key path as a string; nil for the objects themselves.
     ///
-    /// - Throws: ``InvalidPredicateError`` naming a Swift key path without a name.
+    /// - Throws: ``InvalidPredicateError`` naming a Swift key path without a name, and for an empty string, which names nothing.
     func keyText() throws -> String? {
-        guard let swiftKeyPath else { return givenText }
+        guard let swiftKeyPath else {
+            guard givenText != "" else {
+                throw InvalidPredicateError(
+                    kind: .unknownKeyPath,
+                    message: "A sort descriptor has an empty key. Name a property, or give nil for the objects themselves")
+            }
+            return givenText
+        }
         let names = try KeyPathNames.names(of: swiftKeyPath)
         return names.isEmpty ? nil : names.joined(separator: ".")
     }

@@ -3,6 +3,7 @@ import Foundation
 extension PredicateCompiler {
     /// Compiles a key path from an operand.
     func path(_ keys: ArraySlice<String>, from base: Operand, clause: String) throws -> Operand {
+        if let error = InvalidPredicateError.ofPath(with: keys.count, in: clause) { throw error }
         var current = base
         var rest = keys
         while let key = rest.popFirst() {

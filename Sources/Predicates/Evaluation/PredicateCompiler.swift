@@ -108,7 +108,7 @@ final class PredicateCompiler {
         let clause = comparison.clause
         // The current locale may change.
         if comparison.options.contains(.localeSensitive) { isReusable = false }
-        if case .custom(let name) = comparison.operator {
+        if case .custom(let name) = comparison.operator, ClassTest(rawValue: name) == nil {
             throw InvalidPredicateError(kind: .unsupported, message: "\(name) cannot be evaluated, in the clause \(clause)")
         }
         let left = try operand(comparison.left, clause: clause)

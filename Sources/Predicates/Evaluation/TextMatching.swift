@@ -48,18 +48,20 @@ enum TextMatching {
         }
     }
 
+    // An empty text begins, ends and is contained in no text, not even an empty one: Foundation and Core Data say so.
+
     static func hasPrefix(_ text: [UInt8], _ prefix: [UInt8]) -> Bool {
-        prefix.isEmpty || (text.starts(with: prefix) && isBoundary(text[prefix.count...]))
+        !prefix.isEmpty && text.starts(with: prefix) && isBoundary(text[prefix.count...])
     }
 
     static func hasSuffix(_ text: [UInt8], _ suffix: [UInt8]) -> Bool {
-        guard text.count >= suffix.count else { return false }
+        guard !suffix.isEmpty, text.count >= suffix.count else { return false }
         let start = text.count - suffix.count
-        return text[start...].elementsEqual(suffix) && (suffix.isEmpty || isBoundary(suffix[...]))
+        return text[start...].elementsEqual(suffix) && isBoundary(suffix[...])
     }
 
     static func contains(_ text: [UInt8], _ part: [UInt8]) -> Bool {
-        guard let first = part.first else { return true }
+        guard let first = part.first else { return false }
         guard text.count >= part.count else { return false }
         for start in 0...(text.count - part.count)
         where text[start] == first && text[start..<start + part.count].elementsEqual(part) && isBoundary(text[(start + part.count)...]) {
@@ -75,7 +77,7 @@ extension TextMatching {
     static func containsWithin(_ text: String, _ part: [UInt8], foldsCase: Bool) -> Bool? {
         let answer = text.utf8.withContiguousStorageIfAvailable { bytes -> Bool? in
             guard bytes.allSatisfy({ $0 < 0x80 }) else { return nil }
-            guard let first = part.first else { return true }
+            guard let first = part.first else { return false }
             guard bytes.count >= part.count else { return false }
             func folded(_ byte: UInt8) -> UInt8 { foldsCase && byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte }
             return (0...(bytes.count - part.count)).contains { start in

@@ -48,7 +48,9 @@ struct ValueTest {
         case .beginsWith: return try text(left, right) { TextMatching.hasPrefix($0.bytes, $1.bytes) }
         case .endsWith: return try text(left, right) { TextMatching.hasSuffix($0.bytes, $1.bytes) }
         case .like, .matches: return try pattern(left, right)
-        case .custom(let name): throw unsupported("\(name) cannot be evaluated")
+        case .custom(let name):
+            guard let test = ClassTest(rawValue: name) else { throw unsupported("\(name) cannot be evaluated") }
+            return try test(left, right, clause: clause)
         case .comparator(let comparator): return Truth(try comparator.matches(left.any, right.any))
         }
     }
@@ -72,7 +74,11 @@ struct ValueTest {
     }
 
     private func order(_ left: PropertyValue, _ right: PropertyValue, _ operation: PredicateComparison.Operator) -> Truth {
-        if left.isNull || right.isNull { return .unknown }
+        if left.isNull || right.isNull {
+            // In memory, nil equals nil, and what admits equality is true.
+            guard logic == .twoValued, left.isNull, right.isNull, self.operation != .between else { return .unknown }
+            return Truth(operation == .lessThanOrEqual || operation == .greaterThanOrEqual)
+        }
         var result = left.order(to: right)
         if !options.isDisjoint(with: [.caseInsensitive, .diacriticInsensitive]), case .string(let left) = left,
             case .string(let right) = right

@@ -38,7 +38,7 @@ extension NSSortDescriptor {
     ///
     /// It is also nil for a Swift key path without a name, such as one of managed objects before a model is loaded;
     /// ``KeyPathNames/path(of:)`` of `keyPath` throws the reason.
-    public var key: String? { try? keyDescriptor?.keyText() }
+    public var key: String? { keyDescriptor.flatMap { try? $0.givenText ?? $0.keyText() } }
 
     /// The order of strings.
     public var textOrder: TextOrder {

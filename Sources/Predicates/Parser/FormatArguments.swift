@@ -46,6 +46,9 @@ struct FormatArguments {
         guard keys.allSatisfy({ !$0.isEmpty }) else {
             throw parser.failure(.arguments, "\"\(path)\" is not a key path", at: token, expected: "keys joined by dots")
         }
+        if let error = InvalidPredicateError.ofPath(with: keys.count) {
+            throw parser.failure(error.kind, error.message, at: token, expected: "a shorter key path")
+        }
         return keys
     }
 

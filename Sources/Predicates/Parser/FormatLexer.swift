@@ -80,6 +80,11 @@ struct FormatLexer {
         let start = index
         while let byte = peek(), isNameByte(byte) || isDigit(byte) { index += 1 }
         let name = String(decoding: bytes[start..<index], as: UTF8.self)
+        // The selectors that compare with a class.
+        if name == "isKindOfClass" || name == "isMemberOfClass", peek() == UInt8(ascii: ":") {
+            index += 1
+            return name + ":"
+        }
         // The only operators with a hyphen in their names.
         guard name.utf8.count == 3, peek() == UInt8(ascii: "-"), name.uppercased() == "UTI" else { return name }
         for rest in ["-CONFORMS-TO", "-EQUALS"] {

@@ -115,7 +115,9 @@ extension FormatParser {
             case .placeholder(.key), .placeholder(.value): path += try arguments.keys(for: word, in: self)
             case .variable(let name):
                 // The key is the value of the variable.
-                base = .element(path.isEmpty ? base : base.appending(path), .at(.variable(name)))
+                let collection = path.isEmpty ? base : base.appending(path)
+                if let error = collection.pathError { throw failure(error.kind, error.message, at: token, expected: "a shorter key path") }
+                base = .element(collection, .at(.variable(name)))
                 height += path.isEmpty ? 1 : 2
                 try checkHeight(height)
                 path = []
@@ -124,6 +126,7 @@ extension FormatParser {
         }
         WorkCount.step(path.count)
         let result = path.isEmpty ? base : base.appending(path)
+        if let error = result.pathError { throw failure(error.kind, error.message, at: token, expected: "a shorter key path") }
         try push(.expression(result), height: height + (path.isEmpty || result.isKeyPath ? 0 : 1), from: operand.start)
         return .operandComplete
     }
@@ -207,6 +210,8 @@ extension PredicateComparison.Operator {
         case "MATCHES": self = .matches
         case "IN": self = .isIn
         case "BETWEEN": self = .between
+        case "ISKINDOFCLASS:": self = .custom(ClassTest.isKind.rawValue)
+        case "ISMEMBEROFCLASS:": self = .custom(ClassTest.isMember.rawValue)
         case "UTI-CONFORMS-TO", "UTI-EQUALS": self = .custom(keyword)
         default: return nil
         }

@@ -128,13 +128,13 @@ package struct TextPattern {
     @inline(__always) private func folded(_ byte: UInt8) -> UInt8 { foldsCase && byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte }
 
     private func has(_ part: [UInt8], in text: UnsafeBufferPointer<UInt8>, at start: Int) -> Bool {
-        guard start >= 0, text.count - start >= part.count else { return false }
+        guard !part.isEmpty, start >= 0, text.count - start >= part.count else { return false }
         for index in part.indices where folded(text[start + index]) != part[index] { return false }
         return true
     }
 
     private func contains(_ part: [UInt8], in text: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard let first = part.first else { return true }
+        guard let first = part.first else { return false }
         guard text.count >= part.count else { return false }
         for start in 0...(text.count - part.count) where folded(text[start]) == first && has(part, in: text, at: start) { return true }
         return false

@@ -9,6 +9,14 @@ extension ExpressionTree {
         }
     }
 
+    /// The error of a key path that has too many keys.
+    var pathError: InvalidPredicateError? {
+        switch self {
+        case .keyPath(let keys), .navigation(_, let keys): InvalidPredicateError.ofPath(with: keys.count)
+        default: nil
+        }
+    }
+
     var isKeyPath: Bool {
         if case .keyPath = self { return true }
         return false

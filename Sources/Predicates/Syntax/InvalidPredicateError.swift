@@ -89,8 +89,20 @@ public struct InvalidPredicateError: Error, Hashable, Sendable, CustomStringConv
 
 /// The limits that make untrusted predicates safe to parse.
 public enum PredicateLimits {
-    /// The maximum nesting of predicates and expressions; beyond it, parsing and compiling throw ``InvalidPredicateError/Kind/tooDeep``.
+    /// The maximum nesting of predicates and expressions, and the maximum number of keys in a key path; beyond it, parsing and compiling throw
+    /// ``InvalidPredicateError/Kind/tooDeep``.
     public static let nesting = 100
     /// The maximum nesting in archives of ``PredicateArchive``: Foundation's archivers recurse and need much stack.
     public static let archiveNesting = 40
+}
+
+extension InvalidPredicateError {
+    /// Returns the error of a key path with more keys than ``PredicateLimits/nesting``; nil for a shorter one.
+    package static func ofPath(with count: Int, in clause: String? = nil) -> InvalidPredicateError? {
+        guard count > PredicateLimits.nesting else { return nil }
+        // The clause itself would be as long as the path.
+        let place = clause.map { ", in the clause \($0.prefix(80))…" } ?? ""
+        return InvalidPredicateError(
+            kind: .tooDeep, message: "A key path has \(count) keys, and may have \(PredicateLimits.nesting)\(place)")
+    }
 }

@@ -17,6 +17,8 @@ extension PropertyValue {
         }
         if let converted = try PropertyValue(scalar: value) ?? PropertyValue(collection: value) {
             self = converted
+        } else if let type = value as? AnyClass {
+            self = .object(ObjectReference(ClassConstant(type)))
         } else {
             throw InvalidPredicateError(
                 kind: .unconvertibleValue,
@@ -39,7 +41,12 @@ extension PropertyValue {
         case .data(let value): value
         case .uuid(let value): value
         case .url(let value): value
-        case .object(let reference): (reference.object as? KeyedValues)?.original ?? reference.object
+        case .object(let reference):
+            switch reference.object {
+            case let values as KeyedValues: values.original
+            case let constant as ClassConstant: constant.type
+            case let object: object
+            }
         case .array(let values): values.map { $0.any ?? NSNull() }
         case .set(let values): Set(values.map { ($0.any ?? NSNull()) as? AnyHashable ?? AnyHashable($0) })
         }

@@ -110,6 +110,7 @@ package struct KeyedArchiveWriter {
             return object(["NSUUID"], [("NS.uuidbytes", .data(withUnsafeBytes(of: id.uuid) { Data($0) }))])
         case let url as URL:
             return object(["NSURL"], [("NS.base", .reference(.null)), ("NS.relative", .reference(text(url.absoluteString)))])
+        case is NSNull: return object(["NSNull"], [])
         case let elements as [Any]: return list(elements).map { array($0) }
         case let elements as Set<AnyHashable>:
             return list(elements.map(\.base).sorted { "\($0)" < "\($1)" }).map { set($0) }

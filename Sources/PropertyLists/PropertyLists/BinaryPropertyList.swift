@@ -24,6 +24,8 @@ package struct BinaryPropertyList: Sendable {
 
     package struct FormatError: Error {
         package let reason: String
+
+        package init(reason: String) { self.reason = reason }
     }
 
     /// The maximum size; a model of a thousand entities has some hundred thousand objects.

@@ -126,6 +126,11 @@ struct SQLFetchParts {
     ///   SQL.
     init(_ request: StoreQuery, _ dialect: any SQLDialect) throws {
         predicate = try request.predicate?.tree()
+        // SQL has entities, and no classes.
+        if let tree = predicate, tree.testsClasses {
+            let entities = request.entity.managedObjectModel?.entities ?? [request.entity]
+            predicate = tree.replacingClassTests { accepts in entities.filter { accepts($0.predicateClass) } }
+        }
         // A count does not depend on the order, unless there is an offset or limit.
         if request.resultType != .countResultType {
             for descriptor in request.sortDescriptors {

@@ -5,6 +5,7 @@ internal import Predicates
 extension SQLTranslator {
     /// Translates a key path.
     func translate(path keys: ArraySlice<String>, from base: SQLOperand) throws -> SQLOperand {
+        if let error = InvalidPredicateError.ofPath(with: keys.count, in: clause) { throw error }
         var current = base
         var rest = keys
         while let key = rest.popFirst() {

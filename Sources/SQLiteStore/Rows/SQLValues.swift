@@ -96,7 +96,7 @@ final class SQLValues {
             }
             return .box(Box(url))
         case .decimal: return .box(Box(try decimal(statement, column, attribute)))
-        case .transformable, .composite: return .box(Box(archived(SQLStatement.data(statement, column), attribute)))
+        case .transformable, .composite: return .box(Box(try archived(SQLStatement.data(statement, column), attribute)))
         }
     }
 
@@ -134,10 +134,17 @@ final class SQLValues {
 
     // MARK: Archived values
 
-    /// Returns the value of an archive, or the data itself if it cannot be decoded.
-    private func archived(_ data: Data, _ attribute: NSAttributeDescription) -> Any {
+    /// Returns the value of an archive, or the data itself if that is another thing, or contains an object of a class that is not there or not allowed.
+    private func archived(_ data: Data, _ attribute: NSAttributeDescription) throws -> Any {
         do {
             if let value = try AttributeArchive.value(of: data, attribute) { return value }
+        } catch let damage as AttributeArchive.Damage {
+            throw unreadable(attribute, "its archive is damaged. \(damage.reason)")
+        } catch let refusal as ArchiveClassRefusal {
+            Log.warnOnce(
+                Log.store,
+                "Values of “\(attribute)” stay bytes. \(refusal) Name the class as the attribute's own, or in the allowedTopLevelClasses of a transformer."
+            )
         } catch {
             Log.store.debug("A value of \(attribute) stays bytes, for its archive cannot be opened: \(error)")
         }

@@ -13,11 +13,10 @@ extension SQLiteStore {
         switch request {
         case let insert as NSBatchInsertRequest:
             // The handlers are called without the lock: they may run any code.
-            let rows = try BatchRows(insert).made()
+            let spool = SQLBatchSpool(insert.knownEntity, of: self)
+            try BatchRows(insert).forEach { try spool.add($0) }
             return try writeLock.withLock {
-                try inBatch(caller) {
-                    BatchOutcome(try add(rows, of: insert.knownEntity, policy), as: insert.wanted)
-                }
+                try inBatch(caller) { try add(spool, of: insert.knownEntity, policy, as: insert.wanted) }
             }
         case let update as NSBatchUpdateRequest: return try writeLock.withLock { try inBatch(caller) { try self.update(update) } }
         case let delete as NSBatchDeleteRequest: return try writeLock.withLock { try inBatch(caller) { try self.delete(delete) } }
@@ -189,29 +188,45 @@ extension SQLiteStore {
     // MARK: Inserting
 
     /// Inserts rows. Where one violates a uniqueness constraint, the context's merge policy decides.
-    private func add(_ rows: [BatchRow], of description: NSEntityDescription, _ policy: StoreCaller.MergePolicyKind) throws
-        -> [NSManagedObjectID]
-    {
+    private func add(
+        _ spool: SQLBatchSpool, of description: NSEntityDescription, _ policy: StoreCaller.MergePolicyKind, as wanted: BatchOutcome.Kind
+    ) throws -> BatchOutcome {
         let entity = try sqlEntity(description)
         let reader = try requireWriter()
         let isUnique = !description.frozenParts.uniqueness.isEmpty
-        if rows.isEmpty { return [] }
-        let last = try allocate(Int64(rows.count), entity.rootNumber, entity)
-        var next = last - Int64(rows.count) + 1
+        if spool.count == 0 { return BatchOutcome([], as: wanted) }
+        var next = try allocate(Int64(spool.count), entity.rootNumber, entity) - Int64(spool.count) + 1
         var save = SQLSave(self, reader.database(), isCareful: true)
-        func insert(_ rows: [BatchRow]) throws -> [NSManagedObjectID] {
-            for row in rows {
-                row.row.objectID = reader.values.id(next, of: description)
+        var ids: [NSManagedObjectID] = []
+        var count = 0
+        // Without constraints nothing but the result needs IDs.
+        let needsIDs = wanted == .ids || isUnique
+        func insert(_ rows: [BatchRow]) throws {
+            for (offset, row) in rows.enumerated() {
                 row.row.version = 1
-                next += 1
+                if needsIDs { row.row.objectID = reader.values.id(next + Int64(offset), of: description) }
             }
-            try save.insert(SQLRows(new: rows.map(\.row), of: self))
-            return rows.map { $0.row.knownObjectID }
+            try save.insert(SQLRows(new: rows.map(\.row), of: entity, firstKey: next))
+            next += Int64(rows.count)
+            count += rows.count
+            if wanted == .ids { ids += rows.map { $0.row.knownObjectID } }
         }
-        if !isUnique { return try insert(rows) }
-        return try rows.compactMap { new in
-            guard let owner = try owner(of: new.row, description) else { return try insert([new]).first }
-            return try resolve(new, conflictingWith: owner, description, policy) ? owner : nil
+        try spool.forEachChunk { rows in
+            if !isUnique { return try insert(rows) }
+            for new in rows {
+                guard let owner = try owner(of: new.row, description) else {
+                    try insert([new])
+                    continue
+                }
+                guard try resolve(new, conflictingWith: owner, description, policy) else { continue }
+                count += 1
+                if wanted == .ids { ids.append(owner) }
+            }
+        }
+        return switch wanted {
+        case .status: .status(true)
+        case .count: .count(count)
+        case .ids: .ids(ids)
         }
     }
 

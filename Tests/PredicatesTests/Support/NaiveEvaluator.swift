@@ -134,11 +134,13 @@ struct NaiveEvaluator {
             // Composed and cut into characters, none of which a match may divide.
             let text = Array(fold(left, options).precomposedStringWithCanonicalMapping)
             let part = Array(fold(right, options).precomposedStringWithCanonicalMapping)
+            // The empty text is in none.
+            if part.isEmpty, [.beginsWith, .endsWith, .contains].contains(operation) { return false }
             switch operation {
             case .beginsWith: return text.starts(with: part)
             case .endsWith: return text.suffix(part.count) == part[...]
             case .contains:
-                return part.isEmpty || text.indices.contains { text[$0...].starts(with: part) }
+                return text.indices.contains { text[$0...].starts(with: part) }
             default: return false
             }
         }

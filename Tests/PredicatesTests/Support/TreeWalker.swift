@@ -67,6 +67,10 @@ struct TreeWalker {
             }
             return Comparing.same(left, right, options) == wanted ? .yes : .no
         case .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual:
+            if logic == .twoValued, left == .null, right == .null {
+                // Nil equals nil in memory, and these admit equality.
+                return [.lessThanOrEqual, .greaterThanOrEqual].contains(comparison.operator) ? .yes : .no
+            }
             return ordered(left, comparison.operator, right, options)
         case .between:
             if right == .null { return .unknown }
@@ -80,6 +84,8 @@ struct TreeWalker {
         case .beginsWith, .endsWith, .like, .matches:
             if left == .null || right == .null { return .unknown }
             guard case .string(let text) = left, case .string(let part) = right else { throw Refusal() }
+            // The empty text is in none.
+            if [.beginsWith, .endsWith].contains(comparison.operator), Comparing.characters(part, options).isEmpty { return .no }
             switch comparison.operator {
             case .beginsWith: return Comparing.characters(text, options).starts(with: Comparing.characters(part, options)) ? .yes : .no
             case .endsWith:
@@ -114,7 +120,7 @@ struct TreeWalker {
             if element == .null { return .unknown }
             guard case .string(let part) = element else { return .no }
             let (text, wanted) = (Comparing.characters(text, options), Comparing.characters(part, options))
-            return wanted.isEmpty || text.indices.contains { text[$0...].starts(with: wanted) } ? .yes : .no
+            return !wanted.isEmpty && text.indices.contains { text[$0...].starts(with: wanted) } ? .yes : .no
         default:
             let elements = try self.elements(collection)
             if logic == .twoValued, element == .null { return elements.contains(.null) ? .yes : .no }

@@ -16,14 +16,17 @@ extension NSManagedObject {
     /// A path into a composite attribute sets one element and keeps the others; a nil attribute gets that element only. An element that
     /// the model does not have stops the program with a message, like an unknown key.
     public func setValue(_ value: Any?, forKeyPath keyPath: String) {
-        let keys = keyPath.split(separator: ".").map(String.init)
-        guard let key = keys.first, keys.count > 1 else { return setValue(value, forKey: keyPath) }
-        let rest = keys.dropFirst()
-        if let composite = owningEntity.frozen?.byName[key] as? NSCompositeAttributeDescription {
-            let elements = self.value(forKey: key) as? [String: Any] ?? [:]
-            return setValue(Self.elements(elements, of: composite, with: value, at: rest), forKey: key)
+        var object = self
+        var keys = keyPath.split(separator: ".").map(String.init)[...]
+        while let key = keys.popFirst(), !keys.isEmpty {
+            if let composite = object.owningEntity.frozen?.byName[key] as? NSCompositeAttributeDescription {
+                let elements = object.value(forKey: key) as? [String: Any] ?? [:]
+                return object.setValue(Self.elements(elements, of: composite, with: value, at: keys), forKey: key)
+            }
+            guard let next = object.value(forKey: key) as? NSManagedObject else { return }
+            object = next
         }
-        (self.value(forKey: key) as? NSManagedObject)?.setValue(value, forKeyPath: rest.joined(separator: "."))
+        object.setValue(value, forKey: keyPath.split(separator: ".").last.map(String.init) ?? keyPath)
     }
 
     /// Returns the elements of a composite attribute after setting the value at a path in it.
@@ -49,10 +52,20 @@ extension NSManagedObject {
     }
 
     private static func value(of subject: Any?, at path: ArraySlice<Substring>) -> Any? {
+        var (subject, path) = (subject, path)
+        // A path may be as long as its text: keys of one object do not recurse.
+        while let key = path.first {
+            if let object = subject as? NSManagedObject {
+                subject = object.value(forKey: String(key))
+            } else if let composite = subject as? [String: Any] {
+                subject = composite[String(key)]
+            } else {
+                break
+            }
+            path = path.dropFirst()
+        }
         guard let key = path.first.map(String.init), let subject else { return subject }
         let rest = path.dropFirst()
-        if let object = subject as? NSManagedObject { return value(of: object.value(forKey: key), at: rest) }
-        if let composite = subject as? [String: Any] { return value(of: composite[key], at: rest) }
         guard let elements = elements(of: subject) else { return nil }
         if !key.hasPrefix("@") { return collection(elements.compactMap { value(of: $0, at: path) }, like: subject) }
         if key == "@count" { return NSNumber(value: elements.count) }

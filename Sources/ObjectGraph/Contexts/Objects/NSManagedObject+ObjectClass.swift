@@ -22,3 +22,13 @@ extension FrozenEntity {
         }
     }
 }
+
+extension NSEntityDescription {
+    /// The class of the objects, for predicates that compare it.
+    package var predicateClass: AnyClass { frozenParts.objectClass }
+}
+
+extension NSManagedObjectID: ClassStandIn {
+    /// The class of the object, for predicates that compare it: they know an object by its ID.
+    package var predicateClass: AnyClass { owningEntity.predicateClass }
+}

@@ -12,6 +12,10 @@ public struct NSValueTransformerName: RawRepresentable, Hashable, Sendable {
 
     /// The name of ``NSSecureUnarchiveFromDataTransformer``.
     public static let secureUnarchiveFromDataTransformerName = NSValueTransformerName("NSSecureUnarchiveFromData")
+
+    /// The name of the transformer of old models. An attribute with it is like one without a transformer: only values are read, and objects of the attribute's
+    /// own class.
+    public static let keyedUnarchiveFromDataTransformerName = NSValueTransformerName("NSKeyedUnarchiveFromData")
 }
 
 /// Lets an initializer in an extension return the registered instance. Every ``ValueTransformer`` conforms; no other type should.
@@ -58,7 +62,7 @@ extension ValueTransformerFactory where Self: ValueTransformer {
 ///
 /// Source: [NSSecureUnarchiveFromDataTransformer](https://developer.apple.com/documentation/foundation/nssecureunarchivefromdatatransformer).
 open class NSSecureUnarchiveFromDataTransformer: ValueTransformer {
-    /// The classes allowed for the top-level object of an archive. The default is those of property lists.
+    /// The classes allowed for the object of an archive and for those within it. The default is those of property lists.
     open class var allowedTopLevelClasses: [AnyClass] {
         [
             NSArray.self, NSDictionary.self, NSSet.self, NSString.self, NSNumber.self, NSDate.self, NSData.self, NSURL.self, NSUUID.self,
@@ -66,17 +70,18 @@ open class NSSecureUnarchiveFromDataTransformer: ValueTransformer {
         ]
     }
 
-    /// Returns the object in an archive; nil for data that is not an archive, or contains an object of another class.
+    /// Returns the object in an archive; nil for data that is not a sound archive, or contains an object of another class.
+    ///
+    /// Only objects of the allowed classes are instantiated, at every level, and values within them: those of property lists.
     open override func transformedValue(_ value: Any?) -> Any? {
-        guard let data = value as? Data, let object = (try? AttributeArchive.object(in: data)) ?? nil else { return nil }
-        guard let stored = AttributeArchive.archivable(object) as? NSObject else { return nil }
-        return Self.allowedTopLevelClasses.contains { stored.isKind(of: $0) } ? object : nil
+        guard let data = value as? Data else { return nil }
+        return (try? AttributeArchive.object(in: data, allowed: ArchiveClasses(allowed: Self.allowedTopLevelClasses))) ?? nil
     }
 
-    /// Returns the archive of an object; nil for an object that cannot be archived.
+    /// Returns the archive of an object; nil for an object that cannot be archived, or is not of an allowed class.
     open override func reverseTransformedValue(_ value: Any?) -> Any? {
-        guard let value, let object = AttributeArchive.archivable(value) else { return nil }
-        return try? NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: false)
+        guard let value else { return nil }
+        return (try? AttributeArchive.archive(of: value, allowed: ArchiveClasses(allowed: Self.allowedTopLevelClasses))) ?? nil
     }
 }
 

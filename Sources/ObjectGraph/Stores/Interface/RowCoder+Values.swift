@@ -195,7 +195,7 @@ extension RowCoder {
         default:
             let sum = try bytes.fixed()
             let archive = try bytes.countedBytes()
-            guard sum == Checksum.of(archive), let value = try AttributeArchive.value(of: Data(archive), attribute) else {
+            guard sum == Checksum.of(archive), let value = (try? AttributeArchive.value(of: Data(archive), attribute)) ?? nil else {
                 throw wrong(field, form)
             }
             return value

@@ -133,6 +133,7 @@ extension ArchivedFields {
     private func keys(_ path: String) throws -> [String] {
         let keys = path.split(separator: ".").map(String.init)
         guard !keys.isEmpty else { throw PredicateArchive.unreadable("The archive holds an empty key path") }
+        if let error = InvalidPredicateError.ofPath(with: keys.count) { throw error }
         return keys
     }
 }

@@ -106,33 +106,7 @@ public enum PredicateArchive {
 
     // MARK: Reading and writing
 
-    private static func data(root: ArchivedTree) throws -> Data {
-        register()
-        let node = try root.encodable(depth: 0)
-        let archiver = NSKeyedArchiver(requiringSecureCoding: true)
-        archiver.encode(node, forKey: NSKeyedArchiveRootObjectKey)
-        archiver.finishEncoding()
-        return try renamed(archiver.encodedData)
-    }
-
-    /// Replaces this framework's class names in an archive by Apple's.
-    private static func renamed(_ data: Data) throws -> Data {
-        guard var archive = try PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any],
-            var objects = archive["$objects"] as? [Any]
-        else { throw unreadable("The archive could not be written") }
-        let names = Dictionary(ownClasses.map { (NSStringFromClass($0.own), $0.name) }) { first, _ in first }
-        for (index, object) in objects.enumerated() {
-            guard let own = (object as? [String: Any])?["$classname"] as? String, let name = names[own] else { continue }
-            var chain = [name]
-            if name.hasSuffix("Predicate") { chain += ["NSPredicate"] }
-            if name == "NSKeyPathExpression" { chain += ["NSFunctionExpression"] }
-            if name.hasSuffix("Expression"), name != "NSExpression" { chain += ["NSExpression"] }
-            if name.hasSuffix("Operator") { chain += ["NSPredicateOperator"] }
-            objects[index] = ["$classname": name, "$classes": chain + ["NSObject"]] as [String: Any]
-        }
-        archive["$objects"] = objects
-        return try PropertyListSerialization.data(fromPropertyList: archive, format: .binary, options: 0)
-    }
+    private static func data(root: ArchivedTree) throws -> Data { try PredicateArchiveWriter.data(of: root) }
 
     private static func root<Tree>(of data: Data, _ read: (ArchiveReader, Int) throws -> Tree) throws -> Tree {
         do {

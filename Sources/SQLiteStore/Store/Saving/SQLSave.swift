@@ -31,18 +31,13 @@ struct SQLRows {
         try changes.forEachRun { runs.append((try store.sqlEntity($0), $1)) }
     }
 
-    /// Creates rows that belong to no objects, with their IDs.
-    init(new rows: [Row], of store: SQLiteStore) throws {
+    /// Creates rows of one entity that belong to no objects, with consecutive keys.
+    init(new rows: [Row], of entity: SQLEntity, firstKey: Int64) {
         changes = []
         batch = rows
         slots = rows.map(\.slots)
-        for (index, row) in rows.enumerated() {
-            guard let place = row.objectID.flatMap(store.place) else { continue }
-            keys.append(place.key)
-            let start = runs.last.map { $0.entity === place.entity ? $0.range.lowerBound : index } ?? index
-            if start < index { runs.removeLast() }
-            runs.append((place.entity, start..<index + 1))
-        }
+        keys = Array(firstKey..<firstKey + Int64(rows.count))
+        if !rows.isEmpty { runs = [(entity, 0..<rows.count)] }
     }
 }
 
