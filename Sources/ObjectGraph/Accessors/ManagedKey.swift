@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Predicates
 
 /// A property of a managed object class that is read by name, for types that ``ManagedProperty`` does not support: Foundation's
 /// collections and numbers, other classes, `Any`, and primitive values.
@@ -73,7 +74,7 @@ extension NSManagedObject {
 
     private func standIn<Value>(for name: StaticString, _ stored: Any?) -> Value {
         guard let value = KeyPathRecorder.standIn(Value.self, in: self) else {
-            preconditionFailure("“\(owningEntity).\(name)” holds \(AttributeCheck.describe(stored)), which is no \(Value.self).")
+            stopProgram("“\(owningEntity).\(name)” holds \(AttributeCheck.describe(stored)), which is no \(Value.self).")
         }
         return value
     }

@@ -112,8 +112,8 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     }
 
     final func requireMutable() {
-        precondition(
-            frozen == nil,
+        stopProgram(
+            unless: frozen == nil,
             "The entity “\(name ?? "?")” cannot be changed: its model is in use by a coordinator. Change a copy of the model.")
     }
 

@@ -1,4 +1,5 @@
 public import Foundation
+internal import Predicates
 package import PropertyLists
 
 /// The base class of attribute, relationship and fetched property descriptions.
@@ -71,8 +72,8 @@ open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
     public required override init() { super.init() }
 
     final func requireMutable() {
-        precondition(
-            !isFrozen,
+        stopProgram(
+            unless: !isFrozen,
             "The property “\(name)” of “\(entity?.name ?? "?")” cannot be changed: its model is in use by a coordinator. Change a copy of the model."
         )
     }

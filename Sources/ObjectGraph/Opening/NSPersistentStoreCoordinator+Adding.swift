@@ -1,5 +1,6 @@
 internal import CoreDataRuntime
 public import Foundation
+internal import Predicates
 
 /// The registered store classes by type.
 private final class StoreClasses: Sendable {
@@ -37,7 +38,7 @@ extension NSPersistentStoreCoordinator {
             return
         }
         guard let storeClass = storeClass as? NSPersistentStore.Type else {
-            preconditionFailure("\(storeClass) is registered for the store type “\(storeType)” but is no NSPersistentStore.")
+            stopProgram("\(storeClass) is registered for the store type “\(storeType)” but is no NSPersistentStore.")
         }
         StoreClasses.shared[storeType] = storeClass
     }

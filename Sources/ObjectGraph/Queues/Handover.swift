@@ -1,3 +1,5 @@
+internal import Predicates
+
 /// Carries a value that belongs to a queue through code that runs elsewhere, back to that queue: it is taken there and nowhere else.
 ///
 /// Builds for debugging verify it, as those with the internal checks: taking the value on another queue stops the program with a message.
@@ -18,7 +20,7 @@ struct Handover<Value>: @unchecked Sendable {
     /// The value. On its queue.
     var value: Value {
         #if DEBUG || COREDATA_INTERNAL_CHECKS
-        precondition(queue.isCurrent, "A \(Value.self) that belongs to the queue “\(queue.label)” is taken on another one.")
+        stopProgram(unless: queue.isCurrent, "A \(Value.self) that belongs to the queue “\(queue.label)” is taken on another one.")
         #endif
         return carried
     }

@@ -1,4 +1,5 @@
 public import Foundation
+internal import Predicates
 internal import Synchronization
 
 /// Connects contexts with the stores that hold their objects.
@@ -34,7 +35,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     ///
     /// An invalid model stops the program with a message that lists the errors; ``init(checking:)`` throws instead.
     public init(managedObjectModel model: NSManagedObjectModel) {
-        do { try model.freeze() } catch { preconditionFailure(error.localizedDescription) }
+        do { try model.freeze() } catch { stopProgram(error.localizedDescription) }
         managedObjectModel = model
         super.init()
         LoadedModels.shared.add(model)
