@@ -52,6 +52,9 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
         return inverse
     }
 
+    /// The inverse relationship that stores keep as well; nil where it is transient, or not mutual.
+    package final var storedInverse: NSRelationshipDescription? { keptInverse.flatMap { $0.isTransient ? nil : $0 } }
+
     /// Releases the references to the other end.
     package final func cutCircle() {
         destination = nil

@@ -60,7 +60,7 @@ package final class SQLSchema: @unchecked Sendable {
                 case .join: hasPairs = true
                 case .foreignKey(let key):
                     if key.orderColumn != nil { hasOrders = true }
-                    if (entity.entity.frozen!.properties[index] as? NSRelationshipDescription)?.keptInverse == nil { hasPairs = true }
+                    if (entity.entity.frozen!.properties[index] as? NSRelationshipDescription)?.storedInverse == nil { hasPairs = true }
                 }
             }
         }

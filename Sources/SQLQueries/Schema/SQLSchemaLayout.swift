@@ -95,7 +95,7 @@ struct SQLSchemaLayout {
             properties[ObjectIdentifier(relationship)] = .toOne(SQLToOne(column: column, entityColumn: entityColumn))
         }
         for case let relationship as NSRelationshipDescription in stored(entity) where !relationship.isToMany {
-            guard let inverse = relationship.keptInverse, inverse.isToMany, inverse.isOrdered else { continue }
+            guard let inverse = relationship.storedInverse, inverse.isToMany, inverse.isOrdered else { continue }
             let column = taken.claim("Z_FOK_" + relationship.name.uppercased())
             orderColumns[ObjectIdentifier(inverse)] = column
             columns.append(column)
@@ -126,12 +126,12 @@ struct SQLSchemaLayout {
     /// Returns the to-many relationships without an inverse whose destination is an entity.
     private func oneWay(to entity: NSEntityDescription) -> [NSRelationshipDescription] {
         ordered.flatMap { stored($0).compactMap { $0 as? NSRelationshipDescription } }
-            .filter { $0.isToMany && $0.keptInverse == nil && $0.destinationEntity === entity }
+            .filter { $0.isToMany && $0.storedInverse == nil && $0.destinationEntity === entity }
     }
 
     private mutating func layOutToMany(of entity: NSEntityDescription) {
         for case let relationship as NSRelationshipDescription in stored(entity) where relationship.isToMany {
-            guard let inverse = relationship.keptInverse, !inverse.isToMany, let owner = inverse.entity,
+            guard let inverse = relationship.storedInverse, !inverse.isToMany, let owner = inverse.entity,
                 case .toOne(let key)? = properties[ObjectIdentifier(inverse)], let table = tableNames[ObjectIdentifier(owner.rootEntity)]
             else { continue }
             properties[ObjectIdentifier(relationship)] = .toMany(

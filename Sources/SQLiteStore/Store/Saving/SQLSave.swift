@@ -166,7 +166,7 @@ struct SQLSave {
                 }
             case .foreignKey(let key):
                 let relationship = entity.entity.frozen!.properties[index] as? NSRelationshipDescription
-                guard relationship?.keptInverse == nil else { continue }
+                guard relationship?.storedInverse == nil else { continue }
                 try connection.forEachChunk(of: keys, { "UPDATE \(key.table) SET \(key.column) = NULL WHERE \(key.column) IN \($0)" }) {
                     try $0.run()
                 }
