@@ -6,7 +6,7 @@ internal import Foundation
 // See NSPropertyDescription: immutable once its model is in use.
 open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
     /// The type of the values.
-    open var attributeType: NSAttributeType = .undefinedAttributeType { willSet { requireMutable() } }
+    open var attributeType: NSAttributeType = .undefinedAttributeType { willSet { willEditHash() } }
 
     /// The type of the values.
     open var type: AttributeType {
