@@ -27,7 +27,8 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     /// The name of the entity in an earlier version of the model.
     open var renamingIdentifier: String? { willSet { requireMutable() } }
 
-    /// The uniqueness constraints: arrays of names or ``NSAttributeDescription``s whose combined values must be unique.
+    /// The uniqueness constraints: arrays of names, or descriptions, of attributes and to-one relationships whose combined values must be
+    /// unique.
     ///
     /// Constraints apply to the objects of this entity and its subentities together. A nil among the values conflicts with nothing. A
     /// save that violates a constraint fails with code 133021, unless the merge policy resolves it.
