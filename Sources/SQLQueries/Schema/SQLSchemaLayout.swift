@@ -13,6 +13,8 @@ struct SQLSchemaLayout {
     private var orderColumns: [ObjectIdentifier: SQLIdentifier] = [:]
     private var takenTables = SQLNames(["Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE"])
     private var takenJoinColumns = SQLNames(["REFLEXIVE"])
+    /// The column of the owner's key in the join table of a many-to-many relationship.
+    private var joinColumns: [ObjectIdentifier: SQLIdentifier] = [:]
     private let fileTables: [String: [String]]
 
     init(entities: [NSEntityDescription], numbers known: [String: Int64], fileTables: [String: [String]]) {
@@ -27,6 +29,7 @@ struct SQLSchemaLayout {
         let roots = ordered.filter { $0.superentity == nil }
         for root in roots { tableNames[ObjectIdentifier(root)] = takenTables.claim("Z" + (root.name ?? "").uppercased()) }
         for root in roots { layOutTable(root) }
+        for entity in ordered { nameJoinColumns(of: entity) }
         for entity in ordered { layOutJoins(of: entity) }
         for entity in ordered { layOutToMany(of: entity) }
     }
@@ -144,17 +147,23 @@ struct SQLSchemaLayout {
 
     // MARK: Join tables
 
+    /// Names the columns of an entity's keys in join tables, which have the names of the inverses. Where two inverses have one name, the
+    /// relationship whose name sorts first has the column without a number.
+    private mutating func nameJoinColumns(of entity: NSEntityDescription) {
+        for case let relationship as NSRelationshipDescription in stored(entity) where relationship.isToMany {
+            guard let inverse = relationship.storedInverse, inverse.isToMany, let owner = inverse.destinationEntity else { continue }
+            joinColumns[ObjectIdentifier(relationship)] = takenJoinColumns.claim("Z_\(number(of: owner))" + inverse.name.uppercased())
+        }
+    }
+
     private mutating func layOutJoins(of entity: NSEntityDescription) {
         for case let relationship as NSRelationshipDescription in stored(entity) where relationship.isToMany {
-            guard let inverse = relationship.keptInverse, inverse.isToMany, leads(relationship, inverse),
-                let owner = inverse.destinationEntity, let destination = relationship.destinationEntity
+            guard let inverse = relationship.storedInverse, inverse.isToMany, leads(relationship, inverse),
+                var own = joinColumns[ObjectIdentifier(relationship)], var other = joinColumns[ObjectIdentifier(inverse)]
             else { continue }
             let isReflexive = relationship === inverse
             let table = takenTables.claim("Z_\(number(of: entity))" + relationship.name.uppercased())
-            var own = takenJoinColumns.claim("Z_\(number(of: owner))" + inverse.name.uppercased())
-            var other =
-                isReflexive
-                ? SQLIdentifier("REFLEXIVE") : takenJoinColumns.claim("Z_\(number(of: destination))" + relationship.name.uppercased())
+            if isReflexive { other = SQLIdentifier("REFLEXIVE") }
             if let columns = fileTables[table.name]?.filter({ !$0.hasPrefix("Z_FOK_") }), columns.count == 2,
                 Set(columns) != [own.name, other.name]
             {
@@ -201,16 +210,13 @@ struct SQLSchemaLayout {
         let theirs = fileTables["Z_\(number(of: other))" + inverse.name.uppercased()] != nil
         if mine != theirs { return mine }
         if entity !== other {
-            // Entities with super- or subentities precede others.
-            let ranks = [entity, other].map { candidate in (Self.depth(candidate), candidate.subentities.isEmpty ? 0 : 1) }
-            if ranks[0] != ranks[1] { return ranks[0] > ranks[1] }
-            return number(of: entity) < number(of: other)
+            // An entity with subentities precedes others; else the names decide, not the numbers, which an inheritance shares.
+            if entity.subentities.isEmpty != other.subentities.isEmpty { return other.subentities.isEmpty }
+            return Self.comesFirst(entity, other)
         }
         if relationship.isOrdered != inverse.isOrdered { return relationship.isOrdered }
         return inverse.name.utf16.lexicographicallyPrecedes(relationship.name.utf16)
     }
-
-    private static func depth(_ entity: NSEntityDescription) -> Int { entity.superentity.map { depth($0) + 1 } ?? 0 }
 
     // MARK: The result
 
