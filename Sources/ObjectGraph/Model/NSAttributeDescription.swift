@@ -15,7 +15,12 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
     }
 
     /// The value in a new object, of the attribute's type.
-    open var defaultValue: Any? { willSet { requireMutable() } }
+    open var defaultValue: Any? {
+        willSet { requireMutable() }
+        didSet { mistypedDefault = nil }
+    }
+    /// The default value as the model file has it, where it is none of the attribute's type; `defaultValue` is then what it probably means.
+    package final var mistypedDefault: String?
 
     /// The class name of transformable values, for readers of the model.
     open var attributeValueClassName: String? { willSet { requireMutable() } }
@@ -37,6 +42,7 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
         guard let copy = copy as? NSAttributeDescription else { return }
         copy.attributeType = attributeType
         copy.defaultValue = defaultValue
+        copy.mistypedDefault = mistypedDefault
         copy.attributeValueClassName = attributeValueClassName
         copy.valueTransformerName = valueTransformerName
         copy.allowsExternalBinaryDataStorage = allowsExternalBinaryDataStorage

@@ -142,8 +142,8 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
         copy.modelFileAttributes = modelFileAttributes
         copy.unknownElements = unknownElements
         copy.properties = declaredProperties.map { $0.copy() as! NSPropertyDescription }
-        return copy
         copy.adoptedHash = adoptedHashForCopy
+        return copy
     }
 
     /// The name of the entity.
