@@ -11,6 +11,7 @@ import PackagePlugin
                 "ModelCompiler has nothing to do: there is no .xcdatamodeld or .xcdatamodel in \(target.directoryURL.path).")
         }
         let tool = try context.tool(named: "ModelCompilerTool").url
+        let options = try ModelCompilerOptions(of: target)
         return models.map { model in
             let outline = ModelOutline(model)
             let name = model.deletingPathExtension().lastPathComponent
@@ -18,11 +19,38 @@ import PackagePlugin
             let sources = outline.classFiles + ["\(name)+CoreDataModel.swift"]
             return .buildCommand(
                 displayName: "Compiling the model \(model.lastPathComponent)", executable: tool,
-                arguments: [model.path, target.moduleName, folder.path] + outline.classFiles,
+                arguments: options.arguments + [model.path, target.moduleName, folder.path] + outline.classFiles,
                 // The bundle itself is an input, so that the package manager treats it as handled.
-                inputFiles: [model] + outline.files,
+                inputFiles: [model] + outline.files + options.files,
                 outputFiles: sources.map { folder.appending(path: $0) } + [folder.appending(path: "\(name).momd")])
         }
+    }
+}
+
+/// The options of a target: the file `ModelCompiler.json` among its files, `{"strict": true}`.
+private struct ModelCompilerOptions {
+    private struct Contents: Decodable {
+        /// Whether values of a model that are none of their attribute's type are errors instead of warnings.
+        var strict: Bool?
+    }
+
+    /// The file, if there is one. As an input it makes the commands run again when it changes.
+    let files: [URL]
+    let arguments: [String]
+
+    init(of target: any SourceModuleTarget) throws {
+        let file = target.directoryURL.appending(path: "ModelCompiler.json")
+        guard let data = try? Data(contentsOf: file) else {
+            (files, arguments) = ([], [])
+            return
+        }
+        do {
+            arguments = try JSONDecoder().decode(Contents.self, from: data).strict == true ? ["--strict"] : []
+        } catch {
+            Diagnostics.error("\(file.path) has no options of ModelCompiler, which look like {\"strict\": true}: \(error)")
+            throw error
+        }
+        files = [file]
     }
 }
 

@@ -19,12 +19,15 @@ package struct ModelCompilation {
 
     private let url: URL
     private let module: String
+    private let isStrict: Bool
 
     /// Compiles the `.xcdatamodeld` or `.xcdatamodel` at `url` for a module.
     ///
+    /// - Parameter isStrict: Whether values of the model that are none of their attribute's type are errors instead of warnings.
     /// - Throws: A ``ModelDiagnostic`` for a model that cannot be read.
-    package init(_ url: URL, module: String) throws {
+    package init(_ url: URL, module: String, isStrict: Bool = false) throws {
         self.url = url
+        self.isStrict = isStrict
         self.module = module
         name = url.deletingPathExtension().lastPathComponent
         embedding = GeneratedFile(name: "", contents: "")
@@ -49,7 +52,7 @@ package struct ModelCompilation {
 
     private mutating func generate(from model: NSManagedObjectModel, version: String) {
         let locations = SourceLocations(version: version, of: url)
-        let findings = model.check(namesOfClasses: false)
+        let findings = model.check(namesOfClasses: false, isStrict: isStrict)
         var noticed: Set<ModelDiagnostic> = []
         var owners: [String: String] = [:]
         func report(_ diagnostic: ModelDiagnostic) { if noticed.insert(diagnostic).inserted { diagnostics.append(diagnostic) } }

@@ -1,21 +1,24 @@
 import Foundation
 import ModelCodeGeneration
 
-/// Compiles one model for the plugin `ModelCompiler`: `ModelCompilerTool <model> <module> <folder> <expected file>…`.
+/// Compiles one model for the plugin `ModelCompiler`: `ModelCompilerTool [--strict] <model> <module> <folder> <expected file>…`.
+///
+/// With `--strict`, values of the model that are none of their attribute's type are errors instead of warnings.
 ///
 /// Reports errors like a compiler, and exits with status 1 if there are any.
 @main enum ModelCompilerTool {
     static func main() {
-        let arguments = CommandLine.arguments.dropFirst()
+        let isStrict = CommandLine.arguments.dropFirst().first == "--strict"
+        let arguments = CommandLine.arguments.dropFirst(isStrict ? 2 : 1)
         guard arguments.count >= 3 else {
-            report("usage: ModelCompilerTool <model> <module> <folder> <expected file>…")
+            report("usage: ModelCompilerTool [--strict] <model> <module> <folder> <expected file>…")
             exit(2)
         }
         let values = Array(arguments)
         let model = URL(fileURLWithPath: values[0])
         let output = ModelOutput(folder: URL(fileURLWithPath: values[2]), expected: Array(values[3...]))
         do {
-            let compilation = try ModelCompilation(model, module: values[1])
+            let compilation = try ModelCompilation(model, module: values[1], isStrict: isStrict)
             for diagnostic in compilation.diagnostics { report("\(diagnostic)") }
             if compilation.diagnostics.contains(where: \.isError) { exit(1) }
             try output.write(compilation)

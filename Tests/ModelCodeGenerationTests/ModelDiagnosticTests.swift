@@ -5,10 +5,12 @@ import Testing
 
 /// What is wrong with a model is told once, in the place where it stands.
 struct ModelDiagnosticTests {
-    private func diagnostics(_ entities: String) throws -> [ModelDiagnostic] {
+    private func diagnostics(_ entities: String, isStrict: Bool = false) throws -> [ModelDiagnostic] {
         let folder = ModelFolder()
         do {
-            return try withExtendedLifetime(folder) { try ModelCompilation(folder.model(entities), module: "MusicApp").diagnostics }
+            return try withExtendedLifetime(folder) {
+                try ModelCompilation(folder.model(entities), module: "MusicApp", isStrict: isStrict).diagnostics
+            }
         } catch let diagnostic as ModelDiagnostic { return [diagnostic] }
     }
 
@@ -42,7 +44,6 @@ struct ModelDiagnosticTests {
                 #"<relationship name="p" maxCount="1" destinationEntity="Nothing"/>"#,
                 "leads to no entity of the model. Add the entity “Nothing”"
             ),
-            (#"<relationship name="p" ordered="YES" maxCount="1" destinationEntity="Song"/>"#, "is to-one and cannot be ordered"),
             (#"<attribute name="hash" attributeType="String"/>"#, "the name is that of a member of every managed object"),
             (#"<attribute name="two words" attributeType="String"/>"#, "this cannot be the name of a property"),
         ])
@@ -70,6 +71,20 @@ struct ModelDiagnosticTests {
         let found = try diagnostics("<entity name=\"Song\">\n\(property)\n</entity>")
         #expect(found.count == 1, "\(found)")
         #expect(found[0].line == 4 && !found[0].isError && found[0].message.hasPrefix("Song.p: \(expected)"), "\(found)")
+    }
+
+    @Test(
+        "What is none of its attribute's type is a warning at the property, and an error in a strict compilation",
+        arguments: [
+            (#"<attribute name="p" optional="YES" attributeType="Integer 32" defaultValueString="NO"/>"#, "Its default value, “NO”"),
+            (#"<attribute name="p" optional="YES" attributeType="Double" minValueString="low"/>"#, "Its bound “low” (minValueString)"),
+        ])
+    func mistypedValues(property: String, expected: String) throws {
+        for isStrict in [false, true] {
+            let found = try diagnostics("<entity name=\"Song\">\n\(property)\n</entity>", isStrict: isStrict)
+            #expect(found.count == 1, "\(found)")
+            #expect(found[0].line == 4 && found[0].isError == isStrict && found[0].message.hasPrefix("Song.p: \(expected)"), "\(found)")
+        }
     }
 
     @Test("A required relationship whose inverse nullifies it is a warning") func requiredAndNullified() throws {

@@ -199,11 +199,17 @@ struct CompiledModelReader {
         default: attribute = NSAttributeDescription()
         }
         attribute.attributeType = type
-        if object.reference("NSDefaultValue") != nil {
-            guard let value = object.value("NSDefaultValue"), let normal = AttributeText.normal(value, type: type) else {
-                throw malformed(place, "Its default value cannot be read, or is not of its type.")
+        if let reference = object.reference("NSDefaultValue") {
+            if let value = object.value("NSDefaultValue") {
+                if let normal = AttributeText.normal(value, type: type) {
+                    attribute.defaultValue = normal
+                } else {
+                    attribute.defaultValue = AttributeText.lenientValue(value, type: type)
+                    attribute.mistypedDefault = "“\(value)”"
+                }
+            } else {
+                attribute.mistypedDefault = "an archived \(archive.object(reference)?.className ?? "value")"
             }
-            attribute.defaultValue = normal
         }
         attribute.valueTransformerName = object.text("NSValueTransformerName")
         if let name = object.text("NSAttributeValueClassName") { attribute.attributeValueClassName = name }

@@ -223,15 +223,11 @@ extension ContentsReader {
         try readCommon(&fields, into: attribute, element)
         attribute.attributeType = type
         if let text = fields.text("defaultValueString") {
-            guard let value = AttributeText.value(text, type: type) else {
-                throw malformed(element, "The default value “\(text)” is none of type \(AttributeText.name(of: type)).")
-            }
+            attribute.takeDefaultValue(text)
             // Xcode may have written another spelling of the same value.
-            if AttributeText.text(value, type: type) != text { fields.keep("defaultValueString", text) }
-            attribute.defaultValue = value
+            if attribute.defaultValue.flatMap({ AttributeText.text($0, type: type) }) != text { fields.keep("defaultValueString", text) }
         }
-        if let seconds = try fields.number("defaultDateTimeInterval") {
-            guard type == .dateAttributeType else { throw malformed(element, "Only dates have a defaultDateTimeInterval.") }
+        if type == .dateAttributeType, let seconds = try fields.number("defaultDateTimeInterval") {
             attribute.defaultValue = Date(timeIntervalSinceReferenceDate: seconds)
         }
         attribute.valueTransformerName = fields.text("valueTransformerName")
@@ -268,7 +264,7 @@ extension ContentsReader {
         try readCommon(&fields, into: relationship, element)
         let isToMany = try fields.flag("toMany")
         relationship.minCount = try fields.count("minCount") ?? 0
-        relationship.maxCount = try fields.count("maxCount") ?? (isToMany ? 0 : 1)
+        relationship.maxCount = try fields.count("maxCount", upTo: .max) ?? (isToMany ? 0 : 1)
         relationship.isOrdered = try fields.flag("ordered")
         let rule = fields.text("deletionRule") ?? "Nullify"
         guard let deleteRule = RelationshipText.rules.first(where: { $0.name == rule })?.rule else {

@@ -140,13 +140,12 @@ struct ElementsReader {
             if let text = values.text(key) { texts.append(XMLElement.Attribute(name: name, value: text)) }
         }
         if let text = values.text("XD_PAttK_defaultValueAsString") {
-            guard let value = AttributeText.value(text, type: type) else {
-                throw malformed(place, "The default value “\(text)” is none of its type.")
-            }
-            attribute.defaultValue = value
+            attribute.takeDefaultValue(text)
+            if attribute.mistypedDefault != nil { attribute.modelFileAttributes["defaultValueString"] = text }
         }
         var fields = ModelFields(XMLElement(name: "attribute", attributes: texts), file: file)
         attribute.setValidationPredicates(try ValidationText.predicates(&fields, type: type), withValidationWarnings: nil)
+        for name in ValidationText.bounds { attribute.modelFileAttributes[name] = fields.rest[name] }
         return attribute
     }
 

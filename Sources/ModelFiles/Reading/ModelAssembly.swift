@@ -137,10 +137,9 @@ extension NSRelationshipDescription {
     /// - Parameter rule: the number of a delete rule; nil for the usual one.
     /// - Returns: what is wrong with the numbers; nil where nothing is.
     func take(minCount: Int, maxCount: Int, deleteRule rule: Int?) -> String? {
-        let allowed = 0...Int(Int32.max)
-        guard allowed.contains(minCount), allowed.contains(maxCount) else { return "Its counts are out of range." }
-        self.minCount = minCount
-        self.maxCount = maxCount
+        // Archives have 32 bits for a count: in Apple's, `maxCount = .max` is -1.
+        self.minCount = max(0, minCount)
+        self.maxCount = maxCount < 0 ? .max : maxCount
         let number = rule ?? Int(NSDeleteRule.nullifyDeleteRule.rawValue)
         guard let rule = UInt(exactly: number).flatMap(NSDeleteRule.init(rawValue:)) else { return "There is no delete rule \(number)." }
         deleteRule = rule

@@ -46,9 +46,9 @@ struct ModelFields {
         }
     }
 
-    mutating func count(_ name: String) throws -> Int? {
+    mutating func count(_ name: String, upTo limit: Int = Int(Int32.max)) throws -> Int? {
         guard let value = text(name) else { return nil }
-        guard let number = Int(value), number >= 0, number <= Int(Int32.max) else {
+        guard let number = Int(value), number >= 0, number <= limit else {
             throw malformed("“\(name)” is a number, not “\(value)”.")
         }
         return number

@@ -178,7 +178,7 @@ package struct ModelFile {
         try ModelFile.read(data, form: form, file: url.path, into: model)
         for entity in model.entities {
             entity.moduleOfClasses = module
-            if let hash = hashes?[entity.name ?? ""] { entity.knownVersionHash = (hash, entity.ownVersionHash) }
+            if let hash = hashes?[entity.name ?? ""] { entity.adopt(versionHash: hash) }
         }
     }
 

@@ -39,7 +39,13 @@ extension NSManagedObjectModel {
     ///
     /// - Parameter namesOfClasses: Whether to report entities whose class does not exist in the program.
     /// - Returns: The findings, errors first; an empty array for a model without any.
-    public func check(namesOfClasses: Bool = true) -> [ModelFinding] {
+    public func check(namesOfClasses: Bool = true) -> [ModelFinding] { check(namesOfClasses: namesOfClasses, isStrict: false) }
+
+    /// Checks the model like ``check(namesOfClasses:)``.
+    ///
+    /// - Parameter isStrict: Whether values of a model file that are none of their attribute's type are errors. They are warnings otherwise:
+    ///   such models are in use, and read leniently.
+    package func check(namesOfClasses: Bool, isStrict: Bool) -> [ModelFinding] {
         let errors = ModelCheck.errors(of: self)
         var findings = errors.map { mistake in
             ModelFinding(
@@ -47,6 +53,9 @@ extension NSManagedObjectModel {
         }
         // The other checks traverse the inheritance.
         if errors.contains(where: { $0.message.hasSuffix("inherits from itself.") }) { return findings }
+        for attribute in entities.flatMap(\.declaredProperties).compactMap({ $0 as? NSAttributeDescription }) {
+            findings += ModelWarnings.mistypedValues(of: attribute, isStrict: isStrict)
+        }
         for entity in entities { findings += ModelWarnings.of(entity, namesOfClasses: namesOfClasses) }
         return findings
     }
@@ -112,6 +121,9 @@ enum ModelWarnings {
                     + " inverse, and the other end does not learn of changes.",
                 "Make the two each other's inverse.")
         }
+        if relationship.isOrdered, !relationship.isToMany {
+            warn("It is to-one: that it is ordered has no effect.", "Make it to-many, or take the order away.")
+        }
         if relationship.isOptional, relationship.isToMany, relationship.minCount > 0 {
             warn("It is optional and has a minimum count of \(relationship.minCount).", "Make it not optional, or the minimum 0.")
         }
@@ -133,6 +145,32 @@ enum ModelWarnings {
             warn(
                 "Neither it nor its inverse is optional and both nullify: deleting either object leaves one that cannot be saved.",
                 "Make one optional, or let one delete rule cascade or deny.")
+        }
+        return findings
+    }
+
+    /// Finds values in the model file that are none of an attribute's type.
+    static func mistypedValues(of attribute: NSAttributeDescription, isStrict: Bool) -> [ModelFinding] {
+        func note(_ message: String, _ advice: String) -> ModelFinding {
+            ModelFinding(
+                severity: isStrict ? .error : .warning, entity: attribute.entity?.name, property: attribute.name, message: message,
+                advice: advice)
+        }
+        let type = attribute.attributeType
+        var findings: [ModelFinding] = []
+        if let mistyped = attribute.mistypedDefault {
+            let value = attribute.defaultValue.flatMap { AttributeText.text($0, type: type) }
+            findings.append(
+                note(
+                    "Its default value, \(mistyped), is none of type \(AttributeText.name(of: type)): \(value.map { "it is taken for \($0)" } ?? "there is none").",
+                    "Give it a default value of its type, or none."))
+        }
+        for name in ValidationText.bounds {
+            guard let bound = attribute.modelFileAttributes[name] else { continue }
+            findings.append(
+                note(
+                    "Its bound “\(bound)” (\(name)) is none of type \(AttributeText.name(of: type)), and has no effect.",
+                    "Give it a bound of its type, or none."))
         }
         return findings
     }

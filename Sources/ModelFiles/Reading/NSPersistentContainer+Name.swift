@@ -11,9 +11,7 @@ extension NSPersistentContainer {
     /// reports the error.
     public convenience init(name: String) {
         do {
-            let model = try ModelLocator.readModel(named: name)
-            try model.freeze()
-            self.init(name: name, managedObjectModel: model)
+            self.init(name: name, managedObjectModel: try ModelLocator.readModel(named: name))
         } catch {
             Log.model.error("\(error.localizedDescription)")
             self.init(name: name, managedObjectModel: NSManagedObjectModel())

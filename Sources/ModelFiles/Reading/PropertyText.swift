@@ -28,6 +28,9 @@ extension RequestText {
 
 /// Converts bounds, lengths and patterns in model files to and from validation predicates.
 enum ValidationText {
+    /// The fields of bounds. Those that are none of the attribute's type are left in the fields, and have no effect.
+    static let bounds = ["minValueString", "maxValueString", "minDateTimeInterval", "maxDateTimeInterval"]
+
     static func predicates(_ fields: inout ModelFields, type: NSAttributeType) throws -> [NSPredicate] {
         var predicates: [NSPredicate] = []
         let left: ExpressionTree = type == .stringAttributeType ? .keyPath(["length"]) : .evaluatedObject
@@ -37,13 +40,13 @@ enum ValidationText {
         ] {
             if let bound = fields.text(text) {
                 let boundType: NSAttributeType = type == .stringAttributeType ? .integer64AttributeType : type
-                guard let value = AttributeText.value(bound, type: boundType), let constant = try? PropertyValue(any: value) else {
-                    throw fields.malformed("The bound “\(bound)” (\(text)) is none of the attribute's type.")
+                if let value = AttributeText.value(bound, type: boundType), let constant = try? PropertyValue(any: value) {
+                    predicates.append(NSPredicate(tree: .compare(left, operation, .constant(constant))))
+                } else {
+                    fields.keep(text, bound)
                 }
-                predicates.append(NSPredicate(tree: .compare(left, operation, .constant(constant))))
             }
-            if let seconds = try fields.number(interval) {
-                guard type == .dateAttributeType else { throw fields.malformed("Only dates have a \(interval).") }
+            if type == .dateAttributeType, let seconds = try fields.number(interval) {
                 let constant = PropertyValue.date(Date(timeIntervalSinceReferenceDate: seconds))
                 predicates.append(NSPredicate(tree: .compare(left, operation, .constant(constant))))
             }
@@ -57,11 +60,13 @@ enum ValidationText {
     /// Returns the XML attribute for a validation predicate, nil where there is none.
     static func attribute(for predicate: NSPredicate, type: NSAttributeType) -> (name: String, value: String)? {
         guard case .comparison(let comparison) = try? predicate.tree(), comparison.modifier == .direct, comparison.options == [],
-            case .constant(let constant) = comparison.right, let value = constant.any
+            let value = constant(comparison.right)
         else { return nil }
         switch (comparison.left, comparison.operator) {
         case (.evaluatedObject, .matches): return (value as? String).map { ("regularExpressionString", $0) }
-        case (.keyPath(["length"]), .greaterThanOrEqual), (.keyPath(["length"]), .lessThanOrEqual):
+        case (.keyPath(["length"]), .greaterThanOrEqual), (.keyPath(["length"]), .lessThanOrEqual),
+            // As Apple's compiler writes it.
+            (.navigation(.evaluatedObject, ["length"]), .greaterThanOrEqual), (.navigation(.evaluatedObject, ["length"]), .lessThanOrEqual):
             guard type == .stringAttributeType, let text = AttributeText.text(value, type: .integer64AttributeType) else { return nil }
             return (comparison.operator == .lessThanOrEqual ? "maxValueString" : "minValueString", text)
         case (.evaluatedObject, .greaterThanOrEqual), (.evaluatedObject, .lessThanOrEqual):
@@ -69,6 +74,15 @@ enum ValidationText {
             let bound = comparison.operator == .lessThanOrEqual ? "max" : "min"
             return (bound + (type == .dateAttributeType ? "DateTimeInterval" : "ValueString"), text)
         default: return nil
+        }
+    }
+
+    private static func constant(_ side: ExpressionTree) -> Any? {
+        switch side {
+        case .constant(let value): value.any
+        case .cast(.constant(let seconds), "NSDate"):
+            (seconds.any as? NSNumber).map { Date(timeIntervalSinceReferenceDate: $0.doubleValue) }
+        default: nil
         }
     }
 }

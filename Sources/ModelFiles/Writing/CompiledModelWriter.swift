@@ -248,7 +248,8 @@ struct CompiledModelWriter {
             ("NSInverseRelationship", .reference(inverse.flatMap { relationships[ObjectIdentifier($0)] } ?? .null)),
             ("_NSInverseRelationshipName", .reference(archive.text(orNull: inverse?.name ?? relationship.missingInverse))),
             ("NSDeleteRule", .integer(Int(relationship.deleteRule.rawValue))), ("NSMinCount", .integer(relationship.minCount)),
-            ("NSMaxCount", .integer(relationship.maxCount)),
+            // As Apple's archives have a count that needs more than 32 bits.
+            ("NSMaxCount", .integer(relationship.maxCount > Int(Int32.max) ? -1 : relationship.maxCount)),
         ]
     }
 

@@ -139,8 +139,8 @@ struct ContentsWriter {
         guard let info, !info.isEmpty else { return [] }
         var element = made("userInfo", [])
         element.children = try info.map { key, value in
-            guard let key = key.base as? String, let value = value as? String else {
-                throw ModelFileError.unwritable(place, "The user info “\(key)” is not a text.")
+            guard let key = key.base as? String, let value = PropertyListText.text(of: value) else {
+                throw ModelFileError.unwritable(place, "The user info “\(key)” is neither a text nor a property list.")
             }
             return made("entry", [("key", key), ("value", value)])
         }.sorted { ($0["key"] ?? "") < ($1["key"] ?? "") }
@@ -243,12 +243,20 @@ extension ContentsWriter {
             guard let text = AttributeText.text(value, type: type) else {
                 throw ModelFileError.unwritable(place, "A model file has no words for a default value of this type.")
             }
-            let isSpelled = spelling.flatMap { AttributeText.value($0, type: type) }.flatMap { AttributeText.text($0, type: type) } == text
-            attributes.append((type == .dateAttributeType ? "defaultDateTimeInterval" : "defaultValueString", isSpelled ? spelling : text))
+            let isSpelled =
+                spelling.flatMap { AttributeText.value($0, type: type) ?? (attribute.mistypedDefault == nil ? nil : value) }
+                .flatMap { AttributeText.text($0, type: type) } == text
+            let isDate = type == .dateAttributeType
+            attributes.append((isDate ? "defaultDateTimeInterval" : "defaultValueString", isSpelled && !isDate ? spelling : text))
+        } else if attribute.mistypedDefault != nil {
+            // What means nothing here is written back as it was.
+            attributes.append(("defaultValueString", spelling))
         }
         for (predicate, warning) in attribute.validationRules {
+            // Compiled models say the usual codes.
+            let isUsual = warning.map { ($0 as? NSNumber)?.intValue ?? $0 as? Int == attribute.usualCode(of: predicate) } ?? true
             guard let (name, value) = ValidationText.attribute(for: predicate, type: type), !attributes.contains(where: { $0.0 == name }),
-                warning == nil
+                isUsual
             else {
                 throw ModelFileError.unwritable(
                     place, "A model file has no words for the validation predicate “\(predicate.formatString)”.")

@@ -1,4 +1,5 @@
 public import Foundation
+internal import Predicates
 
 /// Provides the accessors of `@NSManaged` declarations for the code that the `ManagedAccessors` plugin writes.
 ///
@@ -75,7 +76,7 @@ public enum ManagedAccess {
 
     private static func member(_ object: Any) -> NSManagedObject {
         guard let object = object as? NSManagedObject else {
-            preconditionFailure("A relationship holds managed objects, not \(type(of: object)).")
+            stopProgram("A relationship holds managed objects, not \(type(of: object)).")
         }
         return object
     }
@@ -114,7 +115,7 @@ public struct RawManagedValue<Value: RawRepresentable>: ManagedValue where Value
 
     @usableFromInline @inline(never) static func noCase(_ raw: Value.RawValue, _ object: NSManagedObject, _ place: PropertyPlace) -> Value {
         guard let value = placeholder(object) else {
-            preconditionFailure("“\(place.property(of: object))” holds \(raw), which is no \(Value.self). Declare the property optional.")
+            stopProgram("“\(place.property(of: object))” holds \(raw), which is no \(Value.self). Declare the property optional.")
         }
         return value
     }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Predicates
 
 /// A property of a managed object class that is read by name, for types that ``ManagedProperty`` does not support: Foundation's
 /// collections and numbers, other classes, `Any`, and primitive values.
@@ -74,11 +75,11 @@ extension NSManagedObject {
     private func placeholder<Value>(for name: StaticString, _ stored: Any?) -> Value {
         guard let value = KeyPathRecorder.placeholder(Value.self, in: self) else {
             if owningEntity.frozen!.layout.recordsReads {
-                preconditionFailure(
+                stopProgram(
                     "A key path reads “\(owningEntity).\(name)”, whose name cannot be found: no \(Value.self) can be made to read it with. Declare the "
                         + "property optional, let \(Value.self) be Decodable, or give the name as a string.")
             }
-            preconditionFailure("“\(owningEntity).\(name)” holds \(AttributeCheck.describe(stored)), which is no \(Value.self).")
+            stopProgram("“\(owningEntity).\(name)” holds \(AttributeCheck.describe(stored)), which is no \(Value.self).")
         }
         return value
     }

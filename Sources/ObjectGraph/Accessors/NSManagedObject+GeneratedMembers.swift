@@ -1,11 +1,12 @@
 public import Foundation
+internal import Predicates
 
 // The methods that Xcode generates for to-many relationships (`addToTracks(_:)`, `insertIntoTracks(_:at:)`, …), for properties that are
 // resolved once. NSManagedObject+Members.swift describes them.
 extension NSManagedObject {
     private func toMany<Value>(at property: ManagedProperty<Value>) -> NSRelationshipDescription {
         guard let relationship = property.placeForWriting(in: self).property(of: self) as? NSRelationshipDescription, relationship.isToMany
-        else { preconditionFailure("“\(property.name)” is not a to-many relationship of “\(owningEntity)”.") }
+        else { stopProgram("“\(property.name)” is not a to-many relationship of “\(owningEntity)”.") }
         return relationship
     }
 

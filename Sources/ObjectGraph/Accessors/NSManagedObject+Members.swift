@@ -1,4 +1,5 @@
 public import Foundation
+internal import Predicates
 
 // The methods that Xcode generates for to-many relationships (`addToTracks(_:)`, `insertIntoTracks(_:at:)`, …), by key.
 extension NSManagedObject {
@@ -25,11 +26,11 @@ extension NSManagedObject {
     /// objects, and none may exceed the end; otherwise the program stops with a message, where Apple's framework raises an exception. See
     /// ``addObjects(_:toRelationship:)``.
     public func insertObjects(_ objects: [NSManagedObject], at indexes: IndexSet, intoRelationship key: String) {
-        precondition(objects.count == indexes.count, "\(objects.count) objects cannot be inserted at \(indexes.count) indexes.")
+        stopProgram(unless: objects.count == indexes.count, "\(objects.count) objects cannot be inserted at \(indexes.count) indexes.")
         editOrder(key) { order in
             var present = Set(order)
             for (object, index) in zip(objects, indexes) where present.insert(object).inserted {
-                precondition(index <= order.count, "Index \(index) is beyond the end of “\(key)”, which has \(order.count) objects.")
+                stopProgram(unless: index <= order.count, "Index \(index) is beyond the end of “\(key)”, which has \(order.count) objects.")
                 order.insert(object, at: index)
             }
         }
@@ -46,7 +47,7 @@ extension NSManagedObject {
     /// Replaces the objects at indexes of an ordered relationship. An object that is elsewhere in the relationship is skipped, as on
     /// Apple's platforms. See ``insertObjects(_:at:intoRelationship:)``.
     public func replaceObjects(at indexes: IndexSet, with objects: [NSManagedObject], inRelationship key: String) {
-        precondition(objects.count == indexes.count, "\(objects.count) objects cannot replace those at \(indexes.count) indexes.")
+        stopProgram(unless: objects.count == indexes.count, "\(objects.count) objects cannot replace those at \(indexes.count) indexes.")
         editOrder(key) { order in
             Self.check(indexes, key, order.count)
             var present = Set(order)
@@ -72,7 +73,7 @@ extension NSManagedObject {
     /// - Parameter key: The name of an ordered relationship. Another key stops the program with a message.
     public func mutableOrderedSetValue(forKey key: String) -> OrderedRelationshipSet {
         let relationship = toManyRelationship(key)
-        precondition(relationship.isOrdered, "“\(relationship)” has no order: use mutableSetValue(forKey:).")
+        stopProgram(unless: relationship.isOrdered, "“\(relationship)” has no order: use mutableSetValue(forKey:).")
         return OrderedRelationshipSet(self, relationship)
     }
 
@@ -90,14 +91,14 @@ extension NSManagedObject {
     private func toManyRelationship(_ key: String) -> NSRelationshipDescription {
         if AccessHooks.isActive, let relationship = relationship(named: key) { noteRead(at: relationship.slotIndex) }
         guard let relationship = relationship(named: key), relationship.isToMany else {
-            preconditionFailure("“\(owningEntity).\(key)” is not a to-many relationship.")
+            stopProgram("“\(owningEntity).\(key)” is not a to-many relationship.")
         }
         return relationship
     }
 
     private func editOrder(_ key: String, _ edit: (inout [NSManagedObject]) -> Void) {
         let relationship = toManyRelationship(key)
-        precondition(relationship.isOrdered, "“\(relationship)” has no order.")
+        stopProgram(unless: relationship.isOrdered, "“\(relationship)” has no order.")
         editOrder(of: relationship, edit)
     }
 
@@ -108,6 +109,7 @@ extension NSManagedObject {
     }
 
     private static func check(_ indexes: IndexSet, _ key: String, _ count: Int) {
-        precondition((indexes.last ?? -1) < count, "Index \(indexes.last ?? 0) is beyond the end of “\(key)”, which has \(count) objects.")
+        stopProgram(
+            unless: (indexes.last ?? -1) < count, "Index \(indexes.last ?? 0) is beyond the end of “\(key)”, which has \(count) objects.")
     }
 }

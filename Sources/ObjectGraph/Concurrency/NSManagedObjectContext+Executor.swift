@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Predicates
 
 /// A context is a serial executor: an actor can run on its queue and use its objects without `perform`.
 ///
@@ -26,7 +27,7 @@ extension NSManagedObjectContext: SerialExecutor {
 
     /// Stops the program if the caller is not on the context's queue; called by `assumeIsolated` and `preconditionIsolated`.
     public func checkIsolated() {
-        precondition(contextQueue.isCurrent, misuseMessage("An actor that works on it is used"))
+        stopProgram(unless: contextQueue.isCurrent, misuseMessage("An actor that works on it is used"))
     }
 
     /// Returns whether the caller is on the context's queue.

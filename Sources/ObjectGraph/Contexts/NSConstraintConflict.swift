@@ -218,6 +218,13 @@ extension NSManagedObject {
         guard makeRowExclusive() else { return }
         for name in names {
             guard let property = owningEntity.frozen!.byName[name] else { continue }
+            if let relationship = property as? NSRelationshipDescription {
+                let id = snapshot.objectID(at: slot(of: relationship))
+                if id === NSManagedObjectID.unresolved { continue }
+                setToOne(id.map(context.object(with:)), relationship)
+                changed.remove(relationship.slotIndex)
+                continue
+            }
             row?.copyValue(from: snapshot, at: slot(of: property))
             changed.remove(property.slotIndex)
             if !flags.contains(.inEvent) { context.noteInEvent(self) }

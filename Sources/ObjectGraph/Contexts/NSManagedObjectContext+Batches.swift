@@ -95,7 +95,7 @@ extension NSManagedObjectContext {
     private func grouped(_ owners: [NSManagedObject], by name: String) -> [(NSRelationshipDescription, [NSManagedObject])] {
         var groups: [(NSRelationshipDescription, [NSManagedObject])] = []
         for owner in owners {
-            guard let relationship = owner.relationship(named: name) else { continue }
+            guard let relationship = owner.relationship(named: name), !relationship.isTransient else { continue }
             if let index = groups.firstIndex(where: { $0.0 === relationship }) {
                 groups[index].1.append(owner)
             } else {

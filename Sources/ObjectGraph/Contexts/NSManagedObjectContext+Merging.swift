@@ -118,8 +118,10 @@ extension NSManagedObjectContext {
                     object.rebase(onto: row)
                     changes.updated.insert(object)
                 } else {
+                    let transient = object.transientRelationships
                     object.turnIntoFault()
                     object.fulfillFault(with: row)
+                    object.restore(transient)
                     changes.refreshed.insert(object)
                 }
             } catch {

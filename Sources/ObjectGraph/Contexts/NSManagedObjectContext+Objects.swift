@@ -1,5 +1,6 @@
 internal import CoreDataRuntime
 internal import Foundation
+internal import Predicates
 internal import Synchronization
 
 extension NSManagedObjectContext {
@@ -247,8 +248,8 @@ extension NSManagedObjectContext {
 
     /// Stops the program where an object of another context is passed to this one; Apple's framework raises an exception.
     func requireSameContext(_ object: NSManagedObject, _ what: String) {
-        precondition(
-            object.registry == nil || object.registry === registry,
+        stopProgram(
+            unless: object.registry == nil || object.registry === registry,
             "An object cannot be \(what) in another context than its own: use object(with:) to get \(object.objectID) into this one.")
     }
 
@@ -259,7 +260,7 @@ extension NSManagedObjectContext {
         guard object.registry == nil else { return }
         object.flags.remove(.gaveWay)
         object.extras?.successor = nil
-        precondition(!object.owningEntity.isAbstract, "The entity “\(object.owningEntity)” is abstract: insert one of a subentity.")
+        stopProgram(unless: !object.owningEntity.isAbstract, "The entity “\(object.owningEntity)” is abstract: insert one of a subentity.")
         insertNew(object)
         if object.identifier != nil { registry.register(object) }
     }

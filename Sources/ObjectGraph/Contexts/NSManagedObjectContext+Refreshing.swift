@@ -39,9 +39,12 @@ extension NSManagedObjectContext {
             object.removeFromInverses()
             if object.flags.contains(.updated) { updatedList.remove(object) }
             object.flags.remove(.updated)
+            let transient = flag ? object.transientRelationships : []
+            if !flag { object.leaveTransientRelationships() }
             object.turnIntoFault()
             restore(links)
             if flag { _ = object.loadedSlots() }
+            object.restore(transient)
             return .discarded
         }
         do {
@@ -168,10 +171,12 @@ extension NSManagedObject {
     func restoreSnapshot() {
         flags.subtract([.updated, .inEvent, .hasExclusiveRow])
         changed.removeAll()
+        let transient = savedTransientRelationships
         relationships = []
         rejectedValues = nil
         eventRow = nil
         row = snapshot
+        restore(transient)
         if let save = registry?.context?.asynchronousWork?.save { save.restoreRelationships(of: self) }
     }
 
@@ -189,7 +194,7 @@ extension NSManagedObject {
         var kept: [NSPropertyDescription] = overwrites ? owningEntity.frozen!.properties.filter { $0 is NSAttributeDescription } : []
         for property in changes where differsFromSnapshot(property) && !(overwrites && property is NSAttributeDescription) {
             let relationship = property as? NSRelationshipDescription
-            if relationship?.isToMany ?? false || keeps(property) {
+            if relationship.map({ $0.isToMany || $0.isTransient }) ?? false || keeps(property) {
                 kept.append(property)
             } else if let relationship, let inverse = relationship.mutualInverse {
                 // The destination object does not refer here any more, unless others have set it to.
@@ -201,8 +206,10 @@ extension NSManagedObject {
             }
         }
         let states = relationships
+        let transient = transientRelationships
         let merged = stored.copy()
         relationships = []
+        restore(transient)
         changed.removeAll()
         for property in kept {
             changed.insert(property.slotIndex)
@@ -213,10 +220,10 @@ extension NSManagedObject {
         flags.insert(.hasExclusiveRow)
         // Last, because the object may be its own destination.
         if states.isEmpty { return }
-        for case let relationship as NSRelationshipDescription in kept {
+        for case let relationship as NSRelationshipDescription in kept where !relationship.isTransient {
             rebase(relationship, from: states[relationship.relationshipIndex], before, stored)
         }
-        for case let relationship as NSRelationshipDescription in kept where !relationship.isToMany {
+        for case let relationship as NSRelationshipDescription in kept where !relationship.isToMany && !relationship.isTransient {
             dropRival(at: relationship, before, stored)
         }
     }

@@ -311,8 +311,13 @@ extension NSManagedObject {
     /// Returns a row without transient values, which never leave the context.
     func withoutTransients(_ row: Row) -> Row {
         let stored = row.copy()
-        for attribute in owningEntity.frozen!.properties where attribute.isTransient && attribute is NSAttributeDescription {
-            stored.store(.null, in: slot(of: attribute))
+        for property in owningEntity.frozen!.properties where property.isTransient {
+            let slot = slot(of: property)
+            switch property {
+            case let relationship as NSRelationshipDescription where !relationship.isToMany: stored.setObjectID(nil, at: slot)
+            case is NSRelationshipDescription: if stored.objectIDs(at: slot) != nil { stored.setObjectIDs(.empty, at: slot) }
+            default: stored.store(.null, in: slot)
+            }
         }
         return stored
     }

@@ -1,4 +1,5 @@
 public import Foundation
+internal import Predicates
 
 /// Manages the results of a fetch in sections and updates them with the changes of a context.
 ///
@@ -139,9 +140,9 @@ open class NSFetchedResultsController<ResultType>: NSObject {
     /// Returns the object at an index path. An index path out of range stops the program with a message.
     open func object(at indexPath: IndexPath) -> ResultType {
         guard let node = relay.tracker.contents?.node(at: indexPath) else {
-            preconditionFailure("The fetched results have no object at \(indexPath).")
+            stopProgram("The fetched results have no object at \(indexPath).")
         }
-        guard let object = node.object as? ResultType else { preconditionFailure("\(node.object.objectID) is no \(ResultType.self).") }
+        guard let object = node.object as? ResultType else { stopProgram("\(node.object.objectID) is no \(ResultType.self).") }
         return object
     }
 
@@ -177,7 +178,7 @@ open class NSFetchedResultsController<ResultType>: NSObject {
         let shown = sectionIndexTitles
         let titles = (relay.tracker.contents?.sections.nodes ?? []).map { relay.title(of: $0.name) }
         guard shown.indices.contains(sectionIndex), shown[sectionIndex] == title, let section = titles.firstIndex(of: title) else {
-            preconditionFailure("The index title at \(sectionIndex) is not “\(title)”: the titles are \(shown).")
+            stopProgram("The index title at \(sectionIndex) is not “\(title)”: the titles are \(shown).")
         }
         return section
     }

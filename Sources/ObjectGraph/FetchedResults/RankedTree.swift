@@ -1,3 +1,5 @@
+internal import Predicates
+
 /// An element of a ``RankedTree``, which knows its position in the tree, so that its index is found without comparisons.
 class RankedNode {
     fileprivate(set) final var left: RankedNode?
@@ -69,7 +71,7 @@ final class RankedTree<Node: RankedNode> {
     var count: Int { root?.size ?? 0 }
 
     subscript(index: Int) -> Node {
-        precondition(index >= 0 && index < count, "There is no element \(index) among \(count).")
+        stopProgram(unless: index >= 0 && index < count, "There is no element \(index) among \(count).")
         var rest = index
         var node = root.known("the tree has an element of the index")
         while true {
@@ -100,7 +102,7 @@ final class RankedTree<Node: RankedNode> {
     }
 
     func insert(_ node: Node, at index: Int) {
-        precondition(index >= 0 && index <= count, "There is no place \(index) among \(count).")
+        stopProgram(unless: index >= 0 && index <= count, "There is no place \(index) among \(count).")
         guard var parent = root else {
             root = node
             checkInvariants()

@@ -117,10 +117,7 @@ package enum ModelCheck {
             ]
         }
         var errors: [(String, String)] = []
-        if relationship.isOrdered, !relationship.isToMany {
-            errors.append(("\(place) is to-one and cannot be ordered.", "Make it to-many, or take the order away."))
-        }
-        if relationship.maxCount != 0, relationship.minCount > relationship.maxCount {
+        if relationship.maxCount > 0, relationship.minCount > relationship.maxCount {
             errors.append(("\(place) has a minimum count above its maximum.", "Exchange the two."))
         }
         guard let inverse = relationship.inverseRelationship else { return errors }

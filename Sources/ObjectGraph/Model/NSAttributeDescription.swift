@@ -9,7 +9,7 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
     ///
     /// Setting it sets ``attributeValueClassName`` to the Foundation class of such values.
     open var attributeType: NSAttributeType = .undefinedAttributeType {
-        willSet { requireMutable() }
+        willSet { willEditHash() }
         didSet { if attributeType != oldValue { customValueClassName = nil } }
     }
 
@@ -20,7 +20,12 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
     }
 
     /// The value in a new object, of the attribute's type.
-    open var defaultValue: Any? { willSet { requireMutable() } }
+    open var defaultValue: Any? {
+        willSet { requireMutable() }
+        didSet { mistypedDefault = nil }
+    }
+    /// The default value as the model file has it, where it is none of the attribute's type; `defaultValue` is then what it probably means.
+    package final var mistypedDefault: String?
 
     /// The name of the class of the values: Foundation's for the type, such as `NSNumber`, and what the model says for a transformable
     /// attribute; nil where neither says any.
@@ -52,6 +57,7 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
         copy.attributeType = attributeType
         copy.defaultValue = defaultValue
         copy.customValueClassName = customValueClassName
+        copy.mistypedDefault = mistypedDefault
         copy.valueTransformerName = valueTransformerName
         copy.allowsExternalBinaryDataStorage = allowsExternalBinaryDataStorage
         copy.preservesValueInHistoryOnDeletion = preservesValueInHistoryOnDeletion

@@ -10,7 +10,7 @@ internal import Foundation
 // See NSPropertyDescription: immutable once its model is in use.
 open class NSCompositeAttributeDescription: NSAttributeDescription, @unchecked Sendable {
     /// The attributes of the composite, which may be composites too.
-    open var elements: [NSAttributeDescription] = [] { willSet { requireMutable() } }
+    open var elements: [NSAttributeDescription] = [] { willSet { willEditHash() } }
 
     /// Creates a composite attribute without elements.
     public required init() {

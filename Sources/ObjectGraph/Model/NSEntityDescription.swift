@@ -1,7 +1,6 @@
 public import Foundation
 public import Predicates
 package import PropertyLists
-internal import Synchronization
 
 /// Describes an entity: its name, class, properties, and position in the inheritance of the model.
 ///
@@ -15,20 +14,21 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     open package(set) weak var managedObjectModel: NSManagedObjectModel!
 
     /// The name of the entity.
-    open var name: String? { willSet { requireMutable() } }
+    open var name: String? { willSet { willEditHash() } }
     /// The class name of the entity's objects, with the module: `"Bandcamp.Album"`. The default is ``NSManagedObject``.
     open var managedObjectClassName: String! = "NSManagedObject" {
         willSet { requireMutable() }
         didSet { boundClass = nil }
     }
     /// Whether the entity is abstract: it has no objects except those of its subentities.
-    open var isAbstract: Bool = false { willSet { requireMutable() } }
+    open var isAbstract: Bool = false { willSet { willEditHash() } }
     /// Custom information about the entity.
     open var userInfo: [AnyHashable: Any]? = [:] { willSet { requireMutable() } }
     /// The name of the entity in an earlier version of the model.
     open var renamingIdentifier: String? { willSet { requireMutable() } }
 
-    /// The uniqueness constraints: arrays of names or ``NSAttributeDescription``s whose combined values must be unique.
+    /// The uniqueness constraints: arrays of names, or descriptions, of attributes and to-one relationships whose combined values must be
+    /// unique.
     ///
     /// Constraints apply to the objects of this entity and its subentities together. A nil among the values conflicts with nothing. A
     /// save that violates a constraint fails with code 133021, unless the merge policy resolves it.
@@ -45,7 +45,7 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     /// Indexes over several properties in the form that preceded ``indexes``: arrays of names.
     open var compoundIndexes: [[Any]] = [] { willSet { requireMutable() } }
     /// A string that is included in the ``versionHash``, to distinguish versions that do not differ otherwise.
-    open var versionHashModifier: String? { willSet { requireMutable() } }
+    open var versionHashModifier: String? { willSet { willEditHash() } }
     /// The display name of objects in the system's search index. Preserved for model files; it has no effect here.
     open var coreSpotlightDisplayNameExpression: NSExpression? { willSet { requireMutable() } }
     /// Data of a model file that descriptions do not have, such as `codeGenerationType` and `syncable`: names and values of XML
@@ -53,8 +53,12 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     open var modelFileAttributes: [String: String] = [:] { willSet { requireMutable() } }
     /// The unknown elements of a model file, preserved when the model is written.
     package final var unknownElements: [XMLElement] = []
-    /// A version hash computed by Apple's tools, and this framework's hash of the entity at that time.
-    package final var knownVersionHash: (hash: Data, of: Data)?
+    /// A version hash computed by Apple's tools.
+    final var adoptedHash: AdoptedHash?
+    /// How often what the version hash depends on was edited in the entity itself.
+    final var hashEdits = 0
+    /// This framework's hash of the entity, once somebody has asked for it, and the state that it is of.
+    final let madeHash = LockedBox<(state: HashState, hash: Data)?>(nil)
 
     /// The entity that this one inherits from.
     open package(set) var superentity: NSEntityDescription? {
@@ -66,7 +70,10 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
 
     /// The direct subentities. Setting them makes this entity their superentity.
     open var subentities: [NSEntityDescription] = [] {
-        willSet { requireMutable() }
+        willSet {
+            requireMutable()
+            keepOwnHash()
+        }
         didSet {
             for entity in oldValue where entity.superentity === self { entity.superentity = nil }
             for entity in subentities { entity.superentity = self }
@@ -83,7 +90,7 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
             }
         }
         set {
-            requireMutable()
+            willEditHash()
             let inherited = Set((superentity?.properties ?? []).map(ObjectIdentifier.init))
             for property in declaredProperties { property.entity = nil }
             declaredProperties = newValue.filter { !inherited.contains(ObjectIdentifier($0)) }
@@ -112,8 +119,8 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     }
 
     final func requireMutable() {
-        precondition(
-            frozen == nil,
+        stopProgram(
+            unless: frozen == nil,
             "The entity “\(name ?? "?")” cannot be changed: its model is in use by a coordinator. Change a copy of the model.")
     }
 
@@ -134,8 +141,8 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
         copy.coreSpotlightDisplayNameExpression = coreSpotlightDisplayNameExpression
         copy.modelFileAttributes = modelFileAttributes
         copy.unknownElements = unknownElements
-        copy.knownVersionHash = knownVersionHash
         copy.properties = declaredProperties.map { $0.copy() as! NSPropertyDescription }
+        copy.adoptedHash = adoptedHashForCopy
         return copy
     }
 
@@ -144,7 +151,7 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
 }
 
 /// What is computed once when a model is frozen, so that lookups on the way to a value cost a dictionary access at most.
-// Immutable once `NSManagedObjectModel.freeze()` is done; `ownVersionHash` has a lock of its own.
+// Immutable once `NSManagedObjectModel.freeze()` is done; `hashes` has a lock of its own.
 @usableFromInline package final class FrozenEntity: @unchecked Sendable {
     package let properties: [NSPropertyDescription]
     package let byName: [String: NSPropertyDescription]
@@ -189,8 +196,8 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     unowned let entity: NSEntityDescription
     /// Whether the entity is abstract.
     let isAbstract: Bool
-    /// The entity's hash, once somebody has asked for it; see ``NSEntityDescription/ownVersionHash``.
-    let ownVersionHash = Synchronization.Mutex<Data?>(nil)
+    /// The hashes of the entity, once somebody has asked for them: the public one, and this framework's.
+    let hashes = LockedBox<(version: Data?, own: Data?)>((nil, nil))
 
     init(
         properties: [NSPropertyDescription], fetched: [NSFetchedPropertyDescription], relationships: [NSRelationshipDescription],

@@ -1,5 +1,6 @@
 public import Foundation
 internal import Logging
+internal import Predicates
 package import PropertyLists
 
 /// The entities of an application, their properties and relationships.
@@ -127,7 +128,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
     open override var hash: Int { Set(entities.map(\.name)).hashValue }
 
     final func requireMutable() {
-        precondition(frozenByName == nil, "The model cannot be changed: a coordinator uses it. Change a copy of the model.")
+        stopProgram(unless: frozenByName == nil, "The model cannot be changed: a coordinator uses it. Change a copy of the model.")
     }
 
     /// Returns the entity of `objectClass`, or of its nearest superclass that has one.

@@ -1,4 +1,5 @@
 public import Foundation
+internal import Predicates
 package import PropertyLists
 
 /// The base class of attribute, relationship and fetched property descriptions.
@@ -19,11 +20,11 @@ open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
     @exclusivity(unchecked) private final unowned(unsafe) var owner: NSEntityDescription?
 
     /// The name of the property, which is its key.
-    open var name: String = "" { willSet { requireMutable() } }
+    open var name: String = "" { willSet { willEditHash() } }
     /// Whether the property may be nil when its object is saved. The default is true.
-    open var isOptional: Bool = true { willSet { requireMutable() } }
+    open var isOptional: Bool = true { willSet { willEditHash() } }
     /// Whether the value is kept in the context only and never stored. The default is false.
-    open var isTransient: Bool = false { willSet { requireMutable() } }
+    open var isTransient: Bool = false { willSet { willEditHash() } }
     /// Whether stores that support indexes should index the property.
     open var isIndexed: Bool = false { willSet { requireMutable() } }
     /// Custom information about the property.
@@ -54,7 +55,7 @@ open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
     }
 
     /// A string that is included in the ``versionHash``, to distinguish versions that do not differ otherwise.
-    open var versionHashModifier: String? { willSet { requireMutable() } }
+    open var versionHashModifier: String? { willSet { willEditHash() } }
     /// Whether the property is part of the system's search index. Preserved for model files; it has no effect here.
     open var isIndexedBySpotlight: Bool = false { willSet { requireMutable() } }
     /// Data of a model file that descriptions do not have, such as `usesScalarValueType` and `syncable`: names and values of XML
@@ -64,6 +65,8 @@ open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
     package final var unknownElements: [XMLElement] = []
 
     final var isFrozen = false
+    /// How often what version hashes depend on was edited in the property.
+    final var hashEdits = 0
     /// The index of the property among the properties of its entity and of all subentities.
     package final var slotIndex = -1
 
@@ -71,8 +74,8 @@ open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
     public required override init() { super.init() }
 
     final func requireMutable() {
-        precondition(
-            !isFrozen,
+        stopProgram(
+            unless: !isFrozen,
             "The property “\(name)” of “\(entity?.name ?? "?")” cannot be changed: its model is in use by a coordinator. Change a copy of the model."
         )
     }

@@ -23,7 +23,7 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
     open var destinationEntity: NSEntityDescription? {
         get { destination }
         set {
-            requireMutable()
+            willEditHash()
             destination = newValue
         }
     }
@@ -34,7 +34,7 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
     open var inverseRelationship: NSRelationshipDescription? {
         get { inverse }
         set {
-            requireMutable()
+            willEditHash()
             inverse = newValue
         }
     }
@@ -52,6 +52,9 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
         return inverse
     }
 
+    /// The inverse relationship that stores keep as well; nil where it is transient, or not mutual.
+    package final var storedInverse: NSRelationshipDescription? { mutualInverse.flatMap { $0.isTransient ? nil : $0 } }
+
     /// Releases the references to the other end.
     package final func breakReferenceCycle() {
         destination = nil
@@ -60,11 +63,11 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
     /// The effect of deleting an object on the destination objects.
     open var deleteRule: NSDeleteRule = .nullifyDeleteRule { willSet { requireMutable() } }
     /// The minimum number of objects that a save accepts, where there are any or the relationship is not optional.
-    open var minCount: Int = 0 { willSet { requireMutable() } }
-    /// The maximum number of objects that a save accepts; 0 means no limit, 1 makes the relationship to-one.
-    open var maxCount: Int = 0 { willSet { requireMutable() } }
-    /// Whether a to-many relationship is ordered.
-    open var isOrdered: Bool = false { willSet { requireMutable() } }
+    open var minCount: Int = 0 { willSet { willEditHash() } }
+    /// The maximum number of objects that a save accepts; 0 and `Int.max` mean no limit, 1 makes the relationship to-one.
+    open var maxCount: Int = 0 { willSet { willEditHash() } }
+    /// Whether a to-many relationship is ordered. It has no effect on a to-one relationship.
+    open var isOrdered: Bool = false { willSet { willEditHash() } }
 
     /// Whether the relationship is to-many.
     open var isToMany: Bool { maxCount != 1 }

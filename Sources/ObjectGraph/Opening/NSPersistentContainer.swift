@@ -24,7 +24,7 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     open var persistentStoreCoordinator: NSPersistentStoreCoordinator { coordinator }
     private let coordinator: NSPersistentStoreCoordinator
 
-    /// The error of loading the model by its name; nil if it was loaded or passed to the initializer.
+    /// The error of loading the model by its name, or of a model that is invalid; nil if the container has the model.
     // Set by the initializer only.
     package var modelError: NSError?
 
@@ -40,10 +40,16 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
 
     /// Creates a container with `model`, which is immutable from then on.
     ///
-    /// An invalid model stops the program with a message that lists the errors.
+    /// If the model is invalid, the container has an empty model instead, and opening its stores reports the errors of the model.
     public init(name: String, managedObjectModel model: NSManagedObjectModel) {
         self.name = name
-        coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        do {
+            coordinator = try NSPersistentStoreCoordinator(checking: model)
+        } catch {
+            Log.model.error("\(error.localizedDescription)")
+            modelError = error as NSError
+            coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel())
+        }
         mainContext = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
         mainContext.persistentStoreCoordinator = coordinator
         super.init()

@@ -20,7 +20,7 @@ struct QueueBound<Value>: @unchecked Sendable {
     /// The value. On its queue.
     var value: Value {
         #if DEBUG || COREDATA_INTERNAL_CHECKS
-        precondition(queue.isCurrent, "A \(Value.self) that belongs to the queue “\(queue.label)” is taken on another one.")
+        stopProgram(unless: queue.isCurrent, "A \(Value.self) that belongs to the queue “\(queue.label)” is taken on another one.")
         #endif
         return carried
     }

@@ -1,3 +1,5 @@
+internal import Predicates
+
 extension NSManagedObjectID {
     /// The store of the object; nil for a temporary ID and when the store has been removed.
     public var persistentStore: NSPersistentStore? { token?.store }
@@ -7,7 +9,7 @@ extension NSManagedObjectID {
     /// Creates the object ID for a reference object.
     convenience init(entity: NSEntityDescription, token: StoreToken, referenceObject: Any) {
         guard let reference = Reference(referenceObject) else {
-            preconditionFailure(
+            stopProgram(
                 "\(referenceObject) (\(Swift.type(of: referenceObject))) cannot be the reference object of an ID of “\(entity)”: "
                     + "use text, a whole number or a UUID.")
         }

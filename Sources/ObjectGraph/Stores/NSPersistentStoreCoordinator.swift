@@ -37,7 +37,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     ///
     /// An invalid model stops the program with a message that lists the errors; ``init(checking:)`` throws instead.
     public init(managedObjectModel model: NSManagedObjectModel) {
-        do { try model.freeze() } catch { preconditionFailure(error.localizedDescription) }
+        do { try model.freeze() } catch { stopProgram(error.localizedDescription) }
         managedObjectModel = model
         super.init()
         LoadedModels.shared.add(model)

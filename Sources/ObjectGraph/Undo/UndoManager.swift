@@ -1,4 +1,5 @@
 public import Foundation
+internal import Predicates
 
 /// Records the actions that undo changes, and performs them in groups.
 ///
@@ -71,7 +72,7 @@ open class UndoManager: NSObject {
     ///   - handler: Undoes the change.
     open func registerUndo<TargetType: AnyObject>(withTarget target: TargetType, handler: @escaping (TargetType) -> Void) {
         guard isUndoRegistrationEnabled else { return }
-        precondition(groupsByEvent || !openGroups.isEmpty, "An undo group must be opened before an undo is registered.")
+        stopProgram(unless: groupsByEvent || !openGroups.isEmpty, "An undo group must be opened before an undo is registered.")
         weak let target = target
         guard let identifier = target.map(ObjectIdentifier.init) else { return }
         add(UndoGroup.Action(target: identifier) { if let target { handler(target) } })
@@ -102,7 +103,7 @@ open class UndoManager: NSObject {
 
     /// Ends a ``disableUndoRegistration()``. Without one, the program stops with a message; Apple's class raises an exception.
     open func enableUndoRegistration() {
-        precondition(disableCount > 0, "enableUndoRegistration() was called more often than disableUndoRegistration().")
+        stopProgram(unless: disableCount > 0, "enableUndoRegistration() was called more often than disableUndoRegistration().")
         disableCount -= 1
     }
 
@@ -136,7 +137,7 @@ open class UndoManager: NSObject {
     /// with a message; Apple's class raises an exception.
     open func endUndoGrouping() {
         checkpoint()
-        precondition(!openGroups.isEmpty, "endUndoGrouping() was called without an open group.")
+        stopProgram(unless: !openGroups.isEmpty, "endUndoGrouping() was called without an open group.")
         let group = openGroups[openGroups.count - 1]
         post(.NSUndoManagerWillCloseUndoGroup, [NSUndoManagerGroupIsDiscardableKey: group.isDiscardable])
         openGroups.removeLast()
@@ -175,7 +176,7 @@ open class UndoManager: NSObject {
     /// stops the program with a message; Apple's class raises an exception.
     open func undo() {
         checkpoint()
-        precondition(openGroups.count <= 1, "undo() was called with \(openGroups.count) open groups; close them first.")
+        stopProgram(unless: openGroups.count <= 1, "undo() was called with \(openGroups.count) open groups; close them first.")
         if openGroups.count == 1 { endUndoGrouping() }
         undoNestedGroup()
     }
@@ -187,7 +188,8 @@ open class UndoManager: NSObject {
         let group: UndoGroup?
         if let open = openGroups.last {
             group = open.removeLastGroup()
-            precondition(group != nil || open.isEmpty, "undoNestedGroup() was called with actions in the open group; close it first.")
+            stopProgram(
+                unless: group != nil || open.isEmpty, "undoNestedGroup() was called with actions in the open group; close it first.")
         } else {
             group = undoStack.popLast()
         }
@@ -207,7 +209,7 @@ open class UndoManager: NSObject {
         checkpoint()
         guard !isUndoing, !isRedoing, let group = redoStack.last else { return }
         closeEventGroup()
-        precondition(openGroups.isEmpty, "redo() was called with an open group; close it first.")
+        stopProgram(unless: openGroups.isEmpty, "redo() was called with an open group; close it first.")
         redoStack.removeLast()
         post(.NSUndoManagerWillRedoChange)
         isRedoing = true

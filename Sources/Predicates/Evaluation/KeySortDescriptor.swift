@@ -84,7 +84,7 @@ public final class KeySortDescriptor: NSSortDescriptor {
             let right = try value(of: object2)
             return ordered(left, right)
         } catch {
-            preconditionFailure("\(error)")
+            stopProgram("\(error)")
         }
     }
 

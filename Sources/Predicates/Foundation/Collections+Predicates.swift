@@ -12,7 +12,7 @@ extension Sequence {
         do {
             return try filtered(matching: predicate)
         } catch {
-            preconditionFailure("\(error)")
+            stopProgram("\(error)")
         }
     }
 

@@ -56,8 +56,8 @@ public final class NSComparisonPredicate: FormatPredicate {
     private var comparison: PredicateComparison {
         switch evaluator.result {
         case .success(.comparison(let comparison)): return comparison
-        case .success(let tree): preconditionFailure("\(tree) is not a comparison")
-        case .failure(let error): preconditionFailure("\(error)")
+        case .success(let tree): stopProgram("\(tree) is not a comparison")
+        case .failure(let error): stopProgram("\(error)")
         }
     }
 

@@ -5,12 +5,12 @@ extension NSExpression {
     private var readTree: ExpressionTree {
         switch result {
         case .success(let tree): return tree
-        case .failure(let error): preconditionFailure("\(error)")
+        case .failure(let error): stopProgram("\(error)")
         }
     }
 
     private func missing(_ name: String) -> Never {
-        preconditionFailure("\(self) is an expression that has no \(name)")
+        stopProgram("\(self) is an expression that has no \(name)")
     }
 
     /// The type of the expression.
@@ -129,7 +129,7 @@ extension NSExpression {
             do {
                 return try block.body(object, arguments, context)
             } catch {
-                preconditionFailure("\(error)")
+                stopProgram("\(error)")
             }
         }
     }

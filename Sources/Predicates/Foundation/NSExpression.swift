@@ -87,7 +87,7 @@ public final class NSExpression: NSObject, NSCopying, NSSecureCoding {
         do {
             return try value(with: object, context: context)
         } catch {
-            preconditionFailure("\(error)")
+            stopProgram("\(error)")
         }
     }
 

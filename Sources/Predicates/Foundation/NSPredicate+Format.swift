@@ -73,6 +73,6 @@ extension PredicateFactory where Self: NSPredicate {
         case is NSCompoundPredicate.Type: return NSCompoundPredicate(andPredicateWithSubpredicates: [predicate]) as! Self
         default: break
         }
-        preconditionFailure("\(Self.self) cannot be made from a format: use NSPredicate(format:)")
+        stopProgram("\(Self.self) cannot be made from a format: use NSPredicate(format:)")
     }
 }

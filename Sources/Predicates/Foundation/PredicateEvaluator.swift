@@ -36,7 +36,7 @@ final class PredicateEvaluator: Sendable {
         do {
             return try answer(object, variables: variables)
         } catch {
-            preconditionFailure("\(error)")
+            stopProgram("\(error)")
         }
     }
 

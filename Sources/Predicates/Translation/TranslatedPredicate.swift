@@ -59,7 +59,7 @@ public final class TranslatedPredicate: NSPredicate {
         do {
             return try translation.get().predicate.matches(object, variables: bindings)
         } catch {
-            preconditionFailure("\(error)")
+            stopProgram("\(error)")
         }
     }
 

@@ -55,7 +55,7 @@ package final class SQLSchema: @unchecked Sendable {
                 case .join: hasPairs = true
                 case .foreignKey(let key):
                     if key.orderColumn != nil { hasOrders = true }
-                    if (entity.entity.frozen!.properties[index] as? NSRelationshipDescription)?.mutualInverse == nil { hasPairs = true }
+                    if (entity.entity.frozen!.properties[index] as? NSRelationshipDescription)?.storedInverse == nil { hasPairs = true }
                 }
             }
         }

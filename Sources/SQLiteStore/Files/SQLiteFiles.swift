@@ -16,11 +16,11 @@ package enum SQLiteFiles {
 
     /// Opens a connection for writing.
     ///
-    /// - Parameter creates: Whether to create a missing file.
+    /// - Parameter creates: Whether to create a missing file, and its directory.
     static func connectForWriting(_ url: URL, timeout: TimeInterval, creates: Bool) throws -> SQLConnection {
         let flags = SQLITE_OPEN_READWRITE | (creates ? SQLITE_OPEN_CREATE : 0)
         if isInMemory(url) { return try SQLConnection(":memory:", flags: flags, path: url.path, timeout: timeout) }
-        if !creates { try requireFile(url) }
+        if creates { try makeDirectory(of: url) } else { try requireFile(url) }
         let connection = try SQLConnection(url.path, flags: flags, path: url.path, timeout: timeout)
         // SQLite opens a file that it cannot write to as read-only, and reports that later or less clearly.
         if sqlite3_db_readonly(connection.handle, "main") == 1 {
@@ -105,6 +105,19 @@ package enum SQLiteFiles {
     private static func uri(_ url: URL) -> String {
         "file:"
             + (url.path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed.subtracting(CharacterSet(charactersIn: "?#"))) ?? "")
+    }
+
+    private static func makeDirectory(of url: URL) throws {
+        let directory = url.deletingLastPathComponent()
+        if FileManager.default.fileExists(atPath: directory.path) { return }
+        do {
+            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        } catch {
+            throw CoreDataError.make(
+                CocoaError.Code.fileReadNoSuchFile.rawValue, "The store at \(url.path) cannot be opened.",
+                reason: "Its directory does not exist and cannot be created.", next: "Check the URL and the rights of its directories.",
+                cause: error, info: [NSFilePathErrorKey: url.path])
+        }
     }
 
     private static func requireFile(_ url: URL) throws {

@@ -166,7 +166,7 @@ final class SQLEntityWriter {
 
     /// Returns the column of the position among the rows of a to-one relationship's destination.
     private static func orderColumn(_ relationship: NSRelationshipDescription, _ schema: SQLSchema) -> SQLIdentifier? {
-        guard let inverse = relationship.mutualInverse, inverse.isToMany, inverse.isOrdered,
+        guard let inverse = relationship.storedInverse, inverse.isToMany, inverse.isOrdered,
             let owner = inverse.entity.flatMap(schema.entity), case .toMany(.foreignKey(let key)) = owner[inverse]
         else { return nil }
         return key.orderColumn

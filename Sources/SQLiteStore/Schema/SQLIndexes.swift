@@ -44,7 +44,7 @@ struct SQLIndexes {
             guard property is NSRelationshipDescription else { continue }
             switch entity[property] {
             case .toOne(let key): add("\(entity.table.name)_\(key.column.name)_INDEX", on: entity, [key.column.sql])
-            case .toMany(.foreignKey(let key)) where (property as? NSRelationshipDescription)?.mutualInverse == nil:
+            case .toMany(.foreignKey(let key)) where (property as? NSRelationshipDescription)?.storedInverse == nil:
                 let name = SQLIdentifier("\(key.table.name)_\(key.column.name)_INDEX")
                 all.append(SQLIndex(name: name, sql: "CREATE INDEX \(name) ON \(key.table) (\(key.column))"))
             default: break

@@ -32,6 +32,8 @@ struct SQLSchemaLayout {
     private var orderColumns: [ObjectIdentifier: SQLIdentifier] = [:]
     private var takenTables = SQLNames(["Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE"])
     private var takenJoinColumns = SQLNames(["REFLEXIVE"])
+    /// The column of the owner's key in the join table of a many-to-many relationship.
+    private var joinColumns: [ObjectIdentifier: SQLIdentifier] = [:]
     private let fileTables: [String: [String]]
 
     init(entities: [NSEntityDescription], numbers known: [String: Int64], fileTables: [String: [String]]) {
@@ -46,6 +48,7 @@ struct SQLSchemaLayout {
         let roots = ordered.filter { $0.superentity == nil }
         for root in roots { tableNames[ObjectIdentifier(root)] = takenTables.claim("Z" + (root.name ?? "").uppercased()) }
         for root in roots { mapTable(root) }
+        for entity in ordered { nameJoinColumns(of: entity) }
         for entity in ordered { mapJoins(of: entity) }
         for entity in ordered { mapToMany(of: entity) }
     }
@@ -114,7 +117,7 @@ struct SQLSchemaLayout {
             properties[ObjectIdentifier(relationship)] = .toOne(SQLToOne(column: column, entityColumn: entityColumn))
         }
         for case let relationship as NSRelationshipDescription in stored(entity) where !relationship.isToMany {
-            guard let inverse = relationship.mutualInverse, inverse.isToMany, inverse.isOrdered else { continue }
+            guard let inverse = relationship.storedInverse, inverse.isToMany, inverse.isOrdered else { continue }
             let column = taken.claim("Z_FOK_" + relationship.name.uppercased())
             orderColumns[ObjectIdentifier(inverse)] = column
             columns.append(column)
@@ -145,12 +148,12 @@ struct SQLSchemaLayout {
     /// Returns the to-many relationships without an inverse whose destination is an entity.
     private func oneWay(to entity: NSEntityDescription) -> [NSRelationshipDescription] {
         ordered.flatMap { stored($0).compactMap { $0 as? NSRelationshipDescription } }
-            .filter { $0.isToMany && $0.mutualInverse == nil && $0.destinationEntity === entity }
+            .filter { $0.isToMany && $0.storedInverse == nil && $0.destinationEntity === entity }
     }
 
     private mutating func mapToMany(of entity: NSEntityDescription) {
         for case let relationship as NSRelationshipDescription in stored(entity) where relationship.isToMany {
-            guard let inverse = relationship.mutualInverse, !inverse.isToMany, let owner = inverse.entity,
+            guard let inverse = relationship.storedInverse, !inverse.isToMany, let owner = inverse.entity,
                 case .toOne(let key)? = properties[ObjectIdentifier(inverse)], let table = tableNames[ObjectIdentifier(owner.rootEntity)]
             else { continue }
             properties[ObjectIdentifier(relationship)] = .toMany(
@@ -163,17 +166,23 @@ struct SQLSchemaLayout {
 
     // MARK: Join tables
 
+    /// Names the columns of an entity's keys in join tables, which have the names of the inverses. Where two inverses have one name, the
+    /// relationship whose name sorts first has the column without a number.
+    private mutating func nameJoinColumns(of entity: NSEntityDescription) {
+        for case let relationship as NSRelationshipDescription in stored(entity) where relationship.isToMany {
+            guard let inverse = relationship.storedInverse, inverse.isToMany, let owner = inverse.destinationEntity else { continue }
+            joinColumns[ObjectIdentifier(relationship)] = takenJoinColumns.claim("Z_\(number(of: owner))" + inverse.name.uppercased())
+        }
+    }
+
     private mutating func mapJoins(of entity: NSEntityDescription) {
         for case let relationship as NSRelationshipDescription in stored(entity) where relationship.isToMany {
-            guard let inverse = relationship.mutualInverse, inverse.isToMany, leads(relationship, inverse),
-                let owner = inverse.destinationEntity, let destination = relationship.destinationEntity
+            guard let inverse = relationship.storedInverse, inverse.isToMany, leads(relationship, inverse),
+                var own = joinColumns[ObjectIdentifier(relationship)], var other = joinColumns[ObjectIdentifier(inverse)]
             else { continue }
             let isReflexive = relationship === inverse
             let table = takenTables.claim("Z_\(number(of: entity))" + relationship.name.uppercased())
-            var own = takenJoinColumns.claim("Z_\(number(of: owner))" + inverse.name.uppercased())
-            var other =
-                isReflexive
-                ? SQLIdentifier("REFLEXIVE") : takenJoinColumns.claim("Z_\(number(of: destination))" + relationship.name.uppercased())
+            if isReflexive { other = SQLIdentifier("REFLEXIVE") }
             if let columns = fileTables[table.name]?.filter({ !$0.hasPrefix("Z_FOK_") }), columns.count == 2,
                 Set(columns) != [own.name, other.name]
             {
@@ -220,16 +229,13 @@ struct SQLSchemaLayout {
         let theirs = fileTables["Z_\(number(of: other))" + inverse.name.uppercased()] != nil
         if mine != theirs { return mine }
         if entity !== other {
-            // Entities with super- or subentities precede others.
-            let ranks = [entity, other].map { candidate in (Self.depth(candidate), candidate.subentities.isEmpty ? 0 : 1) }
-            if ranks[0] != ranks[1] { return ranks[0] > ranks[1] }
-            return number(of: entity) < number(of: other)
+            // An entity with subentities precedes others; else the names decide, not the numbers, which an inheritance shares.
+            if entity.subentities.isEmpty != other.subentities.isEmpty { return other.subentities.isEmpty }
+            return Self.comesFirst(entity, other)
         }
         if relationship.isOrdered != inverse.isOrdered { return relationship.isOrdered }
         return inverse.name.utf16.lexicographicallyPrecedes(relationship.name.utf16)
     }
-
-    private static func depth(_ entity: NSEntityDescription) -> Int { entity.superentity.map { depth($0) + 1 } ?? 0 }
 
     // MARK: The result
 

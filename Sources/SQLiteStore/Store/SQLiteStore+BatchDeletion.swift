@@ -24,7 +24,7 @@ extension SQLiteStore {
 
     /// Removes deleted rows from the inverse of a relationship.
     private func nullify(_ relationship: NSRelationshipDescription, of entity: SQLEntity) throws {
-        let inverse = relationship.mutualInverse
+        let inverse = relationship.storedInverse
         guard let destination = relationship.destinationEntity.flatMap(schema.entity) else { return }
         // Rows that are deleted too need no update.
         let stays = destination.rootNumber == entity.rootNumber ? " AND Z_PK NOT IN \(Self.batch)" : ""

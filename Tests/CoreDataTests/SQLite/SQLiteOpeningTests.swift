@@ -81,15 +81,31 @@ import Testing
 
     @Test func whereNothingCanBeReadOrMadeOpeningFails() throws {
         let pad = try Scratchpad()
-        let nowhere = pad.url.appendingPathComponent("no/such/directory/store.sqlite")
+        try Data().write(to: pad.url.appendingPathComponent("file"))
+        let nowhere = pad.url.appendingPathComponent("file/directory/store.sqlite")
         let made = try #require(failure { _ = try pad.coordinator(Self.notes(), at: nowhere) })
         #expect(made.code == CocoaError.Code.fileReadNoSuchFile.rawValue)
-        #expect(made.userInfo[NSSQLiteErrorDomain] as? Int == 14)
+        #expect(made.userInfo[NSUnderlyingErrorKey] is NSError)
         let read = try #require(failure { _ = try pad.coordinator(Self.notes(), options: [NSReadOnlyPersistentStoreOption: true]) })
         #expect(read.code == CocoaError.Code.fileReadNoSuchFile.rawValue)
         #expect(!FileManager.default.fileExists(atPath: pad.store.path))
         let web = try #require(failure { _ = try pad.coordinator(Self.notes(), at: URL(string: "https://example.org/store")!) })
         #expect(web.code == NSPersistentStoreOpenError)
+    }
+
+    @Test("A store in directories that do not exist makes them, unless it is only to be read") func missingDirectories() throws {
+        let pad = try Scratchpad()
+        let place = pad.url.appendingPathComponent("not/there/yet/store.sqlite")
+        let read = try #require(
+            failure { _ = try pad.coordinator(Self.notes(), options: [NSReadOnlyPersistentStoreOption: true], at: place) })
+        #expect(read.code == CocoaError.Code.fileReadNoSuchFile.rawValue)
+        #expect(!FileManager.default.fileExists(atPath: place.deletingLastPathComponent().path))
+        let context = Music.context(try pad.coordinator(Self.notes(), at: place))
+        try context.performAndWait {
+            _ = context.insert("Note", ["text": "a"])
+            try context.save()
+        }
+        #expect(FileManager.default.fileExists(atPath: place.path))
     }
 
     @Test func devNullIsAStoreInMemory() throws {

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Predicates
 internal import Synchronization
 
 /// A save that was sent to stores or a parent context and is not answered yet.
@@ -72,7 +73,7 @@ final class SaveInFlight: @unchecked Sendable {
 
     /// The answer, which must have arrived.
     var received: SaveAnswer {
-        guard let answer = answer.withLock({ $0 }) else { preconditionFailure("An answer was applied before it had arrived.") }
+        guard let answer = answer.withLock({ $0 }) else { stopProgram("An answer was applied before it had arrived.") }
         return answer
     }
 }

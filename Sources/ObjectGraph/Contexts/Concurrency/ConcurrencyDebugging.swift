@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Logging
+internal import Predicates
 
 /// Checks that objects and contexts are used on their queue. Enabled by Apple's launch argument
 /// `-com.apple.CoreData.ConcurrencyDebug 1` or the environment variable `COREDATA_CONCURRENCY_DEBUG=1`.
@@ -26,7 +27,7 @@ extension NSManagedObjectContext {
     }
 
     @inline(never) private final func checkQueueSlowly(_ what: () -> String) {
-        if ConcurrencyDebugging.isOn, !contextQueue.isCurrent { preconditionFailure(misuseMessage(what())) }
+        if ConcurrencyDebugging.isOn, !contextQueue.isCurrent { stopProgram(misuseMessage(what())) }
     }
 
     /// Returns the message for the use of a context on a wrong queue.

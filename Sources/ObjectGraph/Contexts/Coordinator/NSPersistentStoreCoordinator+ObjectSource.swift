@@ -114,7 +114,8 @@ extension NSPersistentStoreCoordinator: ObjectSource {
     func relatedIDs(
         of relationship: NSRelationshipDescription, for id: NSManagedObjectID, in context: NSManagedObjectContext
     ) throws -> [NSManagedObjectID] {
-        try reader(store(of: id), for: context).withRowAccess { try $0.relatedIDs(of: relationship, for: id, for: context.caller) }
+        if relationship.isTransient { return [] }
+        return try reader(store(of: id), for: context).withRowAccess { try $0.relatedIDs(of: relationship, for: id, for: context.caller) }
     }
 
     func forgetRow(of id: NSManagedObjectID) {

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Predicates
 internal import Synchronization
 
 /// A property of a managed object class by name and type, resolved once for an entity to the place of its value.
@@ -64,9 +65,9 @@ internal import Synchronization
         {
             return place
         }
-        guard let property = frozen.byName[name.description] else { preconditionFailure(object.undefinedKeyMessage(name.description)) }
+        guard let property = frozen.byName[name.description] else { stopProgram(object.undefinedKeyMessage(name.description)) }
         guard Value.fits(property) else {
-            preconditionFailure("“\(property)” cannot be read as \(Value.self): the model gives it another type.")
+            stopProgram("“\(property)” cannot be read as \(Value.self): the model gives it another type.")
         }
         let place = PropertyPlace(frozen.layout.slots[property.slotIndex].location, index: property.slotIndex)
         if frozen.layout.recordsReads {

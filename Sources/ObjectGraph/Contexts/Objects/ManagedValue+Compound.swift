@@ -1,4 +1,5 @@
 public import Foundation
+internal import Predicates
 
 // Optionals, enumerations, values that need a box, and relationships.
 
@@ -38,7 +39,7 @@ extension ManagedValue where Self: RawRepresentable, RawValue: ManagedValue {
     public static func get(from object: NSManagedObject, at place: PropertyPlace) -> Self {
         let raw = RawValue.get(from: object, at: place)
         guard let value = Self(rawValue: raw) ?? KeyPathRecorder.placeholder(Self.self, in: object) else {
-            preconditionFailure("“\(place.property(of: object))” holds \(raw), which is no \(Self.self). Declare the property optional.")
+            stopProgram("“\(place.property(of: object))” holds \(raw), which is no \(Self.self). Declare the property optional.")
         }
         return value
     }
@@ -72,7 +73,7 @@ extension KeyedManagedValue {
     /// Returns the value of the property at `place`. Nil in a property whose type has no value for it stops the program with a message.
     public static func get(from object: NSManagedObject, at place: PropertyPlace) -> Self {
         guard let value = getOptional(from: object, at: place) ?? valueForNil else {
-            preconditionFailure(
+            stopProgram(
                 "“\(place.property(of: object))” is nil, and \(Self.self) has no value for nil. Declare the property optional.")
         }
         return value

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Predicates
 
 extension NSEntityDescription {
     /// Creates an entity.
@@ -42,7 +43,7 @@ extension NSEntityDescription {
     /// An unknown name stops the program with a message; Apple's framework raises an exception.
     public class func insertNewObject(forEntityName entityName: String, into context: NSManagedObjectContext) -> NSManagedObject {
         guard let entity = entity(forEntityName: entityName, in: context) else {
-            preconditionFailure(
+            stopProgram(
                 "There is no entity “\(entityName)” in the context's model, which has: "
                     + (context.model?.entitiesByName.keys.sorted().joined(separator: ", ") ?? "none, for it has no coordinator") + ".")
         }

@@ -45,8 +45,9 @@ extension NSManagedObject {
         guard isTouched else { return nil }
         let now = related(relationship)
         let own = isNew ? [] : steps.filter { $0.relationship?.1 === relationship }
-        let old = isNew ? [] : relationship.isOrdered ? Self.orderBefore(own, now) : Self.membersBefore(own, now)
-        let isSame = relationship.isOrdered ? old.elementsEqual(now, by: ===) : Set(old) == Set(now)
+        let isOrdered = relationship.isToMany && relationship.isOrdered
+        let old = isNew ? [] : isOrdered ? Self.orderBefore(own, now) : Self.membersBefore(own, now)
+        let isSame = isOrdered ? old.elementsEqual(now, by: ===) : Set(old) == Set(now)
         return isSame ? nil : old
     }
 

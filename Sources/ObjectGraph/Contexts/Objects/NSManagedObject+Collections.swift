@@ -7,7 +7,7 @@ extension Sequence where Element: NSManagedObject {
     ///
     /// Stops the program with a message where ``filtered(matching:)`` throws; Apple's framework raises an exception.
     public func filtered(using predicate: NSPredicate) -> [Element] {
-        do { return try filtered(matching: predicate) } catch { preconditionFailure("\(error)") }
+        do { return try filtered(matching: predicate) } catch { stopProgram("\(error)") }
     }
 
     /// Returns the objects that match a predicate; their faults fire. Call it on the context's queue.

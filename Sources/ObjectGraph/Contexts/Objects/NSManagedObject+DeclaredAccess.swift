@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Predicates
 
 /// A value of a `Codable` type that is stored as JSON.
 enum CodedValue<Value>: CodedValueMarker {
@@ -57,7 +58,7 @@ extension NSManagedObject {
     /// Returns the value of a non-optional property; stops the program with a message that names the property where it is nil.
     public final func presentValue<Value>(_ value: Value?, _ key: String) -> Value {
         guard let value else {
-            preconditionFailure(
+            stopProgram(
                 "“\(owningEntity).\(key)” is nil, and \(Value.self) has no value for nil. Declare the property optional or give it a default."
             )
         }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Predicates
 
 extension NSManagedObject {
     /// Returns the value at a key path, such as `"album.band.name"` or `"tracks.@count"`.
@@ -35,7 +36,7 @@ extension NSManagedObject {
     ) -> [String: Any] {
         guard let key = path.first else { return elements }
         guard let element = composite.elements.first(where: { $0.name == key }) else {
-            preconditionFailure(
+            stopProgram(
                 "The composite attribute “\(composite)” has no element “\(key)”. Its elements: "
                     + composite.elements.map(\.name).joined(separator: ", ") + ".")
         }
@@ -45,7 +46,7 @@ extension NSManagedObject {
             return elements
         }
         guard let inner = element as? NSCompositeAttributeDescription else {
-            preconditionFailure("“\(key)” of the composite attribute “\(composite)” has no elements.")
+            stopProgram("“\(key)” of the composite attribute “\(composite)” has no elements.")
         }
         elements[key] = Self.elements(elements[key] as? [String: Any] ?? [:], of: inner, with: value, at: path.dropFirst())
         return elements
@@ -79,7 +80,7 @@ extension NSManagedObject {
         case "@distinctUnionOfObjects":
             var seen: Set<AnyHashable> = []
             return values.filter { value in (value as? AnyHashable).map { seen.insert($0).inserted } ?? true }
-        default: preconditionFailure("There is no collection operator “\(key)”.")
+        default: stopProgram("There is no collection operator “\(key)”.")
         }
     }
 

@@ -14,7 +14,8 @@ extension NSManagedObject {
         case .toOne: return false
         case .toMany(let storage): return !storage.isLoaded
         }
-        if snapshot == nil, slots != nil { return false }
+        // No store has anything of a transient relationship.
+        if snapshot == nil && slots != nil || relationship.isTransient { return false }
         guard let row else { return true }
         let slot = slot(of: relationship)
         return relationship.isToMany ? true : row.objectID(at: slot) === NSManagedObjectID.unresolved
@@ -67,6 +68,7 @@ extension NSManagedObject {
 
     private func storedToOne(_ relationship: NSRelationshipDescription) throws -> NSManagedObject? {
         guard let id = readableRow.objectID(at: slot(of: relationship)), let context = registry?.context else { return nil }
+        if relationship.isTransient { return id === NSManagedObjectID.unresolved ? nil : context.object(with: id) }
         if batchNumber != 0 || context.parent != nil, context.registry.object(with: id)?.isFault ?? true {
             try context.prepareRelationship(relationship, of: self)
         }
@@ -99,7 +101,7 @@ extension NSManagedObject {
         if case .toMany(let storage) = state(of: relationship) { return storage }
         if slots == nil, flags.contains(.inserted) { _ = loadedSlots() }
         let isNew = slots != nil && snapshot == nil
-        let storage = ToManyStorage(isOrdered: relationship.isOrdered, isLoaded: isNew)
+        let storage = ToManyStorage(isOrdered: relationship.isOrdered, isLoaded: isNew || relationship.isTransient)
         setState(.toMany(storage), of: relationship)
         return storage
     }
@@ -128,6 +130,7 @@ extension NSManagedObject {
     }
 
     private func idsFromStore(_ relationship: NSRelationshipDescription, in context: NSManagedObjectContext) throws -> [NSManagedObjectID] {
+        if relationship.isTransient { return [] }
         if let list = (snapshot ?? row)?.objectIDs(at: slot(of: relationship)) { return list.ids }
         if batchNumber != 0 { try context.prepareRelationship(relationship, of: self) }
         return try context.source.relatedIDs(of: relationship, for: objectID, in: context)

@@ -1,5 +1,6 @@
 internal import CoreDataRuntime
 public import Foundation
+internal import Predicates
 
 /// An instance of an entity in the object graph of a context.
 ///
@@ -54,10 +55,10 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, ContextInsertable {
     ///   - context: The context to insert it into; nil for an object without a context. Call it on the context's queue.
     public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
         if entity.frozen == nil {
-            do { try entity.managedObjectModel?.freeze() } catch { preconditionFailure("\(error)") }
+            do { try entity.managedObjectModel?.freeze() } catch { stopProgram("\(error)") }
         }
         guard entity.frozen != nil else {
-            preconditionFailure("The entity “\(entity)” belongs to no model; add it to one before objects of it are made.")
+            stopProgram("The entity “\(entity)” belongs to no model; add it to one before objects of it are made.")
         }
         // The layout is loaded each time: keeping a reference across calls would count it, which costs more.
         if AccessHooks.isActive {
@@ -73,8 +74,8 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, ContextInsertable {
                 slots = entity.frozenParts.layout.usedDefaultRow.retainedSlots
             }
         } else {
-            precondition(
-                !entity.frozenParts.isAbstract,
+            stopProgram(
+                unless: !entity.frozenParts.isAbstract,
                 "The entity “\(entity)” is abstract: insert an object of one of its subentities.")
             // A new object is mostly written at once: it gets an exclusive row.
             slots = entity.frozenParts.layout.usedDefaultRow.copy().retainedSlots
@@ -94,7 +95,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, ContextInsertable {
     /// Returns the class's entity in the model of a context.
     final class func entity(in context: NSManagedObjectContext) -> NSEntityDescription {
         if let entity = context.entity(for: self) { return entity }
-        preconditionFailure(
+        stopProgram(
             context.model == nil
                 ? "The context has no coordinator, so there is no entity for \(self)."
                 : "No entity of the model names the class \(String(reflecting: self)) as its managedObjectClassName.")
@@ -110,7 +111,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, ContextInsertable {
     /// Returns the entity of the class, once there is a model that names it: preferably one that a container or coordinator has loaded.
     open class func entity() -> NSEntityDescription {
         guard let entity = LoadedModels.shared.entity(for: self) else {
-            preconditionFailure("No loaded model has an entity whose class is \(String(reflecting: self)).")
+            stopProgram("No loaded model has an entity whose class is \(String(reflecting: self)).")
         }
         return entity
     }
@@ -227,10 +228,10 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, ContextInsertable {
     }
 
     /// Handles reading a key that the entity does not have. The default implementation stops the program with a message.
-    open func value(forUndefinedKey key: String) -> Any? { preconditionFailure(undefinedKeyMessage(key)) }
+    open func value(forUndefinedKey key: String) -> Any? { stopProgram(undefinedKeyMessage(key)) }
 
     /// Handles setting a key that the entity does not have. The default implementation stops the program with a message.
-    open func setValue(_ value: Any?, forUndefinedKey key: String) { preconditionFailure(undefinedKeyMessage(key)) }
+    open func setValue(_ value: Any?, forUndefinedKey key: String) { stopProgram(undefinedKeyMessage(key)) }
 
     /// Returns the stored value of a property, for custom accessors. To-many relationships have the types of ``value(forKey:)``.
     open func primitiveValue(forKey key: String) -> Any? {

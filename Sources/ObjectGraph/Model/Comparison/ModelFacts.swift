@@ -84,6 +84,15 @@ package struct ModelFacts {
         }
     }
 
+    /// Returns a derivation as text: the compiler of models writes `songs.@count` as `count:(songs)`, which is the same derivation.
+    private static func text(_ derivation: Predicates.NSExpression) -> String {
+        guard case .function(let name, let arguments)? = try? derivation.tree(), arguments.count == 1,
+            case .keyPath(let keys) = arguments[0], ["count", "count:", "sum", "sum:"].contains(name)
+        else { return derivation.description }
+        let operation = name.hasPrefix("count") ? "@count" : "@sum"
+        return (operation == "@count" ? keys + [operation] : keys.dropLast() + [operation] + keys.suffix(1)).joined(separator: ".")
+    }
+
     private mutating func add(_ attributes: [String: String], at place: String) {
         for (name, value) in attributes { add(place, "modelFileAttributes[\(name)]", value, .file) }
     }
@@ -167,7 +176,7 @@ package struct ModelFacts {
         add(place, "preservesValueInHistoryOnDeletion", "\(attribute.preservesValueInHistoryOnDeletion)", .behaviour)
         add(place, "allowsCloudEncryption", "\(attribute.allowsCloudEncryption)", .behaviour)
         if let derived = attribute as? NSDerivedAttributeDescription {
-            add(place, "derivationExpression", derived.derivationExpression?.description ?? "none", .behaviour)
+            add(place, "derivationExpression", derived.derivationExpression.map(ModelFacts.text) ?? "none", .behaviour)
         }
         if let composite = attribute as? NSCompositeAttributeDescription {
             for (number, element) in composite.elements.enumerated() {

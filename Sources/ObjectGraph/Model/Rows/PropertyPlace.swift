@@ -8,8 +8,9 @@ public import Synchronization
     @usableFromInline let packed: UInt64
 
     init(_ location: SlotLocation, index: Int) {
-        precondition(
-            location.offset < 1 << 18 && index < 1 << 16, "An entity has more properties than typed accessors serve; read by key instead.")
+        stopProgram(
+            unless: location.offset < 1 << 18 && index < 1 << 16,
+            "An entity has more properties than typed accessors serve; read by key instead.")
         packed =
             UInt64(index) << 48 | UInt64(location.offset / 8) << 32 | UInt64(location.nullOffset / 8) << 16
             | UInt64(location.nullMask.trailingZeroBitCount)

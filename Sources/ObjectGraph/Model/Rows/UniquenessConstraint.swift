@@ -1,13 +1,14 @@
 internal import Foundation
 public import Predicates
 
-/// A set of attributes whose combined values must be unique among the objects of a store. Objects with a nil among them never conflict.
+/// A set of attributes and to-one relationships whose combined values must be unique among the objects of a store. Objects with a nil
+/// among them never conflict.
 @_spi(Stores)
 // Immutable.
 public final class UniquenessConstraint: Sendable {
-    /// The names of the attributes.
+    /// The names of the attributes and relationships.
     public let names: [String]
-    /// The slot indexes of the attributes in the declaring entity and its subentities.
+    /// The slot indexes of the properties in the declaring entity and its subentities.
     package let slotIndexes: [Int]
 
     init(names: [String], slotIndexes: [Int]) {
@@ -23,6 +24,7 @@ public final class UniquenessConstraint: Sendable {
         var key: [PropertyValue] = []
         for index in slotIndexes {
             let slot = row.layout.slots[index]
+            if slot.kind == .objectID, row.objectID(at: slot) === NSManagedObjectID.unresolved { return nil }
             guard let value = row.any(at: slot, of: frozen.properties[index] as? NSAttributeDescription) else { return nil }
             guard let comparable = try? PropertyValue(any: value) else { return nil }
             key.append(comparable)
@@ -54,16 +56,19 @@ extension NSEntityDescription {
 
     /// Returns the errors of the constraints, as sentences.
     func errorsOfConstraints(called entityName: String) -> [String] {
-        let attributes = Dictionary(
-            properties.compactMap { $0 as? NSAttributeDescription }.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
+        let byName = Dictionary(properties.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
         return uniquenessConstraints.flatMap { constraint -> [String] in
             if constraint.isEmpty { return ["A uniqueness constraint of “\(entityName)” names no attribute."] }
             return Self.names(in: constraint).compactMap { name in
                 guard let name else {
                     return "A uniqueness constraint of “\(entityName)” holds something that is neither a name nor an attribute."
                 }
-                guard let attribute = attributes[name], !attribute.isTransient else {
-                    return "A uniqueness constraint of “\(entityName)” names “\(name)”, which is not an attribute that stores keep."
+                let property = byName[name]
+                let isValue = property is NSAttributeDescription || (property as? NSRelationshipDescription)?.isToMany == false
+                guard let property, isValue, !property.isTransient else {
+                    return
+                        "A uniqueness constraint of “\(entityName)” names “\(name)”, which is not an attribute or to-one relationship that "
+                        + "stores keep."
                 }
                 return nil
             }

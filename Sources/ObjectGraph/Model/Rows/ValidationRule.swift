@@ -125,3 +125,8 @@ struct ValidatedProperty: Sendable {
         rules = property.validationRules.map { ValidationRule($0.predicate, warning: $0.warning, for: property) }
     }
 }
+
+extension NSPropertyDescription {
+    /// Returns the code of an error that a predicate without a warning has.
+    package func usualCode(of predicate: NSPredicate) -> Int { ValidationRule(predicate, warning: nil, for: self).code }
+}

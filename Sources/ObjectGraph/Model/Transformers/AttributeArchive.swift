@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Logging
 internal import Predicates
 internal import PropertyLists
 
@@ -17,8 +18,7 @@ package enum AttributeArchive {
     /// - Throws: ``Damage`` for a damaged archive; another error for one that contains an object of a class that is not allowed.
     package static func value(of data: Data, _ attribute: NSAttributeDescription) throws -> Any? {
         if attribute.attributeType == .compositeAttributeType { return try composite(in: data) }
-        guard let name = transformerName(of: attribute) else { return try object(in: data, allowed: classes(of: attribute)) }
-        guard let transformer = ValueTransformer(forName: NSValueTransformerName(name)) else { throw missing(name, attribute) }
+        guard let transformer = transformer(of: attribute) else { return try object(in: data, allowed: classes(of: attribute)) }
         // Unarchiving transformers work in the reverse direction, which Core Data accounts for.
         guard let unarchiver = transformer as? NSSecureUnarchiveFromDataTransformer else {
             return transformer.reverseTransformedValue(data)
@@ -49,13 +49,14 @@ package enum AttributeArchive {
     ///
     /// - Throws: Code 134030 for a value that cannot be converted to data.
     package static func data(of value: Any, _ attribute: NSAttributeDescription) throws -> Data {
-        if attribute.attributeType != .compositeAttributeType, let name = transformerName(of: attribute) {
-            guard let transformer = ValueTransformer(forName: NSValueTransformerName(name)) else { throw missing(name, attribute) }
+        if attribute.attributeType != .compositeAttributeType, let transformer = transformer(of: attribute) {
             let made =
                 transformer is NSSecureUnarchiveFromDataTransformer
                 ? transformer.reverseTransformedValue(value) : transformer.transformedValue(value)
             if let data = made as? Data { return data }
-            throw unsavable(value, attribute, "The transformer \(name) makes no Data of it.", next: "Let it answer with Data.")
+            throw unsavable(
+                value, attribute, "The transformer \(attribute.valueTransformerName ?? "") makes no Data of it.",
+                next: "Let it answer with Data.")
         }
         let classes = attribute.attributeType == .compositeAttributeType ? .onlyValues : classes(of: attribute)
         do {
@@ -74,12 +75,21 @@ package enum AttributeArchive {
         CoreDataError.make(NSPersistentStoreSaveError, "A value of “\(attribute)” cannot be saved.", reason: reason, next: next)
     }
 
-    private static func missing(_ name: String, _ attribute: NSAttributeDescription) -> NSError {
-        CoreDataError.make(
-            NSPersistentStoreSaveError, "A value of “\(attribute)” cannot be transformed.",
-            reason: "There is no value transformer “\(name)”.",
-            next: "Call ValueTransformer.setValueTransformer(_:forName:) before the store is used.")
+    /// Returns the transformer that an attribute names; nil where it names none, or one that does not exist: its values are then archived
+    /// like those of an attribute without a transformer, which is logged once.
+    private static func transformer(of attribute: NSAttributeDescription) -> ValueTransformer? {
+        guard let name = transformerName(of: attribute) else { return nil }
+        if let transformer = ValueTransformer(forName: NSValueTransformerName(name)) { return transformer }
+        if missing.withLock({ $0.insert("\(attribute) \(name)").inserted }) {
+            Log.store.warning(
+                "There is no value transformer “\(name)”: the values of “\(attribute)” are archived without it. Call ValueTransformer.setValueTransformer(_:forName:) before the store is used."
+            )
+        }
+        return nil
     }
+
+    /// The attributes, with the names of their transformers, whose transformer was missing.
+    private static let missing = LockedBox<Set<String>>([])
 
     /// Returns the elements of a composite attribute by name; nil where the archive contains something else.
     package static func composite(in data: Data) throws -> [String: Any]? {

@@ -1,5 +1,4 @@
 public import Foundation
-internal import Synchronization
 
 /// The metadata key of the version hashes, by entity name, of the model that a store was written with.
 public let NSStoreModelVersionHashesKey = "NSStoreModelVersionHashes"
@@ -19,17 +18,27 @@ extension NSEntityDescription {
     /// It is Apple's hash where the model was read with hashes (from a `.momd`) and the entity is unchanged since; otherwise this
     /// framework's, because Apple's algorithm is not public. This framework's hash is the same in every run and on every machine.
     public var versionHash: Data {
-        let own = ownVersionHash
-        if let known = knownVersionHash, known.of == own { return known.hash }
-        return own
+        guard let frozen else { return validAdoptedHash ?? ownVersionHash }
+        if let known = frozen.hashes.withLock({ $0.version }) { return known }
+        let hash = validAdoptedHash ?? ownVersionHash
+        frozen.hashes.withLock { $0.version = hash }
+        return hash
     }
 
-    /// Our hash, which what is inherited goes into. Of an entity that cannot be changed any more it is computed once: each opening of a store asks.
+    /// Our hash, which what is inherited goes into. It is kept until the entity is edited: each opening of a store asks.
     package var ownVersionHash: Data {
-        guard let frozen else { return computedVersionHash }
-        if let known = frozen.ownVersionHash.withLock({ $0 }) { return known }
+        guard let frozen else { return keptVersionHash }
+        if let known = frozen.hashes.withLock({ $0.own }) { return known }
+        let hash = keptVersionHash
+        frozen.hashes.withLock { $0.own = hash }
+        return hash
+    }
+
+    private var keptVersionHash: Data {
+        let state = HashState(of: self)
+        if let made = madeHash.withLock({ $0 }), made.state == state { return made.hash }
         let hash = computedVersionHash
-        frozen.ownVersionHash.withLock { $0 = hash }
+        madeHash.withLock { $0 = (state, hash) }
         return hash
     }
 
@@ -43,11 +52,6 @@ extension NSEntityDescription {
         }
         return hashes.count == 32 ? hashes : SHA2.sha256(hashes)
     }
-
-    /// Takes a hash from the metadata of the store that the entity's model was read from.
-    ///
-    /// - Parameter hash: Apple's hash of the entity in its current state.
-    package func adopt(versionHash hash: Data) { knownVersionHash = (hash, ownVersionHash) }
 }
 
 extension NSManagedObjectModel {

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Logging
+internal import Predicates
 internal import Synchronization
 
 /// Lets synchronous code wait for asynchronous work.
@@ -41,7 +42,7 @@ enum BlockingCall {
         func set(_ result: Swift.Result<Value, any Error>) { value.withLock { $0 = result } }
 
         func get() throws -> Value {
-            guard let result = value.withLock({ $0 }) else { preconditionFailure("The work was waited for and has left no result.") }
+            guard let result = value.withLock({ $0 }) else { stopProgram("The work was waited for and has left no result.") }
             return try result.get()
         }
     }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Predicates
 
 /// A growing buffer of bytes to be written to a disk or sent.
 ///
@@ -123,7 +124,7 @@ internal import Foundation
 
     /// Overwrites an eight-byte integer, such as a length that was not known before.
     public mutating func replace(fixed number: UInt64, at place: Int) {
-        precondition(place >= 0 && place + 8 <= count, "There are no eight bytes at \(place).")
+        stopProgram(unless: place >= 0 && place + 8 <= count, "There are no eight bytes at \(place).")
         start.storeBytes(of: number.littleEndian, toByteOffset: place, as: UInt64.self)
     }
 }

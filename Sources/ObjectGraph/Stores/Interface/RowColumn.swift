@@ -20,7 +20,7 @@ internal import Predicates
     /// Creates the column of a property whose model is in use.
     public init(_ property: NSPropertyDescription) {
         guard let frozen = property.entity?.frozen else {
-            preconditionFailure("“\(property)” has no column: its model is not in use. Make the column in loadMetadata() or later.")
+            stopProgram("“\(property)” has no column: its model is not in use. Make the column in loadMetadata() or later.")
         }
         let slot = frozen.layout.slots[property.slotIndex]
         (location, kind, index) = (slot.location, slot.kind, property.slotIndex)
@@ -32,7 +32,7 @@ internal import Predicates
     }
 
     @inline(never) private func wrong() -> Never {
-        preconditionFailure("“\(property)” is not read and set this way: use the one of its type.")
+        stopProgram("“\(property)” is not read and set this way: use the one of its type.")
     }
 }
 

@@ -104,14 +104,30 @@ extension SQLReader {
             .min { $0.entity.frozen!.uniqueness.count < $1.entity.frozen!.uniqueness.count || $0.numbers.count > $1.numbers.count }
         guard let owner else { return [] }
         var conditions: [String] = []
-        for index in constraint.slotIndexes {
-            guard case .attribute(let place) = owner.properties[index] else { return [] }
-            conditions.append("\(place.column) = ?")
+        var bound: [PropertyValue] = []
+        // Equal values may have different archives: those are compared once they are decoded.
+        var isDecoded = false
+        for (index, value) in zip(constraint.slotIndexes, key) {
+            switch owner.properties[index] {
+            case .attribute(let place):
+                switch place.storage {
+                case .transformable, .composite:
+                    conditions.append("\(place.column) IS NOT NULL")
+                    isDecoded = true
+                default:
+                    conditions.append("\(place.column) = ?")
+                    bound.append(value)
+                }
+            case .toOne(let place):
+                conditions.append("\(place.column) = ?")
+                bound.append(value)
+            case .toMany, .unstored: return []
+            }
         }
         if let kind = owner.condition(includingSubentities: true) { conditions.append(kind) }
         let sql = "SELECT Z_PK, Z_ENT FROM \(owner.table) WHERE \(conditions.joined(separator: " AND "))"
-        return try database().with(sql) { statement in
-            for (offset, value) in key.enumerated() { try statement.bind(value, at: offset + 1) }
+        let ids: [NSManagedObjectID] = try database().with(sql) { statement in
+            for (offset, value) in bound.enumerated() { try statement.bind(value, at: offset + 1) }
             var ids: [NSManagedObjectID] = []
             while try statement.step() {
                 guard let entity = schema.entity(numbered: statement.int64(1)) else { continue }
@@ -119,6 +135,8 @@ extension SQLReader {
             }
             return ids
         }
+        guard isDecoded else { return ids }
+        return try ids.filter { id in try row(with: id).flatMap { constraint.key(of: $0) } == key }
     }
 
     // MARK: In memory

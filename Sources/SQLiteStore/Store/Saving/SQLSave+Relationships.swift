@@ -77,7 +77,7 @@ extension SQLSave {
                     switch place {
                     case .join(let join): try writePairs(owner, difference, relationship, join) { written.contains($1, of: $0) }
                     case .foreignKey(let key):
-                        if relationship.mutualInverse == nil { try writeKeys(owner, difference, relationship, key, entity) }
+                        if relationship.storedInverse == nil { try writeKeys(owner, difference, relationship, key, entity) }
                     }
                 }
             }
@@ -89,7 +89,7 @@ extension SQLSave {
         by other: NSManagedObjectID, _ relationship: NSRelationshipDescription, _ join: SQLJoin,
         _ writes: (NSManagedObjectID, NSRelationshipDescription) -> Bool
     ) -> Bool {
-        guard !join.isReflexive, let inverse = relationship.mutualInverse, join.own != leadingColumn(of: join) else { return false }
+        guard !join.isReflexive, let inverse = relationship.storedInverse, join.own != leadingColumn(of: join) else { return false }
         return writes(other, inverse)
     }
 

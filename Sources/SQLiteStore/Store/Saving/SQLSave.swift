@@ -164,7 +164,7 @@ struct SQLSave {
                 }
             case .foreignKey(let key):
                 let relationship = entity.entity.frozen!.properties[index] as? NSRelationshipDescription
-                guard relationship?.mutualInverse == nil else { continue }
+                guard relationship?.storedInverse == nil else { continue }
                 try connection.forEachChunk(of: keys, { "UPDATE \(key.table) SET \(key.column) = NULL WHERE \(key.column) IN \($0)" }) {
                     try $0.run()
                 }
@@ -184,7 +184,11 @@ struct SQLSave {
             else { continue }
             let columns = Set(uniqueness.flatMap(\.slotIndexes)).filter(change.changed.contains).sorted()
                 .compactMap { index -> SQLIdentifier? in
-                    if case .attribute(let attribute) = place.entity.properties[index] { attribute.column } else { nil }
+                    switch place.entity.properties[index] {
+                    case .attribute(let attribute): attribute.column
+                    case .toOne(let toOne): toOne.column
+                    case .toMany, .unstored: nil
+                    }
                 }
             if columns.isEmpty { continue }
             try connection.with(SQLVersionedUpdate.one(columns.map { "\($0) = NULL" }, of: place.entity.table)) { statement in

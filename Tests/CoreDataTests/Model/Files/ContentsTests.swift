@@ -208,8 +208,9 @@ struct ContentsTests {
             let model = NSManagedObjectModel(entities: [entity])
             return failure { _ = try model.xcdatamodelContents() }?.localizedDescription ?? "no error"
         }
-        #expect(writing { $1.userInfo = ["a": 1] }.contains("Album.title: The user info “a” is not a text."))
-        #expect(writing { entity, _ in entity.userInfo = ["a": [1]] }.contains("Album: The user info “a” is not a text."))
+        #expect(
+            writing { $1.userInfo = ["a": NSObject()] }.contains("Album.title: The user info “a” is neither a text nor a property list."))
+        #expect(writing { entity, _ in entity.userInfo = ["a": [NSObject()]] }.contains("Album: The user info “a” is neither a text"))
         #expect(
             writing { entity, attribute in
                 attribute.attributeType = .binaryDataAttributeType
@@ -219,5 +220,40 @@ struct ContentsTests {
             writing { $1.setValidationPredicates([NSPredicate(format: "SELF IN {'a', 'b'}")], withValidationWarnings: nil) }
                 .contains("Album.title: A model file has no words for the validation predicate"))
         #expect(writing { entity, _ in entity.name = nil }.contains("It needs a name."))
+    }
+
+    @Test("User info that is a property list is written as text") func userInfoOfOtherTypes() throws {
+        let entity = NSEntityDescription(name: "Album")
+        entity.userInfo = [
+            "number": 1, "flag": true,
+            "com.apple.syncservices.AutomaticResolutionPolicy": ["PreferredRecord": "Truth", "Order": ["a", "b"]],
+        ]
+        let again = try NSManagedObjectModel(modelContents: NSManagedObjectModel(entities: [entity]).xcdatamodelContents())
+        #expect(
+            again.entities[0].userInfo as? [String: String] == [
+                "number": "1", "flag": "YES",
+                "com.apple.syncservices.AutomaticResolutionPolicy": #"{"Order":["a","b"],"PreferredRecord":"Truth"}"#,
+            ])
+    }
+
+    @Test("Bounds are written whatever form a compiled model has given them, with the codes that it says") func compiledBounds() throws {
+        let title = NSAttributeDescription(name: "title", type: .string)
+        title.setValidationPredicates(
+            [NSPredicate(format: "SELF.length >= 1"), NSPredicate(format: "length <= 9")],
+            withValidationWarnings: [NSNumber(value: NSValidationStringTooShortError), NSNumber(value: NSValidationStringTooLongError)])
+        let year = NSAttributeDescription(name: "year", type: .integer16)
+        year.setValidationPredicates(
+            [NSPredicate(format: "SELF >= 1900")], withValidationWarnings: [NSNumber(value: NSValidationNumberTooSmallError)])
+        let model = NSManagedObjectModel(entities: [NSEntityDescription(name: "Album", properties: [title, year])])
+        for model in [model, try NSManagedObjectModel(compiledModel: model.compiledModel())] {
+            let text = String(decoding: try model.xcdatamodelContents(), as: UTF8.self)
+            for part in ["minValueString=\"1\"", "maxValueString=\"9\"", "minValueString=\"1900\""] {
+                #expect(text.contains(part), "\(part)")
+            }
+        }
+        year.setValidationPredicates([NSPredicate(format: "SELF >= 1900")], withValidationWarnings: ["Too early."])
+        #expect(throws: NSError.self) {
+            try NSManagedObjectModel(entities: [NSEntityDescription(name: "Album", properties: [year])]).xcdatamodelContents()
+        }
     }
 }

@@ -26,14 +26,6 @@ struct MalformedModelTests {
             "line 4, <attribute> “x”: “optional” is YES or NO, not “MAYBE”."
         ),
         (
-            "<entity name=\"A\"><attribute name=\"x\" attributeType=\"Integer 16\" defaultValueString=\"70000\"/></entity>",
-            "line 2, <attribute> “x”: The default value “70000” is none of type Integer 16."
-        ),
-        (
-            "<entity name=\"A\"><attribute name=\"x\" attributeType=\"Double\" minValueString=\"low\"/></entity>",
-            "line 2, <attribute> “x”: The bound “low” (minValueString) is none of the attribute's type."
-        ),
-        (
             "<entity name=\"A\"><attribute name=\"x\" attributeType=\"Composite\" composite=\"C\"/></entity>",
             "line 2, <attribute> “x”: There is no composite “C”."
         ),

@@ -92,7 +92,7 @@ import Testing
         let error = failure { try coordinator.migratePersistentStore(store, to: taken, type: .sqlite) }
         #expect(error?.code == CocoaError.Code.fileWriteFileExists.rawValue)
         #expect(try Data(contentsOf: taken) == Data("mine".utf8))
-        let nowhere = pad.url.appendingPathComponent("no/such/folder.sqlite")
+        let nowhere = taken.appendingPathComponent("below/a/file.sqlite")
         #expect(failure { try coordinator.migratePersistentStore(store, to: nowhere, type: .sqlite) } != nil)
         // The copy is there, and cannot be opened this way.
         let bad = pad.url.appendingPathComponent("bad.sqlite")
