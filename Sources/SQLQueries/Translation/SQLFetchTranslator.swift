@@ -102,7 +102,7 @@ struct SQLFetchTranslator {
     /// The last term of a sorted page: pages are read by statements of their own, which must order equal rows alike. An index by the last
     /// sort key has its rows in this order, whichever way it is read.
     private var tieBreak: SQLFragment {
-        parts.orders.last?.ascending ?? true ? column(.primaryKey) : "\(column(.primaryKey)) DESC"
+        dialect.sorted(column(entity.identity.key), ascending: parts.orders.last?.ascending ?? true)
     }
 
     /// All objects come in the order of their keys, in which the table has them. Where a condition leaves some out, an index may be quicker.
