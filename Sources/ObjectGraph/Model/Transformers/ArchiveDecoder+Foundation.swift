@@ -95,9 +95,14 @@ extension ArchiveDecoder {
     }
 
     /// Pays for the comparisons that hashing will need, for elements of one hash are compared with each other.
+    ///
+    /// Arrays and dictionaries are refused: a cast of the collection to Swift's type would stop the program, for theirs have no hash.
     private func distinct(_ elements: [Any]) throws -> [Any] {
         var counts: [Int: Int] = [:]
         for element in elements {
+            if element is NSArray || element is NSDictionary {
+                throw ArchiveClassRefusal(className: element is NSArray ? "NSArray" : "NSDictionary", isKnown: true)
+            }
             guard let element = element as? NSObject else {
                 throw Mistake(reason: "A set or dictionary contains an object without a hash.")
             }

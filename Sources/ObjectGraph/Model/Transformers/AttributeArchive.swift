@@ -136,6 +136,11 @@ package enum AttributeArchive {
         }
     }
 
+    /// Whether a value has no hash in Swift: it can be in no set, and is not a key of a dictionary.
+    private static func isWithoutHash(_ value: Any) -> Bool {
+        value is NSArray || value is NSDictionary || value is [Any] || value is [AnyHashable: Any]
+    }
+
     /// Returns a value as an object that can be archived; nil where it cannot.
     private static func archivable(_ value: Any, _ allowed: ArchiveClasses, depth: Int) throws -> Any? {
         guard depth < ArchiveDecoder.depthLimit else { return nil }
@@ -149,6 +154,9 @@ package enum AttributeArchive {
         }
         let object: Any? =
             switch value {
+            // A cast of these to Swift's types would stop the program.
+            case let set as NSSet where set.objectEnumerator().contains(where: isWithoutHash): nil
+            case let dictionary as NSDictionary where dictionary.keyEnumerator().contains(where: isWithoutHash): nil
             case let text as String: text as NSString
             case let number as NSNumber: number
             case let flag as Bool: NSNumber(value: flag)

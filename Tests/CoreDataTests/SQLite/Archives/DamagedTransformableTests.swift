@@ -70,9 +70,9 @@ import Testing
             archive((1..<60).map { list(61, [$0 + 1, $0 + 1]) } + ["<string>x</string>", named("NSSet")])
         ),
         (
-            "a set of many arrays with one hash",
+            "a set of many sets with one hash",
             archive(
-                [list(2, Array(4...6003)), named("NSSet"), named("NSArray")] + (0..<6000).map { list(3, [6004 + $0]) }
+                [list(2, Array(4...6003)), named("NSSet"), named("NSSet")] + (0..<6000).map { list(3, [6004 + $0]) }
                     + (0..<6000).map { "<integer>\($0)</integer>" })
         ),
         (
