@@ -125,6 +125,8 @@ extension NSManagedObjectContext {
 
     /// Deletes a saved object whose place another one takes.
     private func replace(_ object: NSManagedObject, by keeper: NSManagedObject, _ outcome: inout ConstraintOutcome) {
+        // What others have related to it since leads to the other one, too.
+        refreshFromStore(object)
         outcome.cut += object.leadReferences(to: keeper, keepsDestination: true)
         delete(object)
         outcome.replaced.append((object, keeper))

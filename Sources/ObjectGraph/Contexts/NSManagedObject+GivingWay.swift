@@ -69,7 +69,10 @@ extension NSManagedObject {
     private func leadOwnDestinations(to keeper: NSManagedObject, keepsDestination: Bool) {
         for relationship in owningEntity.frozen!.relationships where relationship.mutualInverse == nil {
             guard let kept = keeper.owningEntity.frozen!.byName[relationship.name] as? NSRelationshipDescription else { continue }
-            for other in related(relationship) where !other.flags.contains(.deleted) && other.registry === registry {
+            for destination in related(relationship) {
+                // It may have given way itself.
+                let other = destination.staying
+                guard !other.flags.contains(.deleted), other.registry === registry else { continue }
                 let target = other === self ? keeper : other
                 if kept.isToMany {
                     keeper.add(target, to: kept)
@@ -78,6 +81,13 @@ extension NSManagedObject {
                 }
             }
         }
+    }
+
+    /// The object itself, or the one that it has given way to.
+    private var staying: NSManagedObject {
+        var object = self
+        while object.flags.contains(.gaveWay), let successor = object.extras?.successor { object = successor }
+        return object
     }
 
     /// Returns the place of an object that gives way in an ordered relationship that has been read, unless the object that stays has one there.

@@ -224,6 +224,8 @@ final class ProgramExecution {
         side.context.processPendingChanges()
         let conflicting = side.working.changedLabels(since: side.base).intersection(side.foreign)
         if side.wouldInsertUnread(conflicting, stored) { return }
+        // Whether what others have related denies a deletion depends on whether it was read before, where the rows of others are read at once.
+        if coordinators[0] !== coordinators[1], !side.working.isDenied, side.isDenied(by: stored) { return }
         let isHeldUp = side.working.isDenied || (side.policy == .errorMergePolicyType && !conflicting.isEmpty)
         var rule = NaiveMerge(base: side.base, working: side.working, stored: stored)
         rule.policy = side.naivePolicy

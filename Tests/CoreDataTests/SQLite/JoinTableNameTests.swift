@@ -3,6 +3,7 @@ import Testing
 
 @testable import ObjectGraph
 @testable import SQLQueries
+@testable import SQLiteStore
 
 /// The names of join tables and their columns in new stores. The cases have the shapes of public stores that Apple's framework has made.
 @Suite("Names of join tables") struct JoinTableNameTests {

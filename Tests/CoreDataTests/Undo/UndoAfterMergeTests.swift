@@ -41,4 +41,17 @@ import Testing
             #expect(try contexts.stored(2, "parent") == [])
         }
     }
+
+    @Test("What a refresh has dropped is not there for an undo to take back, nor for a redo to bring back")
+    func refreshed() throws {
+        try withNodes { contexts in
+            let context = contexts.second
+            try contexts.perform(context) { $0[0]!.mutableSetValue(forKey: "likedBy").add($0[0]!) }
+            try contexts.perform(context) { context.refresh($0[0]!, mergeChanges: false) }
+            context.performAndWait { context.undo() }
+            context.performAndWait { context.redo() }
+            #expect(try contexts.shown(0, "likedBy") == [])
+            #expect(try contexts.shown(0, "likes") == [])
+        }
+    }
 }

@@ -161,8 +161,16 @@ extension NSManagedObject {
         switch step {
         case .toOne(_, let relationship, let before):
             putToOne(before.flatMap { lives($0) ? $0 : nil }, relationship, was: toOne(relationship))
-        case .added(_, let relationship, let object): take(object, outOf: relationship)
-        case .removed(_, let relationship, let object, let index): if lives(object) { put(object, into: relationship, at: index) }
+        case .added(_, let relationship, let object):
+            let storage = toManyWithoutLoading(relationship)
+            // Unread since: a refresh may have dropped what was added, and a redo must not add it then.
+            if !storage.isLoaded, !storage.contains(object) { _ = toMany(relationship) }
+            take(object, outOf: relationship)
+        case .removed(_, let relationship, let object, let index):
+            guard lives(object) else { return }
+            let storage = toManyWithoutLoading(relationship)
+            if !storage.isLoaded, !storage.isUncertain(object) { _ = toMany(relationship) }
+            put(object, into: relationship, at: index)
         case .replaced(_, let relationship, let before, let after):
             let storage = toMany(relationship)
             if storage.objects.elementsEqual(after, by: ===) {
