@@ -247,7 +247,8 @@ import Testing
 
     // MARK: Requests
 
-    @Test("A dictionary fetch of an aggregate ignores sort descriptors on other columns", arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
+    @Test(
+        "A dictionary fetch of an aggregate ignores sort descriptors on other columns", arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
     func sortedAggregate(type: String) throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.makeModel())
         try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: type == NSInMemoryStoreType ? nil : place.store)
