@@ -91,7 +91,7 @@ extension NSManagedObjectContext {
     /// What a did-save notification says of the stores: the query generation, and the end of the history where a store tracks it.
     private var statesAfterSave: [AnyHashable: Any] {
         guard parent == nil, let persistentStoreCoordinator else { return [:] }
-        var info: [AnyHashable: Any] = [NSManagedObjectContextQueryGenerationKey: queryGenerationToken ?? .current]
+        var info: [AnyHashable: Any] = [NSManagedObjectContextQueryGenerationKey: generation.current ?? .current]
         info[newHistoryTokenKey] = persistentStoreCoordinator.currentPersistentHistoryToken(fromStores: nil)
         return info
     }

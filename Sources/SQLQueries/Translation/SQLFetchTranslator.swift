@@ -102,7 +102,7 @@ struct SQLFetchTranslator {
     /// The last term of a sorted page: pages are read by statements of their own, which must order equal rows alike. An index by the last
     /// sort key has its rows in this order, whichever way it is read.
     private var tieBreak: SQLFragment {
-        dialect.sorted(column(entity.identity.key), ascending: parts.orders.last?.ascending ?? true)
+        parts.orders.last?.ascending ?? true ? column(entity.identity.key) : "\(column(entity.identity.key)) DESC"
     }
 
     /// All objects come in the order of their keys, in which the table has them. Where a condition leaves some out, an index may be quicker.

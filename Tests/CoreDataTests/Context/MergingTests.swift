@@ -314,12 +314,12 @@ import Testing
         try writer.performAndWait { _ = try writer.saveBand("Low") }
     }
 
-    @Test("A container's background contexts merge by themselves; its view context does when told to")
+    @Test("A container's contexts merge the saves of others when they are told to")
     func container() throws {
         let container = NSPersistentContainer(name: "Music", managedObjectModel: Music.model())
         container.persistentStoreDescriptions.first?.url = URL(fileURLWithPath: "/dev/null")
         container.loadPersistentStores { #expect($1 == nil) }
-        #expect(container.newBackgroundContext().automaticallyMergesChangesFromParent)
+        #expect(!container.newBackgroundContext().automaticallyMergesChangesFromParent)
         #expect(!container.viewContext.automaticallyMergesChangesFromParent)
         #expect(container.viewContext.concurrencyType == .mainQueueConcurrencyType)
         #expect(container.viewContext.persistentStoreCoordinator === container.persistentStoreCoordinator)

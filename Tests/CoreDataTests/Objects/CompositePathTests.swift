@@ -151,7 +151,7 @@ import Testing
             let visit = try #require(try context.all("Visit").first { $0.value(forKey: "name") as? String == "a" })
             #expect(visit.value(forKeyPath: "first.place.latitude") as? Double == 52.5, "\(form)")
             visit.setValue(1.5, forKeyPath: "first.place.latitude")
-            #expect((visit.value(forKeyPath: "shops.place.latitude") as? [Double]) == [1.5], "\(form)")
+            #expect((visit.value(forKeyPath: "shops.place.latitude") as? Set<Double>) == [1.5], "\(form)")
         }
     }
 }

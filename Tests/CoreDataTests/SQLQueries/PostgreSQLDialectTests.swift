@@ -119,7 +119,7 @@ import Testing
         }.plan.sql
         #expect(
             sql == #"SELECT t0."id", t0."kind" FROM "album" t0 LEFT JOIN "artist" t1 ON t1."id" = t0."artist_id" WHERE (t1."name" = $1) "#
-                + #"ORDER BY t1."name" COLLATE "C" ASC NULLS FIRST, t0."price" DESC NULLS LAST LIMIT $2 OFFSET $3"#)
+                + #"ORDER BY t1."name" COLLATE "C" ASC NULLS FIRST, t0."price" DESC NULLS LAST, t0."id" DESC LIMIT $2 OFFSET $3"#)
     }
 
     @Test("The rows of an entity in a shared table are fetched with its columns") func rows() throws {
