@@ -1,0 +1,24 @@
+internal import Foundation
+internal import Logging
+
+extension NSPersistentStoreCoordinator {
+    /// Returns the current end of the stores' history.
+    ///
+    /// - Parameter stores: The stores; nil for all of the coordinator.
+    /// - Returns: The token; nil where no store tracks history or the history cannot be read.
+    public func currentPersistentHistoryToken(fromStores stores: [Any]?) -> NSPersistentHistoryToken? {
+        let wanted = stores?.compactMap { $0 as? NSPersistentStore } ?? persistentStores
+        var numbers: [String: Int64] = [:]
+        for store in wanted where store.persistentStoreCoordinator === self {
+            do {
+                if let number = try (store.interface as? any HistoryStore)?.lastHistoryNumber(), let id = store.identifier {
+                    numbers[id] = number
+                }
+            } catch {
+                Log.store.error("The history of \(store.identifier ?? "?") cannot be read: \(error)")
+                return nil
+            }
+        }
+        return numbers.isEmpty ? nil : NSPersistentHistoryToken(numbers)
+    }
+}
