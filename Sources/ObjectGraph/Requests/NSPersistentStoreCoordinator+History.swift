@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Logging
 
 extension NSPersistentStoreCoordinator {
     /// Executes a history request in each store that tracks history.
