@@ -46,7 +46,8 @@ import Testing
         let store = coordinator.persistentStores[0]
         let taken = shelf.folder.appendingPathComponent("taken")
         try Data([1]).write(to: taken)
-        let nowhere = shelf.folder.appendingPathComponent("no/such/folder")
+        // Below a file there are no directories.
+        let nowhere = taken.appendingPathComponent("folder")
         #expect(
             failure { try coordinator.migratePersistentStore(store, to: taken, withType: LogStore.storeType) }?.code
                 == CocoaError.Code.fileWriteFileExists.rawValue)
@@ -76,8 +77,9 @@ import Testing
             #expect(
                 failure { try one.replacePersistentStore(at: shelf.file, withPersistentStoreFrom: backup, ofType: LogStore.storeType) }
                     != nil)
-            #expect(failure { try one.destroyPersistentStore(at: shelf.file, ofType: LogStore.storeType) } != nil)
         }
+        // A coordinator that has it open would close it first.
+        #expect(failure { try services.destroyPersistentStore(at: shelf.file, ofType: LogStore.storeType) } != nil)
         try #expect(Shelf.content(coordinator) == ["A: One 3", "B: Two 3"])
         try Shelf.close(coordinator)
         let junk = shelf.folder.appendingPathComponent("junk")
