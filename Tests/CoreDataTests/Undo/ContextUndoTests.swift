@@ -294,6 +294,8 @@ import Testing
                 context.processPendingChanges()
                 #expect(manager.canUndo)
             }
+            // The end of the event, which the queue runs, holds the context: it is done after this.
+            context.performAndWait {}
         }
         #expect(!manager.canUndo)
         #expect(object == nil)
