@@ -154,11 +154,8 @@ extension NSManagedObjectContext {
     private func validate(cut objects: [NSManagedObject]) throws {
         var errors: [NSError] = []
         for object in Set(objects) where object.registry === registry && !object.isDeleted {
-            do {
+            CoreDataError.collect(&errors) {
                 if object.isInserted { try object.validateForInsert() } else { try object.validateForUpdate() }
-            } catch {
-                let error = error as NSError
-                errors += error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? [error]
             }
         }
         if !errors.isEmpty { throw CoreDataError.combined(errors) }

@@ -281,7 +281,7 @@ extension NSManagedObjectContext {
             $0.objectID.isTemporaryID && ($0.flags.contains(.inserted) || parent != nil && $0.registry === registry)
         }
         guard !waiting.isEmpty else { return }
-        let ids = try (source as? ParentSource)?.obtainPermanentIDs(for: waiting, in: self) ?? source.permanentIDs(for: waiting, in: self)
+        let ids = try source.obtainPermanentIDs(for: waiting, in: self)
         for (object, id) in zip(waiting, ids) { assign(permanentID: id, to: object) }
         notifySourceOfRegistration(ids)
     }

@@ -68,14 +68,7 @@ extension NSManagedObjectContext {
     private func validate() throws {
         var errors: [NSError] = []
         func check(_ objects: [NSManagedObject], _ validate: (NSManagedObject) throws -> Void) {
-            objects.forEachUncounted { object in
-                do {
-                    try validate(object)
-                } catch {
-                    let error = error as NSError
-                    errors += error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? [error]
-                }
-            }
+            objects.forEachUncounted { object in CoreDataError.collect(&errors) { try validate(object) } }
         }
         check(insertedList.elements) { try $0.validateForInsert() }
         check(updatedList.elements) { try $0.validateForUpdate() }
@@ -88,12 +81,7 @@ extension NSManagedObjectContext {
     private func validateDenyRules() throws {
         var errors: [NSError] = []
         for object in deletedList.elements where !object.flags.contains(.inserted) {
-            do {
-                try object.validateDenyRules()
-            } catch {
-                let error = error as NSError
-                errors += error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? [error]
-            }
+            CoreDataError.collect(&errors) { try object.validateDenyRules() }
         }
         try throwPendingFaultError()
         if !errors.isEmpty { throw CoreDataError.combined(errors) }

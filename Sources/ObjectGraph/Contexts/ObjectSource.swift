@@ -31,7 +31,9 @@ protocol ObjectSource: AnyObject {
     /// Returns the destination IDs of a relationship that the row does not contain.
     func relatedIDs(of relationship: NSRelationshipDescription, for id: NSManagedObjectID, in context: NSManagedObjectContext) throws
         -> [NSManagedObjectID]
-    /// Returns permanent IDs for objects that have temporary ones.
+    /// Returns permanent IDs at once, from the store that the root context saves to.
+    func obtainPermanentIDs(for objects: [NSManagedObject], in context: NSManagedObjectContext) throws -> [NSManagedObjectID]
+    /// Returns the IDs that a save gives to objects with temporary ones.
     func permanentIDs(for objects: [NSManagedObject], in context: NSManagedObjectContext) throws -> [NSManagedObjectID]
     /// Saves changes.
     ///
@@ -68,6 +70,9 @@ struct ChangeSet {
 }
 
 extension ObjectSource {
+    func obtainPermanentIDs(for objects: [NSManagedObject], in context: NSManagedObjectContext) throws -> [NSManagedObjectID] {
+        try permanentIDs(for: objects, in: context)
+    }
     func relatedNumbers(
         of relationship: NSRelationshipDescription, for number: Int64, of origin: RowOrigin, in context: NSManagedObjectContext
     ) -> RelatedNumbers? { nil }

@@ -85,9 +85,7 @@ final class ParentSource: ObjectSource {
             return parent.source
         }
         let missing = objects.indices.filter { temporary[$0].current.isTemporaryID }
-        let new = missing.map { objects[$0] }
-        let given =
-            try (source as? ParentSource)?.obtainPermanentIDs(for: new, in: context) ?? source.permanentIDs(for: new, in: context)
+        let given = try source.obtainPermanentIDs(for: missing.map { objects[$0] }, in: context)
         var ids = temporary.map(\.current)
         for (index, id) in zip(missing, given) { ids[index] = id }
         return ids

@@ -67,7 +67,7 @@ extension NSPersistentStoreCoordinator {
         sourceOptions: [AnyHashable: Any]? = nil, ofType storeType: String
     ) throws {
         let files = try requireFiles(storeType)
-        try checkClosed(destinationURL, "replaced")
+        try checkClosed(destinationURL)
         guard destinationURL.standardizedFileURL != sourceURL.standardizedFileURL else {
             throw CoreDataError.make(
                 NSPersistentStoreOperationError, "The store at \(sourceURL.path) cannot replace itself.", next: "Give two places.")
@@ -121,10 +121,10 @@ extension NSPersistentStoreCoordinator {
         return persistentStores.first { $0.url?.resolvingSymlinksInPath().standardizedFileURL == place }
     }
 
-    private func checkClosed(_ url: URL, _ word: String) throws {
+    private func checkClosed(_ url: URL) throws {
         guard let store = openStore(at: url) else { return }
         throw CoreDataError.make(
-            NSPersistentStoreOperationError, "The store at \(url.path) cannot be \(word).", reason: "This coordinator has it open.",
+            NSPersistentStoreOperationError, "The store at \(url.path) cannot be replaced.", reason: "This coordinator has it open.",
             next: "Call remove(_:) first.", info: [NSAffectedStoresErrorKey: [store]])
     }
 }

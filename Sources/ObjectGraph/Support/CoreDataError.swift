@@ -22,6 +22,16 @@ package enum CoreDataError {
         return NSError(domain: NSCocoaErrorDomain, code: code, userInfo: userInfo)
     }
 
+    /// Calls `body`, and appends its error to `errors`: each of those that it combines.
+    static func collect(_ errors: inout [NSError], _ body: () throws -> Void) {
+        do {
+            try body()
+        } catch {
+            let error = error as NSError
+            errors += error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? [error]
+        }
+    }
+
     /// Combines errors into one: the only one, or `NSValidationMultipleErrorsError` with each under `NSDetailedErrorsKey`.
     static func combined(_ errors: [NSError]) -> NSError {
         if errors.count == 1 { return errors[0] }

@@ -9,6 +9,12 @@ extension SQLiteStore {
     /// - Throws: An error for values that attributes cannot hold, expressions without SQL, and violated constraints; SQLite's errors.
     ///   Nothing is changed then.
     package func executeBatch(_ request: any BatchRequest, for caller: StoreCaller) throws -> BatchOutcome {
+        let outcome = try writeBatch(request, for: caller)
+        postRemoteChange()
+        return outcome
+    }
+
+    private func writeBatch(_ request: any BatchRequest, for caller: StoreCaller) throws -> BatchOutcome {
         let policy = caller.mergePolicy
         switch request {
         case let insert as NSBatchInsertRequest:
@@ -31,15 +37,13 @@ extension SQLiteStore {
         do {
             historyNotes?.forget()
             let connection = reader.database()
-            let outcome = try reader.use { _ in
+            return try reader.use { _ in
                 try writing(connection) {
                     let outcome = try body()
                     try writeHistory(connection, for: caller)
                     return outcome
                 }
             }
-            postRemoteChange()
-            return outcome
         } catch {
             throw try reader.queries().functions.takeError() ?? error
         }

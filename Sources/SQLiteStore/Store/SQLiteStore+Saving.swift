@@ -22,8 +22,8 @@ extension SQLiteStore {
             do { lost = try write(isCareful: false) } catch is SQLSave.UpdateMismatch { lost = try write(isCareful: true) }
             cacheRows(changes, inserted, changed)
             for id in lost { forgetRow(of: id) }
-            postRemoteChange()
         }
+        postRemoteChange()
         cache.sweepIfLarge()
     }
 

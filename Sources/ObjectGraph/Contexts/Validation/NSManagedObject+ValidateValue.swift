@@ -69,11 +69,9 @@ extension NSManagedObject {
             if property is NSRelationshipDescription, !isNew, !changed.contains(property.slotIndex) { continue }
             let before = currentValue(of: property)
             var value = before
-            do {
+            CoreDataError.collect(&errors) {
                 try validateValue(&value, forKey: property.name)
                 if !Self.isSame(before, value) { setCurrentValue(value, of: property) }
-            } catch {
-                errors += (error as NSError).userInfo[NSDetailedErrorsKey] as? [NSError] ?? [error as NSError]
             }
         }
         return errors

@@ -10,16 +10,16 @@ final class LoadedModels: Sendable {
     private let newModels = LockedBox<[Weak]>([])
 
     func add(_ model: NSManagedObjectModel) {
-        models.withLock { models in
-            models.removeAll { $0.model == nil || $0.model === model }
-            models.append(Weak(model: model))
-        }
+        Self.move(model, to: models)
         newModels.withLock { $0.removeAll { $0.model == nil || $0.model === model } }
     }
 
     /// Adds a model that is being made, so that classes find their entities in it.
-    func addNew(_ model: NSManagedObjectModel) {
-        newModels.withLock { models in
+    func addNew(_ model: NSManagedObjectModel) { Self.move(model, to: newModels) }
+
+    /// Makes a model the last of a list, and removes those that are no longer used.
+    private static func move(_ model: NSManagedObjectModel, to list: LockedBox<[Weak]>) {
+        list.withLock { models in
             models.removeAll { $0.model == nil || $0.model === model }
             models.append(Weak(model: model))
         }

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import PredicateCases
 import Testing
 
 @testable import ModelFiles
@@ -126,7 +127,7 @@ import Testing
         let runs = Intruder.runs.withLock { $0 }
         for _ in 0..<1500 {
             var archive = try #require(archives.randomElement(using: &random))
-            for _ in 0..<Int.random(in: 1...4, using: &random) { Self.damage(&archive, &random) }
+            for _ in 0..<Int.random(in: 1...4, using: &random) { archive.damage(using: &random) }
             do {
                 guard let value = try AttributeArchive.object(in: archive, allowed: allowed) else { continue }
                 // What was read can be hashed, compared, printed and, mostly, written again.
@@ -141,21 +142,5 @@ import Testing
         }
         #expect(counts.values > 50 && counts.damages > 50 && counts.refusals > 0, "seed \(seed): \(counts)")
         #expect(Intruder.runs.withLock { $0 } == runs)
-    }
-
-    /// Changes, takes out or doubles some bytes.
-    private static func damage(_ archive: inout Data, _ random: inout SeededGenerator) {
-        let place = Int.random(in: 0..<archive.count, using: &random)
-        switch Int.random(in: 0..<8, using: &random) {
-        case 0: archive[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
-        case 1: archive[place] = archive[Int.random(in: 0..<archive.count, using: &random)]
-        case 2: archive[place] &+= 1
-        case 3: archive[place] = [0, 1, 0x7F, 0x80, 0xFF].randomElement(using: &random) ?? 0
-        case 4: archive.remove(at: place)
-        case 5: archive.insert(archive[place], at: place)
-        case 6: archive.swapAt(place, Int.random(in: 0..<archive.count, using: &random))
-        // The last bytes of a binary list say where all others are.
-        default: archive[max(0, archive.count - 1 - place % 32)] = UInt8.random(in: 0...255, using: &random)
-        }
     }
 }
