@@ -1,7 +1,7 @@
 import CoreData
 import Testing
 
-@Suite("Undoing a deletion after others have saved") struct UndoAfterMergeTests {
+@Suite("Undoing after others have saved") struct UndoAfterMergeTests {
     /// Two contexts with the saved nodes 0 to 2, the second with an undo manager.
     private func withNodes(_ body: (TwoContexts) throws -> Void) throws {
         let contexts = try TwoContexts { context in for label in 0..<3 { _ = context.insert("Node", ["label": label]) } }
@@ -39,6 +39,21 @@ import Testing
             #expect(try contexts.shown(2, "parent") == [])
             #expect(try contexts.shown(0, "children") == [])
             #expect(try contexts.stored(2, "parent") == [])
+        }
+    }
+
+    @Test("An undo of a replaced set restores what the replacement has removed, and not what others have removed since")
+    func replaced() throws {
+        try withNodes { contexts in
+            try contexts.save { $0[0]!.setValue(Set([$0[1]!, $0[2]!]), forKey: "likes") }
+            contexts.merge()
+            try contexts.perform(contexts.second) { $0[0]!.setValue(Set([$0[1]!, $0[0]!]), forKey: "likes") }
+            try contexts.save { $0[0]!.mutableSetValue(forKey: "likes").remove($0[1]!) }
+            contexts.merge()
+            contexts.second.performAndWait { contexts.second.undo() }
+            #expect(try contexts.shown(0, "likes") == [2])
+            #expect(try contexts.shown(1, "likedBy") == [])
+            #expect(try contexts.shown(2, "likedBy") == [0])
         }
     }
 

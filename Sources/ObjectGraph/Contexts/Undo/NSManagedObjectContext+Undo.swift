@@ -176,10 +176,12 @@ extension NSManagedObject {
             if storage.objects.elementsEqual(after, by: ===) {
                 return replace(by: before.filter(lives), in: storage, of: relationship)
             }
-            // Unregistered changes made since are kept.
-            let kept = Set(before)
-            for object in after where !kept.contains(object) { take(object, outOf: relationship) }
-            for object in before where lives(object) && !storage.contains(object) { put(object, into: relationship) }
+            // Unregistered changes made since are kept: what the replacement kept may have been removed by others.
+            let (old, new) = (Set(before), Set(after))
+            for object in after where !old.contains(object) { take(object, outOf: relationship) }
+            for object in before where !new.contains(object) && lives(object) && !storage.contains(object) {
+                put(object, into: relationship)
+            }
         default: break
         }
     }
