@@ -42,6 +42,9 @@ let package = Package(
         .library(name: "ObjectGraph", targets: ["ObjectGraph"]),
         .library(name: "CoreDataMacros", targets: ["CoreDataMacros"]),
         .library(name: "Predicates", targets: ["Predicates"]),
+        // Stores over web services, databases and whatever else is described as a backend, and a kit for their tests.
+        .library(name: "RemoteStore", targets: ["RemoteStore"]),
+        .library(name: "RemoteStoreTesting", targets: ["RemoteStoreTesting"]),
         .library(name: "StoreConformance", targets: ["StoreConformance"]),
         .plugin(name: "ModelCompiler", targets: ["ModelCompiler"]),
         .plugin(name: "ManagedAccessors", targets: ["ManagedAccessors"]),
@@ -82,6 +85,12 @@ let package = Package(
         // `import CoreData` gives everything above.
         .target(
             name: "CoreData", dependencies: ["ObjectGraph", "ModelFiles", "Predicates", "SQLiteStore", "CoreDataRegistration"],
+            swiftSettings: strict),
+        .target(name: "RemoteStore", dependencies: ["ObjectGraph", "Predicates", logging], swiftSettings: strict),
+        .target(name: "RemoteStoreTesting", dependencies: ["RemoteStore", "ObjectGraph", "Predicates"], swiftSettings: strict),
+        .testTarget(
+            name: "RemoteStoreTests",
+            dependencies: coreDataModules + ["RemoteStore", "RemoteStoreTesting", "PredicateCases", "StoreConformance"],
             swiftSettings: strict),
         .macro(
             name: "CoreDataMacroPlugin",

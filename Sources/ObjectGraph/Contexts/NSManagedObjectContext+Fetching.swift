@@ -32,6 +32,14 @@ extension NSManagedObjectContext {
         return try resolvingContextValues(in: StoreQuery(erased, of: request.knownEntity))
     }
 
+    /// Returns a request as stores receive it. Call it on the context's queue.
+    ///
+    /// - Throws: The errors of ``fetch(_:)-swift.method`` that are known before a store is asked.
+    @_spi(Stores) public func storeQuery<ResultType>(for request: NSFetchRequest<ResultType>) throws -> StoreQuery {
+        checkQueue("storeQuery(for:) is called")
+        return try query(for: request)
+    }
+
     /// Counts the objects that match `request`, unsaved changes in this context included. Call it on the context's queue.
     ///
     /// - Throws: The errors of ``fetch(_:)-swift.method``.

@@ -14,6 +14,11 @@ extension NSPersistentStoreCoordinator: ObjectSource {
         }
     }
 
+    /// Returns the stores that answer a query.
+    @_spi(Stores) public func stores(answering query: StoreQuery) -> [NSPersistentStore] {
+        stores(for: query.entity, among: query.affectedStores)
+    }
+
     func noStore(_ entity: NSEntityDescription) -> NSError {
         CoreDataError.make(
             NSPersistentStoreOperationError, "There is no store for “\(entity)”.",

@@ -58,15 +58,18 @@ extension Row {
     func completed(from other: Row) -> Row { other.version == version ? filled(from: other) : self }
 
     /// Returns a row whose unknown values are taken from another row of the object.
-    func filled(from other: Row) -> Row {
+    package func filled(from other: Row) -> Row {
         guard other.layout === layout else { return self }
         var completed: Row?
-        for index in unknownSlots {
-            let slot = layout.slots[index]
-            if other.isUnknown(at: slot) { continue }
+        func take(_ slot: RowLayout.Slot) {
+            if other.isUnknown(at: slot) { return }
             let row = completed ?? copy()
             completed = row
             row.copyValue(from: other, at: slot)
+        }
+        for index in unknownSlots { take(layout.slots[index]) }
+        for slot in layout.managed where slot.kind == .objectID || slot.kind == .objectIDs {
+            if isUnknown(at: slot) { take(slot) }
         }
         guard let completed else { return self }
         completed.clearUnknownMarkIfComplete()

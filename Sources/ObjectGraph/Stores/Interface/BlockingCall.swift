@@ -6,9 +6,9 @@ internal import Synchronization
 /// Lets synchronous code wait for asynchronous work.
 ///
 /// The work runs on separate threads, so that it completes even when every thread of the task pool is blocked.
-enum BlockingCall {
+package enum BlockingCall {
     /// Runs tasks on separate threads, without using those of the shared pool.
-    static let executor: any TaskExecutor = WaitingExecutor()
+    package static let executor: any TaskExecutor = WaitingExecutor()
 
     /// Logs that the main thread or main queue is about to block.
     static func warnOnMainQueue(_ what: @autoclosure () -> String) {

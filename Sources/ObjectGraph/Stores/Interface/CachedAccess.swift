@@ -4,15 +4,22 @@ internal import Foundation
 // `cache` has its own lock.
 final class CachedAccess: RowAccess {
     private unowned let store: any StoreInterface
+    private let observesCache: Bool
     let cache = RowCache()
 
-    init(_ store: any StoreInterface) { self.store = store }
+    init(_ store: any StoreInterface) {
+        self.store = store
+        observesCache = store is any RowCacheObserver
+    }
+
+    /// The store, where it wants to know what the cache does.
+    private var observer: (any RowCacheObserver)? { observesCache ? store as? any RowCacheObserver : nil }
 
     func row(for id: NSManagedObjectID, for caller: StoreCaller) throws -> Row? {
         if let known = cache.row(for: id, maximumAge: caller.stalenessInterval) { return known }
         let queryTime = RowCache.now
         guard let row = try store.row(for: id, for: caller) else { return nil }
-        return cache.setRow(row, of: id, queryTime: queryTime)
+        return keep([row], queryTime: queryTime)[0]
     }
 
     func relatedIDs(
@@ -64,7 +71,12 @@ final class CachedAccess: RowAccess {
     /// - Parameter queryTime: The time of the query: rows that a context has saved since are kept.
     /// - Returns: The rows in the cache.
     @discardableResult func keep(_ rows: some Sequence<Row>, queryTime: UInt64 = .max) -> [Row] {
-        rows.map { row in row.objectID.map { cache.setRow(row, of: $0, queryTime: queryTime) } ?? row }
+        let observer = observer
+        return rows.map { row in
+            guard let id = row.objectID else { return row }
+            let isOlder = observer.flatMap { observer in cache.row(for: id, maximumAge: -1).map { observer.isOlder(row, than: $0) } }
+            return cache.setRow(row, of: id, queryTime: queryTime, isOlder: isOlder ?? false)
+        }
     }
 
     /// Caches a relationship of many objects; it is empty for objects that are not in the answer.
@@ -79,11 +91,17 @@ final class CachedAccess: RowAccess {
 
     func knownRow(for id: NSManagedObjectID) -> Row? { cache.row(for: id, maximumAge: -1) }
 
-    func forgetRow(of id: NSManagedObjectID) { cache.forget(id) }
+    func forgetRow(of id: NSManagedObjectID) {
+        cache.forget(id)
+        observer?.willReload([id])
+    }
 
     var wantsRegistrations: Bool { true }
     func didRegister(_ ids: [NSManagedObjectID]) { cache.retain(ids) }
-    func didUnregister(_ ids: [NSManagedObjectID]) { cache.release(ids) }
+    func didUnregister(_ ids: [NSManagedObjectID]) {
+        let gone = cache.release(ids)
+        if !gone.isEmpty { observer?.didRelease(gone) }
+    }
 
     /// Updates the cache after a save.
     func didSave(_ changes: StoreChangeSet, except isLeftOut: (NSManagedObjectID) -> Bool = { _ in false }) {

@@ -15,6 +15,8 @@ final class RowCache: @unchecked Sendable {
         var content: Content?
         /// The time at which the content was loaded, in nanoseconds of the system's uptime.
         var time: UInt64 = 0
+        /// The time at which the content was asked for: what was asked for earlier and comes later is older.
+        var queryTime: UInt64 = 0
         /// The IDs of loaded relationships, and the times of the queries.
         var related: [String: (ids: [NSManagedObjectID], time: UInt64)] = [:]
         /// The number of contexts that have the object.
@@ -73,9 +75,13 @@ final class RowCache: @unchecked Sendable {
 
     /// Caches a row.
     ///
-    /// - Parameter queryTime: The time of the query. A row that a context has saved since is newer and kept.
+    /// - Parameters:
+    ///   - queryTime: The time of the query. A row that a context has saved since, or that was asked for later, is newer and kept.
+    ///   - isOlder: Whether the store knows the row to be older than the cached one, whenever it was asked for.
     /// - Returns: The cached row: unknown values of the new row are taken from the previous one of the same version.
-    func setRow(_ row: Row, of id: NSManagedObjectID, queryTime: UInt64 = .max) -> Row {
+    func setRow(
+        _ row: Row, of id: NSManagedObjectID, queryTime: UInt64 = .max, isOlder: Bool = false
+    ) -> Row {
         defer { checkInvariants() }
         return change { entries, removed in
             var entry = entries[id] ?? Entry()
@@ -83,11 +89,21 @@ final class RowCache: @unchecked Sendable {
                 if case .row(let saved)? = entry.content { return saved }
                 return row
             }
+            if queryTime != .max, case .row(let known)? = entry.content, isOlder || queryTime < entry.queryTime {
+                // What the newer row leaves unknown may still be taken from an older one of the same version.
+                guard known.mayHaveUnknown else { return known }
+                let completed = known.completed(from: row)
+                entry.content = .row(completed)
+                removed.append(.row(known))
+                entries[id] = entry
+                return completed
+            }
             var row = row
             if row.mayHaveUnknown, case .row(let known)? = entry.content { row = row.completed(from: known) }
             if let old = entry.content { removed.append(old) }
             entry.content = .row(row)
             entry.time = Self.now
+            if queryTime != .max { entry.queryTime = queryTime }
             entry.isDeleted = false
             entries[id] = entry
             return row
@@ -199,16 +215,22 @@ final class RowCache: @unchecked Sendable {
         entries.withLock { entries in for id in ids { entries[id, default: Entry()].holders += 1 } }
     }
 
-    func release(_ ids: [NSManagedObjectID]) {
+    /// Returns the objects that no context has any more.
+    @discardableResult func release(_ ids: [NSManagedObjectID]) -> [NSManagedObjectID] {
         defer { checkInvariants() }
-        change { entries, removed in
+        return change { entries, removed in
+            var gone: [NSManagedObjectID] = []
             for id in ids {
                 guard var entry = entries[id] else { continue }
                 InternalChecks.require(entry.holders > 0, "a context gives \(id) up, which none has")
                 entry.holders -= 1
-                if entry.holders == 0, let content = entry.content { removed.append(content) }
+                if entry.holders == 0 {
+                    gone.append(id)
+                    if let content = entry.content { removed.append(content) }
+                }
                 entries[id] = entry.holders > 0 ? entry : nil
             }
+            return gone
         }
     }
 }

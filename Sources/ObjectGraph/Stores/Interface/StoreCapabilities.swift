@@ -44,6 +44,16 @@ internal import Predicates
     func blockingWrites<Result>(_ body: () throws -> Result) rethrows -> Result
 }
 
+/// A store that is told what the cache of its rows does, and tells it which rows are newer.
+@_spi(Stores) public protocol RowCacheObserver: StoreInterface {
+    /// Called when no context has the objects any more.
+    func didRelease(_ ids: [NSManagedObjectID])
+    /// Called before objects are read anew, because a context wants their current values.
+    func willReload(_ ids: [NSManagedObjectID])
+    /// Returns whether a row is older than another of the same object, whenever it was asked for.
+    func isOlder(_ row: Row, than other: Row) -> Bool
+}
+
 /// A store of Apple's interface, which receives the requesting context and its objects: it is called on the context's queue, also to
 /// save.
 protocol ContextReceivingStore: StoreInterface {}

@@ -1,0 +1,47 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import Predicates
+
+/// Rows that a fetch has read, with those that are related to them, for the evaluation in memory.
+// Used by one task at a time.
+final class CandidateRows: RowSource {
+    /// The rows of the fetched entity, in the order in which they came.
+    private(set) var rows: [Row] = []
+    private var byID: [NSManagedObjectID: Row] = [:]
+    /// The lists of relationships that rows do not contain, by name.
+    private var lists: [String: [NSManagedObjectID: [NSManagedObjectID]]] = [:]
+
+    /// Adds rows of the fetched entity.
+    func add(_ more: [Row]) {
+        rows += more
+        addRelated(more)
+    }
+
+    /// Replaces the rows of the fetched entity; related ones stay.
+    func set(_ new: [Row]) {
+        rows = new
+        addRelated(new)
+    }
+
+    /// Adds rows that others refer to.
+    func addRelated(_ more: [Row]) { for row in more { byID[row.knownObjectID] = row } }
+
+    func setLists(_ found: [NSManagedObjectID: [NSManagedObjectID]], _ relationship: String) {
+        lists[relationship, default: [:]].merge(found) { _, new in new }
+    }
+
+    // MARK: The source
+
+    func forEachRow(of entity: NSEntityDescription, includingSubentities: Bool, _ body: (Row) throws -> Void) throws {
+        for row in rows {
+            let own = row.knownObjectID.owningEntity
+            if own === entity || includingSubentities && own.isKindOf(entity: entity) { try body(byID[row.knownObjectID] ?? row) }
+        }
+    }
+
+    func row(with id: NSManagedObjectID) throws -> Row? { byID[id] }
+
+    func relatedIDs(of relationship: NSRelationshipDescription, in row: Row) throws -> [NSManagedObjectID] {
+        lists[relationship.name]?[row.knownObjectID] ?? row.relatedIDs(relationship)
+    }
+}

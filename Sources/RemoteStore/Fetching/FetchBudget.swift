@@ -1,0 +1,46 @@
+internal import Foundation
+internal import ObjectGraph
+internal import Predicates
+
+/// What one fetch has read, and may read where a part of it is finished in memory.
+// Everything that changes is in a `LockedBox`.
+final class FetchBudget: Sendable {
+    private let options: RemoteStoreOptions
+    private let entity: String
+    /// The clause to blame; nil where everything that is read is a result.
+    private let clause: String?
+    private let used = LockedBox((rows: 0, requests: 0))
+
+    init(_ options: RemoteStoreOptions, _ entity: NSEntityDescription, blaming clause: String?) {
+        self.options = options
+        self.entity = entity.name ?? "?"
+        self.clause = clause
+    }
+
+    /// Notes a request that is about to be made.
+    ///
+    /// - Throws: Code 134091, naming the clause, where there are too many.
+    func noteRequest() throws {
+        try check(
+            used.withLock { used in
+                used.requests += 1
+                return used
+            })
+    }
+
+    /// Notes rows that have come.
+    ///
+    /// - Throws: Code 134091, naming the clause, where there are too many.
+    func noteRows(_ count: Int) throws {
+        try check(
+            used.withLock { used in
+                used.rows += count
+                return used
+            })
+    }
+
+    private func check(_ used: (rows: Int, requests: Int)) throws {
+        guard let clause, used.rows > options.maximumRows || used.requests > options.maximumRequests else { return }
+        throw RemoteStoreError.overBudget(entity, clause: clause, rows: used.rows, requests: used.requests, options)
+    }
+}

@@ -1,0 +1,91 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import Predicates
+
+/// Rows that came along with others, until somebody asks for them.
+// Everything is in a `LockedBox`.
+final class ParkedRows: Sendable {
+    private struct State {
+        var rows: [NSManagedObjectID: (row: Row, time: Duration, turn: UInt64)] = [:]
+        /// The order of arrival, for the limit; the turns of rows that were taken are skipped.
+        var order: [(id: NSManagedObjectID, turn: UInt64)] = []
+        var start = 0
+        var turn: UInt64 = 0
+    }
+
+    private let limit: Int
+    private let state = LockedBox(State())
+
+    init(limit: Int) { self.limit = limit }
+
+    var count: Int { state.withLock { $0.rows.count } }
+
+    /// Keeps rows, the latest ones where there are too many.
+    func park(_ rows: some Sequence<Row>, at time: Duration) {
+        if limit == 0 { return }
+        state.withLock { state in
+            for row in rows {
+                guard let id = row.objectID else { continue }
+                state.turn &+= 1
+                state.rows[id] = (row, time, state.turn)
+                state.order.append((id, state.turn))
+            }
+            while state.rows.count > limit, state.start < state.order.count {
+                let (id, turn) = state.order[state.start]
+                state.start += 1
+                if state.rows[id]?.turn == turn { state.rows[id] = nil }
+            }
+            if state.start > 1024, state.start * 2 > state.order.count || state.order.count > 4 * limit {
+                state.order.removeFirst(state.start)
+                state.start = 0
+            }
+            if state.order.count > 4 * max(limit, 1024) {
+                let rows = state.rows
+                state.order = state.order[state.start...].filter { rows[$0.id]?.turn == $0.turn }
+                state.start = 0
+            }
+        }
+    }
+
+    /// Takes the rows of objects out, unless they are too old.
+    ///
+    /// - Parameters:
+    ///   - ids: The objects; those without a row here are left.
+    ///   - oldest: The time before which rows do not count; nil for any.
+    func take(_ ids: inout [NSManagedObjectID], since oldest: Duration?) -> [Row] {
+        state.withLock { state in
+            if state.rows.isEmpty { return [] }
+            var taken: [Row] = []
+            ids.removeAll { id in
+                guard let known = state.rows.removeValue(forKey: id) else { return false }
+                if let oldest, known.time < oldest { return false }
+                taken.append(known.row)
+                return true
+            }
+            return taken
+        }
+    }
+
+    /// Returns the list of a to-many relationship in the row of an object, if both are here.
+    func list(_ relationship: NSRelationshipDescription, of id: NSManagedObjectID) -> [NSManagedObjectID]? {
+        state.withLock { state in
+            guard let row = state.rows[id]?.row, !row.isUnknown(relationship) else { return nil }
+            return row.relatedIDs(relationship)
+        }
+    }
+
+    /// Forgets the rows of objects.
+    func forget(_ ids: some Sequence<NSManagedObjectID>) {
+        state.withLock { state in for id in ids { state.rows[id] = nil } }
+    }
+
+    /// Forgets all rows.
+    func forgetAll() {
+        // Released without the lock.
+        let old = state.withLock { state in
+            defer { state = State() }
+            return state
+        }
+        withExtendedLifetime(old) {}
+    }
+}

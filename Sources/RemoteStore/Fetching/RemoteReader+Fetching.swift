@@ -1,0 +1,162 @@
+internal import Foundation
+internal import Logging
+@_spi(Stores) internal import ObjectGraph
+internal import Predicates
+
+extension RemoteReader {
+    /// Answers a query.
+    ///
+    /// - Throws: Code 134091 for what no endpoint can answer, and where too much would be read to finish it in memory; the backend's
+    ///   error; `CancellationError`.
+    func fetch(_ query: StoreQuery, for caller: StoreCaller) async throws -> StoreAnswer {
+        let fetch = try planned(query)
+        let plan = try planner(caller).plan(fetch)
+        RequestRunner.log.trace("\(plan)")
+        let budget = FetchBudget(options, query.entity, blaming: plan.costlyClause)
+        if plan.isCountedByBackend || plan.isAggregatedByBackend {
+            try budget.noteRequest()
+            let answer = try await runner.answer(plan.requests[0])
+            if plan.isCountedByBackend, let total = answer.total { return .count(total) }
+            if plan.isAggregatedByBackend, answer.aggregates.count == query.columns.count {
+                return .dictionaries(StoreDictionaries([try dictionary(query, answer.aggregates)]))
+            }
+            // The backend has left the number out: the results themselves tell.
+            var whole = plan
+            whole.requests[0].wantsCount = false
+            whole.requests[0].aggregates = []
+            return try await finish(query, whole, try await candidates(query, whole, budget, for: caller))
+        }
+        return try await finish(query, plan, try await candidates(query, plan, budget, for: caller))
+    }
+
+    private func dictionary(_ query: StoreQuery, _ values: [PropertyValue]) throws -> NSDictionary {
+        let dictionary = NSMutableDictionary()
+        for (column, value) in zip(query.columns, values) {
+            if let value = try column.publicValue(value) { dictionary.setObject(value, forKey: column.name as NSString) }
+        }
+        return dictionary
+    }
+
+    /// Reads rows until nothing that belongs to the results can be missing.
+    ///
+    /// - Returns: Rows that match the predicate, in the order of the results unless that is made in memory.
+    private func candidates(
+        _ query: StoreQuery, _ plan: FetchPlan, _ budget: FetchBudget, for caller: StoreCaller
+    ) async throws -> CandidateRows {
+        let candidates = CandidateRows()
+        let isGrouped = query.resultType == .dictionaryResultType && (query.isGrouped || query.returnsDistinctResults)
+        guard query.fetchLimit > 0, plan.isOrdered, !isGrouped, !plan.usesKeptAnswer else {
+            let found = try await readAll(plan, budget, for: caller)
+            return try await matching(found.rows, query, plan, budget, candidates, for: caller)
+        }
+        // Pages are read only until there are enough results.
+        let wanted = query.fetchLimit + (plan.requests.first?.offset == 0 ? query.fetchOffset : 0)
+        var seen: Set<NSManagedObjectID> = []
+        for (request, endpoint) in zip(plan.requests, plan.endpoints) {
+            _ = try await readPages(request, endpoint, budget) { answer in
+                let new = answer.rows.filter { seen.insert($0.knownObjectID).inserted }
+                _ = try await matching(new, query, plan, budget, candidates, for: caller)
+                return candidates.rows.count < wanted
+            }
+            if candidates.rows.count >= wanted { break }
+        }
+        return candidates
+    }
+
+    /// Adds the rows that match.
+    private func matching(
+        _ rows: [Row], _ query: StoreQuery, _ plan: FetchPlan, _ budget: FetchBudget, _ candidates: CandidateRows, for caller: StoreCaller
+    ) async throws -> CandidateRows {
+        var rows = rows
+        if plan.filtersKinds {
+            rows = rows.filter { row in
+                let own = row.knownObjectID.owningEntity
+                return own === query.entity || query.includesSubentities && own.isKindOf(entity: query.entity)
+            }
+        }
+        if !plan.needs.isEmpty { rows = try await completed(rows, plan.needs, candidates, budget, for: caller) }
+        guard let predicate = plan.predicateInMemory else {
+            candidates.add(rows)
+            return candidates
+        }
+        let earlier = candidates.rows
+        candidates.set(rows)
+        let filter = StoreQuery(query.entity, includesSubentities: query.includesSubentities).with(predicate: NSPredicate(tree: predicate))
+        guard case .rows(let matching) = try RowEvaluator(candidates).answer(filter) else { return candidates }
+        candidates.set(earlier + Array(matching))
+        return candidates
+    }
+
+    /// Makes the answer of matching rows: order, page and shape.
+    private func finish(_ query: StoreQuery, _ plan: FetchPlan, _ candidates: CandidateRows) async throws -> StoreAnswer {
+        let isSkipped = plan.requests.first.map { $0.offset > 0 } ?? false
+        let offset = isSkipped ? 0 : query.fetchOffset
+        let rest = query.with(predicate: nil).with(fetchOffset: offset, fetchLimit: query.fetchLimit)
+        if query.resultType == .dictionaryResultType || !plan.sortsInMemory.isEmpty {
+            let isSorted = plan.sortsInMemory.isEmpty && !(query.resultType == .dictionaryResultType && query.isGrouped)
+            return try RowEvaluator(candidates).answer(isSorted ? rest.sorted(by: []) : rest)
+        }
+        let rows = rest.page(candidates.rows)
+        switch query.resultType {
+        case .countResultType: return .count(rows.count)
+        case .managedObjectIDResultType: return .ids(rows.map(\.knownObjectID))
+        default: return .rows(RowList(rows))
+        }
+    }
+
+    // MARK: What evaluation reads
+
+    /// Loads what the evaluation of rows reads and they do not contain.
+    func completed(
+        _ rows: [Row], _ needs: Needs, _ candidates: CandidateRows, _ budget: FetchBudget, for caller: StoreCaller
+    ) async throws -> [Row] {
+        var rows = rows
+        let lacking = rows.filter { row in
+            needs.properties.contains { name in
+                row.knownObjectID.owningEntity.frozenParts.byName[name].map(row.isUnknown) ?? false
+            }
+        }
+        if !lacking.isEmpty {
+            let loaded = try await read(lacking.map(\.knownObjectID), knowing: needs.properties, budget, for: caller)
+            let byID = Dictionary(loaded.map { ($0.knownObjectID, $0) }, uniquingKeysWith: { first, _ in first })
+            rows = rows.map { row in byID[row.knownObjectID].map { row.filled(from: $0) } ?? row }
+        }
+        candidates.addRelated(rows)
+        for (name, inner) in needs.relationships.sorted(by: { $0.key < $1.key }) {
+            let targets = try await targets(of: name, from: rows, candidates, budget, for: caller)
+            if targets.ids.isEmpty || !targets.isToMany && inner.isEmpty { continue }
+            var missing: [NSManagedObjectID] = []
+            var found: [Row] = []
+            for id in targets.ids { if let row = try candidates.row(with: id) { found.append(row) } else { missing.append(id) } }
+            if !missing.isEmpty { found += try await read(missing, knowing: inner.properties, budget, for: caller) }
+            candidates.addRelated(found)
+            if !inner.isEmpty { candidates.addRelated(try await completed(found, inner, candidates, budget, for: caller)) }
+        }
+        return rows
+    }
+
+    /// Returns the destinations of a relationship of rows, each once.
+    private func targets(
+        of name: String, from rows: [Row], _ candidates: CandidateRows, _ budget: FetchBudget, for caller: StoreCaller
+    ) async throws -> (ids: [NSManagedObjectID], isToMany: Bool) {
+        var ids: [NSManagedObjectID] = []
+        var seen: Set<NSManagedObjectID> = []
+        var unknown: [ObjectIdentifier: (relationship: NSRelationshipDescription, owners: [NSManagedObjectID])] = [:]
+        var isToMany = false
+        for row in rows {
+            guard let relationship = row.knownObjectID.owningEntity.frozenParts.byName[name] as? NSRelationshipDescription else { continue }
+            isToMany = relationship.isToMany
+            if row.isUnknown(relationship) {
+                unknown[ObjectIdentifier(relationship), default: (relationship, [])].owners.append(row.knownObjectID)
+            } else {
+                for id in row.relatedIDs(relationship) where seen.insert(id).inserted { ids.append(id) }
+            }
+        }
+        for (relationship, owners) in unknown.values {
+            let found = try await related(by: relationship, from: owners, budget, for: caller)
+            candidates.setLists(found, name)
+            for owner in owners { for id in found[owner] ?? [] where seen.insert(id).inserted { ids.append(id) } }
+        }
+        return (ids, isToMany)
+    }
+}

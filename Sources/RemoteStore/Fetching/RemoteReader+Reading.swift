@@ -1,0 +1,277 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import Predicates
+
+extension RemoteReader {
+    /// The predicate of some objects.
+    private func identity(_ ids: [NSManagedObjectID]) -> PredicateTree {
+        let values = ids.map { PropertyValue.object(ObjectReference($0)) }
+        return values.count == 1
+            ? .compare(.evaluatedObject, .equal, .constant(values[0])) : .compare(.evaluatedObject, .isIn, .constant(.array(values)))
+    }
+
+    /// Reads objects by their identifiers: those that have come along with others are here already.
+    ///
+    /// - Parameters:
+    ///   - properties: The properties that the rows must know; empty for whatever comes.
+    ///   - isFresh: Whether rows that have come along before do not count.
+    /// - Returns: The rows, without those of objects that do not exist.
+    func read(
+        _ ids: [NSManagedObjectID], knowing properties: Set<String> = [], isFresh: Bool = false, _ budget: FetchBudget? = nil,
+        for caller: StoreCaller
+    ) async throws -> [Row] {
+        var missing = ids
+        var rows: [Row] = []
+        if !isFresh {
+            let oldest = caller.stalenessInterval < 0 ? nil : options.now() - .seconds(caller.stalenessInterval)
+            let taken = parked.take(&missing, since: oldest)
+            if properties.isEmpty {
+                rows = taken
+            } else {
+                for row in taken {
+                    let entity = row.knownObjectID.owningEntity
+                    let isEnough = properties.allSatisfy { entity.frozenParts.byName[$0].map { !row.isUnknown($0) } ?? true }
+                    if isEnough { rows.append(row) } else { missing.append(row.knownObjectID) }
+                }
+            }
+        }
+        if missing.isEmpty { return rows }
+        // By kind, for each may have endpoints of its own.
+        var groups: [(entity: NSEntityDescription, ids: [NSManagedObjectID])] = []
+        for id in missing {
+            if let index = groups.firstIndex(where: { $0.entity === id.owningEntity }) {
+                groups[index].ids.append(id)
+            } else {
+                groups.append((id.owningEntity, [id]))
+            }
+        }
+        for (entity, ids) in groups {
+            rows += try await read(ids, of: entity, properties, budget ?? FetchBudget(options, entity, blaming: nil), for: caller)
+        }
+        return rows
+    }
+
+    /// Reads on, or asks again for the rest, until each object has come or is known not to exist.
+    private func read(
+        _ ids: [NSManagedObjectID], of entity: NSEntityDescription, _ properties: Set<String>, _ budget: FetchBudget,
+        for caller: StoreCaller
+    ) async throws -> [Row] {
+        var missing = Set(ids)
+        var order = ids
+        var rows: [Row] = []
+        while !missing.isEmpty {
+            var fetch = PlannedFetch(entity: entity)
+            fetch.clauses = [identity(order)]
+            fetch.needs.properties = properties.filter { entity.frozenParts.byName[$0] != nil }
+            let plan = try planner(caller).plan(fetch)
+            let kept = plan.requests.count == 1 && plan.predicateInMemory != nil ? keptAnswer(plan, for: caller) : nil
+            let found: Found
+            if let kept { found = Found(rows: order.compactMap(kept.row)) } else { found = try await readAll(plan, budget, for: caller) }
+            var new = 0
+            for row in found.rows where missing.remove(row.knownObjectID) != nil {
+                rows.append(row)
+                new += 1
+            }
+            // One that was asked for alone, or by a call that brings everything, does not exist.
+            if found.isProven || new == 0 || plan.predicateInMemory != nil || plan.requests.count == order.count { break }
+            order = order.filter(missing.contains)
+        }
+        return rows
+    }
+
+    private func keptAnswer(_ plan: FetchPlan, for caller: StoreCaller) -> KeptAnswers.Answer? {
+        kept.answer(
+            plan.requests[0], age: plan.endpoints[0].freshness, maximumAge: caller.stalenessInterval, epoch: runner.epoch)
+    }
+
+    // MARK: Relationships
+
+    /// Returns the destinations of a relationship of objects, by owner. What comes along is kept for when it is asked for.
+    ///
+    /// - Throws: Code 134091 where no endpoint tells; the backend's error.
+    func related(
+        by relationship: NSRelationshipDescription, from owners: [NSManagedObjectID], _ budget: FetchBudget? = nil, for caller: StoreCaller
+    ) async throws -> [NSManagedObjectID: [NSManagedObjectID]] {
+        var found: [NSManagedObjectID: [NSManagedObjectID]] = [:]
+        var unknown: [NSManagedObjectID] = []
+        for owner in owners {
+            if let list = parked.list(relationship, of: owner) { found[owner] = list } else { unknown.append(owner) }
+        }
+        guard !unknown.isEmpty, let entity = relationship.entity, let destination = relationship.destinationEntity else { return found }
+        let budget = budget ?? FetchBudget(options, entity, blaming: nil)
+        let planner = planner(caller)
+
+        // The owners may tell their destinations, or the destinations their owners.
+        var byOwner = PlannedFetch(entity: entity)
+        byOwner.clauses = [identity(unknown)]
+        byOwner.needs.properties = [relationship.name]
+        let ownerPlan = relationshipPlan(byOwner, relationship, planner)
+        var byDestination = PlannedFetch(entity: destination)
+        byDestination.prefetches = []
+        let inverse = relationship.storedInverse
+        if let inverse { byDestination.clauses = [links(inverse, unknown)] }
+        var reason: (any Error)?
+        var destinationPlan: FetchPlan?
+        if inverse != nil {
+            do { destinationPlan = try planner.plan(byDestination) } catch { reason = error }
+        }
+        if let ownerPlan, ownerPlan.cost <= destinationPlan?.cost ?? .infinity {
+            found.merge(try await fromOwners(ownerPlan, relationship, unknown, budget, for: caller)) { _, new in new }
+        } else if let destinationPlan, let inverse {
+            found.merge(try await fromDestinations(destinationPlan, inverse, unknown, budget, for: caller)) { _, new in new }
+        } else {
+            throw reason
+                ?? RemoteStoreError.unanswerable(
+                    entity.name ?? "?", "“\(relationship.name)” is read",
+                    [
+                        "No endpoint of “\(entity.name ?? "?")” brings it by identifier, and it has no inverse that one of "
+                            + "“\(destination.name ?? "?")” could be asked by."
+                    ])
+        }
+        for owner in unknown where found[owner] == nil { found[owner] = [] }
+        return found
+    }
+
+    /// Returns the cheapest plan whose answers are declared to bring the relationship; nil where there is none.
+    private func relationshipPlan(_ fetch: PlannedFetch, _ relationship: NSRelationshipDescription, _ planner: Planner) -> FetchPlan? {
+        guard let plan = try? planner.bringing(relationship).plan(fetch) else { return nil }
+        return plan.predicateInMemory == nil || plan.endpoints.allSatisfy({ $0.freshness != nil }) ? plan : nil
+    }
+
+    private func links(_ inverse: NSRelationshipDescription, _ owners: [NSManagedObjectID]) -> PredicateTree {
+        let values = owners.map { PropertyValue.object(ObjectReference($0)) }
+        let constant = ExpressionTree.constant(values.count == 1 ? values[0] : .array(values))
+        return .compare(
+            .keyPath([inverse.name]), values.count == 1 ? .equal : .isIn, constant, modifier: inverse.isToMany ? .any : .direct)
+    }
+
+    private func fromOwners(
+        _ plan: FetchPlan, _ relationship: NSRelationshipDescription, _ owners: [NSManagedObjectID], _ budget: FetchBudget,
+        for caller: StoreCaller
+    ) async throws -> [NSManagedObjectID: [NSManagedObjectID]] {
+        var found: [NSManagedObjectID: [NSManagedObjectID]] = [:]
+        let wanted = Set(owners)
+        for row in try await readAll(plan, budget, for: caller).rows where wanted.contains(row.knownObjectID) {
+            guard !row.isUnknown(relationship) else { continue }
+            found[row.knownObjectID] = row.relatedIDs(relationship)
+        }
+        return found
+    }
+
+    private func fromDestinations(
+        _ plan: FetchPlan, _ inverse: NSRelationshipDescription, _ owners: [NSManagedObjectID], _ budget: FetchBudget,
+        for caller: StoreCaller
+    ) async throws -> [NSManagedObjectID: [NSManagedObjectID]] {
+        let wanted = Dictionary(
+            owners.compactMap { id in decoding.resourceID(id).map { ($0, id) } }, uniquingKeysWith: { first, _ in first })
+        var requests = plan.requests
+        if plan.endpoints.contains(where: { !($0.properties?.contains(inverse.name) ?? !inverse.isToMany) && !$0.tellsOwners }) {
+            requests = requests.flatMap { $0.oneForEachOwner(inverse.name) }
+        }
+        var parts: [[(owner: NSManagedObjectID, row: Row)]] = Array(repeating: [], count: requests.count)
+        try await withThrowingTaskGroup(of: (Int, [(owner: NSManagedObjectID, row: Row)]).self) { group in
+            var next = 0
+            func add() {
+                guard next < requests.count else { return }
+                let (index, request, endpoint) = (next, requests[next], plan.endpoints[min(next, plan.endpoints.count - 1)])
+                next += 1
+                group.addTask { (index, try await self.pairs(request, endpoint, inverse, wanted, budget)) }
+            }
+            for _ in 0..<options.concurrentRequests { add() }
+            while let (index, part) = try await group.next() {
+                parts[index] = part
+                add()
+            }
+        }
+        let time = options.now()
+        var found: [NSManagedObjectID: [NSManagedObjectID]] = [:]
+        var seen: Set<Pair> = []
+        for (owner, row) in parts.joined() where seen.insert(Pair(owner: owner, member: row.knownObjectID)).inserted {
+            found[owner, default: []].append(row.knownObjectID)
+        }
+        parked.park(parts.joined().map(\.row), at: time)
+        return found
+    }
+
+    private struct Pair: Hashable {
+        let owner: NSManagedObjectID
+        let member: NSManagedObjectID
+    }
+
+    /// Returns the destinations that a request finds, each with the owner that it belongs to.
+    private func pairs(
+        _ request: BackendRequest, _ endpoint: Endpoint, _ inverse: NSRelationshipDescription, _ wanted: [ResourceID: NSManagedObjectID],
+        _ budget: FetchBudget
+    ) async throws -> [(owner: NSManagedObjectID, row: Row)] {
+        let only = request.onlyOwner(inverse.name).flatMap { wanted[$0] }
+        let asked = Set(wanted.values)
+        var pairs: [(owner: NSManagedObjectID, row: Row)] = []
+        _ = try await readPages(request, endpoint, budget) { answer in
+            if !answer.owners.isEmpty {
+                for (owner, index) in answer.owners { if let id = wanted[owner] { pairs.append((id, answer.rows[index])) } }
+                return true
+            }
+            for row in answer.rows {
+                if let only {
+                    pairs.append((only, row))
+                } else if let own = row.knownObjectID.owningEntity.frozenParts.byName[inverse.name] as? NSRelationshipDescription,
+                    !row.isUnknown(own)
+                {
+                    for id in row.relatedIDs(own) where asked.contains(id) { pairs.append((id, row)) }
+                } else {
+                    throw RemoteStoreError.unanswerable(
+                        inverse.entity?.name ?? "?", "“\(inverse.name)” is one of several objects",
+                        ["“\(endpoint.name)” was asked for several owners, and does not tell whose its resources are."])
+                }
+            }
+            return true
+        }
+        return pairs
+    }
+}
+
+extension Endpoint {
+    /// Whether answers tell the owners of their resources by themselves: an endpoint of a relationship that takes several owners.
+    var tellsOwners: Bool { parameters.contains { $0.maximumValues > 1 && $0.keyPaths.contains { $0.hasPrefix("ANY ") } } }
+}
+
+extension BackendRequest {
+    private func isLink(_ filter: Filter, _ inverse: String) -> Bool {
+        (filter.keyPath == inverse || filter.keyPath == "ANY \(inverse)") && (filter.comparison == .equal || filter.comparison == .isIn)
+    }
+
+    /// The owner that the request asks for, if it is only one.
+    func onlyOwner(_ inverse: String) -> ResourceID? {
+        guard let filter = filters.first(where: { isLink($0, inverse) }), filter.ids.count == 1 else { return nil }
+        return filter.ids[0]
+    }
+
+    /// Returns a request for each owner.
+    func oneForEachOwner(_ inverse: String) -> [BackendRequest] {
+        guard let index = filters.firstIndex(where: { isLink($0, inverse) }), filters[index].ids.count > 1 else { return [self] }
+        return filters[index].ids.map { id in
+            var one = self
+            let filter = filters[index]
+            one.filters[index] = Filter(
+                parameter: filter.parameter, keyPath: filter.keyPath, comparison: filter.comparison, values: [], ids: [id])
+            return one
+        }
+    }
+}
+
+extension RemoteReader {
+    /// Returns rows of objects that know some properties. A value that an endpoint is declared to bring and has left out is nil.
+    func values(
+        of properties: [NSPropertyDescription], for ids: [NSManagedObjectID], for caller: StoreCaller
+    ) async throws -> [Row] {
+        let rows = try await read(ids, knowing: Set(properties.map(\.name)), for: caller)
+        return try rows.map { row in
+            let own = properties.compactMap { row.knownObjectID.owningEntity.frozenParts.byName[$0.name] as? NSAttributeDescription }
+            let absent = own.filter { row.isUnknown($0) }
+            if absent.isEmpty { return row }
+            let copy = row.copy()
+            for attribute in absent { try copy.setValue(.null, of: attribute) }
+            return copy
+        }
+    }
+}

@@ -1,0 +1,106 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import Predicates
+
+/// Numbers the versions of objects whose backend marks them by tags, or not at all: rows have numbers.
+// Everything is in a `LockedBox`.
+final class VersionTable: Sendable {
+    private struct Entry {
+        var tag: String?
+        var number: Int64
+    }
+    private struct State {
+        /// Objects that have a tag, or that were saved without a version.
+        var entries: [NSManagedObjectID: Entry] = [:]
+        /// The entities whose resources have numbers.
+        var numbered: Set<ObjectIdentifier> = []
+    }
+
+    private let state = LockedBox(State())
+
+    var count: Int { state.withLock { $0.entries.count } }
+
+    /// Numbers the rows of an answer, before they are shared.
+    func number(_ answer: BackendAnswer) {
+        let isNumbered = answer.hasVersions && answer.tags.isEmpty
+        for rows in [answer.rows, answer.embedded] where !rows.isEmpty {
+            if isNumbered {
+                noteNumbers(rows)
+                continue
+            }
+            state.withLock { state in
+                for row in rows {
+                    let id = row.knownObjectID
+                    if let tag = answer.tags[row.slots] {
+                        row.version = state.entries[id].map { $0.tag == tag ? $0.number : $0.number + 1 } ?? 1
+                        state.entries[id] = Entry(tag: tag, number: row.version)
+                    } else if row.version == 0 {
+                        row.version = state.entries[id]?.number ?? 1
+                    } else {
+                        state.numbered.insert(ObjectIdentifier(id.owningEntity.top))
+                    }
+                }
+            }
+        }
+    }
+
+    private func noteNumbers(_ rows: RowList) {
+        var last: NSEntityDescription?
+        for row in rows {
+            let entity = row.knownObjectID.owningEntity
+            if entity === last { continue }
+            last = entity
+            state.withLock { state in _ = state.numbered.insert(ObjectIdentifier(entity.top)) }
+        }
+    }
+
+    /// Returns the version that a backend knows an object by.
+    ///
+    /// - Parameter number: The version of the row that the change is based on.
+    func version(_ id: NSManagedObjectID, _ number: Int64) -> ResourceVersion? {
+        state.withLock { state in
+            if let entry = state.entries[id] { return entry.number == number ? entry.tag.map { .tag($0) } : nil }
+            return state.numbered.contains(ObjectIdentifier(id.owningEntity.top)) ? .number(number) : nil
+        }
+    }
+
+    /// Returns whether the resources of an entity have versions that a save must learn.
+    func hasVersions(_ id: NSManagedObjectID) -> Bool {
+        state.withLock { $0.entries[id]?.tag != nil || $0.numbered.contains(ObjectIdentifier(id.owningEntity.top)) }
+    }
+
+    /// Returns whether a row is older than another of the same object, by numbers that only grow.
+    func isOlder(_ row: Row, than other: Row) -> Bool {
+        row.version < other.version
+            && state.withLock { $0.numbered.contains(ObjectIdentifier(row.knownObjectID.owningEntity.top)) }
+    }
+
+    /// Notes the version of a saved object.
+    ///
+    /// - Parameter number: The version of the row that the context has sent.
+    /// - Returns: The version of the row that the store has now.
+    func didSave(_ id: NSManagedObjectID, _ number: Int64, _ version: ResourceVersion?) -> Int64 {
+        state.withLock { state in
+            switch version {
+            case .number(let given)?:
+                state.entries[id] = nil
+                state.numbered.insert(ObjectIdentifier(id.owningEntity.top))
+                return given
+            case .tag(let tag)?:
+                state.entries[id] = Entry(tag: tag, number: number)
+                return number
+            case nil:
+                state.entries[id] = Entry(tag: nil, number: number)
+                return number
+            }
+        }
+    }
+
+    /// Forgets objects that no context has any more.
+    func forget(_ ids: [NSManagedObjectID]) { state.withLock { state in for id in ids { state.entries[id] = nil } } }
+}
+
+extension NSEntityDescription {
+    /// The entity at the top of the inheritance, whose objects share their identifiers.
+    var top: NSEntityDescription { superentity?.top ?? self }
+}

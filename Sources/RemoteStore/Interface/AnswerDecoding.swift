@@ -1,0 +1,58 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import Predicates
+
+/// What is needed to decode answers: the entities of the store's model, and the identity of its objects.
+// Immutable: models do not change once they are in use.
+final class AnswerDecoding: Sendable {
+    /// An entity with the places of its properties.
+    final class Entity: Sendable {
+        let description: NSEntityDescription
+        let indexes: [String: Int]
+        let properties: [NSPropertyDescription]
+
+        init(_ description: NSEntityDescription) {
+            self.description = description
+            properties = description.frozenParts.properties
+            indexes = Dictionary(properties.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+        }
+    }
+
+    private let entities: [String: Entity]
+    let token: StoreToken
+
+    init(_ model: NSManagedObjectModel, token: StoreToken) {
+        entities = Dictionary(
+            model.entities.compactMap { entity in entity.name.map { ($0, Entity(entity)) } }, uniquingKeysWith: { first, _ in first })
+        self.token = token
+    }
+
+    /// Returns an entity of the model.
+    ///
+    /// - Throws: Code 134070 for a name that the model does not have.
+    func entity(_ name: String) throws -> Entity {
+        guard let entity = entities[name] else { throw RemoteStoreError.unknownEntity(name) }
+        return entity
+    }
+
+    func id(_ id: ResourceID, of entity: NSEntityDescription) -> NSManagedObjectID {
+        NSManagedObjectID(entity: entity, token: token, reference: id.reference)
+    }
+
+    /// Returns the ID of a reference to a destination of a relationship.
+    ///
+    /// - Throws: Code 134070 for an entity that the model does not have.
+    func id(_ reference: ResourceReference, for relationship: NSRelationshipDescription) throws -> NSManagedObjectID {
+        let destination = try reference.entity.map { try entity($0).description } ?? relationship.destinationEntity
+        guard let destination else { throw RemoteStoreError.unknownEntity(reference.entity ?? relationship.name) }
+        return id(reference.id, of: destination)
+    }
+
+    /// Returns the identifier of an object of this store; nil for others.
+    func resourceID(_ id: NSManagedObjectID) -> ResourceID? { id.token === token ? ResourceID(id.reference) : nil }
+}
+
+extension AnswerDecoding: Hashable {
+    static func == (left: AnswerDecoding, right: AnswerDecoding) -> Bool { left === right }
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}

@@ -1,0 +1,50 @@
+public import Foundation
+
+/// A service, a database, a file: whatever has resources, described by what it can do.
+///
+/// A backend answers requests and saves changes. It knows nothing of contexts, and decides nothing: which endpoint is asked, what is
+/// filtered, sorted and counted in memory, which requests are made together, is up to the store over it. Add it to a coordinator by
+/// `addRemoteStore(_:)`.
+///
+/// ```swift
+/// struct Shelf: Backend {
+///     let location = URL(string: "shelf:albums")!
+///     let resources = [Resource("Album", endpoints: [Endpoint("all")])]
+///
+///     func answer(_ request: BackendRequest) async throws -> BackendAnswer {
+///         var answer = request.answer()
+///         for (id, title) in titles { try answer.add(id, ["title": .value(.string(title))]) }
+///         return answer
+///     }
+/// }
+/// ```
+///
+/// Its methods may be called on any thread, several at a time. An error that they throw reaches whoever has asked.
+public protocol Backend: Sendable {
+    /// Where the resources are. Two backends with the same location have the same objects: URIs of object IDs stay valid in later runs.
+    var location: URL { get }
+    /// What can be done with the resources of each entity. It is read once, when the store is added.
+    var resources: [Resource] { get }
+
+    /// Answers a request of one of the ``resources``' endpoints.
+    ///
+    /// - Parameter request: Contains all required parameters, and no more than the endpoint has declared.
+    /// - Returns: An answer made by ``BackendRequest/answer()``.
+    /// - Throws: Any error; `CancellationError` where the task is cancelled.
+    func answer(_ request: BackendRequest) async throws -> BackendAnswer
+
+    /// Saves changes: at most as many as the resource's ``Resource/Saving/maximumChanges``, all of one kind and entity.
+    ///
+    /// It is not cancelled. A change that was sent once keeps its ``BackendChange/idempotencyKey`` when it is sent again.
+    ///
+    /// - Returns: The outcome of each change, by its ``BackendChange/key``. A missing outcome is unknown, never success.
+    /// - Throws: An error where nothing was saved; ``UnknownOutcome`` where that is not known.
+    func save(_ changes: [BackendChange]) async throws -> [BackendChange.Key: BackendOutcome]
+}
+
+extension Backend {
+    /// Throws an error: a backend without this method is read-only.
+    public func save(_ changes: [BackendChange]) async throws -> [BackendChange.Key: BackendOutcome] {
+        throw RemoteStoreError.readOnly(changes.first?.entity ?? "?", at: location)
+    }
+}

@@ -1,0 +1,149 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+public import Predicates
+
+/// An answer to a ``BackendRequest``: resources, written straight into the rows that contexts will show.
+///
+/// A property that is not given is unknown: it is asked for when it is read, and an earlier value of it stays. A null is a value, as is an
+/// empty list.
+///
+/// ```swift
+/// var answer = request.answer()
+/// try answer.add(album.id, version: .tag(album.etag), ["title": .value(.string(album.title)), "band": .one(7)])
+/// answer.next = page.next.map(PageToken.init)
+/// ```
+// Unchecked: the writers are used by the only owner of a reference to them.
+public struct BackendAnswer: @unchecked Sendable {
+    /// The token of the next page; nil where this is the last.
+    public var next: PageToken?
+    /// The number of resources in all pages, if the backend tells.
+    public var total: Int?
+    /// The values of the requested functions, in their order.
+    public var aggregates: [PropertyValue] = []
+    /// Whether a requested identifier without a resource here does not exist. Where it is false, the store asks again for those that
+    /// have not come, until an answer brings none of them.
+    public var isComplete = false
+    /// What could not be read: resources that were left out, each with its reason. They are logged, and the rest of the answer counts.
+    public var unreadable: [any Error] = []
+
+    /// The resources that were asked for, in order.
+    private(set) var rows = RowList()
+    /// Resources that came along.
+    private(set) var embedded = RowList()
+    /// The tags of rows that have one, by the address of the slots, which the lists keep.
+    private(set) var tags: [UnsafeMutableRawPointer: String] = [:]
+    /// Rows whose version is unknown.
+    private(set) var hasVersions = true
+    /// The owners of the resources, by relationship, for requests by owner of a relationship without a to-one inverse.
+    private(set) var owners: [(owner: ResourceID, row: Int)] = []
+
+    private let entity: String
+    private let decoding: AnswerDecoding
+    private var writers: AnswerWriters
+
+    init(entity: String, decoding: AnswerDecoding) {
+        self.entity = entity
+        self.decoding = decoding
+        writers = AnswerWriters(decoding)
+    }
+
+    /// The number of resources that were asked for and are here.
+    public var count: Int { rows.count }
+
+    /// Adds a resource with its values.
+    ///
+    /// - Parameters:
+    ///   - id: The identifier.
+    ///   - entity: The entity; that of the request unless given.
+    ///   - version: The version; nil where the backend has none.
+    ///   - owner: The object whose list it was asked for in, where a request names several and the values do not tell.
+    ///   - values: The known values, by the names of the properties.
+    /// - Throws: Code 134070 for names that the model does not have, and values that do not fit.
+    public mutating func add(
+        _ id: some ResourceIdentifier, entity: String? = nil, version: ResourceVersion? = nil, owner: ResourceID? = nil,
+        _ values: [String: ResourceValue]
+    ) throws {
+        try add(id, entity: entity, version: version, owner: owner) { row in
+            for (name, value) in values { try row.set(value, name) }
+        }
+    }
+
+    /// Adds a resource whose values are written by a closure, which is the fast way.
+    ///
+    /// - Throws: The errors of the closure; code 134070 for an entity that the model does not have.
+    public mutating func add(
+        _ id: some ResourceIdentifier, entity: String? = nil, version: ResourceVersion? = nil, owner: ResourceID? = nil,
+        writing: (inout ResourceWriter) throws -> Void
+    ) throws {
+        let row = try write(id.resourceID, entity, version, writing)
+        if let owner { owners.append((owner, rows.count)) }
+        rows.append(row)
+    }
+
+    /// Adds a resource that came along with those that were asked for.
+    ///
+    /// - Throws: Code 134070 for names that the model does not have, and values that do not fit.
+    public mutating func embed(
+        _ id: some ResourceIdentifier, entity: String, version: ResourceVersion? = nil, _ values: [String: ResourceValue]
+    ) throws {
+        try embed(id, entity: entity, version: version) { row in
+            for (name, value) in values { try row.set(value, name) }
+        }
+    }
+
+    /// Adds a resource that came along with those that were asked for, whose values are written by a closure.
+    ///
+    /// - Throws: The errors of the closure; code 134070 for an entity that the model does not have.
+    public mutating func embed(
+        _ id: some ResourceIdentifier, entity: String, version: ResourceVersion? = nil, writing: (inout ResourceWriter) throws -> Void
+    ) throws {
+        embedded.append(try write(id.resourceID, entity, version, writing))
+    }
+
+    private mutating func write(
+        _ id: ResourceID, _ entity: String?, _ version: ResourceVersion?, _ body: (inout ResourceWriter) throws -> Void
+    ) throws -> Row {
+        if !isKnownUniquelyReferenced(&writers) { writers = AnswerWriters(decoding) }
+        let (entity, writer) = try writers.writer(entity ?? self.entity)
+        let objectID = decoding.id(id, of: entity.description)
+        var number: Int64 = 0
+        if case .number(let given)? = version { number = given }
+        writer.begin(version: number)
+        var row = ResourceWriter(id: id, entity: entity, decoding: decoding, row: writer)
+        do { try body(&row) } catch {
+            // The row was begun: its contents are released with its block.
+            _ = writer.end(objectID)
+            throw error
+        }
+        let written = writer.end(objectID)
+        switch version {
+        case .number: break
+        case .tag(let tag): tags[written.slots] = tag
+        case nil: hasVersions = false
+        }
+        return written
+    }
+}
+
+/// The writers of an answer's rows, by entity.
+final class AnswerWriters {
+    private let decoding: AnswerDecoding
+    private var known: [String: (entity: AnswerDecoding.Entity, writer: PackedRowWriter)] = [:]
+    private var last: (name: String, entity: AnswerDecoding.Entity, writer: PackedRowWriter)?
+
+    init(_ decoding: AnswerDecoding) { self.decoding = decoding }
+
+    func writer(_ name: String) throws -> (AnswerDecoding.Entity, PackedRowWriter) {
+        if let last, last.name == name { return (last.entity, last.writer) }
+        let found: (entity: AnswerDecoding.Entity, writer: PackedRowWriter)
+        if let writer = known[name] {
+            found = writer
+        } else {
+            let entity = try decoding.entity(name)
+            found = (entity, PackedRowWriter(entity.description))
+            known[name] = found
+        }
+        last = (name, found.entity, found.writer)
+        return found
+    }
+}

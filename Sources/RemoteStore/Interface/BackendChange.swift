@@ -1,0 +1,69 @@
+public import Foundation
+
+/// A change of one resource, for a backend to save.
+public struct BackendChange: Hashable, Sendable {
+    /// Identifies a change among those of one save.
+    public struct Key: Hashable, Sendable {
+        let number: Int
+    }
+
+    /// The change of a to-many relationship.
+    public struct ListChange: Hashable, Sendable {
+        /// The added resources.
+        public var added: [ResourceReference] = []
+        /// The removed resources.
+        public var removed: [ResourceReference] = []
+        /// All resources in order, for an ordered relationship; nil for an unordered one.
+        public var members: [ResourceReference]?
+    }
+
+    /// Identifies the change in the answer.
+    public let key: Key
+    /// The kind of change.
+    public let kind: Resource.Saving.Kind
+    /// The name of the entity.
+    public let entity: String
+    /// The identifier of the resource; nil for a new one whose identifier the backend assigns.
+    public internal(set) var id: ResourceID?
+    /// The values of attributes and to-one relationships: of a new resource all that are set, otherwise the changed ones, or all where the
+    /// resource ``Resource/Saving/sendsWholeObjects``. Empty for a deletion.
+    public internal(set) var values: [String: ResourceValue] = [:]
+    /// The names of the changed properties; of a new resource of all that have a value.
+    public internal(set) var changedProperties: Set<String> = []
+    /// The changes of to-many relationships whose other end is not to one.
+    public internal(set) var lists: [String: ListChange] = [:]
+    /// The version that the resource was read with; nil for a new one, and where none is known.
+    public internal(set) var version: ResourceVersion?
+    /// The same each time this change is sent, and of no other change.
+    public let idempotencyKey: UUID
+}
+
+/// What became of a change.
+public enum BackendOutcome: Sendable {
+    /// The change was saved.
+    ///
+    /// - Parameters:
+    ///   - id: The identifier that the backend has assigned, for a new resource without one.
+    ///   - version: The new version; nil where the backend has not told.
+    ///   - values: Values that the backend has computed or changed.
+    case saved(id: ResourceID? = nil, version: ResourceVersion? = nil, values: [String: ResourceValue] = [:])
+    /// Others have changed the resource since it was read, or deleted it.
+    ///
+    /// - Parameters:
+    ///   - current: Its current values; nil where it was deleted. Without values the store reads it.
+    ///   - version: Its current version.
+    case conflict(current: [String: ResourceValue]?, version: ResourceVersion? = nil)
+    /// The change was refused.
+    case refused(any Error)
+    /// Whether the change was saved is not known.
+    case unknown(any Error)
+}
+
+/// The error of a save whose answer was lost: whether anything was saved is not known.
+public struct UnknownOutcome: Error, Sendable {
+    /// Why there is no answer.
+    public let cause: any Error
+
+    /// Creates an error.
+    public init(_ cause: any Error) { self.cause = cause }
+}

@@ -1,0 +1,62 @@
+internal import Foundation
+internal import ObjectGraph
+internal import Predicates
+
+/// Creates the errors of remote stores: what failed, why, and what to do next.
+enum RemoteStoreError {
+    static func readOnly(_ entity: String, at location: URL) -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreSaveError, "“\(entity)” cannot be saved at \(location.absoluteString).",
+            reason: "The backend has declared no way to save this change.",
+            next: "Give its resource a saving: description with this kind of change, or do not change such objects.")
+    }
+
+    static func unknownEntity(_ name: String) -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreOperationError, "The backend has answered with “\(name)”.", reason: "The model has no such entity.",
+            next: "Give the name of an entity of the model.")
+    }
+
+    static func unknownProperty(_ name: String, of entity: String) -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreOperationError, "The backend has answered with “\(name)” of “\(entity)”.",
+            reason: "The entity has no such property.", next: "Give the names of properties of the model.")
+    }
+
+    static func unfit(_ value: ResourceValue, _ property: String, of entity: String, _ id: ResourceID) -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreOperationError, "“\(property)” of “\(entity)” \(id) cannot be read.",
+            reason: "The backend has answered \(value), which the property cannot hold.", next: "Convert the value in the backend.")
+    }
+
+    /// The error of a description that does not fit the model.
+    static func description(_ reason: String, next: String) -> NSError {
+        CoreDataError.make(NSPersistentStoreOpenError, "The backend's description is wrong.", reason: reason, next: next)
+    }
+
+    /// The error of a fetch that no endpoint can answer.
+    static func unanswerable(_ entity: String, _ clause: String?, _ reasons: [String]) -> NSError {
+        let what = clause.map { "“\(entity)” cannot be fetched where \($0)." } ?? "All objects of “\(entity)” cannot be fetched."
+        return CoreDataError.make(
+            NSPersistentStoreUnsupportedRequestTypeError, what,
+            reason: reasons.isEmpty ? "The backend has no endpoint for “\(entity)”." : reasons.joined(separator: " "),
+            next: reasons.isEmpty ? "Describe one." : "Give the predicate what one of them needs, as a part of its AND.")
+    }
+
+    /// The error of a fetch that reads too much because a clause is finished in memory.
+    static func overBudget(_ entity: String, clause: String, rows: Int, requests: Int, _ options: RemoteStoreOptions) -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreUnsupportedRequestTypeError, "The fetch of “\(entity)” was given up.",
+            reason:
+                "The backend cannot do “\(clause)”, so \(rows) rows were read by \(requests) requests to finish it in memory; the limits "
+                + "are \(options.maximumRows) rows and \(options.maximumRequests) requests.",
+            next:
+                "Narrow the predicate by what the backend can do (see the plan of the request), or raise the limits in RemoteStoreOptions.")
+    }
+
+    static func endlessPages(_ request: BackendRequest) -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreOperationError, "The pages of \(request) do not end.",
+            reason: "The backend has given the token of a page that was read before.", next: "Let the last page have no next one.")
+    }
+}

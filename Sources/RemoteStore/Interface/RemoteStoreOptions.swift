@@ -1,0 +1,26 @@
+/// The limits of a remote store.
+public struct RemoteStoreOptions: Sendable {
+    /// The number of requests that are under way at the same time.
+    public var concurrentRequests: Int
+    /// The number of resources that a fetch may read beyond its results, because a part of it is finished in memory.
+    public var maximumRows: Int
+    /// The number of requests that a fetch may make, where a part of it is finished in memory.
+    public var maximumRequests: Int
+    /// The number of rows that are kept until they are asked for, because they came along with others.
+    public var keptRows: Int
+    /// The time, for ``Endpoint/freshness``: a duration since any moment. A monotonic clock unless set.
+    public var now: @Sendable () -> Duration
+
+    /// Creates options.
+    public init(
+        concurrentRequests: Int = 8, maximumRows: Int = 20_000, maximumRequests: Int = 200, keptRows: Int = 50_000,
+        now: (@Sendable () -> Duration)? = nil
+    ) {
+        self.concurrentRequests = max(1, concurrentRequests)
+        self.maximumRows = max(1, maximumRows)
+        self.maximumRequests = max(1, maximumRequests)
+        self.keptRows = max(0, keptRows)
+        let start = ContinuousClock.now
+        self.now = now ?? { ContinuousClock.now - start }
+    }
+}

@@ -1,0 +1,83 @@
+/// What a backend can do with the resources of one entity.
+public struct Resource: Sendable {
+    /// The name of the entity.
+    public var entity: String
+    /// The calls that read.
+    public var endpoints: [Endpoint]
+    /// What can be saved; nil where the resource is read-only.
+    public var saving: Saving?
+
+    /// Creates the description of a resource.
+    ///
+    /// - Parameters:
+    ///   - entity: The name of the entity in the model.
+    ///   - endpoints: The calls that read resources of the entity.
+    ///   - saving: What can be saved; nil where the resource is read-only.
+    public init(_ entity: String, endpoints: [Endpoint], saving: Saving? = nil) {
+        self.entity = entity
+        self.endpoints = endpoints
+        self.saving = saving
+    }
+
+    /// What a backend can save.
+    public struct Saving: Sendable {
+        /// The kinds of change.
+        public enum Kind: Hashable, Sendable {
+            /// New resources.
+            case insert
+            /// Changed values.
+            case update
+            /// Removed resources.
+            case delete
+        }
+
+        /// Where the identifier of a new resource comes from.
+        public enum Identity: Sendable {
+            /// The backend assigns it when it saves the resource.
+            case assignedByBackend
+            /// The value of an attribute, which must be set before the save.
+            case attribute(String)
+            /// A new UUID.
+            case newUUID
+            /// What a function of the values returns, such as a slug.
+            case made(@Sendable ([String: ResourceValue]) -> ResourceID)
+        }
+
+        /// Who notices changes that others have made since a resource was read.
+        public enum ConflictDetection: Hashable, Sendable {
+            /// The backend compares ``BackendChange/version`` with its own.
+            case backend
+            /// The store reads the resources again before a save and compares their values. Changes between the read and the save are not
+            /// noticed.
+            case byReading
+            /// Nobody: the last change wins.
+            case none
+        }
+
+        /// The kinds of change that are supported.
+        public var kinds: Set<Kind>
+        /// Where identifiers come from.
+        public var identity: Identity
+        /// Whether an update must have all attributes and to-one relationships, not only those that were changed.
+        public var sendsWholeObjects: Bool
+        /// The number of changes that one call takes.
+        public var maximumChanges: Int
+        /// Whether a call succeeds or fails as a whole.
+        public var isAtomic: Bool
+        /// Who notices changes of others.
+        public var conflicts: ConflictDetection
+
+        /// Creates the description of what can be saved.
+        public init(
+            _ kinds: Set<Kind> = [.insert, .update, .delete], identity: Identity = .assignedByBackend, sendsWholeObjects: Bool = false,
+            maximumChanges: Int = 1, isAtomic: Bool = false, conflicts: ConflictDetection = .backend
+        ) {
+            self.kinds = kinds
+            self.identity = identity
+            self.sendsWholeObjects = sendsWholeObjects
+            self.maximumChanges = max(1, maximumChanges)
+            self.isAtomic = isAtomic
+            self.conflicts = conflicts
+        }
+    }
+}

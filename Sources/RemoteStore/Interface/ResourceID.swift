@@ -1,0 +1,183 @@
+public import Foundation
+@_spi(Stores) internal import ObjectGraph
+
+/// The identifier of a resource: what a backend calls an object.
+///
+/// An identifier is an integer, a string, a UUID, or composed of several, for resources that are unique only within a parent. Every form
+/// becomes the key of an `NSManagedObjectID`, whose URI identifies the object in later runs too. Types of your own conform to
+/// ``ResourceIdentifier``.
+///
+/// ```swift
+/// let track: ResourceID = .composite([albumID, 3])
+/// ```
+public enum ResourceID: Hashable, Sendable, ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
+    /// An integer.
+    case integer(Int64)
+    /// A string.
+    case string(String)
+    /// A UUID.
+    case uuid(UUID)
+    /// Several identifiers together, such as that of a parent and that of a resource within it.
+    case composite([ResourceID])
+
+    /// Creates an identifier from an integer.
+    public init(integerLiteral value: Int64) { self = .integer(value) }
+    /// Creates an identifier from a string.
+    public init(stringLiteral value: String) { self = .string(value) }
+    /// Creates an identifier from a value of another type.
+    public init(_ value: some ResourceIdentifier) { self = value.resourceID }
+
+    /// Returns the identifier as a value of another type; nil where it has another form.
+    public func `as`<Identifier: ResourceIdentifier>(_ type: Identifier.Type = Identifier.self) -> Identifier? {
+        Identifier(resourceID: self)
+    }
+}
+
+/// A type whose values identify resources.
+public protocol ResourceIdentifier: Hashable, Sendable {
+    /// Creates a value from an identifier; nil where it has another form.
+    init?(resourceID: ResourceID)
+    /// The identifier.
+    var resourceID: ResourceID { get }
+}
+
+extension ResourceID: ResourceIdentifier {
+    /// Creates the identifier itself.
+    public init?(resourceID: ResourceID) { self = resourceID }
+    /// The identifier itself.
+    public var resourceID: ResourceID { self }
+}
+
+extension Int: ResourceIdentifier {
+    /// Creates a number from an integer.
+    public init?(resourceID: ResourceID) {
+        guard case .integer(let value) = resourceID, let number = Int(exactly: value) else { return nil }
+        self = number
+    }
+    /// The number as an identifier.
+    public var resourceID: ResourceID { .integer(Int64(self)) }
+}
+
+extension Int64: ResourceIdentifier {
+    /// Creates a number from an integer.
+    public init?(resourceID: ResourceID) {
+        guard case .integer(let value) = resourceID else { return nil }
+        self = value
+    }
+    /// The number as an identifier.
+    public var resourceID: ResourceID { .integer(self) }
+}
+
+extension String: ResourceIdentifier {
+    /// Creates the string from a string.
+    public init?(resourceID: ResourceID) {
+        guard case .string(let value) = resourceID else { return nil }
+        self = value
+    }
+    /// The string as an identifier.
+    public var resourceID: ResourceID { .string(self) }
+}
+
+extension UUID: ResourceIdentifier {
+    /// Creates the UUID from a UUID.
+    public init?(resourceID: ResourceID) {
+        guard case .uuid(let value) = resourceID else { return nil }
+        self = value
+    }
+    /// The UUID as an identifier.
+    public var resourceID: ResourceID { .uuid(self) }
+}
+
+extension ResourceID: CustomStringConvertible {
+    /// The identifier as text, for people.
+    public var description: String {
+        switch self {
+        case .integer(let value): "\(value)"
+        case .string(let value): value
+        case .uuid(let value): value.uuidString
+        case .composite(let parts): "(" + parts.map(\.description).joined(separator: ", ") + ")"
+        }
+    }
+
+    // MARK: Keys
+
+    /// The key in an `NSManagedObjectID`. A composite one is a string that begins with a parenthesis; a string that begins like one, or
+    /// with a tilde, gets a tilde in front.
+    var reference: NSManagedObjectID.Reference {
+        switch self {
+        case .integer(let value): .integer(value)
+        case .uuid(let value): .uuid(value)
+        case .string(let text): .string(text.hasPrefix("(") || text.hasPrefix("~") ? "~" + text : text)
+        case .composite: .string(encoded)
+        }
+    }
+
+    /// Creates the identifier of a key; nil for a temporary one, and for text that no identifier has.
+    init?(_ reference: NSManagedObjectID.Reference) {
+        switch reference {
+        case .integer(let value): self = .integer(value)
+        case .uuid(let value): self = .uuid(value)
+        case .temporary: return nil
+        case .string(let text):
+            if text.hasPrefix("~") {
+                self = .string(String(text.dropFirst()))
+            } else if text.hasPrefix("(") {
+                var rest = Substring(text)
+                guard let decoded = Self.decode(&rest), rest.isEmpty else { return nil }
+                self = decoded
+            } else {
+                self = .string(text)
+            }
+        }
+    }
+
+    /// Each part with its kind and, for a string, its length: no character needs to be escaped.
+    private var encoded: String {
+        switch self {
+        case .integer(let value): "i\(value);"
+        case .uuid(let value): "u\(value.uuidString)"
+        case .string(let text): "s\(text.unicodeScalars.count);\(text)"
+        case .composite(let parts): "(" + parts.map(\.encoded).joined() + ")"
+        }
+    }
+
+    private static func decode(_ rest: inout Substring) -> ResourceID? {
+        // By scalars: a combining mark after a delimiter would otherwise be one character with it.
+        func take(_ count: Int) -> String? {
+            let scalars = rest.unicodeScalars
+            guard let end = scalars.index(scalars.startIndex, offsetBy: count, limitedBy: scalars.endIndex) else { return nil }
+            let taken = String(scalars[..<end])
+            rest = Substring(scalars[end...])
+            return taken
+        }
+        func takeNumber() -> Int64? {
+            guard let end = rest.unicodeScalars.firstIndex(of: ";") else { return nil }
+            let number = Int64(rest.unicodeScalars[..<end].map(String.init).joined())
+            rest = Substring(rest.unicodeScalars[rest.unicodeScalars.index(after: end)...])
+            return number
+        }
+        switch take(1) {
+        case "i": return takeNumber().map { .integer($0) }
+        case "u": return take(36).flatMap(UUID.init(uuidString:)).map { .uuid($0) }
+        case "s":
+            guard let count = takeNumber(), count >= 0 else { return nil }
+            return take(Int(count)).map { .string($0) }
+        case "(":
+            var parts: [ResourceID] = []
+            while let next = rest.unicodeScalars.first, next != ")" {
+                guard let part = decode(&rest) else { return nil }
+                parts.append(part)
+            }
+            return take(1) == ")" ? .composite(parts) : nil
+        default: return nil
+        }
+    }
+}
+
+/// The state of a resource that a backend knows it by, so that older and newer answers are told apart, and changes of others noticed.
+public enum ResourceVersion: Hashable, Sendable {
+    /// A number that every change increases, such as a revision or a time of the server.
+    case number(Int64)
+    /// A mark that every change replaces, such as an ETag. Marks have no order.
+    case tag(String)
+}

@@ -1,0 +1,66 @@
+internal import Foundation
+public import Predicates
+
+/// A reference to a resource: its identifier, and its entity where that is not the destination of the relationship but a subentity.
+public struct ResourceReference: Hashable, Sendable, ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
+    /// The identifier of the resource.
+    public var id: ResourceID
+    /// The name of its entity; nil for the destination of the relationship.
+    public var entity: String?
+
+    /// Creates a reference.
+    public init(_ id: ResourceID, entity: String? = nil) {
+        self.id = id
+        self.entity = entity
+    }
+    /// Creates a reference to a resource with a number.
+    public init(integerLiteral value: Int64) { self.init(.integer(value)) }
+    /// Creates a reference to a resource with a string.
+    public init(stringLiteral value: String) { self.init(.string(value)) }
+}
+
+/// A value of a property, outside of a row: of an attribute, or of a relationship.
+///
+/// ```swift
+/// let values: [String: ResourceValue] = ["title": "Abbey Road", "year": 1969, "band": .one(7), "rating": nil]
+/// ```
+public enum ResourceValue: Hashable, Sendable {
+    /// The value of an attribute.
+    case value(PropertyValue)
+    /// The destination of a to-one relationship.
+    case one(ResourceReference?)
+    /// All destinations of a to-many relationship, in order for an ordered one.
+    case many([ResourceReference])
+
+    /// Whether it is no value, or no destination.
+    public var isNull: Bool {
+        switch self {
+        case .value(let value): value.isNull
+        case .one(let reference): reference == nil
+        case .many: false
+        }
+    }
+    /// The value of an attribute; null for a relationship.
+    public var value: PropertyValue { if case .value(let value) = self { value } else { .null } }
+    /// The string, if it is one.
+    public var string: String? { if case .value(.string(let text)) = self { text } else { nil } }
+    /// The integer, if it is one.
+    public var int64: Int64? { if case .value(.int64(let number)) = self { number } else { nil } }
+    /// The identifier of the destination, if there is one.
+    public var id: ResourceID? { if case .one(let reference) = self { reference?.id } else { nil } }
+}
+
+extension ResourceValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral,
+    ExpressibleByNilLiteral
+{
+    /// Creates a string.
+    public init(stringLiteral value: String) { self = .value(.string(value)) }
+    /// Creates an integer.
+    public init(integerLiteral value: Int64) { self = .value(.int64(value)) }
+    /// Creates a number.
+    public init(floatLiteral value: Double) { self = .value(.double(value)) }
+    /// Creates a Boolean.
+    public init(booleanLiteral value: Bool) { self = .value(.bool(value)) }
+    /// Creates no value.
+    public init(nilLiteral: ()) { self = .value(.null) }
+}

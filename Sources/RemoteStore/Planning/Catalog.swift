@@ -1,0 +1,95 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import Predicates
+
+/// What a backend has declared, checked against the model.
+struct Catalog: Sendable {
+    /// An endpoint with the entity of its resource.
+    struct Entry: Sendable {
+        let entity: NSEntityDescription
+        let endpoint: Endpoint
+    }
+
+    private let resources: [ObjectIdentifier: (resource: Resource, entries: [Entry])]
+
+    /// Checks the descriptions.
+    ///
+    /// - Throws: Code 134080 for a name that the model does not have, naming entity, endpoint and property.
+    init(_ resources: [Resource], _ model: NSManagedObjectModel) throws {
+        var known: [ObjectIdentifier: (resource: Resource, entries: [Entry])] = [:]
+        for resource in resources {
+            guard let entity = model.entitiesByName[resource.entity] else {
+                throw RemoteStoreError.description(
+                    "It has resources of “\(resource.entity)”, which is no entity of the model.",
+                    next: "Its entities are: \(model.entitiesByName.keys.sorted().joined(separator: ", ")).")
+            }
+            guard known[ObjectIdentifier(entity)] == nil else {
+                throw RemoteStoreError.description("It describes “\(resource.entity)” twice.", next: "Describe each entity once.")
+            }
+            var names: Set<String> = []
+            for endpoint in resource.endpoints {
+                guard names.insert(endpoint.name).inserted else {
+                    throw RemoteStoreError.description(
+                        "“\(resource.entity)” has two endpoints called “\(endpoint.name)”.", next: "Give each a name of its own.")
+                }
+                try Self.check(endpoint, of: entity)
+            }
+            if case .attribute(let name)? = resource.saving?.identity, entity.attributesByName[name] == nil {
+                throw Self.missing(name, in: "the identity of new resources", of: entity)
+            }
+            known[ObjectIdentifier(entity)] = (resource, resource.endpoints.map { Entry(entity: entity, endpoint: $0) })
+        }
+        self.resources = known
+    }
+
+    private static func check(_ endpoint: Endpoint, of entity: NSEntityDescription) throws {
+        let place = "the endpoint “\(endpoint.name)”"
+        for path in endpoint.parameters.flatMap(\.keyPaths) where path != "SELF" {
+            try check(path.hasPrefix("ANY ") ? String(path.dropFirst(4)) : path, in: place, of: entity)
+        }
+        for key in endpoint.sorting.keys { try check(key.keyPath, in: place, of: entity) }
+        for embedding in endpoint.embeddings { try check(embedding.keyPath, in: place, of: entity) }
+        for name in endpoint.properties ?? [] { try check(name, in: place, of: entity) }
+        for aggregate in endpoint.aggregates { try check(aggregate.attribute, in: place, of: entity) }
+    }
+
+    private static func check(_ path: String, in place: String, of entity: NSEntityDescription) throws {
+        var current: NSEntityDescription? = entity
+        for key in path.split(separator: ".", omittingEmptySubsequences: false) {
+            guard let property = current?.allKinds.lazy.compactMap({ $0.propertiesByName[String(key)] }).first else {
+                throw missing(path, in: place, of: entity)
+            }
+            current = (property as? NSRelationshipDescription)?.destinationEntity
+        }
+    }
+
+    private static func missing(_ path: String, in place: String, of entity: NSEntityDescription) -> NSError {
+        RemoteStoreError.description(
+            "“\(path)”, named in \(place) of “\(entity)”, is no property of the entity.",
+            next: "Its properties are: \(entity.propertiesByName.keys.sorted().joined(separator: ", ")).")
+    }
+
+    /// Returns what can be saved of an entity, or of the nearest superentity that is described.
+    func saving(of entity: NSEntityDescription) -> Resource.Saving? {
+        var current: NSEntityDescription? = entity
+        while let entity = current {
+            if let known = resources[ObjectIdentifier(entity)] { return known.resource.saving }
+            current = entity.superentity
+        }
+        return nil
+    }
+
+    /// Returns the endpoints whose answers contain all resources of an entity, with those of subentities if they are wanted.
+    func entries(for entity: NSEntityDescription, includingSubentities: Bool) -> [Entry] {
+        let needsSubentities = includingSubentities && !entity.subentities.isEmpty
+        var found: [Entry] = []
+        var current: NSEntityDescription? = entity
+        while let owner = current {
+            for entry in resources[ObjectIdentifier(owner)]?.entries ?? [] {
+                if entry.endpoint.includesSubentities || owner === entity && !needsSubentities { found.append(entry) }
+            }
+            current = owner.superentity
+        }
+        return found
+    }
+}

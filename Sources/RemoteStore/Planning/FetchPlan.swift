@@ -1,0 +1,64 @@
+public import Predicates
+
+/// How a remote store answers a fetch: which requests it makes, and what it finishes in memory.
+///
+/// `request.explain(in: context)` returns it; ``description`` is for people.
+public struct FetchPlan: Sendable {
+    /// The first requests, each for the first page of its answer. Together they find all results.
+    public internal(set) var requests: [BackendRequest] = []
+    /// The part of the predicate that is evaluated in memory; nil for none.
+    public internal(set) var predicateInMemory: PredicateTree?
+    /// The key paths of the sort keys that are applied in memory.
+    public internal(set) var sortsInMemory: [String] = []
+    /// Whether limit and offset are applied in memory. Pages are still read only as far as necessary, unless the order is made in memory.
+    public internal(set) var pagesInMemory = false
+    /// Whether the backend counts the results.
+    public internal(set) var isCountedByBackend = false
+    /// Whether the backend computes the values of the result.
+    public internal(set) var isAggregatedByBackend = false
+    /// The number of requests to expect.
+    public internal(set) var estimatedRequests = 0
+    /// The number of resources to expect.
+    public internal(set) var estimatedRows = 0
+    /// Whether an answer that is still fresh serves instead of the requests.
+    public internal(set) var usesKeptAnswer = false
+    /// The relationships that are loaded for the evaluation in memory, as key paths.
+    public internal(set) var relationshipsInMemory: [String] = []
+
+    /// The endpoint of each request.
+    var endpoints: [Endpoint] = []
+    /// What the evaluation in memory reads.
+    var needs = Needs()
+    /// Whether resources of other kinds are left out in memory.
+    var filtersKinds = false
+    /// The estimated cost.
+    var cost = 0.0
+    /// The clause that is named when too much is read.
+    var costlyClause: String?
+
+    /// Whether the answers are the results, in order.
+    var isExact: Bool { predicateInMemory == nil && sortsInMemory.isEmpty && !filtersKinds }
+    /// Whether the answers are in the order of the results, so that reading may stop early.
+    var isOrdered: Bool { sortsInMemory.isEmpty && (requests.count == 1 || !hasSort) }
+    /// Whether the fetch has an order.
+    var hasSort = false
+}
+
+extension FetchPlan: CustomStringConvertible {
+    /// The plan as lines of text.
+    public var description: String {
+        var lines = requests.prefix(3).map { "ask \($0)" }
+        if requests.count > 3 { lines.append("… \(requests.count) requests in all") }
+        if requests.isEmpty { lines.append("ask nothing: no resource can match") }
+        if usesKeptAnswer { lines.append("take an answer that is still fresh: no request") }
+        if let predicateInMemory { lines.append("in memory: where \(predicateInMemory)") }
+        if !relationshipsInMemory.isEmpty { lines.append("in memory: load \(relationshipsInMemory.joined(separator: ", "))") }
+        if filtersKinds { lines.append("in memory: leave other entities out") }
+        if !sortsInMemory.isEmpty { lines.append("in memory: sort by \(sortsInMemory.joined(separator: ", "))") }
+        if pagesInMemory { lines.append(isOrdered ? "in memory: limit; pages are read until it is reached" : "in memory: limit") }
+        if isCountedByBackend { lines.append("the backend counts") }
+        if isAggregatedByBackend { lines.append("the backend computes the values") }
+        lines.append("about \(estimatedRequests) requests, \(estimatedRows) rows")
+        return lines.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,288 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import Predicates
+
+/// What is to be planned: a fetch without what only contexts know.
+struct PlannedFetch {
+    var entity: NSEntityDescription
+    var includesSubentities = true
+    /// The parts of the predicate, in normal form.
+    var clauses: [PredicateTree] = []
+    /// The sort keys; nil where the order is made by code.
+    var sorts: [StoreSort]? = []
+    var limit = 0
+    var offset = 0
+    var wantsCount = false
+    var aggregates: [Endpoint.Aggregate] = []
+    /// What is read of the results besides the predicate and the order.
+    var needs = Needs()
+    /// The key paths of relationships to bring along.
+    var prefetches: [String] = []
+
+    var hasSort: Bool { sorts.map { !$0.isEmpty } ?? true }
+}
+
+/// Chooses endpoints for a fetch by cost, and what is left to be done in memory.
+struct Planner {
+    let catalog: Catalog
+    let decoding: AnswerDecoding
+    /// The name of a relationship that answers must be declared to bring; nil for none.
+    var broughtRelationship: String?
+    /// Whether a fresh answer to a request is kept.
+    let isKept: (BackendRequest, Endpoint) -> Bool
+
+    /// Returns a planner that uses only endpoints whose answers are declared to bring a relationship.
+    func bringing(_ relationship: NSRelationshipDescription) -> Planner {
+        var planner = self
+        planner.broughtRelationship = relationship.name
+        return planner
+    }
+
+    /// Returns the cheapest plan.
+    ///
+    /// - Throws: Code 134091 where no endpoint can answer, naming the clause and what each endpoint needs.
+    func plan(_ fetch: PlannedFetch) throws -> FetchPlan {
+        var reasons: [String] = []
+        if let plan = best(fetch, depth: 0, &reasons) { return plan }
+        let clause = fetch.clauses.isEmpty ? nil : "\(fetch.clauses.count == 1 ? fetch.clauses[0] : PredicateTree.and(fetch.clauses))"
+        throw RemoteStoreError.unanswerable(fetch.entity.name ?? "?", clause, NSOrderedSet(array: reasons).array as? [String] ?? reasons)
+    }
+
+    private func best(_ fetch: PlannedFetch, depth: Int, _ reasons: inout [String]) -> FetchPlan? {
+        if fetch.clauses.contains(.false) { return nothing(fetch) }
+        var plans = single(fetch, &reasons)
+        if depth < 3 {
+            for index in fetch.clauses.indices {
+                if let plan = alternatives(fetch, at: index, depth: depth, &reasons) { plans.append(plan) }
+            }
+        }
+        if depth < 3, plans.isEmpty || plans.allSatisfy({ $0.estimatedRequests > 1 }), let plan = kinds(fetch, depth: depth, &reasons) {
+            plans.append(plan)
+        }
+        return plans.min { $0.cost < $1.cost }
+    }
+
+    private func nothing(_ fetch: PlannedFetch) -> FetchPlan {
+        var plan = FetchPlan()
+        plan.hasSort = fetch.hasSort
+        return plan
+    }
+
+    // MARK: One endpoint
+
+    private func single(_ fetch: PlannedFetch, _ reasons: inout [String]) -> [FetchPlan] {
+        let entries = catalog.entries(for: fetch.entity, includingSubentities: fetch.includesSubentities)
+        let reader = ClauseReader(fetch.entity, decoding)
+        let clauses = fetch.clauses.map { EndpointBinding.Candidate(tree: $0, clause: reader.clause($0)) }
+        var plans: [FetchPlan] = []
+        for entry in entries {
+            var bindings = EndpointBinding.bindings(of: clauses, to: entry.endpoint)
+            if bindings.isEmpty {
+                let missing = entry.endpoint.parameters.filter { parameter in
+                    parameter.isRequired
+                        && !clauses.contains { $0.clause.map { EndpointBinding.fit($0, parameter) != nil } ?? false }
+                }
+                let what = missing.map { parameter in
+                    let operators = Parameter.Operator.allCases.filter(parameter.operators.contains).map(\.rawValue)
+                    return "\(parameter.keyPaths.joined(separator: " or ")) by \(operators.joined(separator: " or "))"
+                }
+                reasons.append("“\(entry.endpoint.name)” needs \(what.joined(separator: " and ")).")
+            }
+            for index in bindings.indices { bindings[index].bindCompounds(clauses, reader, entry.endpoint) }
+            plans += bindings.compactMap { plan(fetch, entry, $0, &reasons) }
+        }
+        return plans
+    }
+
+    private func plan(_ fetch: PlannedFetch, _ entry: Catalog.Entry, _ binding: EndpointBinding, _ reasons: inout [String]) -> FetchPlan? {
+        let endpoint = entry.endpoint
+        var plan = FetchPlan()
+        if let broughtRelationship, !endpoint.brings(broughtRelationship, of: entry.entity) { return nil }
+        plan.hasSort = fetch.hasSort
+        let left = fetch.clauses.indices.filter { !binding.exact.contains($0) }.map { fetch.clauses[$0] }
+        plan.predicateInMemory = left.isEmpty ? nil : left.count == 1 ? left[0] : .and(left)
+        plan.filtersKinds =
+            entry.entity !== fetch.entity || !fetch.includesSubentities && endpoint.includesSubentities && !fetch.entity.subentities.isEmpty
+        let isOneRequest = binding.variants.count <= 1
+        let pushedSorts = isOneRequest ? pushed(fetch.sorts, endpoint.sorting) : fetch.hasSort ? nil : []
+        if pushedSorts == nil { plan.sortsInMemory = fetch.sorts?.map(\.keyPath) ?? ["a comparator"] }
+        plan.needs = fetch.needs
+        if plan.predicateInMemory != nil || pushedSorts == nil { plan.needs.formUnion(evaluated(plan, fetch)) }
+
+        // Rows that do not bring what is read are completed by identifier.
+        var completion = 0.0
+        let missing = Self.missing(plan.needs, endpoint)
+        if !missing.isEmpty {
+            guard let part = completionPart(fetch.entity, missing) else {
+                reasons.append("“\(endpoint.name)” does not bring \(missing.sorted().joined(separator: ", ")).")
+                return nil
+            }
+            completion = 1 / Double(part)
+        }
+
+        let isPaged = fetch.limit > 0 || fetch.offset > 0
+        let mayPage = plan.isExact && isOneRequest
+        plan.pagesInMemory = isPaged && !mayPage
+        estimate(&plan, fetch, endpoint, binding, completion, mayPage: mayPage)
+        plan.requests = binding.variants.map { filters in
+            var request = BackendRequest(entity: entry.entity.name ?? "?", endpoint: endpoint.name, decoding: decoding)
+            request.filters = filters
+            request.predicate = binding.tree
+            request.sorts = pushedSorts ?? []
+            let wanted = fetch.prefetches + plan.needs.relationshipPaths + (broughtRelationship.map { [$0] } ?? [])
+            request.embeddings = endpoint.embeddings.filter { !$0.isAlwaysThere && wanted.contains($0.keyPath) }.map(\.keyPath)
+            if mayPage {
+                if fetch.wantsCount, endpoint.counts, !isPaged {
+                    request.wantsCount = true
+                    plan.isCountedByBackend = true
+                } else if !fetch.aggregates.isEmpty, !isPaged, fetch.aggregates.allSatisfy(endpoint.aggregates.contains) {
+                    request.aggregates = fetch.aggregates
+                    plan.isAggregatedByBackend = true
+                } else if isPaged {
+                    if endpoint.paging.takesOffset { request.offset = fetch.offset }
+                    if endpoint.paging.takesLimit, fetch.limit > 0 {
+                        request.limit = fetch.limit + (endpoint.paging.takesOffset ? 0 : fetch.offset)
+                    }
+                }
+            }
+            return request
+        }
+        plan.endpoints = plan.requests.map { _ in endpoint }
+        if plan.isCountedByBackend || plan.isAggregatedByBackend { (plan.estimatedRows, plan.estimatedRequests, plan.cost) = (0, 1, 1) }
+        if plan.requests.count == 1, isKept(plan.requests[0], endpoint) {
+            plan.usesKeptAnswer = true
+            plan.estimatedRequests = 0
+            plan.cost = Double(plan.estimatedRows) * 0.0001
+        }
+        plan.relationshipsInMemory = plan.needs.relationshipPaths
+        if let predicate = plan.predicateInMemory {
+            plan.costlyClause = "\(predicate)"
+        } else if !plan.sortsInMemory.isEmpty, isPaged {
+            plan.costlyClause = "sort by \(plan.sortsInMemory.joined(separator: ", "))"
+        }
+        return plan
+    }
+
+    /// What predicate and order read in memory.
+    private func evaluated(_ plan: FetchPlan, _ fetch: PlannedFetch) -> Needs {
+        var reader = NeedsReader(fetch.entity)
+        if let predicate = plan.predicateInMemory { reader.add(predicate) }
+        for path in plan.sortsInMemory where path != "a comparator" { reader.add(path: path) }
+        return reader.needs
+    }
+
+    /// Returns the sort keys for a request; nil where the endpoint cannot apply all of them.
+    private func pushed(_ sorts: [StoreSort]?, _ sorting: Sorting) -> [BackendRequest.Sort]? {
+        guard let sorts, sorts.count <= sorting.maximumKeys || sorts.isEmpty else { return nil }
+        var pushed: [BackendRequest.Sort] = []
+        for sort in sorts {
+            guard
+                sorting.keys.contains(where: {
+                    $0.keyPath == sort.keyPath && (sort.ascending || $0.isReversible) && $0.order == sort.order
+                })
+            else { return nil }
+            pushed.append(BackendRequest.Sort(keyPath: sort.keyPath, isAscending: sort.ascending))
+        }
+        return pushed
+    }
+
+    /// The properties that are read and do not come with the answers of an endpoint.
+    static func missing(_ needs: Needs, _ endpoint: Endpoint) -> Set<String> {
+        endpoint.properties.map { needs.properties.subtracting($0).subtracting(endpoint.embeddings.map(\.keyPath)) } ?? []
+    }
+
+    /// The number of resources that one request completes; nil where no endpoint brings the properties by identifier.
+    private func completionPart(_ entity: NSEntityDescription, _ properties: Set<String>) -> Int? {
+        let kinds = entity.subentities.isEmpty ? [entity] : [entity] + entity.allKinds
+        return kinds.flatMap { catalog.entries(for: $0, includingSubentities: false) }.compactMap { entry -> Int? in
+            guard entry.endpoint.properties?.isSuperset(of: properties) ?? true else { return nil }
+            let required = entry.endpoint.parameters.filter(\.isRequired)
+            guard required.allSatisfy({ $0.keyPaths.contains("SELF") }) else { return nil }
+            return entry.endpoint.parameters.first { $0.keyPaths.contains("SELF") }?.maximumValues ?? 1000
+        }.max()
+    }
+
+    private func estimate(
+        _ plan: inout FetchPlan, _ fetch: PlannedFetch, _ endpoint: Endpoint, _ binding: EndpointBinding, _ completion: Double,
+        mayPage: Bool
+    ) {
+        var rows = binding.identifierCount.map(Double.init) ?? Double(endpoint.cost.expectedRows) * binding.share
+        let parts = Double(max(1, binding.variants.count))
+        if binding.identifierCount == nil, binding.variants.count > 1 { rows = max(rows, parts) }
+        if fetch.limit > 0, plan.sortsInMemory.isEmpty {
+            let wanted = Double(fetch.limit + (mayPage && endpoint.paging.takesOffset ? 0 : fetch.offset))
+            rows = min(rows, plan.isExact ? wanted : wanted * 4)
+        }
+        var requests = parts
+        if let size = endpoint.paging.size { requests = parts * max(1, (rows / parts / Double(size)).rounded(.up)) }
+        if completion > 0 { requests += max(1, (rows * completion).rounded(.up)) }
+        if binding.variants.isEmpty { (rows, requests) = (0, 0) }
+        plan.estimatedRows = Int(rows.rounded(.up))
+        plan.estimatedRequests = Int(requests)
+        plan.cost = requests * endpoint.cost.request + rows * endpoint.cost.row
+    }
+
+    // MARK: Several endpoints
+
+    /// Returns the plan for each alternative of an OR by itself.
+    private func alternatives(_ fetch: PlannedFetch, at index: Int, depth: Int, _ reasons: inout [String]) -> FetchPlan? {
+        guard case .or(let parts) = fetch.clauses[index], parts.count <= 30 else { return nil }
+        var branch = fetch
+        (branch.limit, branch.offset, branch.wantsCount, branch.aggregates, branch.sorts) = (0, 0, false, [], [])
+        var rest = fetch.clauses
+        rest.remove(at: index)
+        var plans: [FetchPlan] = []
+        for part in parts {
+            branch.clauses = NormalForm(fetch.entity).clauses(.and([part] + rest))
+            guard let plan = best(branch, depth: depth + 1, &reasons) else { return nil }
+            plans.append(plan)
+        }
+        return united(plans, fetch)
+    }
+
+    /// Returns the plan for each kind of the entity by itself.
+    private func kinds(_ fetch: PlannedFetch, depth: Int, _ reasons: inout [String]) -> FetchPlan? {
+        guard fetch.includesSubentities, !fetch.entity.subentities.isEmpty else { return nil }
+        var plans: [FetchPlan] = []
+        for kind in fetch.entity.allKinds where !kind.isAbstract {
+            var part = fetch
+            (part.limit, part.offset, part.wantsCount, part.aggregates, part.sorts) = (0, 0, false, [], [])
+            (part.entity, part.includesSubentities) = (kind, false)
+            guard let plan = best(part, depth: depth + 1, &reasons) else { return nil }
+            plans.append(plan)
+        }
+        return united(plans, fetch)
+    }
+
+    /// Joins plans whose results are united and, where one leaves something to be done, evaluated again.
+    private func united(_ plans: [FetchPlan], _ fetch: PlannedFetch) -> FetchPlan {
+        var plan = FetchPlan()
+        plan.hasSort = fetch.hasSort
+        plan.requests = plans.flatMap(\.requests)
+        plan.endpoints = plans.flatMap(\.endpoints)
+        plan.estimatedRows = plans.reduce(0) { $0 + $1.estimatedRows }
+        plan.estimatedRequests = plans.reduce(0) { $0 + $1.estimatedRequests }
+        plan.cost = plans.reduce(0) { $0 + $1.cost }
+        plan.filtersKinds = plans.contains(where: \.filtersKinds)
+        if plans.contains(where: { $0.predicateInMemory != nil }) {
+            plan.predicateInMemory = fetch.clauses.count == 1 ? fetch.clauses[0] : .and(fetch.clauses)
+            plan.costlyClause = plans.compactMap(\.costlyClause).first
+        }
+        if fetch.hasSort { plan.sortsInMemory = fetch.sorts?.map(\.keyPath) ?? ["a comparator"] }
+        plan.pagesInMemory = fetch.limit > 0 || fetch.offset > 0
+        plan.needs = fetch.needs
+        for part in plans { plan.needs.formUnion(part.needs) }
+        plan.needs.formUnion(evaluated(plan, fetch))
+        plan.relationshipsInMemory = plan.needs.relationshipPaths
+        return plan
+    }
+}
+
+extension Endpoint {
+    /// Whether answers bring a relationship: a to-many one where that is declared, a to-one one where nothing else is.
+    func brings(_ relationship: String, of entity: NSEntityDescription) -> Bool {
+        if embeddings.contains(where: { $0.keyPath == relationship }) { return true }
+        if let properties { return properties.contains(relationship) }
+        return entity.allKinds.contains { ($0.frozenParts.byName[relationship] as? NSRelationshipDescription)?.isToMany == false }
+    }
+}

@@ -1,0 +1,158 @@
+internal import Foundation
+internal import Logging
+@_spi(Stores) internal import ObjectGraph
+internal import Predicates
+
+/// Sends requests to a backend: equal ones that are under way are one, and no more than a number run at the same time.
+// Everything that changes is in a `LockedBox`.
+final class RequestRunner: Sendable {
+    static let log = Logger(label: "coredata.remote")
+
+    /// A request that was sent and is not answered yet.
+    private final class Flight: Sendable {
+        let task: Task<BackendAnswer, any Error>
+        init(_ task: Task<BackendAnswer, any Error>) { self.task = task }
+    }
+
+    private struct State {
+        var flights: [BackendRequest: (flight: Flight, waiting: Int)] = [:]
+        var running = 0
+        var queue: [CheckedContinuation<Void, Never>] = []
+        var epoch: UInt64 = 0
+    }
+
+    private let backend: any Backend
+    private let limit: Int
+    /// Called once for each answer, before it is shared, with the time at which the request was made.
+    private let receive: @Sendable (BackendAnswer, Duration) -> Void
+    private let now: @Sendable () -> Duration
+    private let state = LockedBox(State())
+
+    init(
+        _ backend: any Backend, limit: Int, receive: @escaping @Sendable (BackendAnswer, Duration) -> Void,
+        now: @escaping @Sendable () -> Duration
+    ) {
+        self.backend = backend
+        self.limit = limit
+        self.receive = receive
+        self.now = now
+    }
+
+    /// Begins another epoch: what was asked before may be older than what was just saved, and is not shared with what is asked now.
+    func beginEpoch() { state.withLock { $0.epoch &+= 1 } }
+
+    /// The current epoch.
+    var epoch: UInt64 { state.withLock { $0.epoch } }
+
+    // MARK: Reads
+
+    /// Returns the answer to a request. The request is cancelled when every task that waits for it is.
+    ///
+    /// - Throws: The backend's error; `CancellationError`.
+    func answer(_ request: BackendRequest) async throws -> BackendAnswer {
+        try Task.checkCancellation()
+        var request = request
+        request.epoch = epoch
+        let flight = join(request)
+        let sent = request
+        return try await withTaskCancellationHandler {
+            defer { leave(flight, sent) }
+            return try await flight.task.value
+        } onCancel: {
+            leave(flight, sent)
+        }
+    }
+
+    private func join(_ request: BackendRequest) -> Flight {
+        state.withLock { state in
+            if let known = state.flights[request] {
+                state.flights[request]?.waiting += 1
+                return known.flight
+            }
+            // Not on the shared threads, all of which may be blocked by properties that wait for this answer.
+            let flight = Flight(
+                Task(executorPreference: BlockingCall.executor) { [self] in
+                    let result: Result<BackendAnswer, any Error>
+                    do { result = .success(try await perform(request)) } catch { result = .failure(error) }
+                    finish(request)
+                    return try result.get()
+                })
+            state.flights[request] = (flight, 1)
+            return flight
+        }
+    }
+
+    /// One of those who wait gives up or has its answer.
+    private func leave(_ flight: Flight, _ request: BackendRequest) {
+        let isAbandoned = state.withLock { state in
+            guard let known = state.flights[request], known.flight === flight else { return false }
+            guard known.waiting > 1 else {
+                state.flights[request] = nil
+                return true
+            }
+            state.flights[request]?.waiting -= 1
+            return false
+        }
+        if isAbandoned { flight.task.cancel() }
+    }
+
+    private func finish(_ request: BackendRequest) { state.withLock { $0.flights[request] = nil } }
+
+    private func perform(_ request: BackendRequest) async throws -> BackendAnswer {
+        try await limited {
+            try Task.checkCancellation()
+            Self.log.debug("\(request)")
+            let time = self.now()
+            let answer = try await self.backend.answer(request)
+            self.receive(answer, time)
+            for error in answer.unreadable { Self.log.error("\(request): a resource was left out: \(error)") }
+            return answer
+        }
+    }
+
+    // MARK: Saves
+
+    /// Sends changes. Not cancelled with the task.
+    func save(_ changes: [BackendChange]) async throws -> [BackendChange.Key: BackendOutcome] {
+        try await Task(executorPreference: BlockingCall.executor) { [self] in
+            try await limited {
+                if let first = changes.first { Self.log.debug("\(first.kind) \(changes.count) of \(first.entity)") }
+                return try await self.backend.save(changes)
+            }
+        }.value
+    }
+
+    // MARK: The limit
+
+    private func limited<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
+        await begin()
+        defer { end() }
+        return try await body()
+    }
+
+    private func begin() async {
+        await withCheckedContinuation { continuation in
+            let mayBegin = state.withLock { state in
+                if state.running < limit {
+                    state.running += 1
+                    return true
+                }
+                state.queue.append(continuation)
+                return false
+            }
+            if mayBegin { continuation.resume() }
+        }
+    }
+
+    private func end() {
+        // The next one takes over.
+        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            if state.queue.isEmpty {
+                state.running -= 1
+                return nil
+            }
+            return state.queue.removeFirst()
+        }
+        next?.resume()
+    }
+}

@@ -1,0 +1,75 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import Predicates
+
+/// A store over a ``Backend``.
+///
+/// The class is internal: coordinators create it, and programs use it as an `NSPersistentStore`.
+// Unchecked: `reader` and `writer` are set once, before the store is shared, and guard themselves.
+final class BackendStore: NSPersistentStore, @unchecked Sendable {
+    static let typeName = "RemoteStore"
+    static let backendOption = "RemoteStoreBackend"
+    static let optionsOption = "RemoteStoreOptions"
+
+    /// A backend as the value of an option.
+    // Immutable.
+    final class Reference: NSObject, Sendable {
+        let backend: any Backend
+        let options: RemoteStoreOptions
+
+        init(_ backend: any Backend, _ options: RemoteStoreOptions) {
+            self.backend = backend
+            self.options = options
+        }
+    }
+
+    private(set) var reader: RemoteReader!
+
+    /// Checks the backend's description against the model.
+    ///
+    /// - Throws: Code 134080 for a store without a backend, and for a description that does not fit the model.
+    override func loadMetadata() throws {
+        guard let reference = options?[Self.backendOption] as? Reference, let model = persistentStoreCoordinator?.managedObjectModel else {
+            throw CoreDataError.make(
+                NSPersistentStoreOpenError, "A remote store cannot be opened.", reason: "It has no backend.",
+                next: "Add it by addRemoteStore(_:), or by a description made with NSPersistentStoreDescription(backend:).")
+        }
+        let catalog = try Catalog(reference.backend.resources, model)
+        reader = RemoteReader(reference.backend, catalog, AnswerDecoding(model, token: token), reference.options)
+    }
+
+    override class func isSingleStoreURL(_ url: URL) -> Bool { true }
+    override class var isPersistent: Bool { false }
+}
+
+extension BackendStore: AsynchronousStore {
+    func fetch(_ query: StoreQuery, for caller: StoreCaller) async throws -> StoreAnswer { try await reader.fetch(query, for: caller) }
+
+    func fetchRows(for ids: [NSManagedObjectID], for caller: StoreCaller) async throws -> [Row] { try await reader.read(ids, for: caller) }
+
+    func fetchValues(
+        of properties: [NSPropertyDescription], for ids: [NSManagedObjectID], for caller: StoreCaller
+    ) async throws -> [Row] { try await reader.values(of: properties, for: ids, for: caller) }
+
+    func fetchRelated(
+        by relationship: NSRelationshipDescription, from ids: [NSManagedObjectID], for caller: StoreCaller
+    ) async throws -> [NSManagedObjectID: [NSManagedObjectID]] { try await reader.related(by: relationship, from: ids, for: caller) }
+
+    func permanentIDs(for new: NewObjects, for caller: StoreCaller) throws -> [NSManagedObjectID] {
+        throw RemoteStoreError.readOnly(new.first?.entity.name ?? "?", at: reader.location)
+    }
+
+    func saveChanges(_ changes: StoreChangeSet, for caller: StoreCaller) async throws -> SaveOutcome {
+        throw RemoteStoreError.readOnly("", at: reader.location)
+    }
+
+    var savesAtomically: Bool { false }
+}
+
+extension BackendStore: RowCacheObserver {
+    func didRelease(_ ids: [NSManagedObjectID]) { reader.versions.forget(ids) }
+
+    func willReload(_ ids: [NSManagedObjectID]) { reader.parked.forget(ids) }
+
+    func isOlder(_ row: Row, than other: Row) -> Bool { reader.versions.isOlder(row, than: other) }
+}
