@@ -282,8 +282,12 @@ extension NSManagedObjectContext {
         }
         guard !waiting.isEmpty else { return }
         let ids = try source.obtainPermanentIDs(for: waiting, in: self)
-        for (object, id) in zip(waiting, ids) { assign(permanentID: id, to: object) }
-        notifySourceOfRegistration(ids)
+        for (object, id) in zip(waiting, ids) where !id.isTemporaryID { assign(permanentID: id, to: object) }
+        notifySourceOfRegistration(ids.filter { !$0.isTemporaryID })
+        guard parent == nil, let late = waiting.first(where: { $0.objectID.isTemporaryID }) else { return }
+        throw CoreDataError.make(
+            NSPersistentStoreOperationError, "\(late.objectID) has no permanent ID yet.",
+            reason: "Its store assigns the ID when it saves the object.", next: "Save first.", info: [NSAffectedObjectsErrorKey: [late]])
     }
 
     /// The number of saves in all ancestors; only they can have assigned permanent IDs.

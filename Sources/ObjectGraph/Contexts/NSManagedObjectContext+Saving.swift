@@ -3,7 +3,7 @@ internal import Synchronization
 
 extension NSManagedObjectContext {
     /// Saves the pending changes; implements the public ``save()``.
-    func performSave() throws {
+    func performSave(attempt: Int = 0) throws {
         waitForSaveInFlight()
         guard try beginSave() else {
             if !isSaving { try saveNewMetadata() }
@@ -12,11 +12,23 @@ extension NSManagedObjectContext {
         isSaving = true
         defer { isSaving = false }
         try prepareSave()
-        let (changes, rows, error) = try writeResolvingConflicts()
+        let (changes, rows, partial) = try writeResolvingConflicts()
         generation.advance()
-        finishSave(changes, isWhole: error == nil)
+        finishSave(changes, isWhole: partial == nil)
         adopt(rows)
-        if let error { throw error }
+        guard let partial else { return }
+        if attempt == 10 { throw tooManyConflicts }
+        try resolveRest(of: partial)
+        isSaving = false
+        try performSave(attempt: attempt + 1)
+    }
+
+    /// Lets the merge policy resolve the conflicts of a partial save.
+    ///
+    /// - Throws: The error of the save, if it was not conflicts alone or the policy leaves them unresolved.
+    func resolveRest(of partial: PartialSave) throws {
+        if partial.conflicts.isEmpty { throw partial.error }
+        do { try resolveConflicts(error(of: StoreConflicts(partial.conflicts))) } catch { throw partial.error }
     }
 
     /// Processes pending changes, and returns whether there are changes and no save is running.
@@ -89,8 +101,8 @@ extension NSManagedObjectContext {
 
     // MARK: The save itself
 
-    /// - Returns: The saved changes, the rows that stores changed, and the error of a partial save.
-    private func writeResolvingConflicts() throws -> (ChangeSet, [Row], NSError?) {
+    /// - Returns: The saved changes, the rows that stores changed, and what is left of a partial save.
+    private func writeResolvingConflicts() throws -> (ChangeSet, [Row], PartialSave?) {
         for _ in 0..<10 {
             do {
                 return try write()
@@ -142,7 +154,7 @@ extension NSManagedObjectContext {
             deleted: deletedList.elements, locked: lockedObjects.isEmpty ? [] : objectsToLock)
     }
 
-    private func write() throws -> (ChangeSet, [Row], NSError?) {
+    private func write() throws -> (ChangeSet, [Row], PartialSave?) {
         let changes = changesToSave()
         guard !changes.isEmpty else {
             try saveNewMetadata()
@@ -155,19 +167,34 @@ extension NSManagedObjectContext {
         // An optional reference has the layout of the reference: the array needs no conversion.
         let temporary = registry.exchangeIDs(of: new, for: uncheckedArray(ids, of: NSManagedObjectID?.self))
         do {
-            let rows = try source.save(changes, in: self)
+            let values = try source.save(changes, in: self)
             promoteTemporaryIDs(temporary, to: ids)
-            return (changes, rows, nil)
+            adopt(values.assignedIDs, changes)
+            return (changes, values.rows, nil)
         } catch let partial as PartialSave {
             // New objects that were not saved keep their IDs too: saved objects may refer to them.
             promoteTemporaryIDs(temporary, to: ids)
             changes.keepRows()
-            return (changes.filter { partial.accepted.contains($0.objectID) }, partial.rows, partial.error)
+            adopt(partial.values.assignedIDs, changes)
+            return (changes.filter { partial.accepted.contains($0.objectID) }, partial.values.rows, partial)
         } catch {
             _ = registry.exchangeIDs(of: new, for: temporary)
             changes.keepRows()
             throw error
         }
+    }
+
+    /// Gives new objects the IDs that stores have assigned when they saved them.
+    func adopt(_ assigned: [NSManagedObjectID: NSManagedObjectID], _ changes: ChangeSet) {
+        if assigned.isEmpty { return }
+        var adopted: [NSManagedObjectID] = []
+        for object in changes.inserted where object.registry === registry {
+            guard let id = assigned[object.objectID] else { continue }
+            assign(permanentID: id, to: object)
+            adopted.append(id)
+        }
+        saveCount.add(1, ordering: .releasing)
+        notifySourceOfRegistration(adopted)
     }
 
     /// Makes the permanent IDs of new objects final.

@@ -37,8 +37,8 @@ protocol ObjectSource: AnyObject {
     func permanentIDs(for objects: [NSManagedObject], in context: NSManagedObjectContext) throws -> [NSManagedObjectID]
     /// Saves changes.
     ///
-    /// - Returns: The rows that stores changed during the save.
-    func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws -> [Row]
+    /// - Returns: What stores changed and assigned during the save.
+    func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws -> SavedValues
     /// Whether the source is notified of registered and released objects.
     var wantsRegistrations: Bool { get }
     /// Whether objects that came together are loaded together.
@@ -49,6 +49,14 @@ protocol ObjectSource: AnyObject {
     func didRegister(_ ids: [NSManagedObjectID])
     /// Notifies the source that objects were released.
     func didUnregister(_ ids: [NSManagedObjectID])
+}
+
+/// What stores changed and assigned during a save.
+struct SavedValues {
+    /// The rows that stores changed.
+    var rows: [Row] = []
+    /// The IDs that stores assigned, by temporary IDs.
+    var assignedIDs: [NSManagedObjectID: NSManagedObjectID] = [:]
 }
 
 /// The objects of a save and their kinds of change.

@@ -91,10 +91,10 @@ final class ParentSource: ObjectSource {
         return ids
     }
 
-    func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws -> [Row] {
+    func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws -> SavedValues {
         let childSave = try ChildSave(changes)
         try parent.performForChild { try parent.apply(childSave, from: context.registry) }
-        return []
+        return SavedValues()
     }
 
     var wantsRegistrations: Bool { false }
@@ -309,7 +309,7 @@ final class NoSource: ObjectSource, Sendable {
         of relationship: NSRelationshipDescription, for id: NSManagedObjectID, in context: NSManagedObjectContext
     ) throws -> [NSManagedObjectID] { throw error }
     func permanentIDs(for objects: [NSManagedObject], in context: NSManagedObjectContext) throws -> [NSManagedObjectID] { throw error }
-    func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws -> [Row] { throw error }
+    func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws -> SavedValues { throw error }
     var wantsRegistrations: Bool { false }
     var batchesFaults: Bool { false }
     func forgetRow(of id: NSManagedObjectID) {}

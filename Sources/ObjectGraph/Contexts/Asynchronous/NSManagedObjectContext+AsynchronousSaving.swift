@@ -118,7 +118,7 @@ extension NSManagedObjectContext {
     private func saveWork(_ changes: ChangeSet) throws -> any SaveWork {
         if let parent { return ParentSave(try ParentSource.ChildSave(changes), into: parent, from: registry) }
         guard let persistentStoreCoordinator else { throw NoSource.shared.error }
-        return StoreSave(try persistentStoreCoordinator.storeParts(of: changes), for: caller)
+        return StoreSave(try persistentStoreCoordinator.storeParts(of: changes, in: self), for: caller)
     }
 
     // MARK: After
@@ -142,9 +142,15 @@ extension NSManagedObjectContext {
         let answer = save.received
         do {
             if let error = answer.error { throw error }
-            finish(save, rows: try rows(of: answer, save))
+            finish(save, try values(of: answer, save))
         } catch let partial as PartialSave {
             finish(save, partial)
+            do {
+                try resolveRest(of: partial)
+                save.isToBeRepeated = true
+            } catch {
+                save.error = error as NSError
+            }
         } catch {
             restoreChanges(of: save) { _ in true }
             do {
@@ -160,13 +166,13 @@ extension NSManagedObjectContext {
     }
 
     /// - Throws: The error of a store where nothing was saved; ``PartialSave``.
-    private func rows(of answer: SaveAnswer, _ save: SaveInFlight) throws -> [Row] {
+    private func values(of answer: SaveAnswer, _ save: SaveInFlight) throws -> SavedValues {
         var report = SaveReport(changeCount: save.changes.count, storeCount: answer.storeCount)
         for (reference, part, result) in answer.outcomes {
             if case .failure(let error) = result, error is StoreConflicts, answer.outcomes.count == 1 { throw error }
             try report.note(result, of: part, in: reference.store, self)
         }
-        return report.rows
+        return report.values
     }
 
     /// Returns the conflicts for the merge policy, created once the objects have their changes back.
@@ -176,16 +182,18 @@ extension NSManagedObjectContext {
     }
 
     /// Finishes a save that wrote everything.
-    private func finish(_ save: SaveInFlight, rows: [Row]) {
+    private func finish(_ save: SaveInFlight, _ values: SavedValues) {
         generation.advance()
+        adopt(values.assignedIDs, save.changes)
         for state in save.objects where isRegistered(state.object) { state.completeSave() }
         postSave(save.changes, save.sets)
-        adopt(rows)
+        adopt(values.rows)
     }
 
     /// Finishes a partial save: the rest becomes pending again.
     private func finish(_ save: SaveInFlight, _ partial: PartialSave) {
         generation.advance()
+        adopt(partial.values.assignedIDs, save.changes)
         let accepted = save.changes.filter { partial.accepted.contains($0.objectID) }
         for state in save.objects where partial.accepted.contains(state.object.objectID) && isRegistered(state.object) {
             state.completeSave()
@@ -194,8 +202,7 @@ extension NSManagedObjectContext {
         postSave(
             accepted,
             ObjectChanges(inserted: accepted.inserted.objectSet, updated: accepted.updated.objectSet, deleted: accepted.deleted.objectSet))
-        adopt(partial.rows)
-        save.error = partial.error
+        adopt(partial.values.rows)
     }
 
     private func postSave(_ changes: ChangeSet, _ sets: ObjectChanges) {

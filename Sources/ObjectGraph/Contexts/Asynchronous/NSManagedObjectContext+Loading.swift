@@ -101,7 +101,8 @@ extension NSManagedObjectContext {
         let unknown = await perform {
             var unknown: [ObjectIdentifier: (property: NSPropertyDescription, ids: [NSManagedObjectID])] = [:]
             for object in self.present(objects.value) {
-                guard let property = object.owningEntity.frozen!.byName[name], !object.isFault, object.isUnknown(at: property.slotIndex)
+                guard let property = object.owningEntity.frozen!.byName[name] as? NSAttributeDescription, !object.isFault,
+                    object.isUnknown(at: property.slotIndex)
                 else { continue }
                 unknown[ObjectIdentifier(property), default: (property, [])].ids.append(object.objectID)
             }

@@ -15,12 +15,25 @@ extension NSPersistentStoreCoordinator {
         var ids: [ObjectIdentifier: NSManagedObjectID] = [:]
         for (store, group) in try grouped(objects, { try store(forNew: $0, in: context) }) {
             try checkWritable(store)
-            let given = try store.interface.permanentIDs(for: NewObjects(objects: group), for: context.caller)
+            let given = try givenIDs(for: group, from: store, context)
             try check(given, for: group, of: store)
             if group.count == objects.count { return given }
             for (object, id) in zip(group, given) { ids[ObjectIdentifier(object)] = id }
         }
         return objects.map { ids[ObjectIdentifier($0)].known("each object is in one group, and each group has got its IDs") }
+    }
+
+    /// Returns a store's IDs for new objects; an object whose ID the store assigns later keeps its own.
+    private func givenIDs(
+        for group: [NSManagedObject], from store: NSPersistentStore, _ context: NSManagedObjectContext
+    ) throws -> [NSManagedObjectID] {
+        let new = NewObjects(objects: group)
+        guard let late = store.interface as? any LateIdentityStore else {
+            return try store.interface.permanentIDs(for: new, for: context.caller)
+        }
+        let known = try late.knownIDs(for: new, for: context.caller)
+        guard known.count == group.count else { return known.compactMap { $0 } }
+        return zip(known, group).map { $0 ?? $1.objectID }
     }
 
     private func check(_ ids: [NSManagedObjectID], for objects: [NSManagedObject], of store: NSPersistentStore) throws {
@@ -55,10 +68,16 @@ extension NSPersistentStoreCoordinator {
     }
 
     /// Splits the changes of a save by store.
-    func parts(of changes: ChangeSet) throws -> [(store: NSPersistentStore, changes: ChangeSet)] {
+    func parts(of changes: ChangeSet, in context: NSManagedObjectContext) throws -> [(store: NSPersistentStore, changes: ChangeSet)] {
         var parts: [(store: NSPersistentStore, changes: ChangeSet)] = []
         func collect(_ objects: [NSManagedObject], _ part: WritableKeyPath<ChangeSet, [NSManagedObject]>) throws {
-            for (store, group) in try grouped(objects, { try store(of: $0.objectID) }) {
+            func store(_ object: NSManagedObject) throws -> NSPersistentStore {
+                let id = object.objectID
+                // The store assigns the ID when it saves.
+                return id.isTemporaryID && object.flags.contains(.inserted)
+                    ? try self.store(forNew: object, in: context) : try self.store(of: id)
+            }
+            for (store, group) in try grouped(objects, store) {
                 let index = parts.firstIndex { $0.store === store } ?? parts.endIndex
                 if index == parts.endIndex { parts.append((store, ChangeSet(inserted: [], updated: [], deleted: []))) }
                 parts[index].changes[keyPath: part] = group
@@ -79,8 +98,10 @@ extension NSPersistentStoreCoordinator {
 
     /// Splits the changes of a save by store, as values. All rows are created before the first store saves, because creating a row may
     /// read others. Other stores with new metadata follow with no changes.
-    func storeParts(of changes: ChangeSet) throws -> [(store: NSPersistentStore, changes: StoreChangeSet)] {
-        var parts = try parts(of: changes).map {
+    func storeParts(
+        of changes: ChangeSet, in context: NSManagedObjectContext
+    ) throws -> [(store: NSPersistentStore, changes: StoreChangeSet)] {
+        var parts = try parts(of: changes, in: context).map {
             (store: $0.store, changes: try StoreChangeSet($0.changes, keepsLists: $0.store.interface.rowsContainLists))
         }
         for store in storesWithNewMetadata where !parts.contains(where: { $0.store === store }) { parts.append((store, StoreChangeSet())) }
@@ -89,10 +110,10 @@ extension NSPersistentStoreCoordinator {
 
     /// Saves changes to their stores.
     ///
-    /// - Returns: The rows that stores changed during the save.
+    /// - Returns: What stores changed and assigned during the save.
     /// - Throws: ``PartialSave`` where only a part was saved.
-    func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws -> [Row] {
-        var parts = try storeParts(of: changes)
+    func save(_ changes: ChangeSet, in context: NSManagedObjectContext) throws -> SavedValues {
+        var parts = try storeParts(of: changes, in: context)
         var report = SaveReport(changeCount: changes.count, storeCount: parts.count)
         for index in parts.indices {
             let store = parts[index].store
@@ -101,6 +122,6 @@ extension NSPersistentStoreCoordinator {
             try report.note(outcome, of: parts[index].changes, in: store, context)
             parts[index].changes.releaseElements()
         }
-        return report.rows
+        return report.values
     }
 }

@@ -6,11 +6,14 @@ struct SaveReport {
     private let storeCount: Int
     /// The IDs saved by a partial save, and the rows that stores changed during it.
     private var accepted: [NSManagedObjectID] = []
-    private(set) var rows: [Row] = []
+    private(set) var values = SavedValues()
     private var savedStores = 0
     private var isPartial = false
     private var failedStores: [NSPersistentStore] = []
     private var errors: [NSError] = []
+    private var conflicts: [StoreConflicts.Version] = []
+    /// Whether changes were refused for another reason than a conflict.
+    private var isRefused = false
 
     init(changeCount: Int, storeCount: Int) {
         self.changeCount = changeCount
@@ -32,9 +35,18 @@ struct SaveReport {
     /// Records the success of a store.
     private mutating func note(_ outcome: SaveOutcome, of part: StoreChangeSet, in store: NSPersistentStore) {
         savedStores += 1
-        rows += outcome.rows
+        note(outcome.rows, outcome.assignedIDs, of: part)
         // Skipped for a single store, where the IDs are not needed.
         if storeCount > 1 { accepted += part.ids }
+    }
+
+    private mutating func note(_ rows: [Row], _ assigned: [NSManagedObjectID: NSManagedObjectID], of part: StoreChangeSet) {
+        if !assigned.isEmpty {
+            values.assignedIDs.merge(assigned) { _, new in new }
+            // Rows that the store has changed replace them.
+            values.rows += part.naming(assigned).renamedRows(since: part)
+        }
+        values.rows += rows
     }
 
     /// Updates a store's row cache after its save. Call it on any thread, as soon as the store has answered.
@@ -43,10 +55,11 @@ struct SaveReport {
         guard let access = store.rowAccess as? CachedAccess else { return }
         switch outcome {
         case .success(let outcome):
-            access.didSave(part)
+            access.didSave(part.naming(outcome.assignedIDs))
             access.keep(outcome.rows)
         case .failure(let incomplete as IncompleteSave):
-            access.didSave(part) { !incomplete.isAccepted($0) }
+            let isNamed = Dictionary(incomplete.assignedIDs.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+            access.didSave(part.naming(incomplete.assignedIDs)) { !incomplete.isAccepted(isNamed[$0] ?? $0) }
             access.keep(incomplete.rows)
         case .failure: break
         }
@@ -69,10 +82,18 @@ struct SaveReport {
         let saved = ids.filter(incomplete.isAccepted)
         isPartial = true
         accepted += saved
-        rows += incomplete.rows
+        note(incomplete.rows, incomplete.assignedIDs, of: part)
         failedStores.append(store)
         let refused = Set(ids).subtracting(saved)
-        for id in ids where refused.contains(id) { errors.append(Self.error(incomplete.outcomes[id], of: id, context)) }
+        for id in ids where refused.contains(id) {
+            if case .conflicting(let row)? = incomplete.outcomes[id] {
+                conflicts.append(StoreConflicts.Version(id, stored: row))
+                errors.append(context.error(of: StoreConflicts([StoreConflicts.Version(id, stored: row)])))
+            } else {
+                isRefused = true
+                errors.append(Self.error(incomplete.outcomes[id], of: id, context))
+            }
+        }
         throw partialSave(context)
     }
 
@@ -89,7 +110,10 @@ struct SaveReport {
                 NSAffectedStoresErrorKey: failedStores, NSDetailedErrorsKey: errors,
                 NSAffectedObjectsErrorKey: errors.flatMap { $0.userInfo[NSAffectedObjectsErrorKey] as? [Any] ?? [] },
             ])
-        return PartialSave(accepted: Set(ids), rows: rows, error: error)
+        let named = ids.compactMap { values.assignedIDs[$0] }
+        return PartialSave(
+            accepted: Set(ids + named), values: values, error: error,
+            conflicts: isRefused || savedStores < storeCount - 1 ? [] : conflicts)
     }
 
     /// Returns the error of one change that was not saved.
@@ -98,7 +122,7 @@ struct SaveReport {
             switch outcome {
             case .refused(let error): ("The store has refused it.", error)
             case .unknown(let error): ("Whether the store has saved it is not known, for its answer was lost.", error)
-            case .accepted, nil: ("The store did not get to it.", nil)
+            case .accepted, .conflicting, nil: ("The store did not get to it.", nil)
             }
         return CoreDataError.make(
             cause?.code ?? NSPersistentStoreSaveError, "\(id) was not saved.", reason: words,
@@ -109,12 +133,14 @@ struct SaveReport {
 
 /// A save of which only a part succeeded.
 struct PartialSave: Error {
-    /// The saved objects, by the IDs in their changes.
+    /// The saved objects, by the IDs in their changes and those that were assigned.
     let accepted: Set<NSManagedObjectID>
-    /// The rows that stores changed during the save.
-    let rows: [Row]
+    /// What stores changed and assigned during the save.
+    let values: SavedValues
     /// The error for the caller of the save.
     let error: NSError
+    /// The conflicts, where nothing else has kept the rest from being saved.
+    let conflicts: [StoreConflicts.Version]
 }
 
 extension StoreChangeSet {

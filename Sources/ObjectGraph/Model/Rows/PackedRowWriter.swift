@@ -1,4 +1,4 @@
-package import Foundation
+internal import Foundation
 internal import Predicates
 
 /// Writes rows of one layout into blocks, value by value, for stores that decode answers: strings and data are packed.
@@ -51,7 +51,12 @@ package final class PackedRowWriter {
         slots = nil
         let row = Row(block: block, slots: place)
         row.objectID = id
-        for index in isKnown.indices where !isKnown[index] { row.setUnknown(at: layout.slots[index]) }
+        for index in isKnown.indices where !isKnown[index] {
+            let slot = layout.slots[index]
+            // An unknown destination is a reference, which the row must say that it holds.
+            if slot.kind == .objectID { row.holdsReferences = true }
+            row.setUnknown(at: slot)
+        }
         SlotPointer(place).checkRow()
         return row
     }

@@ -26,6 +26,10 @@ final class CachedAccess: RowAccess {
         of relationship: NSRelationshipDescription, for id: NSManagedObjectID, for caller: StoreCaller
     ) throws -> [NSManagedObjectID] {
         if let known = cache.related(relationship.name, of: id, maximumAge: caller.stalenessInterval) { return known }
+        // Few stores have lists in their rows.
+        if relationship.isToMany, let row = cache.row(for: id, maximumAge: caller.stalenessInterval), !row.isUnknown(relationship) {
+            return row.relatedIDs(relationship)
+        }
         let queryTime = RowCache.now
         let ids = try store.related(by: relationship, from: [id], for: caller)[id] ?? []
         cache.setRelated(ids, relationship.name, of: id, queryTime: queryTime)

@@ -5,6 +5,8 @@ public import Foundation
     /// The current rows, by ID, of objects whose values the store has changed during the save, such as values computed by a server or a
     /// version. The context adopts them.
     public var rows: [Row] = []
+    /// The IDs that a ``LateIdentityStore`` has assigned to new objects, by their temporary IDs.
+    public var assignedIDs: [NSManagedObjectID: NSManagedObjectID] = [:]
 
     /// Creates the result of a save without changes by the store.
     public init() {}
@@ -19,6 +21,10 @@ public import Foundation
     public enum Outcome: Sendable {
         /// The change was saved.
         case accepted
+        /// Others have changed or deleted the object since it was read. The row is the current one, nil for a deleted object.
+        ///
+        /// Where nothing else is left of the save, the context passes the conflicts to its merge policy and saves the rest again.
+        case conflicting(Row?)
         /// The change was refused, with the reason.
         case refused(NSError)
         /// The outcome is unknown because the answer was lost, with the reason. The change counts as not saved.
@@ -29,11 +35,16 @@ public import Foundation
     public let outcomes: [NSManagedObjectID: Outcome]
     /// The changed rows of accepted changes, as in ``SaveOutcome``.
     public let rows: [Row]
+    /// The IDs that a ``LateIdentityStore`` has assigned to new objects, by their temporary IDs.
+    public let assignedIDs: [NSManagedObjectID: NSManagedObjectID]
 
     /// Creates an error with the outcome of each change.
-    public init(_ outcomes: [NSManagedObjectID: Outcome], rows: [Row] = []) {
+    public init(
+        _ outcomes: [NSManagedObjectID: Outcome], rows: [Row] = [], assignedIDs: [NSManagedObjectID: NSManagedObjectID] = [:]
+    ) {
         self.outcomes = outcomes
         self.rows = rows
+        self.assignedIDs = assignedIDs
     }
 
     func isAccepted(_ id: NSManagedObjectID) -> Bool {

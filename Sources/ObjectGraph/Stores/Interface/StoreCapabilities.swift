@@ -44,6 +44,29 @@ internal import Predicates
     func blockingWrites<Result>(_ body: () throws -> Result) rethrows -> Result
 }
 
+/// A store that assigns the IDs of some new objects when it saves them, as a server does.
+///
+/// Such an object keeps its temporary ID until then. Its changes contain that ID, as do those of objects that refer to it; the outcome of
+/// the save contains the ID that it has got.
+@_spi(Stores) public protocol LateIdentityStore: StoreInterface {
+    /// Returns the IDs of new objects as far as they are known before the save; one element for each object, in order.
+    func knownIDs(for new: NewObjects, for caller: StoreCaller) throws -> [NSManagedObjectID?]
+}
+
+extension LateIdentityStore {
+    /// Returns the IDs of new objects.
+    ///
+    /// - Throws: Code 134070 where one is known only once it is saved.
+    public func permanentIDs(for new: NewObjects, for caller: StoreCaller) throws -> [NSManagedObjectID] {
+        try knownIDs(for: new, for: caller).map { id in
+            if let id { return id }
+            throw CoreDataError.make(
+                NSPersistentStoreOperationError, "A new object has no permanent ID yet.",
+                reason: "The store assigns it when it saves the object.", next: "Save first.")
+        }
+    }
+}
+
 /// A store that is told what the cache of its rows does, and tells it which rows are newer.
 @_spi(Stores) public protocol RowCacheObserver: StoreInterface {
     /// Called when no context has the objects any more.
