@@ -62,6 +62,7 @@ extension RemoteReader {
         while !missing.isEmpty {
             var fetch = PlannedFetch(entity: entity)
             fetch.clauses = [identity(order)]
+            fetch.mayComplete = false
             fetch.needs.properties = properties.filter { entity.frozenParts.byName[$0] != nil }
             let plan = try planner(caller).plan(fetch)
             let kept = plan.requests.count == 1 && plan.predicateInMemory != nil ? keptAnswer(plan, for: caller) : nil
@@ -104,6 +105,7 @@ extension RemoteReader {
         // The owners may tell their destinations, or the destinations their owners.
         var byOwner = PlannedFetch(entity: entity)
         byOwner.clauses = [identity(unknown)]
+        byOwner.mayComplete = false
         byOwner.needs.properties = [relationship.name]
         let ownerPlan = relationshipPlan(byOwner, relationship, planner)
         var byDestination = PlannedFetch(entity: destination)
@@ -114,6 +116,12 @@ extension RemoteReader {
         var destinationPlan: FetchPlan?
         if inverse != nil {
             do { destinationPlan = try planner.plan(byDestination) } catch { reason = error }
+            // Where the owner is compared in memory, the answers must tell it.
+            if let plan = destinationPlan, plan.predicateInMemory != nil,
+                let inverse, !plan.endpoints.allSatisfy({ $0.brings(inverse.name, of: destination) })
+            {
+                destinationPlan = nil
+            }
         }
         if let ownerPlan, ownerPlan.cost <= destinationPlan?.cost ?? .infinity {
             found.merge(try await fromOwners(ownerPlan, relationship, unknown, budget, for: caller)) { _, new in new }
@@ -162,6 +170,9 @@ extension RemoteReader {
         _ plan: FetchPlan, _ inverse: NSRelationshipDescription, _ owners: [NSManagedObjectID], _ budget: FetchBudget,
         for caller: StoreCaller
     ) async throws -> [NSManagedObjectID: [NSManagedObjectID]] {
+        if plan.predicateInMemory != nil {
+            return try await fromDump(plan, inverse, Set(owners), budget, for: caller)
+        }
         let wanted = Dictionary(
             owners.compactMap { id in decoding.resourceID(id).map { ($0, id) } }, uniquingKeysWith: { first, _ in first })
         var requests = plan.requests
@@ -190,6 +201,24 @@ extension RemoteReader {
             found[owner, default: []].append(row.knownObjectID)
         }
         parked.park(parts.joined().map(\.row), at: time)
+        return found
+    }
+
+    /// Groups everything that an endpoint brings by its owners.
+    private func fromDump(
+        _ plan: FetchPlan, _ inverse: NSRelationshipDescription, _ owners: Set<NSManagedObjectID>, _ budget: FetchBudget,
+        for caller: StoreCaller
+    ) async throws -> [NSManagedObjectID: [NSManagedObjectID]] {
+        let time = options.now()
+        var found: [NSManagedObjectID: [NSManagedObjectID]] = [:]
+        var members: [Row] = []
+        for row in try await readAll(plan, budget, for: caller).rows {
+            guard let own = row.knownObjectID.owningEntity.frozenParts.byName[inverse.name] as? NSRelationshipDescription else { continue }
+            let here = row.relatedIDs(own).filter(owners.contains)
+            for owner in here { found[owner, default: []].append(row.knownObjectID) }
+            if !here.isEmpty { members.append(row) }
+        }
+        parked.park(members, at: time)
         return found
     }
 

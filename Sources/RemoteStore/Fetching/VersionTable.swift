@@ -64,6 +64,11 @@ final class VersionTable: Sendable {
         }
     }
 
+    /// Returns whether a change is based on an earlier version than the latest that is known, whose tag is not kept.
+    func isOutdated(_ id: NSManagedObjectID, _ number: Int64) -> Bool {
+        state.withLock { state in state.entries[id].map { $0.tag != nil && $0.number != number } ?? false }
+    }
+
     /// Returns whether the resources of an entity have versions that a save must learn.
     func hasVersions(_ id: NSManagedObjectID) -> Bool {
         state.withLock { $0.entries[id]?.tag != nil || $0.numbered.contains(ObjectIdentifier(id.owningEntity.top)) }

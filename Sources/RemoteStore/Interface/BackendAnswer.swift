@@ -2,6 +2,7 @@ internal import Foundation
 @_spi(Stores) internal import ObjectGraph
 public import Predicates
 
+// Unchecked: the writers are used by the only owner of a reference to them.
 /// An answer to a ``BackendRequest``: resources, written straight into the rows that contexts will show.
 ///
 /// A property that is not given is unknown: it is asked for when it is read, and an earlier value of it stays. A null is a value, as is an
@@ -12,7 +13,6 @@ public import Predicates
 /// try answer.add(album.id, version: .tag(album.etag), ["title": .value(.string(album.title)), "band": .one(7)])
 /// answer.next = page.next.map(PageToken.init)
 /// ```
-// Unchecked: the writers are used by the only owner of a reference to them.
 public struct BackendAnswer: @unchecked Sendable {
     /// The token of the next page; nil where this is the last.
     public var next: PageToken?

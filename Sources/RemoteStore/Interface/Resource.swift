@@ -58,6 +58,9 @@ public struct Resource: Sendable {
         public var kinds: Set<Kind>
         /// Where identifiers come from.
         public var identity: Identity
+        /// The to-many relationships whose changes are sent with their owner; nil for those whose other end is not to one. Of two such
+        /// ends the one is sent whose entity and name come first.
+        public var lists: Set<String>?
         /// Whether an update must have all attributes and to-one relationships, not only those that were changed.
         public var sendsWholeObjects: Bool
         /// The number of changes that one call takes.
@@ -69,11 +72,12 @@ public struct Resource: Sendable {
 
         /// Creates the description of what can be saved.
         public init(
-            _ kinds: Set<Kind> = [.insert, .update, .delete], identity: Identity = .assignedByBackend, sendsWholeObjects: Bool = false,
-            maximumChanges: Int = 1, isAtomic: Bool = false, conflicts: ConflictDetection = .backend
+            _ kinds: Set<Kind> = [.insert, .update, .delete], identity: Identity = .assignedByBackend, lists: Set<String>? = nil,
+            sendsWholeObjects: Bool = false, maximumChanges: Int = 1, isAtomic: Bool = false, conflicts: ConflictDetection = .backend
         ) {
             self.kinds = kinds
             self.identity = identity
+            self.lists = lists
             self.sendsWholeObjects = sendsWholeObjects
             self.maximumChanges = max(1, maximumChanges)
             self.isAtomic = isAtomic

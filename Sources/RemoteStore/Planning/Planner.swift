@@ -16,6 +16,8 @@ struct PlannedFetch {
     var aggregates: [Endpoint.Aggregate] = []
     /// What is read of the results besides the predicate and the order.
     var needs = Needs()
+    /// Whether rows that lack what is read may be completed by identifier afterwards.
+    var mayComplete = true
     /// The key paths of relationships to bring along.
     var prefetches: [String] = []
 
@@ -42,21 +44,23 @@ struct Planner {
     ///
     /// - Throws: Code 134091 where no endpoint can answer, naming the clause and what each endpoint needs.
     func plan(_ fetch: PlannedFetch) throws -> FetchPlan {
-        var reasons: [String] = []
-        if let plan = best(fetch, depth: 0, &reasons) { return plan }
+        var search = Search()
+        if let plan = best(fetch, depth: 0, &search) { return plan }
         let clause = fetch.clauses.isEmpty ? nil : "\(fetch.clauses.count == 1 ? fetch.clauses[0] : PredicateTree.and(fetch.clauses))"
-        throw RemoteStoreError.unanswerable(fetch.entity.name ?? "?", clause, NSOrderedSet(array: reasons).array as? [String] ?? reasons)
+        throw RemoteStoreError.unanswerable(fetch.entity.name ?? "?", clause, search.reasons)
     }
 
-    private func best(_ fetch: PlannedFetch, depth: Int, _ reasons: inout [String]) -> FetchPlan? {
+    private func best(_ fetch: PlannedFetch, depth: Int, _ search: inout Search) -> FetchPlan? {
         if fetch.clauses.contains(.false) { return nothing(fetch) }
-        var plans = single(fetch, &reasons)
-        if depth < 3 {
+        var plans = single(fetch, &search)
+        // Only what is left to memory may be cheaper to ask for in parts.
+        let known = plans.min { $0.cost < $1.cost }
+        if known.map({ $0.predicateInMemory != nil && $0.estimatedRequests > 1 }) ?? true, depth < 3 {
             for index in fetch.clauses.indices {
-                if let plan = alternatives(fetch, at: index, depth: depth, &reasons) { plans.append(plan) }
+                if let plan = alternatives(fetch, at: index, depth: depth, &search) { plans.append(plan) }
             }
         }
-        if depth < 3, plans.isEmpty || plans.allSatisfy({ $0.estimatedRequests > 1 }), let plan = kinds(fetch, depth: depth, &reasons) {
+        if depth < 3, known.map({ $0.estimatedRequests > 1 }) ?? true, let plan = kinds(fetch, depth: depth, &search) {
             plans.append(plan)
         }
         return plans.min { $0.cost < $1.cost }
@@ -68,9 +72,26 @@ struct Planner {
         return plan
     }
 
+    /// The state of a search for the cheapest plan.
+    private struct Search {
+        /// Why endpoints cannot answer, each reason once.
+        private(set) var reasons: [String] = []
+        /// The number of alternatives that may still be planned by themselves, so that a long predicate is planned in bounded time.
+        private var alternatives = 60
+
+        mutating func note(_ reason: String) { if !reasons.contains(reason) { reasons.append(reason) } }
+
+        /// Returns whether so many alternatives may be planned.
+        mutating func begin(_ count: Int) -> Bool {
+            guard count <= alternatives else { return false }
+            alternatives -= count
+            return true
+        }
+    }
+
     // MARK: One endpoint
 
-    private func single(_ fetch: PlannedFetch, _ reasons: inout [String]) -> [FetchPlan] {
+    private func single(_ fetch: PlannedFetch, _ search: inout Search) -> [FetchPlan] {
         let entries = catalog.entries(for: fetch.entity, includingSubentities: fetch.includesSubentities)
         let reader = ClauseReader(fetch.entity, decoding)
         let clauses = fetch.clauses.map { EndpointBinding.Candidate(tree: $0, clause: reader.clause($0)) }
@@ -86,15 +107,15 @@ struct Planner {
                     let operators = Parameter.Operator.allCases.filter(parameter.operators.contains).map(\.rawValue)
                     return "\(parameter.keyPaths.joined(separator: " or ")) by \(operators.joined(separator: " or "))"
                 }
-                reasons.append("“\(entry.endpoint.name)” needs \(what.joined(separator: " and ")).")
+                search.note("“\(entry.endpoint.name)” needs \(what.joined(separator: " and ")).")
             }
             for index in bindings.indices { bindings[index].bindCompounds(clauses, reader, entry.endpoint) }
-            plans += bindings.compactMap { plan(fetch, entry, $0, &reasons) }
+            plans += bindings.compactMap { plan(fetch, entry, $0, &search) }
         }
         return plans
     }
 
-    private func plan(_ fetch: PlannedFetch, _ entry: Catalog.Entry, _ binding: EndpointBinding, _ reasons: inout [String]) -> FetchPlan? {
+    private func plan(_ fetch: PlannedFetch, _ entry: Catalog.Entry, _ binding: EndpointBinding, _ search: inout Search) -> FetchPlan? {
         let endpoint = entry.endpoint
         var plan = FetchPlan()
         if let broughtRelationship, !endpoint.brings(broughtRelationship, of: entry.entity) { return nil }
@@ -113,8 +134,8 @@ struct Planner {
         var completion = 0.0
         let missing = Self.missing(plan.needs, endpoint)
         if !missing.isEmpty {
-            guard let part = completionPart(fetch.entity, missing) else {
-                reasons.append("“\(endpoint.name)” does not bring \(missing.sorted().joined(separator: ", ")).")
+            guard fetch.mayComplete, let part = completionPart(fetch.entity, missing) else {
+                search.note("“\(endpoint.name)” does not bring \(missing.sorted().joined(separator: ", ")).")
                 return nil
             }
             completion = 1 / Double(part)
@@ -225,8 +246,8 @@ struct Planner {
     // MARK: Several endpoints
 
     /// Returns the plan for each alternative of an OR by itself.
-    private func alternatives(_ fetch: PlannedFetch, at index: Int, depth: Int, _ reasons: inout [String]) -> FetchPlan? {
-        guard case .or(let parts) = fetch.clauses[index], parts.count <= 30 else { return nil }
+    private func alternatives(_ fetch: PlannedFetch, at index: Int, depth: Int, _ search: inout Search) -> FetchPlan? {
+        guard case .or(let parts) = fetch.clauses[index], search.begin(parts.count) else { return nil }
         var branch = fetch
         (branch.limit, branch.offset, branch.wantsCount, branch.aggregates, branch.sorts) = (0, 0, false, [], [])
         var rest = fetch.clauses
@@ -234,21 +255,21 @@ struct Planner {
         var plans: [FetchPlan] = []
         for part in parts {
             branch.clauses = NormalForm(fetch.entity).clauses(.and([part] + rest))
-            guard let plan = best(branch, depth: depth + 1, &reasons) else { return nil }
+            guard let plan = best(branch, depth: depth + 1, &search) else { return nil }
             plans.append(plan)
         }
         return united(plans, fetch)
     }
 
     /// Returns the plan for each kind of the entity by itself.
-    private func kinds(_ fetch: PlannedFetch, depth: Int, _ reasons: inout [String]) -> FetchPlan? {
+    private func kinds(_ fetch: PlannedFetch, depth: Int, _ search: inout Search) -> FetchPlan? {
         guard fetch.includesSubentities, !fetch.entity.subentities.isEmpty else { return nil }
         var plans: [FetchPlan] = []
         for kind in fetch.entity.allKinds where !kind.isAbstract {
             var part = fetch
             (part.limit, part.offset, part.wantsCount, part.aggregates, part.sorts) = (0, 0, false, [], [])
             (part.entity, part.includesSubentities) = (kind, false)
-            guard let plan = best(part, depth: depth + 1, &reasons) else { return nil }
+            guard let plan = best(part, depth: depth + 1, &search) else { return nil }
             plans.append(plan)
         }
         return united(plans, fetch)

@@ -24,6 +24,7 @@ final class BackendStore: NSPersistentStore, @unchecked Sendable {
     }
 
     private(set) var reader: RemoteReader!
+    private var writer: RemoteWriter!
 
     /// Checks the backend's description against the model.
     ///
@@ -36,6 +37,7 @@ final class BackendStore: NSPersistentStore, @unchecked Sendable {
         }
         let catalog = try Catalog(reference.backend.resources, model)
         reader = RemoteReader(reference.backend, catalog, AnswerDecoding(model, token: token), reference.options)
+        writer = RemoteWriter(reader)
     }
 
     override class func isSingleStoreURL(_ url: URL) -> Bool { true }
@@ -55,15 +57,15 @@ extension BackendStore: AsynchronousStore {
         by relationship: NSRelationshipDescription, from ids: [NSManagedObjectID], for caller: StoreCaller
     ) async throws -> [NSManagedObjectID: [NSManagedObjectID]] { try await reader.related(by: relationship, from: ids, for: caller) }
 
-    func permanentIDs(for new: NewObjects, for caller: StoreCaller) throws -> [NSManagedObjectID] {
-        throw RemoteStoreError.readOnly(new.first?.entity.name ?? "?", at: reader.location)
-    }
-
     func saveChanges(_ changes: StoreChangeSet, for caller: StoreCaller) async throws -> SaveOutcome {
-        throw RemoteStoreError.readOnly("", at: reader.location)
+        try await writer.save(changes, for: caller)
     }
 
     var savesAtomically: Bool { false }
+}
+
+extension BackendStore: LateIdentityStore {
+    func knownIDs(for new: NewObjects, for caller: StoreCaller) throws -> [NSManagedObjectID?] { try writer.knownIDs(for: new) }
 }
 
 extension BackendStore: RowCacheObserver {

@@ -1,0 +1,141 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import Predicates
+
+/// A change on its way to the backend.
+struct PendingChange {
+    /// What a change waits for.
+    enum State {
+        case waiting
+        case done(IncompleteSave.Outcome)
+    }
+
+    let number: Int
+    let kind: Resource.Saving.Kind
+    let change: StoreChange
+    let saving: Resource.Saving
+    /// The row that is sent: that of the change, with unknown values loaded where whole objects are sent.
+    var row: Row?
+    var state = State.waiting
+    /// The new objects that must be saved before, by their IDs in the changes.
+    var dependencies: Set<NSManagedObjectID> = []
+    /// The relationships that are sent by an update afterwards, because they lead back to this object.
+    var postponed: Set<String> = []
+    /// The new objects that postponed references lead to.
+    var awaited: Set<NSManagedObjectID> = []
+    /// The only properties to send; nil for all that were changed.
+    private(set) var only: Set<String>?
+    /// The version of the object, for an update that follows its insertion.
+    private(set) var followedVersion: ResourceVersion?
+
+    var id: NSManagedObjectID { change.objectID }
+    var entity: NSEntityDescription { change.entity }
+
+    init(_ number: Int, _ kind: Resource.Saving.Kind, _ change: StoreChange, _ saving: Resource.Saving) {
+        self.number = number
+        self.kind = kind
+        self.change = change
+        self.saving = saving
+        row = change.row
+    }
+
+    /// Creates the update that sends the postponed references of a saved object.
+    init(_ number: Int, following saved: PendingChange, _ version: ResourceVersion?) {
+        self.init(number, .update, saved.change, saved.saving)
+        only = saved.postponed
+        dependencies = saved.awaited
+        followedVersion = version
+    }
+
+    // MARK: Properties
+
+    /// The attributes and to-one relationships to send.
+    var sentProperties: [NSPropertyDescription] {
+        let all = entity.frozenParts.properties.filter { !$0.isTransient && !$0.isToManyRelationship }
+        if let only, !saving.sendsWholeObjects { return all.filter { only.contains($0.name) } }
+        switch kind {
+        case .delete: return []
+        case .insert: return all.filter { property in row.map { !$0.isUnknown(property) && !$0.isNilValue(of: property) } ?? false }
+        case .update:
+            if saving.sendsWholeObjects { return all }
+            let changed = Set(change.changedProperties.map(\.name))
+            return all.filter { changed.contains($0.name) }
+        }
+    }
+
+    /// The changes of lists to send.
+    var sentLists: [ListDifference] {
+        change.lists.filter { list in
+            guard let relationship = entity.frozenParts.byName[list.name] as? NSRelationshipDescription else { return false }
+            if list.added.isEmpty, list.removed.isEmpty, kind == .insert { return false }
+            if let only { return only.contains(list.name) }
+            if let lists = saving.lists { return lists.contains(list.name) }
+            guard let inverse = relationship.storedInverse else { return true }
+            if !inverse.isToMany { return false }
+            let own = (relationship.entity?.name ?? "", relationship.name)
+            return own <= (inverse.entity?.name ?? "", inverse.name)
+        }
+    }
+
+    /// Whether there is anything to send.
+    var isEmpty: Bool { kind == .update && sentProperties.isEmpty && sentLists.isEmpty }
+
+    /// The objects that are referred to.
+    var references: [(name: String, id: NSManagedObjectID)] {
+        var found: [(name: String, id: NSManagedObjectID)] = []
+        for case let relationship as NSRelationshipDescription in sentProperties where !postponed.contains(relationship.name) {
+            if let id = row?.relatedIDs(relationship).first { found.append((relationship.name, id)) }
+        }
+        for list in sentLists where !postponed.contains(list.name) { found += (list.members ?? list.added).map { (list.name, $0) } }
+        return found
+    }
+
+    // MARK: The change for the backend
+
+    /// Returns the change as a value for the backend.
+    ///
+    /// - Parameter current: Returns the ID that an object has now.
+    func sent(
+        _ decoding: AnswerDecoding, version: ResourceVersion?, idempotencyKey: UUID, current: (NSManagedObjectID) -> NSManagedObjectID
+    ) -> BackendChange {
+        var sent = BackendChange(
+            key: BackendChange.Key(number: number), kind: kind, entity: entity.name ?? "?", idempotencyKey: idempotencyKey)
+        sent.id = decoding.resourceID(current(id))
+        sent.version = version
+        func reference(_ id: NSManagedObjectID, _ relationship: NSRelationshipDescription) -> ResourceReference? {
+            let own = id.owningEntity === relationship.destinationEntity ? nil : id.owningEntity.name
+            return decoding.resourceID(current(id)).map { ResourceReference($0, entity: own) }
+        }
+        for property in sentProperties where !postponed.contains(property.name) {
+            guard let row else { continue }
+            switch property {
+            case let attribute as NSAttributeDescription: sent.values[attribute.name] = .value(row.value(of: attribute))
+            case let relationship as NSRelationshipDescription:
+                sent.values[relationship.name] = .one(row.relatedIDs(relationship).first.flatMap { reference($0, relationship) })
+            default: continue
+            }
+        }
+        for list in sentLists where !postponed.contains(list.name) {
+            guard let relationship = entity.frozenParts.byName[list.name] as? NSRelationshipDescription else { continue }
+            var change = BackendChange.ListChange()
+            change.added = list.added.compactMap { reference($0, relationship) }
+            change.removed = list.removed.compactMap { reference($0, relationship) }
+            change.members = list.members?.compactMap { reference($0, relationship) }
+            sent.lists[list.name] = change
+        }
+        let changed = only ?? (kind == .update ? Set(change.changedProperties.map(\.name)) : Set(sent.values.keys))
+        sent.changedProperties = changed.intersection(sent.values.keys).union(sent.lists.keys)
+        return sent
+    }
+}
+
+extension Row {
+    /// Whether a property has no value, or no destination.
+    fileprivate func isNilValue(of property: NSPropertyDescription) -> Bool {
+        switch property {
+        case let relationship as NSRelationshipDescription: relatedIDs(relationship).isEmpty
+        case let attribute as NSAttributeDescription: any(of: attribute) == nil
+        default: true
+        }
+    }
+}

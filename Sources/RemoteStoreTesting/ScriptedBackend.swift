@@ -1,0 +1,221 @@
+public import Foundation
+@_spi(Stores) public import ObjectGraph
+internal import Predicates
+public import RemoteStore
+
+/// A backend in memory, with any capabilities and any misbehaviour, that notes what it is asked: for tests of applications and of
+/// backends' users.
+///
+/// It has exactly the capabilities that its resources declare, and applies what requests contain by itself.
+///
+/// ```swift
+/// let backend = ScriptedBackend(model, [Resource("Album", endpoints: [Endpoint("all")])])
+/// backend.put("Album", 1, ["title": "Help!"])
+/// try coordinator.addRemoteStore(backend)
+/// try await backend.expectRequests(atMost: 1) { _ = try await context.fetch(request) }
+/// ```
+public final class ScriptedBackend: Backend {
+    /// What the backend does with a request or a save.
+    public enum Behaviour: Sendable {
+        /// It answers.
+        case answer
+        /// It answers after a time.
+        case delay(Duration)
+        /// It answers when ``ScriptedBackend/release()`` is called, with what it has then.
+        case hold
+        /// It answers when ``ScriptedBackend/release()`` is called, with what it had when it was asked.
+        case holdAnswer
+        /// It fails.
+        case fail(any Error)
+        /// It does what it was asked, and the answer is lost.
+        case loseAnswer(any Error)
+        /// It answers with the first half of the resources, and says nothing about the others.
+        case half
+    }
+
+    /// How the backend marks versions.
+    public enum Versions: Sendable {
+        /// Not at all.
+        case none
+        /// By numbers that grow.
+        case numbers
+        /// By tags without an order.
+        case tags
+    }
+
+    /// Where the backend says that it is.
+    public let location: URL
+    /// What it can do.
+    public let resources: [Resource]
+
+    struct Record {
+        var values: [String: ResourceValue]
+        var version: Int64
+    }
+    struct State {
+        var records: [String: [ResourceID: Record]] = [:]
+        /// The identifiers in the order of insertion, by entity.
+        var order: [String: [ResourceID]] = [:]
+        var requests: [BackendRequest] = []
+        var saves: [[BackendChange]] = []
+        var behaviour: @Sendable (BackendRequest) -> Behaviour = { _ in .answer }
+        var saveBehaviour: @Sendable ([BackendChange]) -> Behaviour = { _ in .answer }
+        var outcome: @Sendable (BackendChange) -> BackendOutcome? = { _ in nil }
+        var versions = Versions.none
+        var clock: Int64 = 0
+        /// The number of resources after which answers end without a word; nil for none.
+        var silentLimit: Int?
+        var held: [CheckedContinuation<Void, Never>] = []
+        var running = 0
+        var mostRunning = 0
+        var answeredKeys: [UUID: BackendOutcome] = [:]
+        var lastID: Int64 = 1000
+    }
+
+    // What changes is in here; models do not change once they are in use.
+    let state = LockedBox(State())
+    private let model: NSManagedObjectModel
+    let entities: [String: NSEntityDescription]
+
+    /// Creates a backend without resources of its own.
+    ///
+    /// - Parameters:
+    ///   - model: The model whose entities the resources are of.
+    ///   - resources: What the backend can do.
+    ///   - location: Where it says that it is.
+    public init(_ model: NSManagedObjectModel, _ resources: [Resource], at location: URL? = nil) {
+        self.model = model
+        entities = model.entitiesByName
+        self.resources = resources
+        self.location = location ?? URL(string: "scripted:backend") ?? URL(fileURLWithPath: "/")
+    }
+
+    // MARK: Contents
+
+    /// Adds a resource, or replaces its values.
+    public func put(_ entity: String, _ id: some ResourceIdentifier, _ values: [String: ResourceValue]) {
+        let id = id.resourceID
+        state.withLock { state in
+            state.clock += 1
+            if state.records[entity]?[id] == nil { state.order[entity, default: []].append(id) }
+            state.records[entity, default: [:]][id] = Record(values: values, version: state.clock)
+        }
+    }
+
+    /// Changes values of a resource, as another client would.
+    public func change(_ entity: String, _ id: some ResourceIdentifier, _ values: [String: ResourceValue]) {
+        let id = id.resourceID
+        state.withLock { state in
+            state.clock += 1
+            state.records[entity]?[id]?.values.merge(values) { _, new in new }
+            state.records[entity]?[id]?.version = state.clock
+        }
+    }
+
+    /// Removes a resource, as another client would.
+    public func remove(_ entity: String, _ id: some ResourceIdentifier) {
+        let id = id.resourceID
+        state.withLock { state in
+            state.records[entity]?[id] = nil
+            state.order[entity]?.removeAll { $0 == id }
+        }
+    }
+
+    /// Returns the values of a resource; nil where there is none.
+    public func values(_ entity: String, _ id: some ResourceIdentifier) -> [String: ResourceValue]? {
+        state.withLock { $0.records[entity]?[id.resourceID]?.values }
+    }
+
+    /// Returns the identifiers of all resources of an entity, in the order of insertion.
+    public func ids(_ entity: String) -> [ResourceID] { state.withLock { $0.order[entity] ?? [] } }
+
+    // MARK: The script
+
+    /// Sets what the backend does with each request.
+    public func script(_ behaviour: @escaping @Sendable (BackendRequest) -> Behaviour) { state.withLock { $0.behaviour = behaviour } }
+
+    /// Sets what the backend does with each call that saves.
+    public func scriptSaves(_ behaviour: @escaping @Sendable ([BackendChange]) -> Behaviour) {
+        state.withLock { $0.saveBehaviour = behaviour }
+    }
+
+    /// Sets the outcome of changes; those for which the function returns nil are saved.
+    public func scriptOutcomes(_ outcome: @escaping @Sendable (BackendChange) -> BackendOutcome?) {
+        state.withLock { $0.outcome = outcome }
+    }
+
+    /// Sets how versions are marked.
+    public func setVersions(_ versions: Versions) { state.withLock { $0.versions = versions } }
+
+    /// Sets the number of resources after which answers end without a word.
+    public func setSilentLimit(_ limit: Int?) { state.withLock { $0.silentLimit = limit } }
+
+    /// Lets go of what is held back.
+    public func release() {
+        let held = state.withLock { state in
+            defer { state.held = [] }
+            return state.held
+        }
+        for continuation in held { continuation.resume() }
+    }
+
+    /// Suspends until so many requests are held back.
+    public func untilHeld(_ count: Int = 1) async {
+        while state.withLock({ $0.held.count }) < count { await Task.yield() }
+    }
+
+    // MARK: What was asked
+
+    /// The requests so far, in order.
+    public var requests: [BackendRequest] { state.withLock { $0.requests } }
+    /// The calls that have saved, in order, each with its changes.
+    public var saves: [[BackendChange]] { state.withLock { $0.saves } }
+    /// The largest number of requests that ran at the same time.
+    public var mostConcurrentRequests: Int { state.withLock { $0.mostRunning } }
+
+    /// Forgets what was asked.
+    public func forgetRequests() {
+        state.withLock { state in
+            state.requests = []
+            state.saves = []
+            state.mostRunning = 0
+        }
+    }
+
+    /// Runs `body`, and throws where it has made more requests than expected.
+    ///
+    /// - Throws: ``UnexpectedRequests`` with the requests; the errors of `body`.
+    @discardableResult
+    public func expectRequests<Result>(atMost limit: Int, _ body: () throws -> Result) throws -> Result {
+        let before = requests.count
+        let result = try body()
+        try check(before, limit)
+        return result
+    }
+
+    /// Runs `body`, and throws where it has made more requests than expected.
+    ///
+    /// - Throws: ``UnexpectedRequests`` with the requests; the errors of `body`.
+    @discardableResult
+    public func expectRequests<Result>(
+        atMost limit: Int, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
+    ) async throws -> Result {
+        let before = requests.count
+        let result = try await body()
+        try check(before, limit)
+        return result
+    }
+
+    private func check(_ before: Int, _ limit: Int) throws {
+        let made = requests.dropFirst(before)
+        guard made.count > limit else { return }
+        let lines = made.prefix(50).map { "\n  \($0)" }.joined()
+        throw UnexpectedRequests(description: "At most \(limit) requests were expected, \(made.count) were made:\(lines)")
+    }
+}
+
+/// The error of an expectation of ``ScriptedBackend`` that is not met.
+public struct UnexpectedRequests: Error, CustomStringConvertible {
+    /// What was expected, and the requests that were made.
+    public let description: String
+}

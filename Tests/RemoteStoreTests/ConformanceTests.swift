@@ -1,0 +1,106 @@
+import CoreData
+import Foundation
+import RemoteStore
+import RemoteStoreTesting
+import StoreConformance
+import Testing
+
+/// A backend for the kit's model, with capabilities that can be left out.
+private struct ConformanceBackend: Sendable, CustomStringConvertible {
+    let description: String
+    var saving = Resource.Saving(maximumChanges: 100)
+    var versions = ScriptedBackend.Versions.numbers
+    var change: @Sendable (inout Endpoint) -> Void = { _ in }
+
+    /// The backends of places, which outlive stores.
+    private static let backends = Guarded<[String: ScriptedBackend]>([:])
+
+    func open(_ place: StorePlace) throws -> NSPersistentStoreCoordinator {
+        let model = ConformanceModel.make()
+        let backend = Self.backends.withValue { backends in
+            if let known = backends[place.identifier] { return known }
+            let made = ScriptedBackend(model, model.entities.map(resource), at: URL(string: "conformance:\(place.identifier)")!)
+            made.setVersions(versions)
+            backends[place.identifier] = made
+            return made
+        }
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        try coordinator.addRemoteStore(backend)
+        return coordinator
+    }
+
+    static func requestCount(_ coordinator: NSPersistentStoreCoordinator) -> Int {
+        let place = coordinator.persistentStores.first?.url?.absoluteString.dropFirst("conformance:".count) ?? ""
+        return backends.withValue { $0[String(place)]?.requests.count ?? 0 }
+    }
+
+    private func resource(_ entity: NSEntityDescription) -> Resource {
+        var endpoint = Endpoint(
+            "list", parameters: [Parameter("SELF", operators: .equality, maximumValues: 100)],
+            paging: .pages(of: 200, takesLimit: true, takesOffset: true),
+            counts: true)
+        var keys: [String] = []
+        for (name, property) in entity.propertiesByName.sorted(by: { $0.key < $1.key }) {
+            switch property {
+            case let relationship as NSRelationshipDescription where relationship.isToMany:
+                guard relationship.inverseRelationship?.isToMany ?? true else { continue }
+                endpoint.parameters.append(Parameter("ANY \(name)", operators: .equality, maximumValues: 100))
+                // Lists are kept where they are sent.
+                let inverse = relationship.inverseRelationship
+                if (entity.name ?? "", name) <= (inverse?.entity?.name ?? "~", inverse?.name ?? "~") || relationship.entity !== entity {
+                    endpoint.embeddings.append(.init(name, isAlwaysThere: true))
+                }
+            case is NSRelationshipDescription: endpoint.parameters.append(Parameter(name, operators: .equality, maximumValues: 100))
+            case let attribute as NSAttributeDescription where attribute.type == .string || attribute.type == .integer64:
+                endpoint.parameters.append(
+                    Parameter(name, operators: [.equal, .isIn, .lessThan, .greaterThan, .isNil], maximumValues: 50))
+                keys.append(name)
+            default: continue
+            }
+        }
+        endpoint.sorting = Sorting(keys.map { .init($0) }, maximumKeys: 3)
+        change(&endpoint)
+        return Resource(entity.name ?? "", endpoints: [endpoint], saving: saving)
+    }
+
+    static let all: [ConformanceBackend] = [
+        ConformanceBackend(description: "everything"),
+        ConformanceBackend(description: "own identifiers", saving: .init(identity: .newUUID, maximumChanges: 100)),
+        ConformanceBackend(description: "tags", versions: .tags),
+        ConformanceBackend(description: "compared by reading", saving: .init(maximumChanges: 100, conflicts: .byReading), versions: .none),
+        ConformanceBackend(description: "one change a call", saving: .init(sendsWholeObjects: true)),
+        ConformanceBackend(description: "no order") { $0.sorting = .none },
+        ConformanceBackend(description: "no filters but identifiers and owners") { endpoint in
+            endpoint.parameters.removeAll { !$0.keyPaths[0].hasPrefix("ANY ") && $0.keyPaths != ["SELF"] && $0.keyPaths != ["group"] }
+        },
+        ConformanceBackend(description: "no counts, limits, offsets") { endpoint in
+            endpoint.counts = false
+            endpoint.paging = .pages(of: 90)
+        },
+        ConformanceBackend(description: "everything at once") { $0.paging = .whole },
+        ConformanceBackend(description: "trees") { $0.logic = .tree },
+    ]
+
+    /// Whether a behaviour can be asked of the backend: it saves changes one by one, and may assign identifiers when it saves.
+    func has(_ behaviour: Behaviour) -> Bool {
+        if behaviour.sentence == "A save with one conflicting object stores nothing of the others" { return false }
+        guard case .assignedByBackend = saving.identity else { return true }
+        return behaviour.sentence != "An object keeps a permanent ID that was obtained before the save"
+    }
+
+    var store: StoreUnderTest {
+        StoreUnderTest(
+            name: "Remote, \(description)", capabilities: [.anyModel, .durable, .detectsConflicts], callCount: Self.requestCount
+        ) { try open($0) }
+    }
+}
+
+@Suite("Remote stores behave as Core Data's do") struct RemoteConformanceTests {
+    @Test("Each behaviour, over backends with a capability missing in turn", arguments: ConformanceBackend.all)
+    fileprivate func behaviours(_ backend: ConformanceBackend) throws {
+        let store = backend.store
+        for behaviour in Behaviour.all where behaviour.applies(to: store) && backend.has(behaviour) {
+            do { try behaviour.run(on: store) } catch { Issue.record("\(behaviour.sentence): \(error)") }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import CoreData
+import Foundation
+import RemoteStore
+import RemoteStoreTesting
+import Testing
+
+@Suite("Identifiers") struct IdentifierTests {
+    private static let all: [ResourceID] = [
+        7, -1, "seven", "7", "(", "~", "~(x", "", "ü/ /?#%", "e\u{301}", .uuid(UUID()), .composite([1, "a;b", .composite([2]), ")"]),
+        .composite([]), .composite(["\u{301};", 3]), .string(UUID().uuidString), "(i1;)",
+    ]
+
+    @Test("Every form survives as the URI of an object ID, also for another coordinator")
+    func uris() throws {
+        let model = Shop.model()
+        let backend = ScriptedBackend(model, [Resource("Tag", endpoints: [Endpoint("all")])])
+        for (index, id) in Self.all.enumerated() { backend.put("Tag", id, ["label": .value(.string("\(index)"))]) }
+        let context = try backend.context(model)
+        let uris = try context.performAndWait {
+            let tags = try context.fetch(fetchRequest("Tag"))
+            return Dictionary(
+                uniqueKeysWithValues: tags.map { ($0.value(forKey: "label") as? String ?? "", $0.objectID.uriRepresentation()) })
+        }
+        #expect(Set(uris.values).count == Self.all.count)
+        let other = try backend.context(Shop.model())
+        for (label, uri) in uris {
+            let found = try other.performAndWait { () throws -> String? in
+                let id = try #require(other.persistentStoreCoordinator?.managedObjectID(forURIRepresentation: uri))
+                return try other.existingObject(with: id).value(forKey: "label") as? String
+            }
+            #expect(found == label)
+        }
+    }
+
+    @Test("Values of other types identify resources")
+    func ownTypes() {
+        struct Slug: ResourceIdentifier {
+            var text: String
+            init(text: String) { self.text = text }
+            init?(resourceID: ResourceID) {
+                guard let text: String = resourceID.as() else { return nil }
+                self.init(text: text)
+            }
+            var resourceID: ResourceID { .string(text) }
+        }
+        #expect(ResourceID(Slug(text: "abbey-road")) == "abbey-road")
+        #expect(ResourceID("abbey-road").as(Slug.self)?.text == "abbey-road")
+        #expect(ResourceID(5).as(Slug.self) == nil)
+        #expect(ResourceID(5).as(Int.self) == 5)
+    }
+
+    @Test("A description that does not fit the model is an error that names the property")
+    func wrongDescriptions() throws {
+        let cases: [(Resource, String)] = [
+            (Resource("Nope", endpoints: []), "Nope"),
+            (Resource("Album", endpoints: [Endpoint("all", parameters: [Parameter("nope")])]), "nope"),
+            (Resource("Album", endpoints: [Endpoint("all", sorting: .by("band.nope"))]), "band.nope"),
+            (Resource("Album", endpoints: [Endpoint("all", embeddings: [.init("nope")])]), "nope"),
+            (Resource("Album", endpoints: [Endpoint("all"), Endpoint("all")]), "all"),
+            (Resource("Album", endpoints: [], saving: .init(identity: .attribute("nope"))), "nope"),
+        ]
+        for (resource, name) in cases {
+            let model = Shop.model()
+            let error = try #require(failure { _ = try ScriptedBackend(model, [resource]).context(model) })
+            #expect(error.code == NSPersistentStoreOpenError)
+            #expect(error.localizedDescription.contains(name))
+        }
+    }
+}

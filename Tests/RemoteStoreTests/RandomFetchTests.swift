@@ -1,0 +1,150 @@
+import CoreData
+import Foundation
+import PredicateCases
+import Predicates
+import RemoteStore
+import RemoteStoreTesting
+import Testing
+
+/// Random fetches over random capabilities, against the store in memory.
+///
+/// Each run has a fresh seed, which it prints, and goes on for a fixed time: `COREDATA_TEST_SEED` repeats a run, `COREDATA_SOAK_SECONDS`
+/// says for how long.
+@Suite("Random fetches of a remote store") struct RandomFetchTests {
+    private static let environment = ProcessInfo.processInfo.environment
+
+    private struct Tally {
+        var fetches = 0
+        var found = 0
+        var refused = 0
+        var requests = 0
+        var pushed = 0
+    }
+
+    @Test("Whatever the backend can do, a fetch finds what the store in memory finds, or says what it cannot")
+    func fetches() throws {
+        let seed = Self.environment["COREDATA_TEST_SEED"].flatMap(UInt64.init) ?? .random(in: 0...UInt64(UInt32.max))
+        print("Random fetches of a remote store: COREDATA_TEST_SEED=\(seed)")
+        let seconds = Self.environment["COREDATA_SOAK_SECONDS"].flatMap(Double.init) ?? 10
+        let end = ContinuousClock.now + .seconds(seconds)
+        var tally = Tally()
+        var round: UInt64 = 0
+        while ContinuousClock.now < end {
+            round += 1
+            guard try run(seed, round, &tally) else { return }
+        }
+        print(
+            "\(tally.fetches) fetches over \(round) backends, \(tally.found) objects found, \(tally.pushed) wholly pushed down, "
+                + "\(tally.refused) refused, \(tally.requests) requests")
+        #expect(tally.refused < max(40, tally.fetches / 2))
+    }
+
+    private func run(_ seed: UInt64, _ round: UInt64, _ tally: inout Tally) throws -> Bool {
+        var random = CaseGenerator(seed: seed &+ round &* 7919)
+        let stores = try RandomStores(&random)
+        var cases = PredicateCases(RandomWorld(), random: CaseGenerator(seed: seed &+ round &* 104_729), nilChance: 10)
+        for number in 0..<20 {
+            let entity = ["Thing", "Thing", "Place", "Special"].randomElement(using: &random)!
+            let scope = PredicateCases<RandomWorld>.Scope(variable: nil, entity: entity == "Place" ? "Place" : "Thing")
+            let tree = Int.random(in: 0..<8, using: &random) == 0 ? nil : simple(&cases, scope, &random)
+            let request = self.request(entity, tree, &random)
+            let expected = Result { try result(request, stores.memory) }
+            let before = stores.backend.requests.count
+            let found = Result { try result(request, stores.remote) }
+            tally.fetches += 1
+            tally.requests += stores.backend.requests.count - before
+            let place = "seed \(seed), round \(round), fetch \(number): \(entity) where \(tree.map { "\($0)" } ?? "anything")"
+            switch (expected, found) {
+            case (.success(let expected), .success(let found)):
+                tally.found += expected.count
+                if isRight(found, expected, request) { break }
+                let plan = (try? stores.remote.plan(request)).map { "\($0)" } ?? ""
+                Issue.record(
+                    """
+                    \(place), by \(request.sortDescriptors?.compactMap(\.key) ?? []), \(request.fetchOffset)+\(request.fetchLimit): found \
+                    \(found) instead of \(expected)
+                    \(plan)
+                    """)
+                return false
+            case (.success, .failure(let error)):
+                guard (error as NSError).code == NSPersistentStoreUnsupportedRequestTypeError else {
+                    Issue.record("\(place): \(error)")
+                    return false
+                }
+                tally.refused += 1
+            default: break
+            }
+            if let plan = try? stores.remote.plan(request), plan.predicateInMemory == nil, plan.sortsInMemory.isEmpty { tally.pushed += 1 }
+        }
+        return true
+    }
+
+    /// Mostly what services can express, and sometimes anything.
+    private func simple(
+        _ cases: inout PredicateCases<RandomWorld>, _ scope: PredicateCases<RandomWorld>.Scope, _ random: inout CaseGenerator
+    ) -> PredicateTree {
+        switch Int.random(in: 0..<10, using: &random) {
+        case 0, 1: return cases.predicate([scope], depth: 2)
+        case 2: return .not(simple(&cases, scope, &random))
+        case 3: return .or((0..<2).map { _ in simple(&cases, scope, &random) })
+        case 4, 5: return .and((0..<2).map { _ in simple(&cases, scope, &random) })
+        default:
+            let kind = CaseKind.allCases.filter { $0 != .data }.randomElement(using: &random)!
+            let world = RandomWorld()
+            let path = ExpressionTree.keyPath(
+                (Int.random(in: 0..<5, using: &random) == 0 ? ["one"] : []) + [RandomWorld.names(kind).randomElement(using: &random)!])
+            let constant = ExpressionTree.constant(world.constant(kind, &random))
+            if Int.random(in: 0..<8, using: &random) == 0 { return .compare(path, .equal, .constant(.null)) }
+            if Int.random(in: 0..<6, using: &random) == 0 {
+                let values = (0..<Int.random(in: 0...4, using: &random)).map { _ in world.constant(kind, &random) }
+                return .compare(path, .isIn, .constant(.array(values)))
+            }
+            let order: [PredicateComparison.Operator] = [
+                .equal, .equal, .notEqual, .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual,
+            ]
+            guard kind == .text else {
+                let operation: PredicateComparison.Operator =
+                    kind == .bool || kind == .url || kind == .uuid
+                    ? [.equal, .notEqual].randomElement(using: &random)! : order.randomElement(using: &random)!
+                return Bool.random(using: &random) ? .compare(path, operation, constant) : .compare(constant, operation, path)
+            }
+            let operations = order + [.beginsWith, .endsWith, .contains]
+            let options: [PredicateComparison.Options] = [[], [], .caseInsensitive, [.caseInsensitive, .diacriticInsensitive]]
+            return .compare(
+                path, operations.randomElement(using: &random)!, constant, options: options.randomElement(using: &random)!)
+        }
+    }
+
+    private func request(_ entity: String, _ tree: PredicateTree?, _ random: inout CaseGenerator) -> NSFetchRequest<NSManagedObject> {
+        let request = NSFetchRequest<NSManagedObject>(entityName: entity)
+        request.predicate = tree.map { NSPredicate(tree: $0) }
+        request.includesSubentities = Int.random(in: 0..<4, using: &random) > 0
+        if Int.random(in: 0..<2, using: &random) == 0 {
+            let keys = ["number", "text", "real", "moment", "flag", "one.label", "rank"].shuffled(using: &random)
+            // The label makes the order complete.
+            request.sortDescriptors = (keys.prefix(Int.random(in: 0...2, using: &random)) + ["label"]).map {
+                NSSortDescriptor(key: $0, ascending: Bool.random(using: &random))
+            }
+        }
+        if Int.random(in: 0..<3, using: &random) == 0 { request.fetchLimit = Int.random(in: 1...6, using: &random) }
+        if Int.random(in: 0..<4, using: &random) == 0 { request.fetchOffset = Int.random(in: 1...4, using: &random) }
+        return request
+    }
+
+    /// The labels of the results, and their number as the store counts them.
+    private func result(_ request: NSFetchRequest<NSManagedObject>, _ context: NSManagedObjectContext) throws -> [Int] {
+        try context.performAndWait {
+            let labels = try context.fetch(request).map { $0.value(forKey: "label") as? Int ?? -1 }
+            let count = try context.count(for: request)
+            guard count == labels.count else { return [-1000, count, labels.count] }
+            return labels
+        }
+    }
+
+    private func isRight(_ found: [Int], _ expected: [Int], _ request: NSFetchRequest<NSManagedObject>) -> Bool {
+        if request.sortDescriptors != nil { return found == expected }
+        if request.fetchLimit == 0, request.fetchOffset == 0 { return found.sorted() == expected.sorted() }
+        // Without an order any of the results will do.
+        return found.count == expected.count && Set(found).count == found.count
+    }
+}
