@@ -64,6 +64,8 @@ import Testing
                     \(place), by \(request.sortDescriptors?.compactMap(\.key) ?? []), \(request.fetchOffset)+\(request.fetchLimit): found \
                     \(found) instead of \(expected)
                     \(plan)
+                    \(stores.backend.requests.dropFirst(before).prefix(30).map { "\($0)" }.joined(separator: "\n"))
+                    \(stores.backend.resources.map { "\($0.entity): \($0.endpoints)" }.joined(separator: "\n"))
                     """)
                 return false
             case (.success, .failure(let error)):

@@ -123,11 +123,14 @@ extension RemoteReader {
         }
         candidates.addRelated(rows)
         for (name, inner) in needs.relationships.sorted(by: { $0.key < $1.key }) {
-            let targets = try await targets(of: name, from: rows, candidates, budget, for: caller)
-            if targets.ids.isEmpty || !targets.isToMany && inner.isEmpty { continue }
+            let (targets, resolved) = try await targets(of: name, from: rows, candidates, budget, for: caller)
+            if !resolved.isEmpty {
+                rows = rows.map { row in resolved[row.knownObjectID].map { row.pointing(to: $0, by: name) } ?? row }
+                candidates.addRelated(rows)
+            }
             var missing: [NSManagedObjectID] = []
             var found: [Row] = []
-            for id in targets.ids { if let row = try candidates.row(with: id) { found.append(row) } else { missing.append(id) } }
+            for id in targets { if let row = try candidates.row(with: id) { found.append(row) } else { missing.append(id) } }
             if !missing.isEmpty { found += try await read(missing, knowing: inner.properties, budget, for: caller) }
             candidates.addRelated(found)
             if !inner.isEmpty { candidates.addRelated(try await completed(found, inner, candidates, budget, for: caller)) }
@@ -135,17 +138,16 @@ extension RemoteReader {
         return rows
     }
 
-    /// Returns the destinations of a relationship of rows, each once.
+    /// Returns the destinations of a relationship of rows, each once, and by owner those of to-one relationships that the rows do not know.
     private func targets(
         of name: String, from rows: [Row], _ candidates: CandidateRows, _ budget: FetchBudget, for caller: StoreCaller
-    ) async throws -> (ids: [NSManagedObjectID], isToMany: Bool) {
+    ) async throws -> (ids: [NSManagedObjectID], resolved: [NSManagedObjectID: [NSManagedObjectID]]) {
+        var resolved: [NSManagedObjectID: [NSManagedObjectID]] = [:]
         var ids: [NSManagedObjectID] = []
         var seen: Set<NSManagedObjectID> = []
         var unknown: [ObjectIdentifier: (relationship: NSRelationshipDescription, owners: [NSManagedObjectID])] = [:]
-        var isToMany = false
         for row in rows {
             guard let relationship = row.knownObjectID.owningEntity.frozenParts.byName[name] as? NSRelationshipDescription else { continue }
-            isToMany = relationship.isToMany
             if row.isUnknown(relationship) {
                 unknown[ObjectIdentifier(relationship), default: (relationship, [])].owners.append(row.knownObjectID)
             } else {
@@ -154,9 +156,23 @@ extension RemoteReader {
         }
         for (relationship, owners) in unknown.values {
             let found = try await related(by: relationship, from: owners, budget, for: caller)
-            candidates.setLists(found, name)
+            if relationship.isToMany {
+                candidates.setLists(found, name)
+            } else {
+                for owner in owners { resolved[owner] = found[owner] ?? [] }
+            }
             for owner in owners { for id in found[owner] ?? [] where seen.insert(id).inserted { ids.append(id) } }
         }
-        return (ids, isToMany)
+        return (ids, resolved)
+    }
+}
+
+extension Row {
+    /// Returns the row with the destination of a to-one relationship.
+    fileprivate func pointing(to ids: [NSManagedObjectID], by name: String) -> Row {
+        guard let relationship = knownObjectID.owningEntity.frozenParts.byName[name] as? NSRelationshipDescription else { return self }
+        let copy = copy()
+        copy.setRelatedIDs(ids, of: relationship)
+        return copy
     }
 }

@@ -108,6 +108,8 @@ struct ClauseReader {
             guard AttributeKind(value) == kind, let converted = Self.converted(value, attribute) else { return nil }
             values.append(converted)
         }
+        // Nothing is in an empty collection, not even nil; services see that differently.
+        if values.isEmpty { return nil }
         let isText = kind == .text
         switch operation {
         case .beginsWith, .endsWith, .contains, .like:

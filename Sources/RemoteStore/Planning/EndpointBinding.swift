@@ -176,7 +176,8 @@ struct EndpointBinding {
             guard isExact || !fits.isEmpty && !mustBeExact else { return nil }
             if let ids = clause.ids {
                 let values = ids.map(\.propertyValue)
-                guard clause.comparison == .isIn || values.count == 1 else { return (.false, true) }
+                // Objects of other stores are compared in memory.
+                if values.isEmpty { return nil }
                 comparison.right = .constant(clause.comparison == .isIn ? .array(values) : values[0])
             } else if let first = clause.values.first {
                 comparison.right = .constant(clause.comparison == .isIn ? .array(clause.values) : first)

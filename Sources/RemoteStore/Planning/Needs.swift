@@ -98,6 +98,7 @@ struct NeedsReader {
         let names = keys.filter { !$0.hasPrefix("@") }
         var current = entity
         var path: [String] = []
+        var isMany = false
         for (index, name) in names.enumerated() {
             guard let property = current.allKinds.lazy.compactMap({ $0.frozenParts.byName[name] }).first, !property.isTransient else {
                 // The identity of an object, or a key of a value.
@@ -109,7 +110,9 @@ struct NeedsReader {
             }
             let isLast = index == names.count - 1
             if !relationship.isToMany { insert(property: name, at: path) }
-            if !isLast || relationship.isToMany { insert(relationship: name, at: path) }
+            isMany = isMany || relationship.isToMany
+            // The object at the end of a path to one is compared by its identity; a collection is gone through.
+            if !isLast || isMany { insert(relationship: name, at: path) }
             path.append(name)
             current = destination
         }

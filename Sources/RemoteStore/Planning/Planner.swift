@@ -150,7 +150,8 @@ struct Planner {
             request.filters = filters
             request.predicate = binding.tree
             request.sorts = pushedSorts ?? []
-            let wanted = fetch.prefetches + plan.needs.relationshipPaths + (broughtRelationship.map { [$0] } ?? [])
+            let wanted =
+                fetch.prefetches + plan.needs.relationshipPaths + Array(plan.needs.properties) + (broughtRelationship.map { [$0] } ?? [])
             request.embeddings = endpoint.embeddings.filter { !$0.isAlwaysThere && wanted.contains($0.keyPath) }.map(\.keyPath)
             if mayPage {
                 if fetch.wantsCount, endpoint.counts, !isPaged {
