@@ -190,7 +190,9 @@ extension NSConstraintConflict {
         let rivals = rivals(in: registry)
         if rivals.isEmpty { return nil }
         let (stored, saved) = (stored(in: registry), rivals.first { !$0.isInserted })
-        return type.keepsStored ? stored ?? saved ?? rivals.first : saved ?? stored ?? rivals.first
+        guard type.keepsStored else { return saved ?? stored ?? rivals.first }
+        // A saved object that had the values before is the one in the store, although it is saved with other changes.
+        return stored ?? rivals.first { !$0.isInserted && $0.hasStoredValues(constraint) } ?? saved ?? rivals.first
     }
 }
 
@@ -200,6 +202,11 @@ extension NSManagedObject {
         if hasChanges { return }
         if isFault { return relationships = [] }
         if let stored, let snapshot, snapshot.version != stored.version { rebase(onto: stored) }
+    }
+
+    /// Whether the values of some properties are those in the store.
+    fileprivate func hasStoredValues(_ names: [String]) -> Bool {
+        names.allSatisfy { name in owningEntity.frozen!.byName[name].map { !differsFromSnapshot($0) } ?? false }
     }
 
     /// Copies the attributes that were set on a new object, or all of them.

@@ -42,6 +42,8 @@ extension NSManagedObject {
                 let target = other === self ? keeper : other
                 if keepsDestination, !ends.kept.isToMany, let current = keeper.toOne(ends.kept), current !== target {
                     if target !== keeper { cut.append(target) }
+                } else if keepsDestination, other === self, !ends.inverse.isToMany, keeper.isRelatedElsewhere(by: ends.inverse) {
+                    // What belonged to itself does not take the other end of the same relationship, either.
                 } else {
                     let place = target.place(of: self, in: ends.inverse, before: keeper)
                     if ends.kept.isToMany { keeper.add(target, to: ends.kept) } else { keeper.setToOne(target, ends.kept) }
@@ -54,6 +56,12 @@ extension NSManagedObject {
         }
         leadOwnDestinations(to: keeper, keepsDestination: keepsDestination)
         return cut
+    }
+
+    /// Whether a relationship to one object leads to another one than this.
+    private func isRelatedElsewhere(by relationship: NSRelationshipDescription) -> Bool {
+        guard let other = toOne(relationship) else { return false }
+        return other !== self
     }
 
     /// Takes an object out of this end of a relationship.

@@ -135,11 +135,11 @@ final class GivingWayProgram {
                 recoded[index].insert(label)
             case 1:
                 say(index, "delete \(label)")
+                let before = links(things)
                 // Without an inverse, what leads to it would deny the save.
                 for other in things.values where other.value(forKey: "pointer") as? NSManagedObject === object {
                     other.setValue(nil, forKey: "pointer")
                 }
-                let before = links(things)
                 context.delete(object)
                 context.processPendingChanges()
                 noteCuts(before.subtracting(links(things.filter { $0.key != label })))
@@ -218,7 +218,8 @@ final class GivingWayProgram {
         let codes = before.mapValues { $0.value(forKey: "code") as? Int }
         // An object that is changed to a code gives way to one that has it, others to one that takes theirs.
         let changed = all.filter { $0.value.changedValues()["code"] != nil }.mapValues { $0.value(forKey: "code") as? Int }
-        let storedCodes = try stored().merging(changed) { stored, changed in changed }
+        var storedCodes = try stored()
+        for (label, code) in changed where storedCodes[label] != nil { storedCodes[label] = .some(code) }
         say(index, "save")
         do { try context.save() } catch let error as NSError {
             let expected = [NSManagedObjectConstraintMergeError, NSManagedObjectMergeError]
@@ -300,7 +301,13 @@ final class GivingWayProgram {
                 }
                 return label
             }
-            return links.lazy.compactMap { self.missing($0, stored, survivor, merges: merges) }.first
+            /// What has given way may come back, under a policy that inserts again what others have deleted: what the other context has related to it is
+            /// with the one that it gave way to.
+            func ends(_ label: Int) -> [Int] {
+                let successor = replaced.contains(label) && things[label] != nil ? successors[label].flatMap(survivor) : nil
+                return [survivor(label), successor].compactMap(\.self)
+            }
+            return links.lazy.compactMap { self.missing($0, stored, survivor, ends, merges: merges) }.first
         }
     }
 
@@ -313,7 +320,7 @@ final class GivingWayProgram {
     }
 
     /// Returns what is wrong with a link that should be stored and is not.
-    private func missing(_ link: Link, _ stored: Set<Link>, _ survivor: (Int) -> Int?, merges: Bool) -> String? {
+    private func missing(_ link: Link, _ stored: Set<Link>, _ survivor: (Int) -> Int?, _ ends: (Int) -> [Int], merges: Bool) -> String? {
         if cuts.contains(link) || deleted.contains(link.from) || deleted.contains(link.to) { return nil }
         // To a context that links it, a thing that others have replaced is deleted.
         if replaced.contains(link.from) || replaced.contains(link.to), !known.contains(link) { return nil }
@@ -323,12 +330,20 @@ final class GivingWayProgram {
         guard let from = survivor(link.from), let to = survivor(link.to) else {
             return "an end of \(link) is gone, and there is nothing in its place"
         }
-        if stored.contains(Link(from: from, relationship: relationship.name, to: to)) { return nil }
-        /// Whether the place of a relationship to one object is another's, or was emptied.
+        for from in ends(link.from) {
+            for to in ends(link.to) {
+                let kept = Link(from: from, relationship: relationship.name, to: to)
+                if stored.contains(kept) { return nil }
+                // Whoever has cut the link between those that stay has cut this one, if that was saved later.
+                if cuts.contains(kept) { return nil }
+            }
+        }
+        /// Whether the place of a relationship to one object is another's, or was emptied: by somebody, or with what was deleted.
         func isOccupied(_ label: Int, _ own: Int, _ relationship: Relationship) -> Bool {
             if relationship.isToMany { return false }
             return stored.contains { $0.from == label && $0.relationship == relationship.name }
                 || cutPlaces.contains { survivor($0.label) == label && $0.relationship == relationship.name }
+                || links.contains { $0.relationship == relationship.name && deleted.contains($0.to) && survivor($0.from) == label }
         }
         if isOccupied(from, link.from, relationship) { return nil }
         if let inverse = relationship.inverse, isOccupied(to, link.to, inverse) { return nil }
@@ -337,7 +352,7 @@ final class GivingWayProgram {
             let isDiscarded = { (label: Int) in
                 self.recoded[index].contains(label) || (!merges && self.touched[0].contains(label) && self.touched[1].contains(label))
             }
-            if isDiscarded(link.from) || isDiscarded(link.to) { return nil }
+            if [link.from, link.to, from, to].contains(where: isDiscarded) { return nil }
             // Nor of what has taken the place of another link first.
             let ends = [(link.from, relationship), (link.to, relationship.inverse ?? relationship)]
             for (label, end) in ends where !end.isToMany {

@@ -212,4 +212,48 @@ import Testing
             }
         }
     }
+
+    @Test("What belongs to itself gives way to a stored object that keeps its place", arguments: stores, storeWins)
+    func itsOwnParent(_ store: ProgramStore, _ policy: NSMergePolicyType) throws {
+        try run(store, policy) {
+            let (kept, other) = (thing(1, in: $0), thing(2, in: $0))
+            kept.setValue(other, forKey: "parent")
+            kept.setValue(other, forKey: "next")
+        } then: { context in
+            let new = thing(1, in: context)
+            new.setValue(new, forKey: "parent")
+            new.setValue(new, forKey: "next")
+            new.setValue(Set([new]), forKey: "friends")
+            try context.save()
+            #expect(try stored(1, "parent", context) == [2])
+            #expect(try stored(2, "children", context) == [1])
+            #expect(try stored(1, "next", context) == [2])
+            #expect(try stored(2, "previous", context) == [1])
+            #expect(try stored(1, "friends", context) == [1])
+        }
+    }
+
+    @Test(
+        "Where the store wins, a new object gives way to the stored one, not to one that was changed to its value", arguments: stores,
+        storeWins)
+    func changedToTheSameValue(_ store: ProgramStore, _ policy: NSMergePolicyType) throws {
+        try run(store, policy) {
+            thing(1, in: $0)
+            thing(3, in: $0)
+        } then: { context in
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Thing")
+            request.sortDescriptors = [NSSortDescriptor(key: "code", ascending: true)]
+            let found = try context.fetch(request)
+            let (one, three) = (found[0], found[1])
+            one.setValue(3, forKey: "code")
+            three.setValue(3, forKey: "code")
+            three.setValue("also changed", forKey: "name")
+            let new = thing(3, in: context)
+            three.setValue(new, forKey: "next")
+            try context.save()
+            #expect(try context.existingObject(with: new.objectID) === three)
+            #expect(one.value(forKey: "code") as? Int == 1)
+            #expect(policy == .rollbackMergePolicyType || three.value(forKey: "next") as? NSManagedObject === three)
+        }
+    }
 }
