@@ -41,6 +41,15 @@ extension NSManagedObject {
         }
     }
 
+    /// Takes the object out of the relationships of those it was related to here, because its own changes are discarded.
+    ///
+    /// - Returns: The objects that it was related to before, for ``NSManagedObjectContext/restore(_:)``.
+    func withdrawLinks() -> [RemovedLink] {
+        let links = removedLinks
+        removeFromInverses()
+        return links
+    }
+
     /// Undoes the additions of this object at the inverse relationships, because its own changes are discarded. A deleted object that
     /// refers to itself keeps that reference for a later undo.
     func removeFromInverses() {
@@ -84,14 +93,18 @@ extension NSManagedObjectContext {
     ///
     /// - Returns: The restored links, for ``restore(_:)`` once other objects are final.
     func discardChanges(of object: NSManagedObject, for stored: Row) -> [RemovedLink] {
-        let links = object.removedLinks
         // First, because a self-reference changes the object.
-        object.removeFromInverses()
+        let links = object.withdrawLinks()
+        putBack(object, to: stored)
+        return links
+    }
+
+    /// Gives an object the stored values, after its links were withdrawn.
+    func putBack(_ object: NSManagedObject, to stored: Row) {
         if object.flags.contains(.deleted) { deletedList.remove(object) } else { updatedList.remove(object) }
         object.flags.subtract([.deleted, .preparedForDeletion])
         object.snapshot = stored
         object.restoreSnapshot()
-        return links
     }
 
     /// Removes an object that the store has deleted.

@@ -45,6 +45,7 @@ extension NSManagedObject {
                 } else if keepsDestination, other === self, !ends.inverse.isToMany, keeper.isRelatedElsewhere(by: ends.inverse) {
                     // What belonged to itself does not take the other end of the same relationship, either.
                 } else {
+                    keeper.refreshDestination(by: ends.kept)
                     let place = target.place(of: self, in: ends.inverse, before: keeper)
                     if ends.kept.isToMany { keeper.add(target, to: ends.kept) } else { keeper.setToOne(target, ends.kept) }
                     if let place { target.move(keeper, to: place, in: ends.inverse) }
@@ -62,6 +63,12 @@ extension NSManagedObject {
     private func isRelatedElsewhere(by relationship: NSRelationshipDescription) -> Bool {
         guard let other = toOne(relationship) else { return false }
         return other !== self
+    }
+
+    /// Updates what a relationship to one object leads to before it leads to another: others may have related it since this context has read it.
+    private func refreshDestination(by relationship: NSRelationshipDescription) {
+        guard !relationship.isToMany, let current = toOne(relationship), current.registry === registry else { return }
+        if !current.flags.contains(.inserted), !current.flags.contains(.deleted) { registry?.context?.refreshFromStore(current) }
     }
 
     /// Takes an object out of this end of a relationship.

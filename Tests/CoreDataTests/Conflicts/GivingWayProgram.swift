@@ -220,6 +220,12 @@ final class GivingWayProgram {
         let changed = all.filter { $0.value.changedValues()["code"] != nil }.mapValues { $0.value(forKey: "code") as? Int }
         var storedCodes = try stored()
         for (label, code) in changed where storedCodes[label] != nil { storedCodes[label] = .some(code) }
+        // What is overwritten has its old code again, whatever others have changed it to.
+        if policies[index] == .overwriteMergePolicyType {
+            for (label, object) in all where object.isUpdated && storedCodes[label] != nil {
+                storedCodes[label] = .some(object.value(forKey: "code") as? Int)
+            }
+        }
         say(index, "save")
         do { try context.save() } catch let error as NSError {
             let expected = [NSManagedObjectConstraintMergeError, NSManagedObjectMergeError]
@@ -330,23 +336,29 @@ final class GivingWayProgram {
         guard let from = survivor(link.from), let to = survivor(link.to) else {
             return "an end of \(link) is gone, and there is nothing in its place"
         }
+        /// Whether the place of a relationship to one object is another's, or was emptied: by somebody, or with what was deleted or cut at its other end.
+        func isOccupied(_ label: Int, _ relationship: Relationship) -> Bool {
+            if relationship.isToMany { return false }
+            func isCut(_ label: Int, _ name: String) -> Bool {
+                cutPlaces.contains { survivor($0.label) == label && $0.relationship == name }
+            }
+            if isCut(label, relationship.name) { return true }
+            if stored.contains(where: { $0.from == label && $0.relationship == relationship.name }) { return true }
+            return links.contains { rival in
+                guard rival.relationship == relationship.name, survivor(rival.from) == label else { return false }
+                if deleted.contains(rival.to) { return true }
+                guard let inverse = relationship.inverse, !inverse.isToMany, let other = survivor(rival.to) else { return false }
+                return isCut(other, inverse.name)
+            }
+        }
         for from in ends(link.from) {
             for to in ends(link.to) {
                 let kept = Link(from: from, relationship: relationship.name, to: to)
-                if stored.contains(kept) { return nil }
                 // Whoever has cut the link between those that stay has cut this one, if that was saved later.
-                if cuts.contains(kept) { return nil }
+                if stored.contains(kept) || cuts.contains(kept) { return nil }
+                if isOccupied(from, relationship) || relationship.inverse.map({ isOccupied(to, $0) }) ?? false { return nil }
             }
         }
-        /// Whether the place of a relationship to one object is another's, or was emptied: by somebody, or with what was deleted.
-        func isOccupied(_ label: Int, _ own: Int, _ relationship: Relationship) -> Bool {
-            if relationship.isToMany { return false }
-            return stored.contains { $0.from == label && $0.relationship == relationship.name }
-                || cutPlaces.contains { survivor($0.label) == label && $0.relationship == relationship.name }
-                || links.contains { $0.relationship == relationship.name && deleted.contains($0.to) && survivor($0.from) == label }
-        }
-        if isOccupied(from, link.from, relationship) { return nil }
-        if let inverse = relationship.inverse, isOccupied(to, link.to, inverse) { return nil }
         // Of what the policy discards nothing stays: the changes of what others have changed too, or of what has taken a code.
         for index in 0..<2 where policies[index] == .rollbackMergePolicyType {
             let isDiscarded = { (label: Int) in

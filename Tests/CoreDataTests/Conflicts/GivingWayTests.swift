@@ -256,4 +256,29 @@ import Testing
             #expect(policy == .rollbackMergePolicyType || three.value(forKey: "next") as? NSManagedObject === three)
         }
     }
+
+    @Test("What a stored object had before it took another's place does not list it any more", arguments: stores, objectWins)
+    func formerPlace(_ store: ProgramStore, _ policy: NSMergePolicyType) throws {
+        let coordinator = try GivingWayModel.coordinator(store)
+        let (first, second) = (GivingWayModel.context(coordinator, .errorMergePolicyType), GivingWayModel.context(coordinator, policy))
+        for code in [1, 4, 7] { first.performAndWait { _ = thing(code, in: first) } }
+        try first.performAndWait { try first.save() }
+        func found(_ code: Int, in context: NSManagedObjectContext) throws -> NSManagedObject {
+            try #require(try context.all("Thing").first { $0.value(forKey: "code") as? Int == code })
+        }
+        try second.performAndWait {
+            let old = try found(1, in: second)
+            #expect(related(old, "queue").isEmpty)
+            try first.performAndWait {
+                try found(4, in: first).setValue(found(1, in: first), forKey: "queueOf")
+                try first.save()
+            }
+            thing(4, in: second).setValue(try found(7, in: second), forKey: "queueOf")
+            try second.save()
+            #expect(try stored(4, "queueOf", second) == [7])
+            #expect(try stored(7, "queue", second) == [4])
+            #expect(try stored(1, "queue", second) == [])
+            #expect(related(old, "queue").isEmpty)
+        }
+    }
 }
