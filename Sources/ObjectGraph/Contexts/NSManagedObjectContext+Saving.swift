@@ -91,7 +91,7 @@ extension NSManagedObjectContext {
 
     /// - Returns: The saved changes, the rows that stores changed, and the error of a partial save.
     private func writeResolvingConflicts() throws -> (ChangeSet, [Row], NSError?) {
-        for _ in 0..<10 {
+        for _ in 0..<mostSaveAttempts {
             do {
                 return try write()
             } catch let error as NSError {
@@ -115,9 +115,12 @@ extension NSManagedObjectContext {
         try validateDenyRules()
     }
 
+    /// How often a save is tried whose conflicts are resolved: one constraint after the other may show the next, for each object that has others' values.
+    var mostSaveAttempts: Int { 10 + min(insertedList.count + updatedList.count, 1000) }
+
     var tooManyConflicts: NSError {
         CoreDataError.make(
-            NSPersistentStoreSaveConflictsError, "The save was abandoned after ten attempts.",
+            NSPersistentStoreSaveConflictsError, "The save was abandoned after many attempts.",
             reason: "Others kept changing the same objects.", next: "Save again, or resolve the conflicts in a merge policy of your own.")
     }
 

@@ -281,4 +281,22 @@ import Testing
             #expect(related(old, "queue").isEmpty)
         }
     }
+
+    @Test("Values that were passed on from object to object all come back where the store wins", arguments: stores, storeWins)
+    func passedOn(_ store: ProgramStore, _ policy: NSMergePolicyType) throws {
+        try run(store, policy) {
+            for code in 1...20 { thing(code, in: $0) }
+        } then: { context in
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Thing")
+            request.sortDescriptors = [NSSortDescriptor(key: "code", ascending: true)]
+            let found = try context.fetch(request)
+            // The last one's is that of an object that is not changed.
+            for index in 0..<19 { found[index].setValue(index + 2, forKey: "code") }
+            let new = thing(2, in: context)
+            try context.save()
+            #expect(found.map { $0.value(forKey: "code") as? Int } == Array(1...20))
+            #expect(try context.existingObject(with: new.objectID) === found[1])
+            #expect(try context.count(for: request) == 20)
+        }
+    }
 }

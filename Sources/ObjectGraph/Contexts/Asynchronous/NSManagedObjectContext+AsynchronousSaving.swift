@@ -33,7 +33,7 @@ extension NSManagedObjectContext {
 
     private func saveNow() async throws {
         var isFirst = true
-        for _ in 0..<10 {
+        for _ in 0..<(await perform { self.mostSaveAttempts }) {
             let isRepeated = !isFirst
             isFirst = false
             guard let save = try await perform({ try self.sendable(isRepeated: isRepeated) }) else { return }
