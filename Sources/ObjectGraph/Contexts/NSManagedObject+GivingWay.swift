@@ -40,7 +40,7 @@ extension NSManagedObject {
         for ends in ends(sharedWith: keeper) {
             for other in related(ends.own) where !other.flags.contains(.deleted) && other.registry === registry {
                 let target = other === self ? keeper : other
-                if keepsDestination, !ends.kept.isToMany, let current = keeper.toOne(ends.kept), current !== target {
+                if keepsDestination, !ends.kept.isToMany, let current = keeper.toOne(ends.kept), current !== target, current !== self {
                     if target !== keeper { cut.append(target) }
                 } else if keepsDestination, other === self, !ends.inverse.isToMany, keeper.isRelatedElsewhere(by: ends.inverse) {
                     // What belonged to itself does not take the other end of the same relationship, either.
@@ -200,7 +200,11 @@ extension NSManagedObjectContext {
         request.entity = entity
         request.predicate = NSPredicate(format: relationship.isToMany ? "ANY %K == %@" : "%K == %@", relationship.name, object)
         let found = try fetch(request)
-        for object in found { _ = object.related(relationship) }
+        for object in found {
+            // Others may have related it since this context has read it.
+            if !object.flags.contains(.inserted) { refreshFromStore(object) }
+            _ = object.related(relationship)
+        }
         return found
     }
 }

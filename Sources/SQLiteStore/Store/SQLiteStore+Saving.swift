@@ -17,7 +17,7 @@ extension SQLiteStore {
                     }
                 }
             }
-            try checkUniqueness(changes)
+            try checkConflicts(changes)
             let lost: [NSManagedObjectID]
             do { lost = try write(isCareful: false) } catch is SQLSave.UpdateMismatch { lost = try write(isCareful: true) }
             cacheRows(changes, inserted, changed)
@@ -25,6 +25,30 @@ extension SQLiteStore {
         }
         postRemoteChange()
         cache.sweepIfLarge()
+    }
+
+    /// Throws if objects violate a uniqueness constraint; if others have changed any of the save, they are the conflict.
+    ///
+    /// The versions come first, as in every store: who has which values is known when the merge policy has merged what others have saved. Saves
+    /// without a conflict compare the versions while they write.
+    private func checkConflicts(_ changes: StoreChangeSet) throws {
+        do {
+            try checkUniqueness(changes)
+        } catch let constraints as StoreConflicts {
+            let versions = try [changes.updated, changes.deleted, changes.locked].flatMap { try $0.compactMap(versionConflict) }
+            if versions.isEmpty { throw constraints }
+            cache.advance()
+            for conflict in versions { keep(conflict) }
+            throw StoreConflicts(versions)
+        }
+    }
+
+    /// Returns the conflict of a change whose row others have changed since.
+    private func versionConflict(_ change: StoreChange) throws -> StoreConflicts.Version? {
+        let id = change.objectID
+        guard let base = change.baseVersion, let place = place(of: id) else { return nil }
+        let row = try requireWriter().readRow(place.entity, place.key, isFresh: true)
+        return row?.version == base ? nil : StoreConflicts.Version(id, stored: row)
     }
 
     /// Caches the saved rows. Call it under the write lock, so that those of the next save follow.
@@ -88,12 +112,7 @@ extension SQLiteStore {
                 try writeHistory(connection, for: caller)
             }
         } catch is SQLSave.Mismatch {
-            let deletions = try save.mismatched.compactMap { change -> StoreConflicts.Version? in
-                let id = change.objectID
-                guard let place = place(of: id) else { return nil }
-                let row = try requireWriter().readRow(place.entity, place.key, isFresh: true)
-                return row?.version == change.baseVersion ? nil : StoreConflicts.Version(id, stored: row)
-            }
+            let deletions = try save.mismatched.compactMap(versionConflict)
             // The merge policy uses the rows of the file, and the cache must agree with them afterwards.
             cache.advance()
             for conflict in save.conflicts { keep(conflict) }

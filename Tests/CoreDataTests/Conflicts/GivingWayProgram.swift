@@ -346,7 +346,7 @@ final class GivingWayProgram {
             if stored.contains(where: { $0.from == label && $0.relationship == relationship.name }) { return true }
             return links.contains { rival in
                 guard rival.relationship == relationship.name, survivor(rival.from) == label else { return false }
-                if deleted.contains(rival.to) { return true }
+                if deleted.contains(rival.to) || (replaced.contains(rival.to) && !known.contains(rival)) { return true }
                 guard let inverse = relationship.inverse, !inverse.isToMany, let other = survivor(rival.to) else { return false }
                 return isCut(other, inverse.name)
             }

@@ -299,4 +299,54 @@ import Testing
             #expect(try context.count(for: request) == 20)
         }
     }
+
+    @Test(
+        "What others have related without an inverse to an object that gives way leads to the one that stays", arguments: stores, objectWins
+    )
+    func relatedMeanwhile(_ store: ProgramStore, _ policy: NSMergePolicyType) throws {
+        let coordinator = try GivingWayModel.coordinator(store)
+        let (first, second) = (GivingWayModel.context(coordinator, .errorMergePolicyType), GivingWayModel.context(coordinator, policy))
+        try first.performAndWait {
+            for code in 1...3 { thing(code, in: first) }
+            try first.save()
+        }
+        try second.performAndWait {
+            let shown = try second.all("Thing").sorted { ($0.value(forKey: "code") as! Int) < ($1.value(forKey: "code") as! Int) }
+            try first.performAndWait {
+                let all = try first.all("Thing").sorted { ($0.value(forKey: "code") as! Int) < ($1.value(forKey: "code") as! Int) }
+                all[2].setValue(all[0], forKey: "pointer")
+                try first.save()
+            }
+            shown[1].setValue(1, forKey: "code")
+            try second.save()
+            #expect(try stored(3, "pointer", second) == [1])
+        }
+    }
+
+    @Test("The ID of an object that gives way leads to the one that stays, although that takes another's place", arguments: stores)
+    func overwrittenMeanwhile(_ store: ProgramStore) throws {
+        let coordinator = try GivingWayModel.coordinator(store)
+        let first = GivingWayModel.context(coordinator, .errorMergePolicyType)
+        let second = GivingWayModel.context(coordinator, .overwriteMergePolicyType)
+        try first.performAndWait {
+            thing(3, in: first)
+            try first.save()
+        }
+        try second.performAndWait {
+            let shown = try #require(try second.all("Thing").first)
+            #expect(shown.value(forKey: "code") as? Int == 3)
+            try first.performAndWait {
+                try #require(try first.all("Thing").first).setValue(0, forKey: "code")
+                thing(3, "Place", in: first)
+                try first.save()
+            }
+            let new = thing(3, in: second)
+            shown.setValue(new, forKey: "next")
+            try second.save()
+            let id = new.objectID
+            #expect(try second.existingObject(with: id) === shown)
+            #expect(shown.value(forKey: "next") as? NSManagedObject === shown)
+            #expect(try second.all("Thing").count == 1)
+        }
+    }
 }
