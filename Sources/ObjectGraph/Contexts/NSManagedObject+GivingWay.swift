@@ -46,6 +46,7 @@ extension NSManagedObject {
                     // What belonged to itself does not take the other end of the same relationship, either.
                 } else {
                     keeper.refreshDestination(by: ends.kept)
+                    if target === keeper { target.refreshDestination(by: ends.inverse) }
                     let place = target.place(of: self, in: ends.inverse, before: keeper)
                     if ends.kept.isToMany { keeper.add(target, to: ends.kept) } else { keeper.setToOne(target, ends.kept) }
                     if let place { target.move(keeper, to: place, in: ends.inverse) }
@@ -199,6 +200,8 @@ extension NSManagedObjectContext {
         let request = NSFetchRequest<NSManagedObject>()
         request.entity = entity
         request.predicate = NSPredicate(format: relationship.isToMany ? "ANY %K == %@" : "%K == %@", relationship.name, object)
+        // What this context shows of objects that it has changed may be older than what is stored.
+        request.includesPendingChanges = false
         let found = try fetch(request)
         for object in found {
             // Others may have related it since this context has read it.

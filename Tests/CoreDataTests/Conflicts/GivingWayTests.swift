@@ -268,13 +268,18 @@ import Testing
         }
         try second.performAndWait {
             let old = try found(1, in: second)
-            #expect(related(old, "queue").isEmpty)
+            #expect(related(old, "queue").isEmpty && related(old, "children").isEmpty)
             try first.performAndWait {
                 try found(4, in: first).setValue(found(1, in: first), forKey: "queueOf")
+                try found(4, in: first).setValue(found(1, in: first), forKey: "parent")
                 try first.save()
             }
-            thing(4, in: second).setValue(try found(7, in: second), forKey: "queueOf")
+            let new = thing(4, in: second)
+            new.setValue(try found(7, in: second), forKey: "queueOf")
+            new.setValue(new, forKey: "parent")
             try second.save()
+            #expect(try stored(4, "parent", second) == [4])
+            #expect(try stored(1, "children", second) == [])
             #expect(try stored(4, "queueOf", second) == [7])
             #expect(try stored(7, "queue", second) == [4])
             #expect(try stored(1, "queue", second) == [])
@@ -318,6 +323,7 @@ import Testing
                 try first.save()
             }
             shown[1].setValue(1, forKey: "code")
+            shown[2].setValue("changed", forKey: "name")
             try second.save()
             #expect(try stored(3, "pointer", second) == [1])
         }
