@@ -8,6 +8,7 @@ extension NSPersistentStoreCoordinator {
     }
 
     /// Runs `block` on the coordinator's queue, waits for it and returns its result. May be called from that queue.
+    @_disfavoredOverload
     public func performAndWait<T>(_ block: () throws -> T) rethrows -> T {
         try workQueue.sync(block)
     }
