@@ -17,13 +17,6 @@ extension NSManagedObjectContext {
         queue.async { self.runEvent { block.value() } }
     }
 
-    /// Runs `block` on the context's queue, waits for it and returns its result.
-    ///
-    /// May be called from the queue itself and from a block that the queue waits for, across any number of contexts. A function of this name
-    /// that a library adds is preferred to it, as it was written before Apple's framework had one.
-    @_disfavoredOverload
-    public func performAndWait<T>(_ block: () throws -> T) rethrows -> T { try contextQueue.sync(block) }
-
     /// Runs `block` on the queue of a parent while the child waits during its own work.
     func performForChild<T>(_ block: () throws -> T) rethrows -> T { try contextQueue.sync(isForChild: true, block) }
 
@@ -73,4 +66,14 @@ extension NSManagedObjectContext {
             context.undoer?.closeEventGroup()
         }
     }
+}
+
+extension NSManagedObjectContext: QueueOwner {}
+
+extension QueueOwner where Self: NSManagedObjectContext {
+    /// Runs `block` on the context's queue, waits for it and returns its result.
+    ///
+    /// May be called from the queue itself and from a block that the queue waits for, across any number of contexts. A function of this name
+    /// that a library adds to the class is preferred to it.
+    public func performAndWait<T>(_ block: () throws -> T) rethrows -> T { try contextQueue.sync(block) }
 }

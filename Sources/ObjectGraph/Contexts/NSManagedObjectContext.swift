@@ -181,8 +181,6 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     ///
     /// May be called from the queue itself and from a block that the queue waits for, across any number of contexts. A block with a result or an
     /// error is run by ``performAndWait(_:)-(()->T)``, which does not call this function.
-    // Both are disfavored, so that a block with one expression that returns a value is not taken for one without a result.
-    @_disfavoredOverload
     open func performAndWait(_ block: () -> Void) { contextQueue.sync(block) }
 
     /// Creates a context with a queue of the given kind.

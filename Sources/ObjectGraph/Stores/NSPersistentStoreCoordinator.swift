@@ -55,7 +55,6 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     }
 
     /// Runs `block` on the coordinator's queue, and waits for it. May be called from that queue; subclasses may override it.
-    @_disfavoredOverload
     open func performAndWait(_ block: () -> Void) { workQueue.sync(block) }
 
     deinit { for store in persistentStores { store.willRemove(from: nil) } }

@@ -96,8 +96,7 @@ private final class RememberingComparison: NSComparisonPredicate {
         let function: (() -> Void) -> Void = context.performAndWait
         function { Band(context: context).name = "Tide" }
         #expect(context.count == 3)
-        let base: NSManagedObjectContext = context
-        let count = base.performAndWait { base.insertedObjects.count }
+        let count = context.performAndWait { context.insertedObjects.count }
         #expect(count == 3)
         let names = try context.performAndWait { try context.fetch(NSFetchRequest<Band>(entityName: "Band")).map(\.name) }
         #expect(Set(names) == ["Low", "Ebb", "Tide"])
