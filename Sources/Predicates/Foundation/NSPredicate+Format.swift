@@ -30,10 +30,6 @@ extension PredicateFactory where Self: NSPredicate {
         self = Self.made(from: PredicateEvaluator(parsing: predicateFormat, arguments: arguments ?? []).result)
     }
 
-    /// C argument lists have no types at run time: pass the arguments in an array.
-    @available(*, unavailable, message: "A C argument list does not say what it holds: use init(format:argumentArray:).")
-    public init(format predicateFormat: String, arguments: CVaListPointer) { stopProgram("Use NSPredicate(format:argumentArray:).") }
-
     /// Creates a predicate without a condition, as the abstract class of Apple's framework: it can be held and compared, but not evaluated.
     ///
     /// Functions that throw, such as a fetch with it, throw an ``InvalidPredicateError``; `evaluate(with:)` stops the program, where Apple's
