@@ -1,13 +1,11 @@
 import Foundation
 
-/// The arguments `exclude:` and `sources:` of a target in a package manifest, which plugins are not told.
+/// The argument `exclude:` of a target in a package manifest, which plugins are not told.
 ///
-/// Only literals are read: of a manifest that computes them nothing is known.
+/// Only literals are read: of a manifest that computes it nothing is known.
 struct ManifestTarget {
     /// The excluded paths, relative to the target's directory; nil where they are not an array of string literals.
     let excluded: [String]?
-    /// Whether the target lists what it compiles.
-    let listsSources: Bool
 
     /// Finds the target called `name` in the manifest of a package; fails where it is not there by that name.
     init?(_ name: String, inPackageAt folder: URL) {
@@ -16,7 +14,6 @@ struct ManifestTarget {
         for (index, token) in tokens.enumerated() where token == "(" && index > 0 && tokens[index - 1].lowercased().hasSuffix("target") {
             let arguments = Self.arguments(tokens[(index + 1)...])
             guard arguments["name"] == ["\"\(name)\""] else { continue }
-            listsSources = arguments["sources"].map { $0 != ["nil"] } ?? false
             guard let list = arguments["exclude"] else {
                 excluded = []
                 return

@@ -31,11 +31,8 @@ struct UncompiledFiles {
         }
         var excluded = candidates
         // A file that is neither compiled nor excluded is none of the target's: its manifest lists its sources.
-        if let manifest = ManifestTarget(target.name, inPackageAt: package.directoryURL), manifest.listsSources || manifest.excluded != nil
-        {
-            if let list = manifest.excluded {
-                excluded = candidates.filter { Self.isIn(list, $0.standardizedFileURL.path, below: root) }
-            }
+        if let list = ManifestTarget(target.name, inPackageAt: package.directoryURL)?.excluded {
+            excluded = candidates.filter { Self.isIn(list, $0.standardizedFileURL.path, below: root) }
         }
         let folders = Dictionary(grouping: excluded) {
             Self.outermostFolder(of: $0.standardizedFileURL.path, below: root, compiled: compiled)

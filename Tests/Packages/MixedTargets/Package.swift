@@ -20,12 +20,14 @@ let package = Package(
         .target(name: "Listed", dependencies: [coreData], sources: ["Code"], plugins: [accessors]),
         // No managed object class, but key paths.
         .target(name: "Queries", dependencies: ["Flat", coreData], exclude: ["Old"], plugins: [accessors]),
+        // The files to translate are named.
+        .target(name: "Chosen", dependencies: [coreData], exclude: ["Extra", "ManagedAccessors.json"], plugins: [accessors]),
         // A library with a function that Core Data has too.
         .target(name: "UsersLibrary", dependencies: [coreData]),
         .executableTarget(
             name: "MixedTargets",
             dependencies: [
-                "Flat", "Foldered", "Listed", "Queries", "UsersLibrary", coreData,
+                "Flat", "Foldered", "Listed", "Queries", "Chosen", "UsersLibrary", coreData,
                 .product(name: "FoundationCompatibility", package: "OpenCoreData"),
             ]),
     ]

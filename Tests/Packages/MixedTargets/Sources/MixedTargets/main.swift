@@ -1,3 +1,4 @@
+import Chosen
 import CoreData
 import Flat
 import Foldered
@@ -38,4 +39,4 @@ let lines = try context.performAndWait {
     return albums + (try context.fetch(typed).map(\.title)) + entries
 }
 print(lines.joined(separator: ", "))
-print(Keys.title, Filter(\Album.year).left.keyPath, NSStringFromClass(Outer.Nested.self), isKept(NSFetchRequest<Task>(entityName: "Task")))
+print(Plain.name, Keys.title, Filter(\Album.year).left.keyPath, NSStringFromClass(Outer.Nested.self), isKept(NSFetchRequest<Task>(entityName: "Task")))
