@@ -39,4 +39,6 @@ let lines = try context.performAndWait {
     return albums + (try context.fetch(typed).map(\.title)) + entries
 }
 print(lines.joined(separator: ", "))
-print(Plain.name, Keys.title, Filter(\Album.year).left.keyPath, NSStringFromClass(Outer.Nested.self), isKept(NSFetchRequest<Task>(entityName: "Task")))
+print(
+    Plain.name, Keys.title, Filter(\Album.year).left.keyPath, NSStringFromClass(Outer.Nested.self),
+    isKept(NSFetchRequest<Task>(entityName: "Task")))
