@@ -42,6 +42,8 @@ let package = Package(
         .library(name: "ObjectGraph", targets: ["ObjectGraph"]),
         .library(name: "CoreDataMacros", targets: ["CoreDataMacros"]),
         .library(name: "Predicates", targets: ["Predicates"]),
+        // Functions of Foundation on Apple's platforms that it lacks on others.
+        .library(name: "FoundationCompatibility", targets: ["FoundationCompatibility"]),
         .library(name: "StoreConformance", targets: ["StoreConformance"]),
         .plugin(name: "ModelCompiler", targets: ["ModelCompiler"]),
         .plugin(name: "ManagedAccessors", targets: ["ManagedAccessors"]),
@@ -83,6 +85,9 @@ let package = Package(
         .target(
             name: "CoreData", dependencies: ["ObjectGraph", "ModelFiles", "Predicates", "SQLiteStore", "CoreDataRegistration"],
             swiftSettings: strict),
+        .target(name: "FoundationCompatibility", dependencies: ["ObjectGraph"], swiftSettings: strict),
+        .testTarget(
+            name: "FoundationCompatibilityTests", dependencies: coreDataModules + ["FoundationCompatibility"], swiftSettings: strict),
         .macro(
             name: "CoreDataMacroPlugin",
             dependencies: [

@@ -99,8 +99,8 @@ extension NSManagedObjectModel {
 
     /// Returns all models of bundles, merged.
     ///
-    /// - Parameter bundles: The bundles; nil for the program itself (see ``EmbeddedModel``), its main bundle, and the resource bundles of
-    ///   packages beside it.
+    /// - Parameter bundles: The bundles; nil for the main bundle and the resource bundles of packages beside it. The models embedded in the
+    ///   program (see ``EmbeddedModel``) belong to its main bundle, and to `Bundle.allBundles`, which is empty off Apple's platforms.
     /// - Returns: The model; nil when there is none, or when a model cannot be read or merged; the reason is logged.
     public class func mergedModel(from bundles: [Bundle]?) -> NSManagedObjectModel? {
         merged(
@@ -119,7 +119,7 @@ extension NSManagedObjectModel {
     /// Returns all models of bundles, merged, in the versions that a store was written with.
     ///
     /// - Parameters:
-    ///   - bundles: The bundles; nil for the program itself, its main bundle, and the resource bundles of packages beside it.
+    ///   - bundles: The bundles; nil for the main bundle, to which embedded models belong, and the resource bundles of packages beside it.
     ///   - metadata: The metadata of the store, with its hashes under ``NSStoreModelVersionHashesKey``.
     /// - Returns: The model; nil when neither a single version nor a combination of models has the hashes of the store.
     public class func mergedModel(from bundles: [Bundle]?, forStoreMetadata metadata: [String: Any]) -> NSManagedObjectModel? {

@@ -46,6 +46,11 @@ open class NSConstraintConflict: NSObject, @unchecked Sendable {
         self.conflictingSnapshots = conflictingSnapshots
     }
 
+    /// Creates a conflict of no constraint, without objects and values, for tests of code that handles conflicts.
+    public override convenience init() {
+        self.init(constraint: [], database: nil, databaseSnapshot: nil, conflicting: [], conflictingSnapshots: [])
+    }
+
     /// A description of the attributes, their values and the objects that share them.
     open override var description: String {
         let values = constraint.map { "\($0) = \(constraintValues[$0] ?? "?")" }.joined(separator: ", ")

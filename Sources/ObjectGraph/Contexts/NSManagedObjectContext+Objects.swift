@@ -30,6 +30,8 @@ extension NSManagedObjectContext {
     func findExistingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
         checkQueue("existingObject(with: \(objectID)) is called")
         try throwPendingFaultError()
+        // An ID of no model, made for a test.
+        guard objectID.owningEntity.frozen != nil else { throw NSManagedObject.missingRow(objectID) }
         let object = object(with: objectID)
         if object.isFault, object.isInserted { try object.fulfillFault() }
         if object.isFault {

@@ -59,6 +59,16 @@ open class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult, @unchec
     /// Returns the common part of the keys of an entity's IDs.
     package static func keyBase(of entity: NSEntityDescription) -> Int64 { Int64(entity.rootEntity.frozen?.layout.identifier ?? 0) << 44 }
 
+    /// Creates a temporary ID of no object and no model, for tests of code that handles IDs. Each is equal to itself only.
+    public override init() {
+        owningEntity = NSEntityDescription()
+        token = nil
+        reference = .temporary(UUID())
+        isTemporary = true
+        key = Int64(truncatingIfNeeded: reference.hashValue)
+        super.init()
+    }
+
     /// Creates a temporary ID.
     convenience init(temporaryFor entity: NSEntityDescription) {
         self.init(entity: entity, token: nil, reference: .temporary(UUID()))
