@@ -153,7 +153,7 @@ extension NSManagedObjectContext {
         lockedObjects = []
         for object in objects {
             registry.unregister(object)
-            object.registry = nil
+            object.setRegistry(nil)
             object.relationships = []
             // A fault that nothing fulfills, as on Apple's platforms.
             object.flags = []

@@ -219,7 +219,7 @@ extension NSManagedObjectContext {
         deleted.forEachUncounted { object in
             object.saveUndoState()
             object.flags.remove(.deleted)
-            object.registry = nil
+            object.setRegistry(nil)
             if !object.relationships.isEmpty { object.relationships = [] }
         }
         notifySourceOfRelease()
