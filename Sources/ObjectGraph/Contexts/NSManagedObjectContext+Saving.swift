@@ -219,9 +219,9 @@ extension NSManagedObjectContext {
         deleted.forEachUncounted { object in
             object.saveUndoState()
             object.flags.remove(.deleted)
-            object.setRegistry(nil)
             if !object.relationships.isEmpty { object.relationships = [] }
         }
+        RegistrationLocks.leave(deleted)
         notifySourceOfRelease()
     }
 }

@@ -12,6 +12,18 @@ enum RegistrationLocks {
         // Addresses are multiples of 16, and objects that are made together are next to each other.
         locks[Int(UInt(bitPattern: ObjectIdentifier(object)) >> 6 & 63)]
     }
+
+    /// Takes objects out of their registries, which the context holds: many of them under one acquisition of all locks.
+    static func leave(_ objects: [NSManagedObject]) {
+        guard objects.count > locks.count else {
+            for object in objects { object.setRegistry(nil) }
+            return
+        }
+        // Always in this order, and whoever has one lock waits for no other.
+        for lock in locks { lock.lock() }
+        objects.forEachUncounted { $0.registry = nil }
+        for lock in locks { lock.unlock() }
+    }
 }
 
 extension NSManagedObject {
