@@ -115,7 +115,7 @@ extension NSManagedObjectContext {
         object.flags.subtract([.updated, .deleted, .inEvent])
         release([object])
         registry.unregister(object)
-        object.registry = nil
+        object.setRegistry(nil)
     }
 
     /// Inserts objects again, under their old IDs, that the store has deleted; relationships to objects that still exist are kept.

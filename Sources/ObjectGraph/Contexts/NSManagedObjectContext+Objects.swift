@@ -235,7 +235,7 @@ extension NSManagedObjectContext {
     /// Registers a new object and calls `awakeFromInsert`. Called by the object's initializer.
     func insertNew(_ object: NSManagedObject) {
         checkQueue("A new object of the entity “\(object.owningEntity)” is inserted")
-        object.registry = registry
+        if object.registry !== registry { object.registry = registry }
         noteInsertion(of: object)
         object.awakeFromInsert()
     }
@@ -263,6 +263,7 @@ extension NSManagedObjectContext {
         object.flags.remove(.gaveWay)
         object.extras?.successor = nil
         stopProgram(unless: !object.owningEntity.isAbstract, "The entity “\(object.owningEntity)” is abstract: insert one of a subentity.")
+        object.setRegistry(registry)
         insertNew(object)
         if object.identifier != nil { registry.register(object) }
     }

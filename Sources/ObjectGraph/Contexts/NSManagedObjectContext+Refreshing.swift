@@ -153,12 +153,12 @@ extension NSManagedObjectContext {
         lockedObjects = []
         for object in objects {
             registry.unregister(object)
-            object.registry = nil
             object.relationships = []
             // A fault that nothing fulfills, as on Apple's platforms.
             object.flags = []
             (object.row, object.snapshot) = (nil, nil)
         }
+        RegistrationLocks.leave(objects)
         faultBatches.removeAll()
         retained = [:]
         notifySourceOfRelease()

@@ -222,9 +222,9 @@ extension NSManagedObjectContext {
         deleted.forEachUncounted { object in
             object.saveUndoState()
             object.flags.remove(.deleted)
-            object.registry = nil
             if !object.relationships.isEmpty { object.relationships = [] }
         }
+        RegistrationLocks.leave(deleted)
         notifySourceOfRelease()
     }
 }

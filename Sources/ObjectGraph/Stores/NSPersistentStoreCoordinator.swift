@@ -203,4 +203,9 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         else { return nil }
         return NSManagedObjectID(entity: entity, token: store.token, reference: uri.reference)
     }
+
+    /// Works like ``managedObjectID(forURIRepresentation:)`` for a URI as a string.
+    public func managedObjectID(for string: String) -> NSManagedObjectID? {
+        URL(string: string).flatMap { managedObjectID(forURIRepresentation: $0) }
+    }
 }

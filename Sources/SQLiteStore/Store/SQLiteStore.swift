@@ -70,7 +70,7 @@ package final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @un
         try openHistory(connection)
         if let url, try SQLiteFiles.supportsConcurrentReaders(url, connection, options) {
             let file = SQLiteFiles.identity(of: url)
-            pool = SQLReaderPool { [unowned self] in
+            pool = SQLReaderPool(size: options.readerLimit ?? SQLReaderPool.standardSize) { [unowned self] in
                 // Another file may be at the URL now; the open one continues to be used.
                 guard SQLiteFiles.identity(of: url) == file else { return nil }
                 return try SQLReader(self, SQLiteFiles.openConcurrentReader(url, options), origins)
@@ -107,7 +107,7 @@ package final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @un
     }
 
     package override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
-        try SQLiteMetadata.read(from: SQLiteFiles.connectForReading(url, timeout: SQLiteStoreDefaults.timeout))
+        try SQLiteMetadata.readWithModelHashes(from: SQLiteFiles.connectForReading(url, timeout: SQLiteStoreDefaults.timeout))
     }
 
     package override class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {

@@ -29,7 +29,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, ContextInsertable {
     @exclusivity(unchecked) @usableFromInline final var changed = PropertySet()
     final let owningEntity: NSEntityDescription
 
-    // The registration in the context.
+    // The registration in the context. It is read on the object's queue; other queues read it under a lock, see NSManagedObject+Registration.swift.
     @exclusivity(unchecked) final var registry: ObjectRegistry?
     // The identity: the ID, or its components until it is created. See NSManagedObject+Identity.swift.
     @exclusivity(unchecked) final var madeID: NSManagedObjectID?
@@ -134,8 +134,8 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, ContextInsertable {
 
     /// The context of the object; nil before it is inserted and after it is removed, and once the context is deallocated.
     ///
-    /// It may be read on any queue, to get to the object's own, while the object stays in its context.
-    open var managedObjectContext: NSManagedObjectContext? { registry?.livingContext }
+    /// It may be read on any queue, to get to the object's own.
+    open var managedObjectContext: NSManagedObjectContext? { sharedRegistry?.livingContext }
 
     /// The ID of the object, temporary until it is saved.
     open var objectID: NSManagedObjectID {

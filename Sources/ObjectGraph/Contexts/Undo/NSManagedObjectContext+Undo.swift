@@ -110,7 +110,7 @@ extension NSManagedObjectContext {
         let object = undoState.object
         if object.registry == nil {
             if object.snapshot != nil || !(object.identifier?.isTemporary ?? true) { object.resetToNew() }
-            object.registry = registry
+            object.setRegistry(registry)
             object.relationships = undoState.relationships
             undoState.relationships = []
             registry.register(object)

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Logging
 @_spi(Stores) internal import ObjectGraph
 
 /// Reads and writes the metadata of a store: a UUID and a property list in `Z_METADATA`.
@@ -39,6 +40,22 @@ package enum SQLiteMetadata {
         return metadata
     }
 
+    /// Reads the metadata of a store with what they tell of its model, for comparisons with models.
+    ///
+    /// - Throws: Code 259 for a database that is not a store.
+    static func readWithModelHashes(from connection: SQLConnection) throws -> [String: Any] {
+        var metadata = try read(from: connection)
+        guard let written = metadata[NSStoreModelVersionHashesKey] as? [String: Data] else { return metadata }
+        do {
+            let copy = try SQLiteModelCache.hashes(in: connection)
+            if copy != written { metadata[StoreModelHashes.copyKey] = copy }
+        } catch {
+            // The store opens with its model nevertheless.
+            Log.store.notice("The copy of the model in the store at \(connection.path) cannot be read: \(error.localizedDescription)")
+        }
+        return metadata
+    }
+
     private static func damaged(_ connection: SQLConnection, _ reason: String, _ cause: (any Error)? = nil) -> NSError {
         CoreDataError.make(
             CocoaError.Code.fileReadCorruptFile.rawValue, "The metadata of the store at \(connection.path) cannot be read.", reason: reason,
@@ -51,6 +68,7 @@ package enum SQLiteMetadata {
     static func write(_ metadata: [String: Any], to connection: SQLConnection) throws {
         var list = metadata
         list[NSStoreUUIDKey] = nil
+        list[StoreModelHashes.copyKey] = nil
         guard PropertyListSerialization.propertyList(list, isValidFor: .binary) else {
             throw CoreDataError.make(
                 NSPersistentStoreSaveError, "The metadata of the store at \(connection.path) cannot be written.",

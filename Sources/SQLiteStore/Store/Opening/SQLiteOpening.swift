@@ -42,8 +42,8 @@ package struct SQLiteOpening {
     }
 
     private func metadata(of connection: SQLConnection) throws -> [String: Any] {
-        let metadata = try SQLiteMetadata.read(from: connection)
-        try check(metadata, connection)
+        var metadata = try SQLiteMetadata.read(from: connection)
+        if let copy = try check(metadata, connection) { metadata[StoreModelHashes.copyKey] = copy }
         return metadata
     }
 
@@ -141,26 +141,27 @@ package struct SQLiteOpening {
 
     /// Compares the versions of the model and the file.
     ///
+    /// - Returns: This framework's hashes of the model in the file, if they were compared.
     /// - Throws: Code 134100 with the entities that differ.
-    private func check(_ metadata: [String: Any], _ connection: SQLConnection) throws {
-        guard let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] else { return }
+    private func check(_ metadata: [String: Any], _ connection: SQLConnection) throws -> [String: Data]? {
+        guard let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] else { return nil }
         let own = Dictionary(
             entities.compactMap { entity in entity.name.map { ($0, entity) } }, uniquingKeysWith: { first, _ in first })
         var differing = Set(hashes.keys).symmetricDifference(own.keys)
         let changed = own.filter { name, entity in hashes[name].map { $0 != entity.versionHash } ?? false }
-        if differing.isEmpty, changed.isEmpty { return }
+        if differing.isEmpty, changed.isEmpty { return nil }
+        var facts: [String: Data]?
         if differing.isEmpty {
             // Apple's hash algorithm is not public: the model in the file decides.
-            if let known = try SQLiteModelCache.model(in: connection) {
-                let facts = Dictionary(
-                    known.entities.compactMap { entity in entity.name.map { ($0, entity.ownVersionHash) } },
-                    uniquingKeysWith: { first, _ in first })
-                differing.formUnion(changed.filter { facts[$0.key] != $0.value.ownVersionHash }.keys)
+            let known = try SQLiteModelCache.hashes(in: connection)
+            facts = known
+            if !known.isEmpty {
+                differing.formUnion(changed.filter { known[$0.key] != $0.value.ownVersionHash }.keys)
             } else if try !hasAllColumns(connection) {
                 differing.formUnion(changed.keys)
             }
         }
-        if differing.isEmpty { return }
+        if differing.isEmpty { return facts }
         let names = differing.sorted().joined(separator: ", ")
         throw CoreDataError.make(
             NSPersistentStoreIncompatibleVersionHashError,
