@@ -1,4 +1,5 @@
 import CoreData
+import Foundation
 import PlainItems
 
 /// Compares managed objects in memory with handwritten Swift loops over plain objects.
@@ -122,6 +123,38 @@ enum InMemory {
                 }
                 return (sum, nil)
             },
+            // Foundation's cast of a number to `Int` makes another number to compare with; this one does not.
+            Benchmark(group, "value(forKey:), cast to NSNumber") {
+                var sum = 0
+                for _ in 0..<10 {
+                    for item in items { for key in keys { sum &+= (item.value(forKey: key) as? NSNumber)?.intValue ?? 0 } }
+                }
+                return (sum, nil)
+            },
+        ] + readingTexts(plain, items)
+    }
+
+    private static func readingTexts(_ plain: [PlainItem], _ items: [Item]) -> [Benchmark] {
+        let group = "read two texts of \(plain.count) objects, ten times"
+        let keys = ["t0", "t2"]
+        return [
+            Benchmark(group, "stored properties of a final class") {
+                var sum = 0
+                for _ in 0..<10 { for item in plain { sum &+= item.t0.utf8.count &+ item.t2.utf8.count } }
+                return (sum, nil)
+            },
+            Benchmark(group, "typed properties of a managed object") {
+                var sum = 0
+                for _ in 0..<10 { for item in items { sum &+= item.t0.utf8.count &+ item.t2.utf8.count } }
+                return (sum, nil)
+            },
+            Benchmark(group, "value(forKey:) of a managed object") {
+                var sum = 0
+                for _ in 0..<10 {
+                    for item in items { for key in keys { sum &+= (item.value(forKey: key) as? String)?.utf8.count ?? 0 } }
+                }
+                return (sum, nil)
+            },
         ]
     }
 
@@ -134,6 +167,7 @@ enum InMemory {
         }
         let context = try Stack.filledContext(values)
         let items = try context.fetch(NSFetchRequest<Item>(entityName: "Item"))
+        let keys = ["i0", "i1", "i2", "i3", "i4"]
         return [
             Benchmark(group, "stored properties of a final class") {
                 for round in 0..<10 {
@@ -170,6 +204,12 @@ enum InMemory {
                     }
                 }
                 return (items.last?.generated4 ?? 0, nil)
+            },
+            Benchmark(group, "setValue(_:forKey:) of a managed object") {
+                for round in 0..<10 {
+                    for item in items { for key in keys { item.setValue(round, forKey: key) } }
+                }
+                return (items.last?.i4 ?? 0, nil)
             },
         ]
     }
