@@ -303,8 +303,12 @@ extension NSManagedObjectContext {
     }
 
     /// Registers objects that a parent has saved since under their permanent IDs.
-    func adoptPermanentIDs() {
-        if awaitingPermanentIDs.isEmpty || ancestorSavesSeen == ancestorSaves { return }
+    @inline(__always) func adoptPermanentIDs() {
+        if !awaitingPermanentIDs.isEmpty { adoptAwaitedIDs() }
+    }
+
+    @inline(never) private func adoptAwaitedIDs() {
+        if ancestorSavesSeen == ancestorSaves { return }
         ancestorSavesSeen = ancestorSaves
         awaitingPermanentIDs.removeAll { waiting in
             guard let object = waiting.object, object.registry === registry, let id = object.identifier, id.isTemporary else { return true }

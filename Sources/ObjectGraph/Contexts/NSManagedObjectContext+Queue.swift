@@ -63,7 +63,7 @@ extension NSManagedObjectContext {
         guard !isInEvent, !isEventEnqueued else { return }
         isEventEnqueued = true
         queue.async { [registry] in
-            guard let context = registry?.livingContext else { return }
+            guard let context = registry.livingContext else { return }
             context.isEventEnqueued = false
             context.processPendingChanges()
             context.undoer?.closeEventGroup()

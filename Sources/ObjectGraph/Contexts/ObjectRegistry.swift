@@ -16,7 +16,8 @@ final class ObjectRegistry: @unchecked Sendable {
     /// Not held. The context clears it, under the lock, when it goes. Weak would make every count of the context's references slow.
     @exclusivity(unchecked) private var owner: Unmanaged<NSManagedObjectContext>?
 
-    init(_ context: NSManagedObjectContext) { owner = Unmanaged.passUnretained(context) }
+    /// Sets the context, which has just made the registry.
+    func setContext(_ context: NSManagedObjectContext) { owner = Unmanaged.passUnretained(context) }
 
     /// The context; nil after its deallocation. Use it on the context's queue only.
     var context: NSManagedObjectContext? { owner?.takeUnretainedValue() }
@@ -119,7 +120,9 @@ final class ObjectRegistry: @unchecked Sendable {
         for index in part {
             // Rows, IDs and objects are scattered in memory: those of later rows are prefetched, each as soon as its address is known.
             if index &+ 24 < part.upperBound { coredata_prefetch(rows.slots(index &+ 24) - RowPrefix.size) }
-            if index &+ 16 < part.upperBound { coredata_prefetch(Row.idAddress(of: rows.slots(index &+ 16))) }
+            if index &+ 16 < part.upperBound {
+                coredata_prefetch(Row.idAddress(of: rows.slots(index &+ 16)).map { $0 + NSManagedObjectID.offsetOfKey })
+            }
             if index &+ 8 < part.upperBound { prefetchObject(of: rows.slots(index &+ 8)) }
             guard let object = find(rows.slots(index)) else { return index - part.lowerBound }
             objects.append(object)

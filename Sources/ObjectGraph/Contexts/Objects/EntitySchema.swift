@@ -42,6 +42,7 @@ package final class EntitySchema: PredicateSchema, @unchecked Sendable {
                     // The array keeps the objects alive, whatever a visit does to the relationship.
                     let objects = try Self.related(subject, relationship)
                     for index in objects.indices {
+                        if index & 7 == 0 { objects.prefetchRows(from: index, count: 8) }
                         let goesOn = try objects.uncounted(index)._withUnsafeGuaranteedRef { try visit(try $0.subject()) }
                         if !goesOn { return }
                     }

@@ -26,16 +26,16 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, ContextInsertable {
     @exclusivity(unchecked) @usableFromInline final var flags: ObjectFlags = []
     /// The properties set since the last save, by slot index.
     @exclusivity(unchecked) @usableFromInline final var changed = PropertySet()
+    // The identity, which the registry reads: the ID, or its components until it is created. See NSManagedObject+Identity.swift.
+    @exclusivity(unchecked) final var madeID: NSManagedObjectID?
+    @exclusivity(unchecked) final var origin: RowOrigin?
+    @exclusivity(unchecked) final var number: Int64 = 0
     @exclusivity(unchecked) final var snapshotSlots: UnsafeMutableRawPointer?
     @exclusivity(unchecked) final var eventSlots: UnsafeMutableRawPointer?
     final let owningEntity: NSEntityDescription
 
     // The registration in the context.
     @exclusivity(unchecked) final var registry: ObjectRegistry?
-    // The identity: the ID, or its components until it is created. See NSManagedObject+Identity.swift.
-    @exclusivity(unchecked) final var madeID: NSManagedObjectID?
-    @exclusivity(unchecked) final var origin: RowOrigin?
-    @exclusivity(unchecked) final var number: Int64 = 0
     @exclusivity(unchecked) final var listIndex: Int32 = -1
     /// The number of the batch the object came with, see ``FaultBatch``; 0 for none.
     @exclusivity(unchecked) final var batchNumber: UInt32 = 0

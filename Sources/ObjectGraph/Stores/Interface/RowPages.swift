@@ -69,12 +69,26 @@ struct RowPages {
         return rows.withUnsafeBufferPointer { subject($0, Int(number) % Self.pageSize) }
     }
 
+    /// Prefetches the rows of some IDs, which are scattered in memory: so the processor waits for all of them at once.
+    ///
+    /// - Parameters:
+    ///   - page: The index of a page.
+    ///   - rows: The rows of that page; others are not prefetched.
+    @inline(__always) private func prefetchRows(of ids: [NSManagedObjectID], from start: Int, on page: Int, _ rows: [Row?]) {
+        for place in start..<max(start, min(start &+ 8, ids.count)) {
+            guard let number = ids.uncounted(place)._withUnsafeGuaranteedRef({ $0.number }), number > 0 else { continue }
+            if Int(number) / Self.pageSize != page { continue }
+            coredata_prefetch(rows.withUnsafeBufferPointer { subject($0, Int(number) % Self.pageSize) }?.slots)
+        }
+    }
+
     /// Calls `body` with the rows that IDs have, without those that do not exist, until it returns false.
     ///
     /// Nothing is counted for each row: the pages, of which the caller holds a copy, hold all of them.
     @inline(__always) func forEachSubject(of ids: [NSManagedObjectID], _ body: (PredicateSubject) throws -> Bool) rethrows {
         var page = -1
         var rows: [Row?] = []
+        for place in 0..<min(8, ids.count) { coredata_prefetch(ids.uncounted(place).toOpaque() + NSManagedObjectID.offsetOfKey) }
         for place in ids.indices {
             guard let number = ids.uncounted(place)._withUnsafeGuaranteedRef({ $0.number }), number > 0 else { continue }
             // Related objects were mostly saved together: their rows are on one page.
@@ -83,6 +97,7 @@ struct RowPages {
                 rows = page < pages.count ? pages[page]?.rows ?? [] : []
             }
             if rows.isEmpty { continue }
+            if place & 7 == 0 { prefetchRows(of: ids, from: place &+ 1, on: page, rows) }
             guard let subject = rows.withUnsafeBufferPointer({ subject($0, Int(number) % Self.pageSize) }) else { continue }
             if try !body(subject) { return }
         }
