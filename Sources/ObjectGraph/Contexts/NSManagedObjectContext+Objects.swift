@@ -105,12 +105,17 @@ extension NSManagedObjectContext {
         var start = 0
         while start < rows.count {
             let part = start..<min(rows.count, start + 256)
-            let (known, missing) = isEmpty ? ([], part.count) : registry.objects(of: rows, part)
-            if missing == part.count {
-                rows.forEachRun(in: part) { block, run in appendFaults(of: rows, run, of: block, to: &objects) }
-                register(&objects, from: start)
-            } else {
-                objects += completed(known, missing, count: part.count) { fault(of: rows.slots(part.lowerBound + $0)) }
+            let count = isEmpty ? 0 : registry.append(part, of: rows, to: &objects)
+            if count < part.count {
+                // The objects found are looked up again with the others, among which more are missing.
+                objects.removeLast(count)
+                let (known, missing) = isEmpty ? ([], part.count) : registry.objects(of: rows, part)
+                if missing == part.count {
+                    rows.forEachRun(in: part) { block, run in appendFaults(of: rows, run, of: block, to: &objects) }
+                    register(&objects, from: start)
+                } else {
+                    objects += completed(known, missing, count: part.count) { fault(of: rows.slots(part.lowerBound + $0)) }
+                }
             }
             if fulfills { rows.forEachRun(in: part) { block, run in fulfill(objects, rows, run, of: block) } }
             start = part.upperBound
@@ -301,8 +306,12 @@ extension NSManagedObjectContext {
     }
 
     /// Registers objects that a parent has saved since under their permanent IDs.
-    func adoptPermanentIDs() {
-        if awaitingPermanentIDs.isEmpty || ancestorSavesSeen == ancestorSaves { return }
+    @inline(__always) func adoptPermanentIDs() {
+        if !awaitingPermanentIDs.isEmpty { adoptAwaitedIDs() }
+    }
+
+    @inline(never) private func adoptAwaitedIDs() {
+        if ancestorSavesSeen == ancestorSaves { return }
         ancestorSavesSeen = ancestorSaves
         awaitingPermanentIDs.removeAll { waiting in
             guard let object = waiting.object, object.registry === registry, let id = object.identifier, id.isTemporary else { return true }

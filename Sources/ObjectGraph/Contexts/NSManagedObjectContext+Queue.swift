@@ -60,7 +60,7 @@ extension NSManagedObjectContext {
         if isConfined, contextQueue !== ContextQueue.main { return }
         isEventEnqueued = true
         queue.async { [registry] in
-            guard let context = registry?.livingContext else { return }
+            guard let context = registry.livingContext else { return }
             context.isEventEnqueued = false
             context.processPendingChanges()
             context.undoer?.closeEventGroup()

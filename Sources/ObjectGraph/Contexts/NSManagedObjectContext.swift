@@ -119,7 +119,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// The query generation of the context.
     final let generation = QueryGeneration()
 
-    final var registry: ObjectRegistry!
+    final let registry = ObjectRegistry()
     /// The child contexts that merge automatically.
     final let mergeListeners = MergeListeners()
     /// The source of save notifications for this context, and the listener registered there.
@@ -170,7 +170,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         }
         super.init()
         if ConcurrencyDebugging.isOn { AccessHooks.activate() }
-        registry = ObjectRegistry(self)
+        registry.setContext(self)
         if contextQueue !== ContextQueue.main { contextQueue.owner = registry }
     }
 

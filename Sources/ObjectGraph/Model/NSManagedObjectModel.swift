@@ -202,6 +202,8 @@ extension NSEntityDescription {
             relationships: relationships,
             layout: RowLayout(extending: superentity?.frozen?.layout, by: declared), root: superentity?.frozen?.root ?? self,
             entity: self, ownClass: objectClass, isAbstract: isAbstract)
+        partsOfObjects = frozen.map(PartsOfObjects.init)
+        (keyEntries, keyMask) = (frozen?.keys.entries, frozen?.keys.mask ?? 0)
         frozen?.uniqueness = (superentity?.frozen?.uniqueness ?? []) + frozenConstraints(properties)
         for entity in subentities { entity.freeze(below: self) }
     }

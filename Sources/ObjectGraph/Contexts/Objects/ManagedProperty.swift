@@ -116,7 +116,9 @@ extension NSManagedObject {
 
     @inlinable @inline(__always) final func writableSlots(_ index: Int) -> UnsafeMutableRawPointer {
         if flags.isSuperset(of: .writable), index < 64, let slots {
-            changed.low |= 1 &<< UInt64(truncatingIfNeeded: index)
+            // Written only where it changes: mostly a property is set again, and the object is only read.
+            let bit: UInt64 = 1 &<< UInt64(truncatingIfNeeded: index)
+            if changed.low & bit == 0 { changed.low |= bit }
             return slots
         }
         return writableSlotsSlowly(index)

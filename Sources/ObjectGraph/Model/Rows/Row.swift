@@ -127,6 +127,12 @@ public struct Row: @unchecked Sendable {
         return try Unmanaged<NSManagedObjectID>.fromOpaque(known)._withUnsafeGuaranteedRef { try body($0) }
     }
 
+    /// The address of the ID of the row with these slots, which the row holds; nil before it is created.
+    @inline(__always) static func idAddress(of slots: UnsafeMutableRawPointer) -> UnsafeRawPointer? {
+        UnsafeRawPointer(
+            bitPattern: (slots - MemoryLayout<UInt>.size).assumingMemoryBound(to: Atomic<UInt>.self).pointee.load(ordering: .acquiring))
+    }
+
     /// Detaches the row from its origin: reads the values that only the origin can decode, before the row gets another object or store.
     private func leaveOrigin() {
         for slot in layout.slots where slot.kind == .objectID && slot.location.isPacked(slots) { setObjectID(objectID(at: slot), at: slot) }
