@@ -126,6 +126,8 @@ extension NSPersistentStoreCoordinator: ObjectSource {
 
     func didRegister(_ ids: [NSManagedObjectID]) { forEachStore(of: ids) { store, ids in store.withRowAccess { $0.didRegister(ids) } } }
 
+    func releaseUnusedRows() { for store in persistentStores { store.withRowAccess { $0.releaseUnusedRows() } } }
+
     func didUnregister(_ ids: [NSManagedObjectID]) { forEachStore(of: ids) { store, ids in store.withRowAccess { $0.didUnregister(ids) } } }
 
     private func forEachStore(of ids: [NSManagedObjectID], _ body: (NSPersistentStore, [NSManagedObjectID]) -> Void) {
