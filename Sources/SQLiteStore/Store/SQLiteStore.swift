@@ -20,6 +20,8 @@ package final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @un
     /// The pool of readers; nil where the file cannot be read concurrently.
     private var pool: SQLReaderPool?
     private(set) var schema: SQLSchema!
+    /// The plans of plain fetches, which are those of other stores with the same layout.
+    private(set) var plainPlans = SQLPlainPlans()
     let cache = SQLRowCache()
     /// The cache of relationships that were read for many objects at once.
     let related = SQLRelatedCache()
@@ -55,8 +57,8 @@ package final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @un
     override package func open() throws {
         guard let coordinator = persistentStoreCoordinator, let (connection, contents) = opening else { return }
         opening = nil
-        let schema = try SQLiteOpening(self).schema(of: coordinator.managedObjectModel, in: connection, contents)
-        self.schema = schema
+        let (schema, plainPlans) = try SQLiteOpening(self).schema(of: coordinator.managedObjectModel, in: connection, contents)
+        (self.schema, self.plainPlans) = (schema, plainPlans)
         let options = try SQLiteOptions(options)
         let mode = isReadOnly ? nil : try SQLiteOpening(self).prepareWriting(connection, options)
         cache.open(Set(schema.entities.map(\.rootNumber)), limit: options.cacheLimit)

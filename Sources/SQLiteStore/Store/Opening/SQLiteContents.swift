@@ -37,11 +37,13 @@ final class SQLiteKnownLayout: Sendable {
     let entities: [SQLEntity]
     let tables: [SQLTable]
     let joins: [SQLJoinTable]
+    let plainPlans: SQLPlainPlans
 
-    init(_ schema: SQLSchema, of contents: SQLiteContents, _ numbers: [[String?]]) {
+    init(_ schema: SQLSchema, _ plainPlans: SQLPlainPlans, of contents: SQLiteContents, _ numbers: [[String?]]) {
         parts = contents.parts
         self.numbers = numbers
         (entities, tables, joins) = (schema.entities, schema.tables, schema.joins)
+        self.plainPlans = plainPlans
     }
 
     /// Returns whether the layout was found for a file with the same tables and entity numbers.

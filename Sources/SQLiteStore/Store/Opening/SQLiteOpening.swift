@@ -41,6 +41,11 @@ package struct SQLiteOpening {
         if !options.pragmas.contains(where: { $0.name == "journal_mode" }) {
             // Readers and a writer do not block each other in this mode. Where the disk does not support it, the previous mode stays.
             mode = try connection.texts("PRAGMA journal_mode = WAL", .opening).first?.first ?? nil
+            // A file that was not in this mode before gets its log by a first read, which must not wait: the open store is used even if its file is
+            // removed.
+            if mode == "wal", access(connection.path + "-wal", F_OK) != 0 {
+                _ = try connection.texts("SELECT 1 FROM sqlite_master LIMIT 1", .opening)
+            }
         }
         try connection.execute("PRAGMA synchronous = NORMAL", .opening)
         for pragma in options.pragmas { _ = try connection.texts(pragma.sql, .opening) }
@@ -93,14 +98,17 @@ package struct SQLiteOpening {
 
     // MARK: The schema
 
-    /// Determines the schema of the file.
+    /// Determines the schema of the file, and the plans of plain fetches that are known for it.
     ///
     /// - Throws: Code 134020 when it lacks tables or columns of the model.
-    func schema(of model: NSManagedObjectModel, in connection: SQLConnection, _ contents: SQLiteContents) throws -> SQLSchema {
+    func schema(
+        of model: NSManagedObjectModel, in connection: SQLConnection, _ contents: SQLiteContents
+    ) throws -> (SQLSchema, SQLPlainPlans) {
         let numbers = try numbers(in: connection)
         let place = "SQLite \(store.configurationName)"
         if let known = model.workedOut.withLock({ $0[place] }) as? SQLiteKnownLayout, known.isLayout(of: contents, numbers) {
-            return SQLSchema(model: model, entities: known.entities, tables: known.tables, joins: known.joins)
+            let schema = SQLSchema(model: model, entities: known.entities, tables: known.tables, joins: known.joins)
+            return (schema, known.plainPlans)
         }
         let tables = try tables(in: connection)
         let schema = SQLSchema(model: model, entities: entities, numbers: Self.dictionary(numbers), fileTables: tables)
@@ -111,9 +119,10 @@ package struct SQLiteOpening {
                 reason: "It lacks \(missing.joined(separator: ", ")).", next: "Open it with the model it was written with, or migrate it.",
                 info: [NSAffectedStoresErrorKey: [store]])
         }
-        let known = SQLiteKnownLayout(schema, of: contents, numbers)
+        let plainPlans = SQLPlainPlans()
+        let known = SQLiteKnownLayout(schema, plainPlans, of: contents, numbers)
         model.workedOut.withLock { $0[place] = known }
-        return schema
+        return (schema, plainPlans)
     }
 
     /// Returns the entity names and numbers of the file.

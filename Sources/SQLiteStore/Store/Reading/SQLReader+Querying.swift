@@ -14,9 +14,9 @@ final class SQLQueryEngine {
 
     init(_ reader: SQLReader) {
         connection = reader.connection.handle
-        plans = SQLQueryPlanCache(schema: reader.schema, dialect: SQLiteDialect(), token: reader.store.token) { [unowned reader] entity in
-            reader.plan(entity).columns
-        }
+        plans = SQLQueryPlanCache(
+            schema: reader.schema, dialect: SQLiteDialect(), token: reader.store.token, sharedPlans: reader.store.plainPlans
+        ) { [unowned reader] entity in reader.plan(entity).columns }
     }
 
     /// Returns the SQL of a request, whose functions are registered with the connection.
