@@ -1,3 +1,4 @@
+internal import CoreDataRuntime
 internal import Foundation
 
 extension NSManagedObjectContext {
@@ -163,6 +164,8 @@ extension NSManagedObjectContext {
         retained = [:]
         notifySourceOfRelease()
         if !ids.isEmpty { post(Self.didChangeObjectsNotification, ObjectChanges(invalidatedAll: ids)) }
+        source.releaseUnusedRows()
+        coredata_return_free_memory()
     }
 }
 

@@ -341,7 +341,7 @@ extension NSManagedObject {
         flags.subtract([.inserted, .updated, .inEvent, .insertedInEvent, .hasExclusiveRow])
         changed.removeAll()
         if extras != nil { rejectedValues = nil }
-        snapshot = row
+        takeRowAsSnapshot()
         if relationships.isEmpty { return }
         for (index, state) in relationships.enumerated() {
             // Objects added before the list was loaded are part of the store's list from now on.

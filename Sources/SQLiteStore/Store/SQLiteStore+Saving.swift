@@ -147,7 +147,7 @@ extension SQLiteStore {
     /// - Throws: Code 133000 for a row of another store.
     @inline(__always) func key(of row: Row) throws -> Int64 {
         let key: Int64? = row.block.withOrigin { origin in
-            guard let origin else { return nil }
+            guard let origin else { return row.number(ofStoreWith: token) }
             return origin.store.token === token ? SlotPointer(row.slots).prefix.pointee.number : nil
         }
         if let key { return key }

@@ -175,10 +175,16 @@ extension Set: KeyedManagedValue, ManagedValue where Element: NSManagedObject {
     @inlinable
     public static func getOptional(from object: NSManagedObject, at place: PropertyPlace) -> Set<Element>? {
         guard let objects = object.related(at: place) else { return nil }
+        // Usually all are of the class itself: a comparison is faster than a cast.
+        let areAlike = objects.allSatisfy { type(of: $0) == Element.self }
+        if areAlike, NSManagedObject.areFewAndDistinct(objects) {
+            var builder = _SetBuilder<Element>(count: objects.count)
+            for object in objects { builder.add(member: unsafeDowncast(object, to: Element.self)) }
+            return builder.take()
+        }
         var set = Set<Element>(minimumCapacity: objects.count)
         for object in objects {
-            // Usually the class itself: a comparison is faster than a cast.
-            if type(of: object) == Element.self {
+            if areAlike {
                 set.update(with: unsafeDowncast(object, to: Element.self))
             } else if let element = object as? Element {
                 set.update(with: element)
@@ -194,6 +200,16 @@ extension Set: KeyedManagedValue, ManagedValue where Element: NSManagedObject {
 }
 
 extension NSManagedObject {
+    /// Returns whether there are so few objects that it is quickly seen that none is there twice, as a store may give one. A set of them is made
+    /// without comparing them by `isEqual`, which costs more than the rest.
+    @usableFromInline static func areFewAndDistinct(_ objects: [NSManagedObject]) -> Bool {
+        if objects.count > 16 { return false }
+        for index in objects.indices {
+            for other in 0..<index where objects.uncounted(other).toOpaque() == objects.uncounted(index).toOpaque() { return false }
+        }
+        return true
+    }
+
     /// Returns the objects of the to-many relationship at `place`; nil for another property.
     @usableFromInline final func related(at place: PropertyPlace) -> [NSManagedObject]? {
         (place.property(of: self) as? NSRelationshipDescription).map { toMany($0).objects }
