@@ -140,6 +140,14 @@ extension NSManagedObjectContext {
         }
     }
 
+    /// Makes an object that was to be inserted again one that is changed: its row is there.
+    func treatAsUpdated(_ object: NSManagedObject) {
+        insertedList.remove(object)
+        object.flags.remove(.inserted)
+        object.flags.insert(.updated)
+        updatedList.append(object)
+    }
+
     /// Restores the inverse of a relationship of a reinserted object, from which others removed the object.
     private func restoreInverse(_ other: NSManagedObject, to object: NSManagedObject, _ relationship: NSRelationshipDescription) {
         if other === object || other.flags.contains(.inserted) {

@@ -104,6 +104,8 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
             if storeWins || object.isDeleted { context.mergeDeletion(of: object) } else { returning.append(object) }
             return
         }
+        // Others have brought it back, too.
+        if object.isInserted { context.treatAsUpdated(object) }
         if isDiscarded(conflict) { return context.putBack(object, to: stored) }
         if object.isDeleted { return context.reapplyDeletion(object, for: stored) }
         switch mergeType {

@@ -20,6 +20,9 @@ extension StoreChangeSet {
                 row: try object.rowForSaving(keepsLists: keepsLists), base: nil, changed: object.changed,
                 lists: object.relationships.isEmpty ? [] : try object.listDifferences())
         }
+        if let known = objects.inserted.first?.registry?.context?.insertedAgain, !known.isEmpty {
+            returning = objects.inserted.map(\.objectID).filter(known.contains)
+        }
         updated = try objects.updated.changes { try StoreChange(changed: $0, keepsLists) }
         locked = try objects.locked.changes { try StoreChange(changed: $0, keepsLists) }
         deleted = objects.deleted.changes { object in

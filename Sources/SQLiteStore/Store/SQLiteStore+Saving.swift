@@ -32,22 +32,31 @@ extension SQLiteStore {
     /// The versions come first, as in every store: who has which values is known when the merge policy has merged what others have saved. Saves
     /// without a conflict compare the versions while they write.
     private func checkConflicts(_ changes: StoreChangeSet) throws {
+        let present = try changes.returning.compactMap { id in try storedRow(of: id).map { StoreConflicts.Version(id, stored: $0) } }
         do {
             try checkUniqueness(changes)
-        } catch let constraints as StoreConflicts {
-            let versions = try [changes.updated, changes.deleted, changes.locked].flatMap { try $0.compactMap(versionConflict) }
-            if versions.isEmpty { throw constraints }
+            if !present.isEmpty { throw StoreConflicts(present) }
+        } catch let conflicts as StoreConflicts {
+            let changed = try [changes.updated, changes.deleted, changes.locked].flatMap { try $0.compactMap(versionConflict) }
+            let versions = changed + present
+            if versions.isEmpty { throw conflicts }
             cache.advance()
             for conflict in versions { keep(conflict) }
             throw StoreConflicts(versions)
         }
     }
 
+    /// Returns the row that the file has now.
+    private func storedRow(of id: NSManagedObjectID) throws -> Row? {
+        guard let place = place(of: id) else { return nil }
+        return try requireWriter().readRow(place.entity, place.key, isFresh: true)
+    }
+
     /// Returns the conflict of a change whose row others have changed since.
     private func versionConflict(_ change: StoreChange) throws -> StoreConflicts.Version? {
         let id = change.objectID
-        guard let base = change.baseVersion, let place = place(of: id) else { return nil }
-        let row = try requireWriter().readRow(place.entity, place.key, isFresh: true)
+        guard let base = change.baseVersion, place(of: id) != nil else { return nil }
+        let row = try storedRow(of: id)
         return row?.version == base ? nil : StoreConflicts.Version(id, stored: row)
     }
 
