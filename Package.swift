@@ -96,7 +96,8 @@ let package = Package(
                 .product(name: "SwiftCompilerPlugin", package: "swift-syntax", condition: .when(traits: ["Macros"])),
             ], swiftSettings: strict),
         .target(name: "CoreDataMacros", dependencies: coreDataModules + ["CoreDataMacroPlugin"], swiftSettings: strict),
-        .testTarget(name: "CoreDataMacroTests", dependencies: ["CoreDataMacros"], exclude: ["Models"], swiftSettings: strict),
+        .testTarget(
+            name: "CoreDataMacroTests", dependencies: coreDataModules + ["CoreDataMacros"], exclude: ["Models"], swiftSettings: strict),
         .target(
             name: "ManagedSources",
             dependencies: [
