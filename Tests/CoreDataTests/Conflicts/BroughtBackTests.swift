@@ -11,7 +11,7 @@ import Testing
         let deleting = GivingWayModel.context(coordinator, .errorMergePolicyType)
         let (first, second) = (GivingWayModel.context(coordinator, type), GivingWayModel.context(coordinator, type))
         try deleting.performAndWait {
-            deleting.insert("Region", ["code": 1, "name": "old", "label": 5])
+            _ = deleting.insert("Region", ["code": 1, "name": "old", "label": 5])
             try deleting.save()
         }
         try first.performAndWait { try #require(try first.all("Thing").first).setValue(7, forKey: "label") }
