@@ -84,7 +84,8 @@ package enum SQLiteFiles {
         if isInMemory(url) || !connection.isOfSharedFile { return false }
         // An exclusive locking mode excludes other connections.
         if options.pragmas.contains(where: { $0.name == "locking_mode" }) { return false }
-        return try mode ?? connection.texts("PRAGMA journal_mode", .opening).first?.first == "wal"
+        if let mode { return mode == "wal" }
+        return try connection.texts("PRAGMA journal_mode", .opening).first?.first == "wal"
     }
 
     /// Returns the identity of a file, which differs from that of another file at the same URL; nil where there is none.

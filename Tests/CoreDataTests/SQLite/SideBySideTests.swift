@@ -327,4 +327,13 @@ import Testing
             #expect(setting.store.readerCount == 0)
         }
     }
+
+    @Test(
+        "A store with pragmas of its own has readers beside the writing connection",
+        arguments: [[:], ["cache_size": "100"], ["journal_mode": "WAL"]])
+    func pragmasLeaveReaders(_ pragmas: [String: String]) throws {
+        let setting = try Setting(2, options: [NSSQLitePragmasOption: pragmas])
+        #expect(try setting.store.reading { try $0.database().texts("SELECT count(*) FROM ZBAND") } == [["2"]])
+        #expect(setting.store.pool != nil)
+    }
 }

@@ -1,4 +1,4 @@
-package import Foundation
+internal import Foundation
 
 /// The version hashes in the metadata of a store, and how the entities of a model compare with them.
 ///
