@@ -18,7 +18,7 @@ package final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @un
     /// The connection of a store that is being opened.
     private var opening: (connection: SQLConnection, contents: SQLiteContents)?
     /// The pool of readers; nil where the file cannot be read concurrently.
-    private var pool: SQLReaderPool?
+    private(set) var pool: SQLReaderPool?
     private(set) var schema: SQLSchema!
     /// The plans of plain fetches, which are those of other stores with the same layout.
     private(set) var plainPlans = SQLPlainPlans()
