@@ -32,18 +32,15 @@ extension SQLiteStore {
     /// The versions come first, as in every store: who has which values is known when the merge policy has merged what others have saved. Saves
     /// without a conflict compare the versions while they write.
     private func checkConflicts(_ changes: StoreChangeSet) throws {
-        let present = try changes.returning.compactMap { id in try storedRow(of: id).map { StoreConflicts.Version(id, stored: $0) } }
-        do {
-            try checkUniqueness(changes)
-            if !present.isEmpty { throw StoreConflicts(present) }
-        } catch let conflicts as StoreConflicts {
-            let changed = try [changes.updated, changes.deleted, changes.locked].flatMap { try $0.compactMap(versionConflict) }
-            let versions = changed + present
-            if versions.isEmpty { throw conflicts }
-            cache.advance()
-            for conflict in versions { keep(conflict) }
-            throw StoreConflicts(versions)
-        }
+        var constraints: StoreConflicts?
+        do { try checkUniqueness(changes) } catch let conflicts as StoreConflicts { constraints = conflicts }
+        var versions = try changes.returning.compactMap { id in try storedRow(of: id).map { StoreConflicts.Version(id, stored: $0) } }
+        if constraints == nil, versions.isEmpty { return }
+        for part in [changes.updated, changes.deleted, changes.locked] { versions += try part.compactMap(versionConflict) }
+        if let constraints, versions.isEmpty { throw constraints }
+        cache.advance()
+        for conflict in versions { keep(conflict) }
+        throw StoreConflicts(versions)
     }
 
     /// Returns the row that the file has now.
