@@ -45,6 +45,8 @@ let package = Package(
         // Stores over web services, databases and whatever else is described as a backend, and a kit for their tests.
         .library(name: "RemoteStore", targets: ["RemoteStore"]),
         .library(name: "RemoteStoreTesting", targets: ["RemoteStoreTesting"]),
+        // Functions of Foundation on Apple's platforms that it lacks on others.
+        .library(name: "FoundationCompatibility", targets: ["FoundationCompatibility"]),
         .library(name: "StoreConformance", targets: ["StoreConformance"]),
         .plugin(name: "ModelCompiler", targets: ["ModelCompiler"]),
         .plugin(name: "ManagedAccessors", targets: ["ManagedAccessors"]),
@@ -92,6 +94,9 @@ let package = Package(
             name: "RemoteStoreTests",
             dependencies: coreDataModules + ["RemoteStore", "RemoteStoreTesting", "PredicateCases", "StoreConformance"],
             swiftSettings: strict),
+        .target(name: "FoundationCompatibility", dependencies: ["ObjectGraph"], swiftSettings: strict),
+        .testTarget(
+            name: "FoundationCompatibilityTests", dependencies: coreDataModules + ["FoundationCompatibility"], swiftSettings: strict),
         .macro(
             name: "CoreDataMacroPlugin",
             dependencies: [
@@ -100,7 +105,8 @@ let package = Package(
                 .product(name: "SwiftCompilerPlugin", package: "swift-syntax", condition: .when(traits: ["Macros"])),
             ], swiftSettings: strict),
         .target(name: "CoreDataMacros", dependencies: coreDataModules + ["CoreDataMacroPlugin"], swiftSettings: strict),
-        .testTarget(name: "CoreDataMacroTests", dependencies: ["CoreDataMacros"], exclude: ["Models"], swiftSettings: strict),
+        .testTarget(
+            name: "CoreDataMacroTests", dependencies: coreDataModules + ["CoreDataMacros"], exclude: ["Models"], swiftSettings: strict),
         .target(
             name: "ManagedSources",
             dependencies: [
@@ -160,7 +166,8 @@ if !internalChecks.isEmpty {
         "TakenNames", "Predicates", "PredicateCases", "PredicatesTests", "CoreDataRuntime", "CoreDataRegistration", "CZlib", "CSQLite",
         "PropertyLists", "ObjectGraph", "ModelFiles", "SQLQueries", "SQLiteStore", "CoreData", "CoreDataTests",
         "store-writer",
-        "StoreConformance", "StoreConformanceTests", "ExampleSupport", "Guide", "Songs",
+        "RemoteStore", "RemoteStoreTesting", "RemoteStoreTests", "StoreConformance", "StoreConformanceTests", "ExampleSupport", "Guide",
+        "Songs",
     ]
     package.targets.removeAll { !checked.contains($0.name) }
     package.products.removeAll { !checked.contains($0.name) }

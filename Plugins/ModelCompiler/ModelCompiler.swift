@@ -5,7 +5,8 @@ import PackagePlugin
 @main struct ModelCompiler: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) async throws -> [Command] {
         guard let target = target as? any SourceModuleTarget else { return [] }
-        let models = target.sourceFiles.map(\.url).filter { ["xcdatamodeld", "xcdatamodel"].contains($0.pathExtension) }
+        var models = target.sourceFiles.map(\.url).filter { ["xcdatamodeld", "xcdatamodel"].contains($0.pathExtension) }
+        if models.isEmpty { models = Self.excludedModels(of: target, in: context.package) }
         if models.isEmpty {
             Diagnostics.warning(
                 "ModelCompiler has nothing to do: there is no .xcdatamodeld or .xcdatamodel in \(target.directoryURL.path).")
@@ -24,6 +25,27 @@ import PackagePlugin
                 inputFiles: [model] + outline.files + options.files,
                 outputFiles: sources.map { folder.appending(path: $0) } + [folder.appending(path: "\(name).momd")])
         }
+    }
+}
+
+extension ModelCompiler {
+    /// Returns the models in folders that a target excludes: a folder of classes, which the plugin ManagedAccessors translates, may contain
+    /// their model.
+    private static func excludedModels(of target: any SourceModuleTarget, in package: Package) -> [URL] {
+        let root = target.directoryURL.standardizedFileURL.path
+        let otherFolders = package.targets.map(\.directoryURL.standardizedFileURL.path).filter { $0.hasPrefix(root + "/") }
+        guard let files = FileManager.default.enumerator(at: target.directoryURL, includingPropertiesForKeys: nil) else { return [] }
+        var found: [URL] = []
+        for case let file as URL in files {
+            let path = file.standardizedFileURL.path
+            if file.lastPathComponent.hasPrefix(".") || otherFolders.contains(path) {
+                files.skipDescendants()
+            } else if ["xcdatamodeld", "xcdatamodel"].contains(file.pathExtension) {
+                files.skipDescendants()
+                found.append(file)
+            }
+        }
+        return found.sorted { $0.path < $1.path }
     }
 }
 

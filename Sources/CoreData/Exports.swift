@@ -10,3 +10,8 @@
 ///
 /// A file that imports Foundation besides says which it means: `typealias NSExpression = CoreData.NSExpression`.
 public typealias NSExpression = Predicates.NSExpression
+
+/// The comparisons that can be used; Foundation on Linux has a class of that name that can do nothing.
+///
+/// A file that imports Foundation besides says which it means: `typealias NSComparisonPredicate = CoreData.NSComparisonPredicate`.
+public typealias NSComparisonPredicate = Predicates.NSComparisonPredicate

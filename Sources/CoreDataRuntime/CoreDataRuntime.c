@@ -1,8 +1,23 @@
 #include "CoreDataRuntime.h"
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
 _Thread_local const void *coredata_entity_without_values = 0;
 
 _Thread_local char coredata_thread_mark = 0;
+
+void coredata_return_free_memory(void) {
+#if defined(__GLIBC__)
+#if __GLIBC_PREREQ(2, 33)
+    // What is freed again and again stays: asking the system for it each time costs more than it is worth.
+    struct mallinfo2 memory = mallinfo2();
+    if (memory.fordblks < ((size_t)64 << 20) || memory.fordblks < memory.uordblks) return;
+#endif
+    malloc_trim(0);
+#endif
+}
 
 int coredata_is_plain_enumeration(const void *metadata) {
     enum { kindOfEnumerations = 0x201, payloadMask = 0xFFFFFF };

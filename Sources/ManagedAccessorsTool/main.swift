@@ -20,7 +20,9 @@ do {
             toFile: arguments[3], atomically: true, encoding: .utf8)
     } else {
         let problems = try GenerationJob(arguments: arguments).run()
-        if !problems.isEmpty { fail(problems.map(\.description).joined(separator: "\n")) }
+        let text = problems.map(\.description).joined(separator: "\n")
+        if problems.contains(where: { !$0.isWarning }) { fail(text) }
+        if !problems.isEmpty { FileHandle.standardError.write(Data((text + "\n").utf8)) }
     }
 } catch {
     fail("error: \(error)")

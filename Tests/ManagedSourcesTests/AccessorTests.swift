@@ -178,5 +178,42 @@ struct AccessorTests {
         #expect(result.problems == [])
         #expect(!result.source.contains("extension"))
     }
+
+    @Test(
+        "An import gets an access level only where no file of the target imports the module without one",
+        arguments: [
+            ("", "import CoreData", "import CoreData"), ("", "internal import CoreData", "internal import CoreData"),
+            ("import class CoreData.NSManagedObject", "", "import class CoreData.NSManagedObject\nimport CoreData"),
+            ("public import CoreData", "import CoreData", "import CoreData"),
+            ("public import CoreData", "public import CoreData", "internal import CoreData"),
+        ])
+    func plainImports(imports: String, others: String, written: String) {
+        let result = Self.accessors("\(imports)\nclass A { @NSManaged var x: Int }", others: [others])
+        #expect(result.source.contains("#if !canImport(ObjectiveC)\n\(written)\n"), "\(result.source)")
+    }
+
+    @Test(
+        "A name that Foundation has too gets an alias, as visible as the declarations that show it",
+        arguments: [
+            (
+                ["import CoreData\nlet e = NSExpression(forKeyPath: k)"],
+                "import CoreData\n\ntypealias NSExpression = CoreData.NSExpression\n"
+            ),
+            (
+                ["public import CoreData\npublic func f(_ e: [NSExpression]) {}"],
+                "public import CoreData\n\npublic typealias NSExpression = CoreData.NSExpression\n"
+            ),
+            (
+                ["internal import CoreData\npublic func f() { let p: NSComparisonPredicate? = nil }"],
+                "internal import CoreData\n\ntypealias NSComparisonPredicate = CoreData.NSComparisonPredicate\n"
+            ),
+            (["typealias NSExpression = Predicates.NSExpression", "let e: NSExpression? = nil"], nil), (["let x = 1"], nil),
+        ] as [([String], String?)])
+    func aliases(sources: [String], written: String?) {
+        let files = sources.enumerated().map { SourceFile(path: "\($0).swift", text: $1, module: "M") }
+        let source = NameAliases.source(for: files, SymbolTable(files: files, module: "M"), exporter: "CoreData")
+        let head = "// Names that Foundation has too. Written by the ManagedAccessors plugin.\n"
+        #expect(source == head + (written.map { "#if !canImport(ObjectiveC)\n\($0)#endif\n" } ?? ""))
+    }
 }
 #endif

@@ -4,8 +4,12 @@ import Testing
 @testable import ManagedSources
 
 struct TranslationTests {
-    static func translate(_ source: String, path: String = "/project/Album.swift") -> (source: String, problems: [SourceProblem]) {
-        SourceTranslator(SourceFile(path: path, text: source, module: "M")).translation()
+    static func translate(
+        _ source: String, path: String = "/project/Album.swift", others: [String] = []
+    ) -> (source: String, problems: [SourceProblem]) {
+        let file = SourceFile(path: path, text: source, module: "M")
+        let rest = others.enumerated().map { SourceFile(path: "/project/Other\($0).swift", text: $1, module: "M") }
+        return SourceTranslator(file, table: SymbolTable(files: [file] + rest, module: "M")).translation()
     }
 
     /// The lines after the directive that names the original.
@@ -109,6 +113,135 @@ struct TranslationTests {
     @Test("Text that is not ASCII keeps its position")
     func unicode() {
         #expect(Self.lines("/* ü€😀 */ @objc class Größe {}") == ["/* ü€😀 */ class Größe {}"])
+    }
+
+    @Test("Overrides in extensions of the same file are moved into the class, under their lines")
+    func overrides() {
+        let source = """
+            @objc(Album) public class Album: NSManagedObject {
+                var x = 1
+            }
+
+            public extension Album {
+                /// Read.
+                @objc override func awakeFromFetch() {
+                    super.awakeFromFetch()
+                    note(#keyPath(Album.title))
+                }
+                func other() {}
+                override var description: String { "Album" }
+            }
+            """
+        let translation = """
+            #sourceLocation(file: "/project/Album.swift", line: 1)
+            public class Album: NSManagedObject {
+                var x = 1
+
+            #sourceLocation(file: "/project/Album.swift", line: 7)
+                public override func awakeFromFetch() {
+                    super.awakeFromFetch()
+                    note("title")
+                }
+            #sourceLocation(file: "/project/Album.swift", line: 12)
+                public override var description: String { "Album" }
+            #sourceLocation(file: "/project/Album.swift", line: 3)
+            }
+
+            public extension Album {
+                /// Read.
+            \u{20}\u{20}\u{20}\u{20}
+
+
+
+                func other() {}
+            \u{20}\u{20}\u{20}\u{20}
+            }
+            """
+        let result = Self.translate(source)
+        #expect(result.problems == [])
+        #expect(result.source == translation)
+        let problem = Self.translate("class A {}\nextension A {\n    override func f() { g(#selector(A.f)) }\n}").problems
+        #expect(problem.map { "\($0.line):\($0.column)" } == ["3:27"])
+    }
+
+    @Test(
+        "An override stays where its class is another file's, or depends on a condition",
+        arguments: [
+            "extension Album { override func f() {} }", "class Album {}\nextension Album where T: P { override func f() {} }",
+            "#if A\nclass Album {}\n#endif\nextension Album { override func f() {} }",
+        ])
+    func unmovedOverrides(source: String) {
+        #expect(Self.lines(source).joined(separator: "\n") == source)
+    }
+
+    @Test(
+        "A managed object class with an initializer of its own gets the one that fetches use",
+        arguments: [
+            (
+                "public class A: NSManagedObject { init(title: String) { super.init(entity: e, insertInto: nil) } }",
+                "public class A: NSManagedObject { public required init(entity: NSEntityDescription, insertInto context: "
+                    + "NSManagedObjectContext?) { super.init(entity: entity, insertInto: context) }; init(title: String) "
+                    + "{ super.init(entity: e, insertInto: nil) } }"
+            ),
+            ("class A: NSManagedObject { convenience init(title: String) { self.init() } }", nil),
+            ("class A: NSObject { init(title: String) { super.init() } }", nil),
+            (
+                "class A: NSManagedObject { @objc override init(entity: E, insertInto context: C?) { super.init(entity: entity, insertInto: context) } }",
+                "class A: NSManagedObject { required init(entity: E, insertInto context: C?) { super.init(entity: entity, insertInto: context) } }"
+            ),
+            (
+                "open class A: NSManagedObject { private override init(entity: E, insertInto c: C?) { } }",
+                "open class A: NSManagedObject { public required init(entity: E, insertInto c: C?) { } }"
+            ),
+            (
+                "class A: NSManagedObject { required override init(entity: E, insertInto c: C?) { } }",
+                "class A: NSManagedObject { required init(entity: E, insertInto c: C?) { } }"
+            ),
+        ] as [(String, String?)])
+    func requiredInitializer(source: String, translation: String?) {
+        #expect(Self.lines(source) == [translation ?? source])
+    }
+
+    @Test("A class inherits from managed objects by way of classes in other files, and of those generated from a model")
+    func inheritedInitializer() {
+        let source = "class B: Space.A { init(x: Int) { super.init(entity: e, insertInto: nil) } }"
+        #expect(Self.translate(source, others: ["enum Space { class A: NSManagedObject {} }"]).source.contains("required init"))
+        #expect(!Self.translate(source, others: ["enum Space { class A: NSObject {} }"]).source.contains("required init"))
+        let file = SourceFile(path: "B.swift", text: "class B: Made { init(x: Int) { super.init(x: x) } }", module: "M")
+        let table = SymbolTable(files: [file], module: "M", generatedClasses: ["Made"])
+        #expect(SourceTranslator(file, table: table).translation().source.contains("required init"))
+    }
+
+    @Test(
+        "A cast of a fetch request becomes a conversion",
+        arguments: [
+            (
+                "let r = request as! NSFetchRequest<NSFetchRequestResult>",
+                "let r = NSFetchRequest<NSFetchRequestResult>.converted(from: request)!"
+            ),
+            ("return Self.fetchRequest() as! NSFetchRequest<Self>", "return NSFetchRequest<Self>.converted(from: Self.fetchRequest())!"),
+            ("if let r = try? make() as? NSFetchRequest<T> {}", "if let r = try? NSFetchRequest<T>.converted(from: make()) {}"),
+            ("let r = a ?? b as! NSFetchRequest<T>", "let r = a ?? NSFetchRequest<T>.converted(from: b)!"),
+            ("f(a as Any as! CoreData.NSFetchRequest<T>, 1)", "f(CoreData.NSFetchRequest<T>.converted(from: a as Any)!, 1)"),
+            ("let r = request as NSFetchRequest<T>", "let r = request as NSFetchRequest<T>"),
+            ("let r = request as! NSPersistentStoreRequest", "let r = request as! NSPersistentStoreRequest"),
+        ])
+    func casts(source: String, translation: String) {
+        #expect(Self.lines(source) == [translation])
+    }
+
+    @Test("A cast of a fetch request that is compiled as it is gives a warning with what to write")
+    func castWarnings() {
+        func warnings(_ text: String) -> [String] {
+            FetchRequestCastFinder.warnings(in: SourceFile(path: "A.swift", text: text, module: "M")).map(\.description)
+        }
+        let found = warnings("func f() {\n    let r = g() as! NSFetchRequest<T>\n}\n")
+        #expect(found.count == 1)
+        #expect(found.first?.hasPrefix("A.swift:2:17: warning: this cast stops the program unless") == true)
+        #expect(found.first?.hasSuffix("Write NSFetchRequest<T>.converted(from: request)!") == true)
+        #expect(warnings("let r = g() as? NSFetchRequest<T>").first?.contains("is nil unless") == true)
+        #expect(warnings("#if canImport(ObjectiveC)\nlet r = g() as! NSFetchRequest<T>\n#endif") == [])
+        #expect(warnings("class S { func execute(_ r: R, with c: C) { _ = r as! NSFetchRequest<NSFetchRequestResult> } }") == [])
     }
 }
 #endif

@@ -57,6 +57,17 @@ import Testing
         #expect(try rows.ages(format) == ages)
     }
 
+    @Test("The condition of a SUBQUERY that no element can answer is an error of the elements that have a value")
+    func mistakenConditions() throws {
+        let schema = RowSchema()
+        for operation in ["BEGINSWITH", "LIKE", "CONTAINS"] {
+            let predicate = try PredicateTree(parsing: "SUBQUERY(friends, $f, $f.age \(operation) 'a').@count > 0").compiled(for: schema)
+            // Ann has friends with an age, cy has no friends.
+            #expect(throws: InvalidPredicateError.self) { try predicate.matches(rows[0].subject) }
+            #expect(try !predicate.matches(rows[2].subject))
+        }
+    }
+
     @Test("Comparing with nil is neither true nor false, whichever way it is asked")
     func nilIsUnknown() throws {
         for format in [

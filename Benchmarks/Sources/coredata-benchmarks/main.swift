@@ -27,6 +27,14 @@ if let measured = sides(option("--child-memory"))?.first, let parent {
     try ChildProcess.printMemory(of: measured, rows)
     exit(0)
 }
+if let measured = sides(option("--child-batch"))?.first, let parent {
+    try ChildProcess.printBatchMemory(of: measured, SQLiteRows(count: count, directory: parent))
+    exit(0)
+}
+if arguments.contains("--child-reset"), let parent {
+    try ChildProcess.printResetMemory(SQLiteRows(count: count, directory: parent))
+    exit(0)
+}
 if arguments.contains("--child-statements"), let parent {
     try ChildProcess.printStatements(SQLiteRows(count: count, directory: parent))
     exit(0)
@@ -69,6 +77,8 @@ if runsAll || arguments.contains("--sqlite") {
         report.findings += try harness.run(rows.benchmarks)
         if harness.filter.map("memory".contains) ?? true {
             for (side, memory) in try ChildProcess.memory(rows, sides) { report.memory[side.rawValue] = memory }
+            for (side, memory) in try ChildProcess.batchMemory(rows, sides) { report.batchMemory[side.rawValue] = memory }
+            if sides.contains(.store) { report.resetMemory = try ChildProcess.reset(rows) }
         }
         if harness.filter == nil, sides.contains(.store) { report.statements = try ChildProcess.statements(rows) }
         report.printTable()

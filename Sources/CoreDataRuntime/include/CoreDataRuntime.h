@@ -18,6 +18,9 @@ void *swift_tryRetain(void *object);
 /// row and hold the same one pay for it together: two threads that count the same object one by one wait for each other's processors.
 void *swift_retain_n(void *object, uint32_t times);
 
+/// Returns freed memory to the system where it is much, and most of what the process has: the memory allocation keeps it otherwise.
+void coredata_return_free_memory(void);
+
 /// Whether the metadata of a Swift type is that of an enumeration with cases, none of which has an associated value. All bytes of its first case are zero.
 ///
 /// Metadata and descriptions of types are part of Swift's stable ABI: https://github.com/swiftlang/swift/blob/main/docs/ABI/TypeMetadata.rst.

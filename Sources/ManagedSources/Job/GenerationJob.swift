@@ -19,13 +19,15 @@ public struct GenerationJob: Sendable {
     public private(set) var accessors: [Output] = []
     /// The files to translate.
     public private(set) var translations: [Output] = []
+    /// The file for aliases of names that Foundation has too, and the module that declares them; nil if the target mentions none.
+    public private(set) var aliases: (module: String, destination: String)?
     /// The modules that the target depends on.
     public private(set) var dependencies: [SymbolTable.Module] = []
     /// The data models of the target, whose generated classes are not in its sources.
     public private(set) var models: [String] = []
 
     /// Parses a job from arguments: `--module M --source A.swift … --accessors A.swift A+Accessors.swift … --translate B.swift B.swift …
-    /// --dependency Other O.swift … --model Library.xcdatamodeld`.
+    /// --aliases CoreData Names.swift --dependency Other O.swift … --model Library.xcdatamodeld`.
     ///
     /// - Throws: An ``ArgumentProblem`` for invalid arguments.
     public init(arguments: [String]) throws {
@@ -45,6 +47,9 @@ public struct GenerationJob: Sendable {
                 let paths = try values(option, count: 2)
                 let output = Output(source: paths[0], destination: paths[1])
                 if option == "--accessors" { accessors.append(output) } else { translations.append(output) }
+            case "--aliases":
+                let list = try values(option, count: 2)
+                aliases = (list[0], list[1])
             case "--dependency":
                 let list = try values(option)
                 guard let name = list.first else { throw ArgumentProblem(description: "--dependency takes a module and its files.") }
@@ -57,7 +62,7 @@ public struct GenerationJob: Sendable {
 
     /// Writes the files.
     ///
-    /// - Returns: The problems of the sources; files with problems are not written.
+    /// - Returns: The problems of the sources, and warnings; files with problems are not written.
     /// - Throws: An error of the file system.
     public func run() throws -> [SourceProblem] {
         let read = { (path: String) in
@@ -78,9 +83,15 @@ public struct GenerationJob: Sendable {
             if found.isEmpty { try Self.write(source, to: destination) }
         }
         for (file, destination) in translated {
-            let (source, found) = SourceTranslator(file).translation()
+            let (source, found) = SourceTranslator(file, table: table).translation()
             problems += found
             if found.isEmpty { try Self.write(source, to: destination) }
+        }
+        let unchanged = plain + inPlace.map(\.0)
+        problems += unchanged.flatMap(FetchRequestCastFinder.warnings)
+        if let aliases {
+            let files = unchanged + translated.map(\.0)
+            try Self.write(NameAliases.source(for: files, table, exporter: aliases.module), to: aliases.destination)
         }
         return problems
     }

@@ -11,8 +11,7 @@ public final class SourceFile {
     let module: String
     private(set) var types: [TypeDeclaration] = []
     private(set) var members: [ManagedMember] = []
-    /// The import declarations in source form, with the conditions of their `#if`s.
-    private(set) var imports: [(module: String, text: String, conditions: [String])] = []
+    private(set) var imports: [Import] = []
     let tree: SourceFileSyntax
     private let converter: SourceLocationConverter
 
@@ -35,12 +34,26 @@ public final class SourceFile {
         imports = scanner.imports
     }
 
-    func problem(_ message: String, at position: AbsolutePosition) -> SourceProblem {
-        let place = converter.location(for: position)
-        return SourceProblem(path: path, line: place.line, column: place.column, message: message)
+    /// An import declaration.
+    struct Import {
+        let module: String
+        /// The declaration in source form.
+        var text: String
+        /// The conditions of the enclosing `#if`s.
+        let conditions: [String]
+        /// Whether the declaration has no access level: what that means depends on the settings of the target.
+        let isPlain: Bool
     }
 
-    func line(at position: AbsolutePosition) -> Int { converter.location(for: position).line }
+    func problem(_ message: String, at position: AbsolutePosition) -> SourceProblem {
+        // A copy in which declarations have been moved says by `#sourceLocation` where they were.
+        let place = converter.location(for: position)
+        return SourceProblem(path: path, line: place.presumedLine, column: place.column, message: message)
+    }
+
+    func line(at position: AbsolutePosition) -> Int { converter.location(for: position).presumedLine }
+
+    func column(at position: AbsolutePosition) -> Int { converter.location(for: position).column }
 
     /// The name of the file without its directory.
     public var name: String { String(path.split(separator: "/").last ?? "") }
@@ -51,7 +64,7 @@ private final class Scanner: SyntaxVisitor {
     let file: SourceFile
     var types: [TypeDeclaration] = []
     var members: [ManagedMember] = []
-    var imports: [(module: String, text: String, conditions: [String])] = []
+    var imports: [SourceFile.Import] = []
     private var scope: Scope?
     private var conditions: [String] = []
 
@@ -61,7 +74,10 @@ private final class Scanner: SyntaxVisitor {
     }
 
     override func visit(_ node: ImportDeclSyntax) -> SyntaxVisitorContinueKind {
-        imports.append((node.path.first?.name.text ?? "", node.trimmedDescription, conditions))
+        let isPlain = !node.modifiers.contains { Access(rawValue: $0.name.text) != nil }
+        imports.append(
+            SourceFile.Import(
+                module: node.path.first?.name.text ?? "", text: node.trimmedDescription, conditions: conditions, isPlain: isPlain))
         return .skipChildren
     }
 

@@ -1,5 +1,5 @@
 #if ManagedAccessors
-/// A problem in a source file for which accessors cannot be written, printed like a compiler's error.
+/// A problem in a source file, printed like a compiler's error or warning.
 public struct SourceProblem: Error, Equatable, CustomStringConvertible, Sendable {
     /// The file.
     public let path: String
@@ -10,8 +10,11 @@ public struct SourceProblem: Error, Equatable, CustomStringConvertible, Sendable
     /// The unsupported declaration, and what to do instead.
     public let message: String
 
+    /// Whether the build goes on.
+    public var isWarning = false
+
     /// `path:line:column: error: message`, which build systems and editors recognize.
-    public var description: String { "\(path):\(line):\(column): error: \(message)" }
+    public var description: String { "\(path):\(line):\(column): \(isWarning ? "warning" : "error"): \(message)" }
 }
 
 /// The reason why a type has no known symbol, and what to do.

@@ -23,6 +23,8 @@ public final class SymbolTable {
     private let others: [Module]
     private let generatedClasses: Set<String>
     private let own: [String: [TypeDeclaration]]
+    private let plainImports: Set<String>
+    private let publicImports: Set<String>
     private var texts: [String: Data] = [:]
     private var parsed: [String: SourceFile] = [:]
 
@@ -38,6 +40,21 @@ public final class SymbolTable {
         others = dependencies
         self.generatedClasses = generatedClasses
         own = Dictionary(grouping: files.flatMap(\.types), by: \.name)
+        let imports = files.flatMap(\.imports)
+        plainImports = Set(imports.filter(\.isPlain).map(\.module))
+        publicImports = Set(imports.filter { $0.text.hasPrefix("public ") }.map(\.module))
+    }
+
+    /// Whether some file of the target imports a module without an access level.
+    func isPlainlyImported(_ module: String) -> Bool { plainImports.contains(module) }
+
+    /// Returns the import of a module for a file that is added to the target.
+    ///
+    /// An access level on one import of a module makes an import without one ambiguous wherever the target's imports are public by default:
+    /// none is written if the target's own files write none.
+    func importDeclaration(of module: String, isShown: Bool) -> String {
+        if isShown { return (publicImports.contains(module) ? "public " : "") + "import \(module)" }
+        return (plainImports.contains(module) ? "" : "internal ") + "import \(module)"
     }
 
     /// Creates a table for tests, with other modules as sources in memory.
@@ -78,6 +95,20 @@ public final class SymbolTable {
     }
 
     func isModule(_ name: String) -> Bool { name == module || others.contains { $0.name == name } }
+
+    /// Returns whether a class is one of managed objects: `NSManagedObject`, or a class that inherits from it, as far as sources say.
+    func isManaged(_ declaration: TypeDeclaration) -> Bool {
+        guard declaration.kind == .objectClass, var current = try? nominal(of: declaration) else { return false }
+        let resolver = TypeResolver(table: self, file: declaration.file, scope: declaration.scope)
+        var visited: Set<Nominal> = []
+        while visited.insert(current).inserted {
+            let name = current.components.last?.name
+            if name == "NSManagedObject" || name.map(generatedClasses.contains) == true && current.module == module { return true }
+            guard let parent = try? resolver.superclass(of: current) else { return false }
+            current = parent
+        }
+        return false
+    }
 
     /// Returns a class generated from a data model of the module.
     func generatedClass(_ name: String) -> Nominal? {

@@ -197,7 +197,7 @@ struct TypeResolver {
         return nil
     }
 
-    private func superclass(of type: Nominal) throws -> Nominal? {
+    func superclass(of type: Nominal) throws -> Nominal? {
         guard let component = type.components.last, component.kind == "C" else { return nil }
         var parent: Nominal?
         if type.components.count > 1 { parent = Nominal(module: type.module, components: Array(type.components.dropLast())) }

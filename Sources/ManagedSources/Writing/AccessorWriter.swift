@@ -76,7 +76,8 @@ public struct AccessorWriter {
         for var declaration in file.imports {
             // The compiler warns about a public import that no public declaration needs.
             if declaration.text.hasPrefix("public "), !Self.isShown(declaration.module, shown, imported: published) {
-                declaration.text = "internal " + declaration.text.dropFirst("public ".count)
+                let level = table.isPlainlyImported(declaration.module) ? "" : "internal "
+                declaration.text = level + declaration.text.dropFirst("public ".count)
             }
             let conditions = declaration.conditions.filter { !$0.isEmpty }
             let text = conditions.map { "#if \($0)\n" }.joined() + declaration.text + conditions.map { _ in "\n#endif" }.joined()
@@ -84,7 +85,7 @@ public struct AccessorWriter {
         }
         // `import class CoreData.NSManagedObject` imports only the class.
         if !file.imports.contains(where: { $0.text.hasSuffix("import CoreData") && $0.conditions.isEmpty }) {
-            lines.append("internal import CoreData")
+            lines.append(table.importDeclaration(of: "CoreData", isShown: false))
         }
         return lines.joined(separator: "\n") + "\n"
     }

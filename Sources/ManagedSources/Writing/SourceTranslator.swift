@@ -4,43 +4,45 @@ internal import SwiftSyntax
 /// Translates a source file for compilers without Objective-C, line by line.
 ///
 /// It removes `@objc`, `@objcMembers`, `@nonobjc` and `dynamic`, replaces `#keyPath(Album.title)` by `"title"`, and adds accessors to
-/// `@NSManaged` declarations. A model that names a class by its `@objc(Name)` finds it. With `#sourceLocation`, messages and the debugger
-/// show the original.
+/// `@NSManaged` declarations. Overrides in extensions are moved into the class if it is in the same file, classes with initializers of their
+/// own get `init(entity:insertInto:)`, and casts to other types of fetch requests become conversions. A model that names a class by its
+/// `@objc(Name)` finds it. With `#sourceLocation`, messages and the debugger show the original.
 public struct SourceTranslator {
     private let file: SourceFile
+    private let table: SymbolTable
 
-    /// Creates a translator for a file.
-    public init(_ file: SourceFile) { self.file = file }
+    /// Creates a translator for a file, with the table of its module.
+    public init(_ file: SourceFile, table: SymbolTable) {
+        self.file = OverrideMover.moved(file)
+        self.table = table
+    }
 
     /// Returns the translated source, and the problems of untranslatable parts.
     public func translation() -> (source: String, problems: [SourceProblem]) {
-        let visitor = TranslationVisitor(file: file)
+        let visitor = TranslationVisitor(file: file, managedClasses: Set(file.types.filter(table.isManaged).map(Self.path)))
         visitor.walk(file.tree)
-        var bytes = Array(file.text.utf8)
-        for edit in visitor.edits.sorted(by: { $0.range.lowerBound > $1.range.lowerBound }) {
-            // Line numbers are kept: the line ends of removed text remain.
-            let ends = bytes[edit.range].filter { $0 == UInt8(ascii: "\n") }.count
-            let kept = edit.replacement.utf8.filter { $0 == UInt8(ascii: "\n") }.count
-            bytes.replaceSubrange(
-                edit.range, with: Array(edit.replacement.utf8) + Array(repeating: UInt8(ascii: "\n"), count: max(0, ends - kept)))
+        let source = SourceEdit.apply(visitor.edits, to: file.text)
+        return ("#sourceLocation(file: \(SourceEdit.literal(file.path)), line: 1)\n" + source, visitor.problems)
+    }
+
+    /// The names of a type and those around it, as the visitor collects them.
+    private static func path(of declaration: TypeDeclaration) -> String {
+        var names = [declaration.name]
+        var scope = declaration.scope
+        while let current = scope {
+            switch current.kind {
+            case .type(let outer): names.insert(outer.name, at: 0)
+            case .extensionOf(let outer): names.insert(contentsOf: outer, at: 0)
+            }
+            scope = current.outer
         }
-        let source = String(decoding: bytes, as: UTF8.self)
-        return ("#sourceLocation(file: \(Self.literal(file.path)), line: 1)\n" + source, visitor.problems)
+        return names.joined(separator: ".")
     }
-
-    private static func literal(_ text: String) -> String {
-        "\"" + text.map { $0 == "\\" || $0 == "\"" ? "\\\($0)" : "\($0)" }.joined() + "\""
-    }
-}
-
-private struct Edit {
-    let range: Range<Int>
-    let replacement: String
 }
 
 private final class TranslationVisitor: SyntaxVisitor {
     let file: SourceFile
-    private(set) var edits: [Edit] = []
+    private(set) var edits: [SourceEdit] = []
     private(set) var problems: [SourceProblem] = []
     private let membersByNode: [SyntaxIdentifier: [ManagedMember]]
     private var typePath: [String] = []
@@ -48,22 +50,25 @@ private final class TranslationVisitor: SyntaxVisitor {
     private var endAtTop = 0
     private var conditionDepth = 0
 
-    init(file: SourceFile) {
+    private let managedClasses: Set<String>
+
+    init(file: SourceFile, managedClasses: Set<String>) {
         self.file = file
+        self.managedClasses = managedClasses
         membersByNode = Dictionary(grouping: file.members, by: \.node.id)
         super.init(viewMode: .sourceAccurate)
     }
 
     private func replace(_ node: some SyntaxProtocol, by text: String) {
         edits.append(
-            Edit(
+            SourceEdit(
                 range: node.positionAfterSkippingLeadingTrivia.utf8Offset..<node.endPositionBeforeTrailingTrivia.utf8Offset,
                 replacement: text))
     }
 
     /// Removes a node and the spaces after it.
     private func remove(_ node: some SyntaxProtocol) {
-        edits.append(Edit(range: node.positionAfterSkippingLeadingTrivia.utf8Offset..<node.endPosition.utf8Offset, replacement: ""))
+        edits.append(SourceEdit(range: node.positionAfterSkippingLeadingTrivia.utf8Offset..<node.endPosition.utf8Offset, replacement: ""))
     }
 
     // MARK: Attributes and modifiers
@@ -104,8 +109,9 @@ private final class TranslationVisitor: SyntaxVisitor {
             let declaration =
                 "; public final class ObjectiveCName_\(other): ObjectiveCName { "
                 + "public override class var namedClass: AnyClass { \(typePath.joined(separator: ".")).self } }"
-            edits.append(Edit(range: endAtTop..<endAtTop, replacement: declaration))
+            edits.append(SourceEdit(range: endAtTop..<endAtTop, replacement: declaration))
         }
+        if managedClasses.contains(typePath.joined(separator: ".")) { edits += RequiredInitializer.edits(of: node) }
         return .visitChildren
     }
 
@@ -164,7 +170,7 @@ private final class TranslationVisitor: SyntaxVisitor {
             return .skipChildren
         }
         let end = node.endPositionBeforeTrailingTrivia.utf8Offset
-        edits.append(Edit(range: end..<end, replacement: " { \(body) }"))
+        edits.append(SourceEdit(range: end..<end, replacement: " { \(body) }"))
         walk(node.attributes)
         walk(node.modifiers)
         return .skipChildren
@@ -182,6 +188,14 @@ private final class TranslationVisitor: SyntaxVisitor {
     private static func escaped(_ name: String) -> String { "`\(name)`" }
 
     // MARK: Expressions
+
+    override func visit(_ node: SequenceExprSyntax) -> SyntaxVisitorContinueKind {
+        for cast in FetchRequestCast.all(in: node) {
+            edits.append(SourceEdit(from: cast.start, to: cast.start, "\(cast.type).converted(from: "))
+            edits.append(SourceEdit(from: cast.operandEnd, to: cast.end, cast.isForced ? ")!" : ")"))
+        }
+        return .visitChildren
+    }
 
     override func visit(_ node: MacroExpansionExprSyntax) -> SyntaxVisitorContinueKind {
         switch node.macroName.text {

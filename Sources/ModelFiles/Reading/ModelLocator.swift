@@ -64,15 +64,20 @@ enum ModelLocator {
         return try NSManagedObjectModel(reading: url)
     }
 
-    /// Returns the embedded models, which take precedence over files of the same name unless bundles are given.
-    static func embedded(in bundles: [Bundle]?) -> [EmbeddedModel.Type] { bundles == nil ? EmbeddedModel.all : [] }
+    /// Returns the embedded models, which take precedence over files of the same name: they belong to the main bundle, as the models of an
+    /// app do. `Bundle.allBundles` contains that bundle on Apple's platforms and is empty in programs of other platforms.
+    static func embedded(in bundles: [Bundle]?) -> [EmbeddedModel.Type] {
+        guard let bundles, !bundles.isEmpty else { return EmbeddedModel.all }
+        let main = Bundle.main.bundleURL.standardizedFileURL
+        return bundles.contains { $0.bundleURL.standardizedFileURL == main } ? EmbeddedModel.all : []
+    }
 
-    /// Returns the versions of each model in bundles, and in the program where no bundles are given.
+    /// Returns the versions of each model in bundles, and in the program where the main bundle is among them or no bundles are given.
     static func versions(in bundles: [Bundle]?) -> [[ModelFile]] {
         let embedded = embedded(in: bundles)
         let names = Set(embedded.map(\.name))
         return embedded.map(\.files)
-            + models(in: bundles).filter { bundles != nil || !names.contains($0.deletingPathExtension().lastPathComponent) }
+            + models(in: bundles).filter { !names.contains($0.deletingPathExtension().lastPathComponent) }
             .compactMap { url in
                 do { return try ModelFile.versions(at: url) } catch {
                     Log.model.error("\(error.localizedDescription)")

@@ -99,8 +99,8 @@ extension NSManagedObjectModel {
 
     /// Returns all models of bundles, merged.
     ///
-    /// - Parameter bundles: The bundles; nil for the program itself (see ``EmbeddedModel``), its main bundle, and the resource bundles of
-    ///   packages beside it.
+    /// - Parameter bundles: The bundles; nil for the main bundle and the resource bundles of packages beside it. The models embedded in the
+    ///   program (see ``EmbeddedModel``) belong to its main bundle, and to `Bundle.allBundles`, which is empty off Apple's platforms.
     /// - Returns: The model; nil when there is none, or when a model cannot be read or merged; the reason is logged.
     public class func mergedModel(from bundles: [Bundle]?) -> NSManagedObjectModel? {
         merged(
@@ -118,13 +118,19 @@ extension NSManagedObjectModel {
 
     /// Returns all models of bundles, merged, in the versions that a store was written with.
     ///
+    /// A version of a model is the store's if it has the store's hashes. A store of Apple's framework contains hashes that models read from
+    /// XML do not have; a version is then the store's if it equals the copy of the model in the file. Where the file has no copy either, as
+    /// those from before 2012, the only version with the names of the store's entities is, or the only one of these with the store's version
+    /// identifiers. The entities of the result have the store's hashes.
+    ///
     /// - Parameters:
-    ///   - bundles: The bundles; nil for the program itself, its main bundle, and the resource bundles of packages beside it.
-    ///   - metadata: The metadata of the store, with its hashes under ``NSStoreModelVersionHashesKey``.
-    /// - Returns: The model; nil when neither a single version nor a combination of models has the hashes of the store.
+    ///   - bundles: The bundles; nil for the main bundle, to which embedded models belong, and the resource bundles of packages beside it.
+    ///   - metadata: The metadata of the store, as read from its file, with its hashes under ``NSStoreModelVersionHashesKey``.
+    /// - Returns: The model; nil when neither a single version nor a combination of models is that of the store.
     public class func mergedModel(from bundles: [Bundle]?, forStoreMetadata metadata: [String: Any]) -> NSManagedObjectModel? {
-        guard let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] else { return nil }
+        guard let hashes = StoreModelHashes(metadata) else { return nil }
         var parts: [NSManagedObjectModel] = []
+        var others: [NSManagedObjectModel] = []
         for versions in ModelLocator.versions(in: bundles) {
             for version in versions {
                 let model = NSManagedObjectModel()
@@ -134,13 +140,18 @@ extension NSManagedObjectModel {
                     Log.model.error("\(error.localizedDescription)")
                     continue
                 }
-                let own = model.entityVersionHashesByName
-                if own == hashes { return model }
-                if !own.isEmpty, own.allSatisfy({ hashes[$0.key] == $0.value }) { parts.append(model) }
+                if hashes.areThose(of: model.entities) {
+                    hashes.adopt(in: model)
+                    return model
+                }
+                if hashes.containsAll(of: model) { parts.append(model) } else { others.append(model) }
             }
         }
-        let covered = Set(parts.flatMap(\.entityVersionHashesByName.keys))
-        return covered == Set(hashes.keys) && !parts.isEmpty ? merged(parts, bundles) : nil
+        let covered = Set(parts.flatMap { $0.entities.compactMap(\.name) })
+        let isWhole = covered == Set(hashes.written.keys) && !parts.isEmpty
+        let model = isWhole ? merged(parts, bundles) : hashes.onlyModel(byNamesOf: others)
+        if let model { hashes.adopt(in: model) }
+        return model
     }
 
     /// Creates a model by merging the models that a store was written with.
@@ -148,12 +159,15 @@ extension NSManagedObjectModel {
     /// - Parameters:
     ///   - models: The models, of which those whose entities have the hashes of the store are merged.
     ///   - metadata: The metadata of the store.
-    /// - Returns: The model; nil when the models do not have all of the hashes.
+    /// - Returns: The model, whose entities have the store's hashes; nil when the models do not have all entities of the store. See
+    ///   ``mergedModel(from:forStoreMetadata:)`` for the comparison with a store of Apple's framework.
     public convenience init?(byMerging models: [NSManagedObjectModel], forStoreMetadata metadata: [String: Any]) {
-        guard let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] else { return nil }
-        let parts = models.filter { $0.entityVersionHashesByName.allSatisfy { hashes[$0.key] == $0.value } }
-        guard Set(parts.flatMap(\.entityVersionHashesByName.keys)) == Set(hashes.keys) else { return nil }
-        self.init(byMerging: parts)
+        guard let hashes = StoreModelHashes(metadata) else { return nil }
+        let parts = models.filter { hashes.containsAll(of: $0) }
+        let isWhole = Set(parts.flatMap { $0.entities.compactMap(\.name) }) == Set(hashes.written.keys)
+        guard isWhole || hashes.onlyModel(byNamesOf: models) != nil else { return nil }
+        self.init(byMerging: isWhole ? parts : [hashes.onlyModel(byNamesOf: models)!])
+        hashes.adopt(in: self)
     }
 
     private static func merged(_ models: [NSManagedObjectModel], _ bundles: [Bundle]?) -> NSManagedObjectModel? {

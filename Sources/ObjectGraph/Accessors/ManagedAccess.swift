@@ -138,6 +138,14 @@ public struct RawManagedValue<Value: RawRepresentable>: ManagedValue where Value
 
     /// Returns whether a property of the model can be read as the raw value's type.
     public static func fits(_ property: NSPropertyDescription) -> Bool { Value.RawValue.fits(property) }
+    /// Returns whether an attribute of another type is read as the raw value's type by a conversion.
+    public static func converts(_ attribute: NSAttributeDescription) -> Bool { Value.RawValue.converts(attribute) }
+    /// Returns the value whose raw value an attribute of another type has; nil where there is none.
+    public static func converted(_ value: Any?) -> RawManagedValue? {
+        Value.RawValue.converted(value).flatMap { Value(rawValue: $0) }.map { RawManagedValue($0) }
+    }
+    /// Returns the form in which attributes of other types take the raw value.
+    public static func attributeValue(of value: RawManagedValue) -> Any? { Value.RawValue.attributeValue(of: value.value.rawValue) }
 }
 
 extension RawManagedValue: ManagedValueWrapper {
@@ -148,14 +156,14 @@ extension RawManagedValue: ManagedValueWrapper {
 extension NSManagedObject {
     /// Reads or sets a property that is stored as its raw value. Call it on the context's queue.
     @inlinable public final subscript<Value: RawRepresentable>(property: ManagedProperty<RawManagedValue<Value>>) -> Value {
-        get { RawManagedValue.get(from: self, at: property.place(in: self)).value }
-        set { RawManagedValue.set(RawManagedValue(newValue), in: self, at: property.placeForWriting(in: self)) }
+        get { property.value(in: self).value }
+        set { property.set(RawManagedValue(newValue), in: self) }
     }
 
     /// Reads or sets a property that is stored as its raw value; reads nil also where the raw value has no case. Call it on the context's
     /// queue.
     @inlinable public final subscript<Value: RawRepresentable>(property: ManagedProperty<RawManagedValue<Value>?>) -> Value? {
-        get { RawManagedValue<Value>.getOptional(from: self, at: property.place(in: self))?.value }
-        set { Value.RawValue.setOptional(newValue?.rawValue, in: self, at: property.placeForWriting(in: self)) }
+        get { property.value(in: self)?.value }
+        set { property.set(newValue.map { RawManagedValue($0) }, in: self) }
     }
 }

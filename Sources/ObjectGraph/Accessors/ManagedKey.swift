@@ -40,7 +40,7 @@ public struct ManagedRawKey<Raw: RawRepresentable, Value>: Sendable {
     @usableFromInline init(_ key: ManagedKey<Raw.RawValue>) { self.key = key }
 
     fileprivate func value(in object: NSManagedObject) -> Raw? {
-        guard let raw: Raw.RawValue = FoundationCounterpart.cast(key.value(in: object)) else { return nil }
+        guard let raw: Raw.RawValue = FoundationCounterpart.bridged(key.value(in: object)) else { return nil }
         return Raw(rawValue: raw)
     }
 }
@@ -52,7 +52,7 @@ extension NSManagedObject {
     public final subscript<Value>(key: ManagedKey<Value>) -> Value {
         get {
             let stored = key.value(in: self)
-            return FoundationCounterpart.cast(stored) ?? placeholder(for: key.name, stored)
+            return FoundationCounterpart.bridged(stored) ?? placeholder(for: key.name, stored)
         }
         set { key.set(newValue, in: self) }
     }
@@ -92,6 +92,17 @@ enum FoundationCounterpart {
         if let value = any as Any as? Value { return value }
         guard let any = AttributeCheck.unwrapped(any) else { return nil }
         return object(any) as? Value ?? plain(any) as? Value
+    }
+
+    /// Casts a value to a type like ``cast(_:)``, and converts it as typed accessors do where it is of another type.
+    static func bridged<Value>(_ any: Any?) -> Value? {
+        if let value = any as Any as? Value { return value }
+        if let any = AttributeCheck.unwrapped(any), let type = Value.self as? any ManagedValue.Type, let value = type.converted(any),
+            AttributeCheck.unwrapped(value) != nil
+        {
+            return value as? Value
+        }
+        return cast(any)
     }
 
     /// Returns the Foundation object for a Swift value; nil where there is none.

@@ -13,6 +13,7 @@ extension NSNumber: KeyedManagedValue {
         switch object.currentValue(of: place.property(of: object)) {
         case let decimal as Decimal: NSDecimalNumber(decimal: decimal) as? Self
         case let number as Self: number
+        case let value?: converted(value) ?? KeyPathRecorder.placeholder(Self.self, in: object)
         default: KeyPathRecorder.placeholder(Self.self, in: object)
         }
     }
@@ -23,6 +24,14 @@ extension NSNumber: KeyedManagedValue {
         return isAttribute(
             property, .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType, .floatAttributeType,
             .booleanAttributeType, .decimalAttributeType, .transformableAttributeType, .undefinedAttributeType)
+    }
+
+    /// Returns whether the attribute holds numbers of another type.
+    public static func converts(_ attribute: NSAttributeDescription) -> Bool { NumberConversion.isNumeric(attribute) }
+    /// Returns a number as this class; nil for nil and other values.
+    public static func converted(_ value: Any?) -> Self? {
+        if let number = value as? Self { return number }
+        return value.flatMap { NumberConversion.decimal($0) }.flatMap { NSDecimalNumber(decimal: $0) as? Self }
     }
 }
 

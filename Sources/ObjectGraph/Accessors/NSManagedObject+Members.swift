@@ -63,8 +63,10 @@ extension NSManagedObject {
     /// - Parameter key: The name of an unordered to-many relationship. Another key stops the program with a message.
     public func mutableSetValue(forKey key: String) -> RelationshipSet { RelationshipSet(self, toManyRelationship(key)) }
 
-    /// Works like ``mutableSetValue(forKey:)`` for a key path over to-one relationships; returns nil where one of them is nil.
-    public func mutableSetValue(forKeyPath keyPath: String) -> RelationshipSet? {
+    /// Works like ``mutableSetValue(forKey:)`` for a key path over to-one relationships.
+    ///
+    /// - Returns: The proxy; nil where one of the to-one relationships is nil.
+    public func mutableSetValue(forKeyPath keyPath: String) -> RelationshipSet! {
         owner(atEndOf: keyPath).map { $0.object.mutableSetValue(forKey: $0.key) }
     }
 
@@ -77,8 +79,10 @@ extension NSManagedObject {
         return OrderedRelationshipSet(self, relationship)
     }
 
-    /// Works like ``mutableOrderedSetValue(forKey:)`` for a key path over to-one relationships; returns nil where one of them is nil.
-    public func mutableOrderedSetValue(forKeyPath keyPath: String) -> OrderedRelationshipSet? {
+    /// Works like ``mutableOrderedSetValue(forKey:)`` for a key path over to-one relationships.
+    ///
+    /// - Returns: The proxy; nil where one of the to-one relationships is nil.
+    public func mutableOrderedSetValue(forKeyPath keyPath: String) -> OrderedRelationshipSet! {
         owner(atEndOf: keyPath).map { $0.object.mutableOrderedSetValue(forKey: $0.key) }
     }
 

@@ -22,6 +22,8 @@ package struct BatchRows {
     private let blank: Row
     /// The attributes that rows keep.
     private let attributes: [(attribute: NSAttributeDescription, slot: RowLayout.Slot)]
+    /// Those whose slots can hold values that are invalid for them.
+    private let bounded: [(attribute: NSAttributeDescription, slot: RowLayout.Slot)]
     private let others: [NSPropertyDescription]
 
     package init(_ request: NSBatchInsertRequest) {
@@ -41,6 +43,7 @@ package struct BatchRows {
             if property.isTransient { blank.store(.null, in: slot) } else { attributes.append((attribute, slot)) }
         }
         self.attributes = attributes
+        bounded = attributes.filter { AttributeCheck.isBounded($0.attribute) }
         self.others = others
     }
 
@@ -76,20 +79,32 @@ package struct BatchRows {
     }
 
     private func forEach(filledBy handler: (NSManagedObject) -> Bool, _ body: (BatchRow) throws -> Void) throws {
+        try forEachObject(filledBy: handler) { object, values in
+            let row = blank.copy()
+            for (_, slot) in attributes { row.copyValue(from: values, at: slot) }
+            try body(BatchRow(row: row, given: object.changed))
+        }
+    }
+
+    /// Calls `body` with the attributes of one row after the other, in a row that may be changed afterwards, and in which the other properties
+    /// have any value.
+    package func forEachRow(_ body: (Row) throws -> Void) throws {
+        guard let handler = request.managedObjectHandler else { return try forEach { try body($0.row) } }
+        try forEachObject(filledBy: handler) { try body($1) }
+    }
+
+    /// Calls `body` with each object that the handler has filled, and with its values.
+    private func forEachObject(filledBy handler: (NSManagedObject) -> Bool, _ body: (NSManagedObject, Row) throws -> Void) throws {
         while true {
             let object = frozen.objectClass.init(entity: entity, insertInto: nil)
             if handler(object) { return }
-            if let refused = object.rejectedValues?.values.first { throw refused }
+            if object.extras != nil, let refused = object.rejectedValues?.values.first { throw refused }
             for property in others where !object.hasNoDestination(property) { throw BatchRows.isRelationship(property) }
-            let row = blank.copy()
             let values = object.readableRow
-            for (attribute, slot) in attributes {
-                row.copyValue(from: values, at: slot)
-                guard row.isNil(at: slot) || AttributeCheck.holds(row, slot, attribute) else {
-                    throw BatchRows.invalidValue(object.anyAttribute(attribute), attribute)
-                }
+            for (attribute, slot) in bounded where !values.isNil(at: slot) && !AttributeCheck.holds(values, slot, attribute) {
+                throw BatchRows.invalidValue(object.anyAttribute(attribute), attribute)
             }
-            try body(BatchRow(row: row, given: object.changed))
+            try body(object, values)
         }
     }
 

@@ -41,6 +41,15 @@ extension NSManagedObject {
         }
     }
 
+    /// Takes the object out of the relationships of those it was related to here, because its own changes are discarded.
+    ///
+    /// - Returns: The objects that it was related to before, for ``NSManagedObjectContext/restore(_:)``.
+    func withdrawLinks() -> [RemovedLink] {
+        let links = removedLinks
+        removeFromInverses()
+        return links
+    }
+
     /// Undoes the additions of this object at the inverse relationships, because its own changes are discarded. A deleted object that
     /// refers to itself keeps that reference for a later undo.
     func removeFromInverses() {
@@ -84,14 +93,18 @@ extension NSManagedObjectContext {
     ///
     /// - Returns: The restored links, for ``restore(_:)`` once other objects are final.
     func discardChanges(of object: NSManagedObject, for stored: Row) -> [RemovedLink] {
-        let links = object.removedLinks
         // First, because a self-reference changes the object.
-        object.removeFromInverses()
+        let links = object.withdrawLinks()
+        putBack(object, to: stored)
+        return links
+    }
+
+    /// Gives an object the stored values, after its links were withdrawn.
+    func putBack(_ object: NSManagedObject, to stored: Row) {
         if object.flags.contains(.deleted) { deletedList.remove(object) } else { updatedList.remove(object) }
         object.flags.subtract([.deleted, .preparedForDeletion])
         object.snapshot = stored
         object.restoreSnapshot()
-        return links
     }
 
     /// Removes an object that the store has deleted.
@@ -102,7 +115,7 @@ extension NSManagedObjectContext {
         object.flags.subtract([.updated, .deleted, .inEvent])
         release([object])
         registry.unregister(object)
-        object.registry = nil
+        object.setRegistry(nil)
     }
 
     /// Inserts objects again, under their old IDs, that the store has deleted; relationships to objects that still exist are kept.
@@ -125,6 +138,14 @@ extension NSManagedObjectContext {
         for (object, relationship, others) in related {
             for other in others { restoreInverse(other, to: object, relationship) }
         }
+    }
+
+    /// Makes an object that was to be inserted again one that is changed: its row is there.
+    func treatAsUpdated(_ object: NSManagedObject) {
+        insertedList.remove(object)
+        object.flags.remove(.inserted)
+        object.flags.insert(.updated)
+        updatedList.append(object)
     }
 
     /// Restores the inverse of a relationship of a reinserted object, from which others removed the object.

@@ -46,6 +46,9 @@ struct IdentityMap: ~Copyable {
         return nil
     }
 
+    /// The object in the first place at which one under `key` may be: a guess, for prefetching.
+    @inline(__always) func firstObject(near key: Int64) -> UnsafeMutableRawPointer? { entries[Self.home(key, mask)].object }
+
     /// Inserts an object that is not in the table.
     mutating func insert(_ object: UnsafeMutableRawPointer, for key: Int64) {
         if (count &+ 1) &* 2 > mask { grow(to: (mask + 1) * 2) }

@@ -46,6 +46,11 @@ open class NSConstraintConflict: NSObject, @unchecked Sendable {
         self.conflictingSnapshots = conflictingSnapshots
     }
 
+    /// Creates a conflict of no constraint, without objects and values, for tests of code that handles conflicts.
+    public override convenience init() {
+        self.init(constraint: [], database: nil, databaseSnapshot: nil, conflicting: [], conflictingSnapshots: [])
+    }
+
     /// A description of the attributes, their values and the objects that share them.
     open override var description: String {
         let values = constraint.map { "\($0) = \(constraintValues[$0] ?? "?")" }.joined(separator: ", ")
@@ -73,46 +78,49 @@ extension NSManagedObjectContext {
     /// - Throws: Code 133021 for references that the object that stays cannot take; a store's error; validation errors of objects that
     ///   have lost a destination.
     func resolve(_ conflicts: [NSConstraintConflict], _ type: NSMergePolicyType) throws {
+        for conflict in conflicts { conflict.stored(in: registry)?.bringUpToDate(with: conflict.storedRow) }
+        // First, and alone: who has which values, and for whom a new object has to give way, is known only then.
+        if type.keepsStored, restoreValues(of: conflicts, type) { return }
         for conflict in conflicts { try checkReferences(conflict, type) }
         var outcome = ConstraintOutcome()
-        for conflict in conflicts {
-            conflict.stored(in: registry)?.bringUpToDate(with: conflict.storedRow)
-            resolve(conflict, type, &outcome)
-        }
+        for conflict in conflicts { resolve(conflict, type, &outcome) }
         try leadReferencesWithoutInverse(outcome.replaced)
         let discarded = outcome.replaced.lazy.map(\.object).filter { $0.flags.contains(.gaveWay) }
         if !discarded.isEmpty { post(Self.didChangeObjectsNotification, ObjectChanges(deleted: Set(discarded))) }
         try validate(cut: outcome.cut)
     }
 
+    /// Gives saved objects that were changed to values of others their stored ones back. Returns whether there were any.
+    private func restoreValues(of conflicts: [NSConstraintConflict], _ type: NSMergePolicyType) -> Bool {
+        var restored: [NSManagedObject] = []
+        for conflict in conflicts {
+            guard let keeper = conflict.keeper(type, in: registry) else { continue }
+            for rival in conflict.rivals(in: registry) where rival !== keeper && !rival.isInserted {
+                rival.restoreStoredValues(conflict.constraint, everything: type == .rollbackMergePolicyType)
+                restored.append(rival)
+            }
+        }
+        for object in restored { object.awake(fromSnapshotEvents: .mergePolicy) }
+        return !restored.isEmpty
+    }
+
     private func resolve(_ conflict: NSConstraintConflict, _ type: NSMergePolicyType, _ outcome: inout ConstraintOutcome) {
         guard let keeper = conflict.keeper(type, in: registry) else { return }
-        let rivals = conflict.rivals(in: registry)
-        var resolved: [NSManagedObject] = []
-        if type.keepsStored {
-            for rival in rivals where rival !== keeper {
-                if rival.isInserted {
-                    outcome.cut += rival.leadReferences(to: keeper, keepsDestination: true)
-                    discard(rival, inFavorOf: keeper, &outcome)
-                } else {
-                    rival.restoreStoredValues(conflict.constraint, everything: type == .rollbackMergePolicyType)
-                    resolved.append(rival)
-                }
+        var takesValues = false
+        for rival in conflict.rivals(in: registry) where rival !== keeper {
+            if !rival.isInserted {
+                replace(rival, by: keeper, &outcome)
+                continue
             }
-        } else {
-            for rival in rivals where rival !== keeper {
-                if rival.isInserted {
-                    keeper.copyValues(from: rival, everything: type == .overwriteMergePolicyType)
-                    outcome.cut += rival.leadReferences(to: keeper, keepsDestination: false)
-                    discard(rival, inFavorOf: keeper, &outcome)
-                    if resolved.isEmpty { resolved.append(keeper) }
-                } else {
-                    replace(rival, by: keeper, &outcome)
-                }
+            if !type.keepsStored {
+                keeper.copyValues(from: rival, everything: type == .overwriteMergePolicyType)
+                takesValues = true
             }
-            if let stored = conflict.stored(in: registry), stored !== keeper { replace(stored, by: keeper, &outcome) }
+            outcome.cut += rival.leadReferences(to: keeper, keepsDestination: type.keepsStored)
+            discard(rival, inFavorOf: keeper, &outcome)
         }
-        for object in resolved { object.awake(fromSnapshotEvents: .mergePolicy) }
+        if !type.keepsStored, let stored = conflict.stored(in: registry), stored !== keeper { replace(stored, by: keeper, &outcome) }
+        if takesValues { keeper.awake(fromSnapshotEvents: .mergePolicy) }
     }
 
     /// Discards a new object, to which nothing refers any more.
@@ -190,7 +198,9 @@ extension NSConstraintConflict {
         let rivals = rivals(in: registry)
         if rivals.isEmpty { return nil }
         let (stored, saved) = (stored(in: registry), rivals.first { !$0.isInserted })
-        return type.keepsStored ? stored ?? saved ?? rivals.first : saved ?? stored ?? rivals.first
+        guard type.keepsStored else { return saved ?? stored ?? rivals.first }
+        // A saved object that had the values before is the one in the store, although it is saved with other changes.
+        return stored ?? rivals.first { !$0.isInserted && $0.hasStoredValues(constraint) } ?? saved ?? rivals.first
     }
 }
 
@@ -200,6 +210,11 @@ extension NSManagedObject {
         if hasChanges { return }
         if isFault { return relationships = [] }
         if let stored, let snapshot, snapshot.version != stored.version { rebase(onto: stored) }
+    }
+
+    /// Whether the values of some properties are those in the store.
+    fileprivate func hasStoredValues(_ names: [String]) -> Bool {
+        names.allSatisfy { name in owningEntity.frozen!.byName[name].map { !differsFromSnapshot($0) } ?? false }
     }
 
     /// Copies the attributes that were set on a new object, or all of them.

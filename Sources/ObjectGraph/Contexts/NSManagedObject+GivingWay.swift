@@ -40,9 +40,13 @@ extension NSManagedObject {
         for ends in ends(sharedWith: keeper) {
             for other in related(ends.own) where !other.flags.contains(.deleted) && other.registry === registry {
                 let target = other === self ? keeper : other
-                if keepsDestination, !ends.kept.isToMany, let current = keeper.toOne(ends.kept), current !== target {
+                if keepsDestination, !ends.kept.isToMany, let current = keeper.toOne(ends.kept), current !== target, current !== self {
                     if target !== keeper { cut.append(target) }
+                } else if keepsDestination, other === self, !ends.inverse.isToMany, keeper.isRelatedElsewhere(by: ends.inverse) {
+                    // What belonged to itself does not take the other end of the same relationship, either.
                 } else {
+                    keeper.refreshDestination(by: ends.kept)
+                    if target === keeper { target.refreshDestination(by: ends.inverse) }
                     let place = target.place(of: self, in: ends.inverse, before: keeper)
                     if ends.kept.isToMany { keeper.add(target, to: ends.kept) } else { keeper.setToOne(target, ends.kept) }
                     if let place { target.move(keeper, to: place, in: ends.inverse) }
@@ -54,6 +58,18 @@ extension NSManagedObject {
         }
         leadOwnDestinations(to: keeper, keepsDestination: keepsDestination)
         return cut
+    }
+
+    /// Whether a relationship to one object leads to another one than this.
+    private func isRelatedElsewhere(by relationship: NSRelationshipDescription) -> Bool {
+        guard let other = toOne(relationship) else { return false }
+        return other !== self
+    }
+
+    /// Updates what a relationship to one object leads to before it leads to another: others may have related it since this context has read it.
+    private func refreshDestination(by relationship: NSRelationshipDescription) {
+        guard !relationship.isToMany, let current = toOne(relationship), current.registry === registry else { return }
+        if !current.flags.contains(.inserted), !current.flags.contains(.deleted) { registry?.context?.refreshFromStore(current) }
     }
 
     /// Takes an object out of this end of a relationship.
@@ -184,8 +200,14 @@ extension NSManagedObjectContext {
         let request = NSFetchRequest<NSManagedObject>()
         request.entity = entity
         request.predicate = NSPredicate(format: relationship.isToMany ? "ANY %K == %@" : "%K == %@", relationship.name, object)
+        // What this context shows of objects that it has changed may be older than what is stored.
+        request.includesPendingChanges = false
         let found = try fetch(request)
-        for object in found { _ = object.related(relationship) }
+        for object in found {
+            // Others may have related it since this context has read it.
+            if !object.flags.contains(.inserted) { refreshFromStore(object) }
+            _ = object.related(relationship)
+        }
         return found
     }
 }

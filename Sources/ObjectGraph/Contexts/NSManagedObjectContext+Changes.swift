@@ -138,7 +138,7 @@ extension NSManagedObjectContext {
         let isDeleted = object.flags.isSuperset(of: [.inserted, .deleted])
         object.flags = object.flags.intersection(.hasExclusiveRow).union(isDeleted ? .deletedUnsaved : [])
         assignedStores[ObjectIdentifier(object)] = nil
-        object.registry = nil
+        object.setRegistry(nil)
         // Objects that refer to each other would keep each other alive.
         object.relationships = []
     }

@@ -30,6 +30,8 @@ extension NSManagedObjectContext {
     func findExistingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
         checkQueue("existingObject(with: \(objectID)) is called")
         try throwPendingFaultError()
+        // An ID of no model, made for a test.
+        guard objectID.owningEntity.frozen != nil else { throw NSManagedObject.missingRow(objectID) }
         let object = object(with: objectID)
         if object.isFault, object.isInserted { try object.fulfillFault() }
         if object.isFault {
@@ -103,12 +105,17 @@ extension NSManagedObjectContext {
         var start = 0
         while start < rows.count {
             let part = start..<min(rows.count, start + 256)
-            let (known, missing) = isEmpty ? ([], part.count) : registry.objects(of: rows, part)
-            if missing == part.count {
-                rows.forEachRun(in: part) { block, run in appendFaults(of: rows, run, of: block, to: &objects) }
-                register(&objects, from: start)
-            } else {
-                objects += completed(known, missing, count: part.count) { fault(of: rows.slots(part.lowerBound + $0)) }
+            let count = isEmpty ? 0 : registry.append(part, of: rows, to: &objects)
+            if count < part.count {
+                // The objects found are looked up again with the others, among which more are missing.
+                objects.removeLast(count)
+                let (known, missing) = isEmpty ? ([], part.count) : registry.objects(of: rows, part)
+                if missing == part.count {
+                    rows.forEachRun(in: part) { block, run in appendFaults(of: rows, run, of: block, to: &objects) }
+                    register(&objects, from: start)
+                } else {
+                    objects += completed(known, missing, count: part.count) { fault(of: rows.slots(part.lowerBound + $0)) }
+                }
             }
             if fulfills { rows.forEachRun(in: part) { block, run in fulfill(objects, rows, run, of: block) } }
             start = part.upperBound
@@ -233,7 +240,7 @@ extension NSManagedObjectContext {
     /// Registers a new object and calls `awakeFromInsert`. Called by the object's initializer.
     func insertNew(_ object: NSManagedObject) {
         checkQueue("A new object of the entity “\(object.owningEntity)” is inserted")
-        object.registry = registry
+        if object.registry !== registry { object.registry = registry }
         noteInsertion(of: object)
         object.awakeFromInsert()
     }
@@ -261,6 +268,7 @@ extension NSManagedObjectContext {
         object.flags.remove(.gaveWay)
         object.extras?.successor = nil
         stopProgram(unless: !object.owningEntity.isAbstract, "The entity “\(object.owningEntity)” is abstract: insert one of a subentity.")
+        object.setRegistry(registry)
         insertNew(object)
         if object.identifier != nil { registry.register(object) }
     }
@@ -302,8 +310,12 @@ extension NSManagedObjectContext {
     }
 
     /// Registers objects that a parent has saved since under their permanent IDs.
-    func adoptPermanentIDs() {
-        if awaitingPermanentIDs.isEmpty || ancestorSavesSeen == ancestorSaves { return }
+    @inline(__always) func adoptPermanentIDs() {
+        if !awaitingPermanentIDs.isEmpty { adoptAwaitedIDs() }
+    }
+
+    @inline(never) private func adoptAwaitedIDs() {
+        if ancestorSavesSeen == ancestorSaves { return }
         ancestorSavesSeen = ancestorSaves
         awaitingPermanentIDs.removeAll { waiting in
             guard let object = waiting.object, object.registry === registry, let id = object.identifier, id.isTemporary else { return true }

@@ -17,11 +17,6 @@ extension NSManagedObjectContext {
         queue.async { self.runEvent { block.value() } }
     }
 
-    /// Runs `block` on the context's queue, waits for it and returns its result.
-    ///
-    /// May be called from the queue itself and from a block that the queue waits for, across any number of contexts.
-    public func performAndWait<T>(_ block: () throws -> T) rethrows -> T { try contextQueue.sync(block) }
-
     /// Runs `block` on the queue of a parent while the child waits during its own work.
     func performForChild<T>(_ block: () throws -> T) rethrows -> T { try contextQueue.sync(isForChild: true, block) }
 
@@ -61,12 +56,24 @@ extension NSManagedObjectContext {
     /// Enqueues the processing of changes made outside `perform`.
     func scheduleEvent() {
         guard !isInEvent, !isEventEnqueued else { return }
+        // A thread that works on a confined context cannot be told from the queue.
+        if isConfined, contextQueue !== ContextQueue.main { return }
         isEventEnqueued = true
         queue.async { [registry] in
-            guard let context = registry?.livingContext else { return }
+            guard let context = registry.livingContext else { return }
             context.isEventEnqueued = false
             context.processPendingChanges()
             context.undoer?.closeEventGroup()
         }
     }
+}
+
+extension NSManagedObjectContext: QueueOwner {}
+
+extension QueueOwner where Self: NSManagedObjectContext {
+    /// Runs `block` on the context's queue, waits for it and returns its result.
+    ///
+    /// May be called from the queue itself and from a block that the queue waits for, across any number of contexts. A function of this name
+    /// that a library adds to the class is preferred to it.
+    public func performAndWait<T>(_ block: () throws -> T) rethrows -> T { try contextQueue.sync(block) }
 }

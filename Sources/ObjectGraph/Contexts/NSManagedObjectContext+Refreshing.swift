@@ -1,3 +1,4 @@
+internal import CoreDataRuntime
 internal import Foundation
 
 extension NSManagedObjectContext {
@@ -153,16 +154,18 @@ extension NSManagedObjectContext {
         lockedObjects = []
         for object in objects {
             registry.unregister(object)
-            object.registry = nil
             object.relationships = []
             // A fault that nothing fulfills, as on Apple's platforms.
             object.flags = []
             (object.row, object.snapshot) = (nil, nil)
         }
+        RegistrationLocks.leave(objects)
         faultBatches.removeAll()
         retained = [:]
         notifySourceOfRelease()
         if !ids.isEmpty { post(Self.didChangeObjectsNotification, ObjectChanges(invalidatedAll: ids)) }
+        source.releaseUnusedRows()
+        coredata_return_free_memory()
     }
 }
 

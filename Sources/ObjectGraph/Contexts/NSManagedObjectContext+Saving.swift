@@ -103,7 +103,7 @@ extension NSManagedObjectContext {
 
     /// - Returns: The saved changes, the rows that stores changed, and what is left of a partial save.
     private func writeResolvingConflicts() throws -> (ChangeSet, [Row], PartialSave?) {
-        for _ in 0..<10 {
+        for _ in 0..<mostSaveAttempts {
             do {
                 return try write()
             } catch let error as NSError {
@@ -127,9 +127,12 @@ extension NSManagedObjectContext {
         try validateDenyRules()
     }
 
+    /// How often a save is tried whose conflicts are resolved: one constraint after the other may show the next, for each object that has others' values.
+    var mostSaveAttempts: Int { 10 + min(insertedList.count + updatedList.count, 1000) }
+
     var tooManyConflicts: NSError {
         CoreDataError.make(
-            NSPersistentStoreSaveConflictsError, "The save was abandoned after ten attempts.",
+            NSPersistentStoreSaveConflictsError, "The save was abandoned after many attempts.",
             reason: "Others kept changing the same objects.", next: "Save again, or resolve the conflicts in a merge policy of your own.")
     }
 
@@ -246,9 +249,9 @@ extension NSManagedObjectContext {
         deleted.forEachUncounted { object in
             object.saveUndoState()
             object.flags.remove(.deleted)
-            object.registry = nil
             if !object.relationships.isEmpty { object.relationships = [] }
         }
+        RegistrationLocks.leave(deleted)
         notifySourceOfRelease()
     }
 }
@@ -365,7 +368,7 @@ extension NSManagedObject {
         flags.subtract([.inserted, .updated, .inEvent, .insertedInEvent, .hasExclusiveRow])
         changed.removeAll()
         if extras != nil { rejectedValues = nil }
-        snapshot = row
+        takeRowAsSnapshot()
         if relationships.isEmpty { return }
         for (index, state) in relationships.enumerated() {
             // Objects added before the list was loaded are part of the store's list from now on.

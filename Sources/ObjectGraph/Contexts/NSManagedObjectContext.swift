@@ -4,6 +4,12 @@ internal import Synchronization
 
 /// The kinds of queue of a context.
 public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
+    /// No queue: the context is used by the thread that has created it, and by one thread at a time.
+    ///
+    /// Its pending changes are processed by fetches, saves and `processPendingChanges()`; a context created on the main thread works on the main
+    /// queue. Concurrency debugging does not check such a context.
+    @available(*, deprecated, message: "Use privateQueueConcurrencyType or mainQueueConcurrencyType.")
+    case confinementConcurrencyType = 0
     /// A private queue of the context.
     case privateQueueConcurrencyType = 1
     /// The queue is the main queue.
@@ -113,7 +119,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// The query generation of the context.
     final let generation = QueryGeneration()
 
-    final var registry: ObjectRegistry!
+    final let registry = ObjectRegistry()
     /// The child contexts that merge automatically.
     final let mergeListeners = MergeListeners()
     /// The source of save notifications for this context, and the listener registered there.
@@ -159,12 +165,23 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         switch ct {
         case .mainQueueConcurrencyType: contextQueue = .main
         case .privateQueueConcurrencyType: contextQueue = .makePrivate()
+        // Confinement, whose name is deprecated.
+        default: contextQueue = Thread.isMainThread ? .main : .makePrivate()
         }
         super.init()
         if ConcurrencyDebugging.isOn { AccessHooks.activate() }
-        registry = ObjectRegistry(self)
-        if ct == .privateQueueConcurrencyType { contextQueue.owner = registry }
+        registry.setContext(self)
+        if contextQueue !== ContextQueue.main { contextQueue.owner = registry }
     }
+
+    /// Whether the context is used without its queue, by a thread that the program chooses.
+    final var isConfined: Bool { concurrencyType.rawValue == 0 }
+
+    /// Runs `block` on the context's queue, and waits for it. Subclasses may override it.
+    ///
+    /// May be called from the queue itself and from a block that the queue waits for, across any number of contexts. A block with a result or an
+    /// error is run by ``performAndWait(_:)-(()->T)``, which does not call this function.
+    open func performAndWait(_ block: () -> Void) { contextQueue.sync(block) }
 
     /// Creates a context with a queue of the given kind.
     public convenience init(_ type: ConcurrencyType) { self.init(concurrencyType: type.type) }

@@ -73,10 +73,11 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
     /// - Throws: Code 133020 with the conflicts that the policy leaves unresolved.
     open func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
         if mergeType == .errorMergePolicyType { throw NSMergeConflict.error(list) }
-        var links: [RemovedLink] = []
+        // First, because what is discarded must take nothing out of what the store has for other objects.
+        let links = list.filter(isDiscarded).flatMap { $0.sourceObject.withdrawLinks() }
         var returning: [NSManagedObject] = []
         for conflict in list {
-            links += resolve(conflict, &returning)
+            resolve(conflict, &returning)
             let object = conflict.sourceObject
             if object.registry != nil, !object.isDeleted, conflict.newVersionNumber > 0 { object.awake(fromSnapshotEvents: .mergePolicy) }
         }
@@ -85,25 +86,30 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
         context?.restore(links)
     }
 
-    /// Resolves one conflict and returns the links that are restored because an object's changes were discarded.
+    /// Whether the store wins, so that the changes or the deletion of the object are discarded as a whole.
+    private func isDiscarded(_ conflict: NSMergeConflict) -> Bool {
+        let object = conflict.sourceObject
+        guard object.managedObjectContext != nil, conflict.rowToMerge != nil else { return false }
+        return mergeType == .rollbackMergePolicyType || (mergeType == .mergeByPropertyStoreTrumpMergePolicyType && object.isDeleted)
+    }
+
+    /// Resolves one conflict.
     ///
     /// - Parameter returning: Collects the object if others deleted it and the policy keeps it.
-    private func resolve(_ conflict: NSMergeConflict, _ returning: inout [NSManagedObject]) -> [RemovedLink] {
+    private func resolve(_ conflict: NSMergeConflict, _ returning: inout [NSManagedObject]) {
         let object = conflict.sourceObject
-        guard let context = object.managedObjectContext else { return [] }
+        guard let context = object.managedObjectContext else { return }
         let storeWins = mergeType == .rollbackMergePolicyType || mergeType == .mergeByPropertyStoreTrumpMergePolicyType
         guard let stored = conflict.rowToMerge else {
             if storeWins || object.isDeleted { context.mergeDeletion(of: object) } else { returning.append(object) }
-            return []
+            return
         }
-        if object.isDeleted {
-            if storeWins { return context.discardChanges(of: object, for: stored) }
-            context.reapplyDeletion(object, for: stored)
-            return []
-        }
+        // Others have brought it back, too.
+        if object.isInserted { context.treatAsUpdated(object) }
+        if isDiscarded(conflict) { return context.putBack(object, to: stored) }
+        if object.isDeleted { return context.reapplyDeletion(object, for: stored) }
         switch mergeType {
-        case .errorMergePolicyType: break
-        case .rollbackMergePolicyType: return context.discardChanges(of: object, for: stored)
+        case .errorMergePolicyType, .rollbackMergePolicyType: break
         case .mergeByPropertyStoreTrumpMergePolicyType:
             let before = object.snapshot
             object.rebase(onto: stored) { property in
@@ -114,7 +120,6 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
         case .mergeByPropertyObjectTrumpMergePolicyType: object.rebase(onto: stored)
         case .overwriteMergePolicyType: object.rebase(onto: stored, overwrites: true)
         }
-        return []
     }
 }
 

@@ -16,7 +16,8 @@ final class ObjectRegistry: @unchecked Sendable {
     /// Not held. The context clears it, under the lock, when it goes. Weak would make every count of the context's references slow.
     @exclusivity(unchecked) private var owner: Unmanaged<NSManagedObjectContext>?
 
-    init(_ context: NSManagedObjectContext) { owner = Unmanaged.passUnretained(context) }
+    /// Sets the context, which has just made the registry.
+    func setContext(_ context: NSManagedObjectContext) { owner = Unmanaged.passUnretained(context) }
 
     /// The context; nil after its deallocation. Use it on the context's queue only.
     var context: NSManagedObjectContext? { owner?.takeUnretainedValue() }
@@ -102,17 +103,55 @@ final class ObjectRegistry: @unchecked Sendable {
         objects.reserveCapacity(part.count)
         var missing = 0
         for index in part {
-            let slots = rows.slots(index)
-            let object = SlotPointer(slots).block._withUnsafeGuaranteedRef { block in
-                block.withOrigin { origin in
-                    if let origin { return find(SlotPointer(slots).prefix.pointee.number, of: origin) }
-                    return find(Row(slots).knownObjectID)
-                }
-            }
+            let object = find(rows.slots(index))
             if object == nil { missing += 1 }
             objects.append(object)
         }
         return (objects, missing)
+    }
+
+    /// Appends the registered objects of some of many rows to a list, up to the first row whose object is not registered.
+    ///
+    /// - Returns: The number of objects appended.
+    func append(_ part: Range<Int>, of rows: RowList, to objects: inout [NSManagedObject]) -> Int {
+        lock.lock()
+        defer { lock.unlock() }
+        if map.count == 0 { return 0 }
+        for index in part {
+            // Rows, IDs and objects are scattered in memory: those of later rows are prefetched, each as soon as its address is known.
+            if index &+ 24 < part.upperBound { coredata_prefetch(rows.slots(index &+ 24) - RowPrefix.size) }
+            if index &+ 16 < part.upperBound {
+                coredata_prefetch(Row.idAddress(of: rows.slots(index &+ 16)).map { $0 + NSManagedObjectID.offsetOfKey })
+            }
+            if index &+ 8 < part.upperBound { prefetchObject(of: rows.slots(index &+ 8)) }
+            guard let object = find(rows.slots(index)) else { return index - part.lowerBound }
+            objects.append(object)
+        }
+        return part.count
+    }
+
+    /// Returns the registered object of a row. The caller holds the row.
+    @inline(__always) private func find(_ slots: UnsafeMutableRawPointer) -> NSManagedObject? {
+        SlotPointer(slots).block._withUnsafeGuaranteedRef { block in
+            block.withOrigin { origin in
+                if let origin { return find(SlotPointer(slots).prefix.pointee.number, of: origin) }
+                return Row.with(slots) { row in row.withUncountedID { id in id.flatMap { find($0) } } }
+            }
+        }
+    }
+
+    /// Prefetches the object that is probably the one of a row, unless the row has an ID that was not made yet.
+    @inline(__always) private func prefetchObject(of slots: UnsafeMutableRawPointer) {
+        let key = SlotPointer(slots).block._withUnsafeGuaranteedRef { block in
+            block.withOrigin { origin -> Int64? in
+                if let origin { return origin.key(SlotPointer(slots).prefix.pointee.number) }
+                return Row.idAddress(of: slots).map { Unmanaged<NSManagedObjectID>.fromOpaque($0)._withUnsafeGuaranteedRef { $0.key } }
+            }
+        }
+        guard let key else { return }
+        let object = map.firstObject(near: key)
+        coredata_prefetch(object)
+        coredata_prefetch(object.map { $0 + 64 })
     }
 
     /// Returns the registered objects of row numbers, nil for the others.

@@ -49,6 +49,8 @@ protocol ObjectSource: AnyObject {
     func didRegister(_ ids: [NSManagedObjectID])
     /// Notifies the source that objects were released.
     func didUnregister(_ ids: [NSManagedObjectID])
+    /// Releases cached rows that nobody uses, where they take much memory.
+    func releaseUnusedRows()
 }
 
 /// What stores changed and assigned during a save.
@@ -78,6 +80,7 @@ struct ChangeSet {
 }
 
 extension ObjectSource {
+    func releaseUnusedRows() {}
     func obtainPermanentIDs(for objects: [NSManagedObject], in context: NSManagedObjectContext) throws -> [NSManagedObjectID] {
         try permanentIDs(for: objects, in: context)
     }

@@ -5,6 +5,11 @@ package import Predicates
 package protocol RowTable: AnyObject {
     /// Calls `body` with every row of an entity, in the order of insertion.
     func forEachRow(of entity: NSEntityDescription, includingSubentities: Bool, _ body: (Row) throws -> Void) throws
+    /// Calls `body` with every row of an entity as a subject of predicates, like ``forEachRow(of:includingSubentities:_:)``. A subject is valid
+    /// during its own call only.
+    func forEachSubject(of entity: NSEntityDescription, includingSubentities: Bool, _ body: (PredicateSubject) throws -> Void) throws
+    /// Returns an object that holds the rows of an entity as they are now, where the table has one.
+    func holder(ofRowsOf entity: NSEntityDescription) -> AnyObject?
     /// Returns the row of an ID; nil when there is none.
     func row(with id: NSManagedObjectID) throws -> Row?
     /// Returns the schema of an entity for compiled predicates.
@@ -14,6 +19,18 @@ package protocol RowTable: AnyObject {
 }
 
 extension RowTable {
+    /// Returns nil: a list of rows holds each of them.
+    package func holder(ofRowsOf entity: NSEntityDescription) -> AnyObject? { nil }
+
+    /// Calls `body` with the subjects of all rows.
+    package func forEachSubject(
+        of entity: NSEntityDescription, includingSubentities: Bool, _ body: (PredicateSubject) throws -> Void
+    ) throws {
+        try forEachRow(of: entity, includingSubentities: includingSubentities) { row in
+            try withExtendedLifetime(row) { try body(row.subject) }
+        }
+    }
+
     /// Returns the IDs in the row's list.
     package func relatedIDs(of relationship: NSRelationshipDescription, in row: Row) throws -> [NSManagedObjectID] {
         row.objectIDs(at: row.layout.slots[relationship.slotIndex])?.ids ?? []
@@ -31,17 +48,17 @@ package struct RowFetch {
     }
 
     package func answer() throws -> StoreAnswer {
-        let entity = query.entity
-        let schema = table.schema(of: entity)
-        let predicate = try query.predicate?.compiled(for: schema)
-        defer { withExtendedLifetime(predicate) {} }
-        var rows: [Row] = []
-        try table.forEachRow(of: entity, includingSubentities: query.includesSubentities) { row in
-            if try predicate?.matchesUnretained(row.subject) ?? true { rows.append(row) }
-        }
+        let schema = table.schema(of: query.entity)
         if query.resultType == .countResultType {
-            return .count(query.page(count: rows.count))
+            var count = 0
+            try forEachMatch(query.predicate?.compiled(for: schema)) { _ in count += 1 }
+            return .count(query.page(count: count))
         }
+        let found = try matches(schema)
+        if query.resultType == .managedObjectResultType, query.sortDescriptors.isEmpty, query.fetchOffset == 0, query.fetchLimit == 0 {
+            return .rows(found)
+        }
+        var rows = Array(found)
         let dictionaries = query.resultType == .dictionaryResultType ? DictionaryFetch(query, schema) : nil
         if !query.sortDescriptors.isEmpty, !(dictionaries?.isGrouped ?? false) {
             let sort = try CompiledSort(query.sortDescriptors, for: schema)
@@ -52,6 +69,32 @@ package struct RowFetch {
         if query.resultType == .managedObjectIDResultType { return .ids(rows.map { $0.knownObjectID }) }
         return .rows(RowList(rows))
     }
+
+    /// Returns the rows that match the query's predicate.
+    private func matches(_ schema: RowSchema) throws -> RowList {
+        let predicate = try query.predicate?.compiled(for: schema)
+        // Taken right before the rows are looked at, which are those that it holds.
+        guard let holder = table.holder(ofRowsOf: query.entity) else {
+            var found = RowList()
+            try forEachMatch(predicate) { found.append(UnsafeMutableRawPointer(mutating: $0.slots)) }
+            return found
+        }
+        var found = RowList(heldBy: holder)
+        try forEachMatch(predicate) { found.appendHeld(UnsafeMutableRawPointer(mutating: $0.slots)) }
+        return found
+    }
+
+    /// Calls `body` with every row that matches a predicate.
+    private func forEachMatch(_ predicate: CompiledPredicate?, _ body: (PredicateSubject) -> Void) throws {
+        guard let predicate else {
+            return try table.forEachSubject(of: query.entity, includingSubentities: query.includesSubentities, body)
+        }
+        try withExtendedLifetime(predicate) {
+            try table.forEachSubject(of: query.entity, includingSubentities: query.includesSubentities) { subject in
+                if try predicate.matchesUnretained(subject) { body(subject) }
+            }
+        }
+    }
 }
 
 /// Resolves the properties of rows for compiled predicates: attributes by their slots, relationships through the table.
@@ -59,10 +102,15 @@ package struct RowFetch {
 package final class RowSchema: PredicateSchema, @unchecked Sendable {
     private let entity: NSEntityDescription
     private unowned let table: any RowTable
+    /// The rows of the entity by their numbers, where the table has them so.
+    private let numbered: NumberedRows?
 
-    package init(entity: NSEntityDescription, table: any RowTable) {
+    package convenience init(entity: NSEntityDescription, table: any RowTable) { self.init(entity: entity, table: table, numbered: nil) }
+
+    init(entity: NSEntityDescription, table: any RowTable, numbered: NumberedRows?) {
         self.entity = entity
         self.table = table
+        self.numbered = numbered
     }
 
     package var schemaName: String { entity.name ?? "?" }
@@ -79,6 +127,10 @@ package final class RowSchema: PredicateSchema, @unchecked Sendable {
             }
         }
         let destination = table.schema(of: relationship.destinationEntity!)
+        // The closures do not hold the rows: the destination's schema does, which whoever evaluates holds.
+        if let numbered = destination.numbered {
+            return Self.property(relationship, slot, of: destination, Unmanaged.passUnretained(numbered))
+        }
         if relationship.isToMany {
             return .toMany(
                 destination: destination,
@@ -86,7 +138,7 @@ package final class RowSchema: PredicateSchema, @unchecked Sendable {
                 forEach: { [unowned table] subject, visit in
                     for id in try table.relatedIDs(of: relationship, in: Self.row(subject)) {
                         guard let row = try table.row(with: id) else { continue }
-                        if try !visit(row.subject) { return }
+                        if try !withExtendedLifetime(row, { try visit(row.subject) }) { return }
                     }
                 })
         }
@@ -94,6 +146,39 @@ package final class RowSchema: PredicateSchema, @unchecked Sendable {
             destination: destination,
             identity: { Self.row($0).objectID(at: slot).map { .object(ObjectReference($0)) } ?? .null },
             follow: { [unowned table] in try Self.row($0).objectID(at: slot).flatMap { try table.row(with: $0)?.subject } })
+    }
+
+    /// Returns a relationship whose destinations are found by their numbers, without counting references.
+    private static func property(
+        _ relationship: NSRelationshipDescription, _ slot: RowLayout.Slot, of destination: RowSchema, _ rows: Unmanaged<NumberedRows>
+    ) -> PredicateProperty {
+        // What a row holds of a relationship: IDs, which the row keeps.
+        func held<Held: AnyObject>(_ subject: PredicateSubject, as type: Held.Type) -> Unmanaged<Held>? {
+            subject.slots.load(fromByteOffset: slot.location.offset, as: UnsafeRawPointer?.self).map(Unmanaged.fromOpaque)
+        }
+        guard relationship.isToMany else {
+            return .toOne(
+                destination: destination,
+                identity: { row($0).objectID(at: slot).map { .object(ObjectReference($0)) } ?? .null },
+                follow: { subject in
+                    let isPacked = slot.location.isPacked(UnsafeMutableRawPointer(mutating: subject.slots))
+                    let number =
+                        isPacked
+                        ? row(subject).objectID(at: slot)?.number
+                        : held(subject, as: NSManagedObjectID.self)?._withUnsafeGuaranteedRef { $0.number }
+                    return number.flatMap { number in rows._withUnsafeGuaranteedRef { $0.pages.subject(number) } }
+                })
+        }
+        return .toMany(
+            destination: destination,
+            count: { held($0, as: ObjectIDList.self)?._withUnsafeGuaranteedRef { $0.ids.count } ?? 0 },
+            forEach: { subject, visit in
+                try held(subject, as: ObjectIDList.self)?._withUnsafeGuaranteedRef { list in
+                    // A copy: should a visit write, the rows of before stay.
+                    let pages = rows._withUnsafeGuaranteedRef { $0.pages }
+                    try pages.forEachSubject(of: list.ids, visit)
+                }
+            })
     }
 
     package func identity(of subject: PredicateSubject) -> PropertyValue { .object(ObjectReference(Self.row(subject).knownObjectID)) }

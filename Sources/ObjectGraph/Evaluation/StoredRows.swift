@@ -2,6 +2,18 @@ internal import Foundation
 public import Predicates
 internal import Synchronization
 
+/// The rows of an entity and its subentities by their numbers.
+final class NumberedRows {
+    // Guarded like the ``StoredRows`` that has it. A change is not interrupted by anything that reads, so accesses cannot overlap.
+    @exclusivity(unchecked) var pages = RowPages()
+}
+
+/// The rows of an entity and its subentities as they were at one time.
+private final class HeldRows {
+    private let pages: RowPages
+    init(_ pages: RowPages) { self.pages = pages }
+}
+
 /// The rows of a store that keeps all of them in memory, with numbers that it assigns: executes queries, and checks versions and
 /// uniqueness.
 ///
@@ -10,16 +22,11 @@ internal import Synchronization
 @_spi(Stores)
 // Unchecked: its store guards it as described above; `schemas` has its own lock.
 public final class StoredRows: @unchecked Sendable {
-    /// The rows of an entity and its subentities.
-    private final class Table {
-        var pages = RowPages()
-    }
-
     private let model: NSManagedObjectModel?
     private let token: StoreToken
     /// The rows by root entity.
-    private var tables: [ObjectIdentifier: Table] = [:]
-    private var lastTable: (entity: NSEntityDescription, table: Table)?
+    private var tables: [ObjectIdentifier: NumberedRows] = [:]
+    private var lastTable: (entity: NSEntityDescription, table: NumberedRows)?
     private let schemas = Synchronization.Mutex<[ObjectIdentifier: RowSchema]>([:])
     /// Created on demand.
     private var uniqueness: UniquenessIndex?
@@ -32,7 +39,7 @@ public final class StoredRows: @unchecked Sendable {
     public init(for store: NSPersistentStore) {
         model = store.persistentStoreCoordinator?.managedObjectModel
         token = store.token
-        for entity in model?.entities ?? [] where entity.superentity == nil { tables[ObjectIdentifier(entity)] = Table() }
+        for entity in model?.entities ?? [] where entity.superentity == nil { tables[ObjectIdentifier(entity)] = NumberedRows() }
     }
 
     // MARK: Reading
@@ -60,10 +67,15 @@ public final class StoredRows: @unchecked Sendable {
     public func forEachRow(of entity: NSEntityDescription, includingSubentities: Bool, _ body: (Row) throws -> Void) throws {
         guard let table = tables[ObjectIdentifier(entity.rootEntity)]?.pages else { return }
         if entity === entity.rootEntity, includingSubentities { return try table.forEach(body) }
-        let kinds = Set((includingSubentities ? entity.allKinds : [entity]).map { ObjectIdentifier($0.frozen!.layout) })
+        let kinds = layouts(of: entity, includingSubentities)
         try table.forEach { row in
-            if kinds.contains(ObjectIdentifier(row.layout)) { try body(row) }
+            if row.block.isOf(kinds) { try body(row) }
         }
+    }
+
+    /// The layouts of the rows of an entity.
+    private func layouts(of entity: NSEntityDescription, _ includingSubentities: Bool) -> [ObjectIdentifier] {
+        (includingSubentities ? entity.allKinds : [entity]).map { ObjectIdentifier($0.frozenParts.layout) }
     }
 
     /// Calls `body` with every row.
@@ -137,22 +149,46 @@ public final class StoredRows: @unchecked Sendable {
         if uniqueness != nil { uniqueness?.set(row, of: id) }
     }
 
-    private func table(of entity: NSEntityDescription) -> Table {
+    private func table(of entity: NSEntityDescription) -> NumberedRows {
         // Objects mostly come grouped by entity.
         if let lastTable, lastTable.entity === entity { return lastTable.table }
         let root = ObjectIdentifier(entity.rootEntity)
-        let table = tables[root] ?? Table()
+        let table = tables[root] ?? NumberedRows()
         tables[root] = table
         lastTable = (entity, table)
         return table
     }
 }
 
+extension RowBlock {
+    /// Returns whether the rows are of one of some layouts.
+    @inline(__always) fileprivate func isOf(_ layouts: [ObjectIdentifier]) -> Bool {
+        let own = withUnsafeMutablePointerToHeader { ObjectIdentifier($0.pointee.layout) }
+        return layouts.contains(own)
+    }
+}
+
 extension StoredRows: RowTable {
+    package func holder(ofRowsOf entity: NSEntityDescription) -> AnyObject? {
+        tables[ObjectIdentifier(entity.rootEntity)].map { HeldRows($0.pages) }
+    }
+
+    package func forEachSubject(
+        of entity: NSEntityDescription, includingSubentities: Bool, _ body: (PredicateSubject) throws -> Void
+    ) throws {
+        guard let table = tables[ObjectIdentifier(entity.rootEntity)]?.pages else { return }
+        if entity === entity.rootEntity, includingSubentities { return try table.forEachSubject(body) }
+        let kinds = layouts(of: entity, includingSubentities)
+        try table.forEachSubject { subject in
+            let isWanted = Unmanaged<RowBlock>.fromOpaque(subject.address)._withUnsafeGuaranteedRef { $0.isOf(kinds) }
+            if isWanted { try body(subject) }
+        }
+    }
+
     package func schema(of entity: NSEntityDescription) -> RowSchema {
         schemas.withLock { schemas in
             if let schema = schemas[ObjectIdentifier(entity)] { return schema }
-            let schema = RowSchema(entity: entity, table: self)
+            let schema = RowSchema(entity: entity, table: self, numbered: tables[ObjectIdentifier(entity.rootEntity)])
             schemas[ObjectIdentifier(entity)] = schema
             return schema
         }

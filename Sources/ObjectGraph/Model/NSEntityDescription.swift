@@ -105,6 +105,11 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
 
     /// The data computed when the model is frozen; nil before.
     @usableFromInline @exclusivity(unchecked) package final var frozen: FrozenEntity?
+    // The table of `frozen`, so that access by key counts no reference; nil before, and where objects record reads.
+    @exclusivity(unchecked) final var keyEntries: UnsafePointer<KeyEntry>?
+    @exclusivity(unchecked) final var keyMask = 0
+    /// What an object of the entity takes from `frozen`; nil before.
+    @exclusivity(unchecked) final var partsOfObjects: PartsOfObjects?
     /// What freezing the model has computed, for those who have an object, an ID, a row or a checked request of the entity: there is none of these before
     /// the model is in use, which freezes it for good.
     @inlinable @inline(__always) package final var frozenParts: FrozenEntity { frozen.known("the entity's model is in use") }
@@ -150,6 +155,26 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     open override var description: String { name ?? "entity without a name" }
 }
 
+/// What an object of an entity takes from ``FrozenEntity``, so that making one counts no reference. All of it belongs to the layout, which lives as long
+/// as the entity.
+struct PartsOfObjects {
+    let places: UnsafeMutablePointer<PlaceEntry>
+    let placeMask: UInt32
+    let watchedPlaces: UnsafeMutablePointer<PlaceEntry>
+    let watchedMask: UInt32
+    /// The slots of the default row.
+    let defaultSlots: UnsafeMutableRawPointer
+    let isAbstract: Bool
+
+    init(_ frozen: FrozenEntity) {
+        let layout = frozen.layout
+        (places, placeMask) = (layout.places.entries, layout.places.mask)
+        (watchedPlaces, watchedMask) = (layout.watchedPlaces.entries, layout.watchedPlaces.mask)
+        defaultSlots = layout.usedDefaultRow.slots
+        isAbstract = frozen.isAbstract
+    }
+}
+
 /// What is computed once when a model is frozen, so that lookups on the way to a value cost a dictionary access at most.
 // Immutable once `NSManagedObjectModel.freeze()` is done; `hashes` has a lock of its own.
 @usableFromInline package final class FrozenEntity: @unchecked Sendable {
@@ -192,6 +217,8 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     let ownClass: AnyClass?
     /// What resolves the properties of objects; ``schema`` makes it.
     let madeSchema = LockedBox<AnyObject?>(nil)
+    /// The properties by their names, for access by key.
+    let keys: KeyTable
     /// The entity, which holds this.
     unowned let entity: NSEntityDescription
     /// Whether the entity is abstract.
@@ -236,6 +263,7 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
         }
         deniesDeletion = relationships.contains { $0.deleteRule == .denyDeleteRule }
         self.layout = layout
+        keys = KeyTable(properties, layout)
         self.root = root
         self.entity = entity
         self.ownClass = ownClass

@@ -14,6 +14,11 @@ open class NSExpressionDescription: NSPropertyDescription, @unchecked Sendable {
     open var expression: NSExpression?
     /// The type of the value in the dictionaries; undefined for the computed type.
     open var expressionResultType: NSAttributeType = .undefinedAttributeType
+    /// The type of the value in the dictionaries; undefined for the computed type.
+    open var resultType: NSAttributeDescription.AttributeType {
+        get { NSAttributeDescription.AttributeType(expressionResultType) }
+        set { expressionResultType = NSAttributeType(rawValue: newValue.rawValue) ?? .undefinedAttributeType }
+    }
 
     override func copyFields(to copy: NSPropertyDescription) {
         super.copyFields(to: copy)

@@ -1,6 +1,6 @@
 public import Foundation
 internal import Logging
-internal import Predicates
+package import Predicates
 package import PropertyLists
 
 /// The entities of an application, their properties and relationships.
@@ -38,6 +38,9 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
     private var entitiesByConfiguration: [String: [NSEntityDescription]] = [:]
     /// Whether saves check uniqueness constraints. Set once, when the model is frozen.
     package final var hasUniquenessConstraints = false
+    /// What stores have worked out from the model in use, by names of theirs, so that it is not worked out each time that a store is opened.
+    /// Nothing in it may retain the model.
+    package final let workedOut = LockedBox<[String: any Sendable]>([:])
     private let freezeLock = NSLock()
     private var frozenByName: [String: NSEntityDescription]?
     private var frozenByClass: [ObjectIdentifier: NSEntityDescription] = [:]
@@ -202,6 +205,8 @@ extension NSEntityDescription {
             relationships: relationships,
             layout: RowLayout(extending: superentity?.frozen?.layout, by: declared), root: superentity?.frozen?.root ?? self,
             entity: self, ownClass: objectClass, isAbstract: isAbstract)
+        partsOfObjects = frozen.map(PartsOfObjects.init)
+        (keyEntries, keyMask) = (frozen?.keys.entries, frozen?.keys.mask ?? 0)
         frozen?.uniqueness = (superentity?.frozen?.uniqueness ?? []) + frozenConstraints(properties)
         for entity in subentities { entity.freeze(below: self) }
     }

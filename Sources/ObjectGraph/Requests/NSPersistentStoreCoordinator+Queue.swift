@@ -7,11 +7,6 @@ extension NSPersistentStoreCoordinator {
         workQueue.async { block.value() }
     }
 
-    /// Runs `block` on the coordinator's queue, waits for it and returns its result. May be called from that queue.
-    public func performAndWait<T>(_ block: () throws -> T) rethrows -> T {
-        try workQueue.sync(block)
-    }
-
     /// Runs `block` on the coordinator's queue and suspends until it is done; no thread waits.
     ///
     /// - Returns: The result of `block`.
@@ -23,5 +18,14 @@ extension NSPersistentStoreCoordinator {
             }
         }
         return try result.value.get()
+    }
+}
+
+extension NSPersistentStoreCoordinator: QueueOwner {}
+
+extension QueueOwner where Self: NSPersistentStoreCoordinator {
+    /// Runs `block` on the coordinator's queue, waits for it and returns its result. May be called from that queue.
+    public func performAndWait<T>(_ block: () throws -> T) rethrows -> T {
+        try workQueue.sync(block)
     }
 }

@@ -1,5 +1,6 @@
 public import Foundation
 internal import Predicates
+internal import Synchronization
 
 /// The metadata key of a store's UUID.
 public let NSStoreUUIDKey = "NSStoreUUID"
@@ -38,8 +39,12 @@ open class NSPersistentStore: NSObject {
         set { place.withLock { $0 = newValue } }
     }
     private let place: LockedBox<URL?>
-    /// Whether the store rejects saves.
-    open var isReadOnly = false
+    /// Whether the store rejects saves. Use it on any thread.
+    open var isReadOnly: Bool {
+        get { rejectsSaves.load(ordering: .relaxed) }
+        set { rejectsSaves.store(newValue, ordering: .relaxed) }
+    }
+    private let rejectsSaves: Atomic<Bool>
 
     /// The metadata of the store: its UUID, its type, and values of the application.
     ///
@@ -79,7 +84,7 @@ open class NSPersistentStore: NSObject {
         configurationName = name ?? Self.defaultConfiguration
         place = LockedBox(url == Self.noURL ? nil : url)
         self.options = options
-        isReadOnly = (options?[NSReadOnlyPersistentStoreOption] as? Bool) ?? false
+        rejectsSaves = Atomic((options?[NSReadOnlyPersistentStoreOption] as? Bool) ?? false)
         super.init()
         token.store = self
     }

@@ -35,8 +35,9 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     /// Creates a coordinator with `model`, which is immutable from then on.
     ///
-    /// An invalid model stops the program with a message that lists the errors; ``init(checking:)`` throws instead.
-    public init(managedObjectModel model: NSManagedObjectModel) {
+    /// An invalid model stops the program with a message that lists the errors; ``init(checking:)`` throws instead. It is required so that
+    /// `type.init(managedObjectModel:)` compiles, as for imported classes on Apple's platforms.
+    public required init(managedObjectModel model: NSManagedObjectModel) {
         do { try model.freeze() } catch { stopProgram(error.localizedDescription) }
         managedObjectModel = model
         super.init()
@@ -52,6 +53,9 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         super.init()
         LoadedModels.shared.add(model)
     }
+
+    /// Runs `block` on the coordinator's queue, and waits for it. May be called from that queue; subclasses may override it.
+    open func performAndWait(_ block: () -> Void) { workQueue.sync(block) }
 
     deinit { for store in persistentStores { store.willRemove(from: nil) } }
 
@@ -198,5 +202,10 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
             let store = persistentStores.first(where: { $0.identifier == uri.storeIdentifier })
         else { return nil }
         return NSManagedObjectID(entity: entity, token: store.token, reference: uri.reference)
+    }
+
+    /// Works like ``managedObjectID(forURIRepresentation:)`` for a URI as a string.
+    public func managedObjectID(for string: String) -> NSManagedObjectID? {
+        URL(string: string).flatMap { managedObjectID(forURIRepresentation: $0) }
     }
 }

@@ -41,6 +41,12 @@ extension CocoaError.Code {
     public static var validationStringPatternMatching: CocoaError.Code { CocoaError.Code(rawValue: NSValidationStringPatternMatchingError) }
     /// The code for a value that is not a URI. See ``NSValidationInvalidURIError``.
     public static var validationInvalidURI: CocoaError.Code { CocoaError.Code(rawValue: NSValidationInvalidURIError) }
+    /// The code of Apple's framework for a context that could not be locked. See ``NSManagedObjectContextLockingError``.
+    public static var managedObjectContextLocking: CocoaError.Code { CocoaError.Code(rawValue: NSManagedObjectContextLockingError) }
+    /// The code of Apple's framework for a coordinator that could not be locked. See ``NSPersistentStoreCoordinatorLockingError``.
+    public static var persistentStoreCoordinatorLocking: CocoaError.Code {
+        CocoaError.Code(rawValue: NSPersistentStoreCoordinatorLockingError)
+    }
     /// The code for a reference to an object that does not exist. See ``NSManagedObjectReferentialIntegrityError``.
     public static var managedObjectReferentialIntegrity: CocoaError.Code {
         CocoaError.Code(rawValue: NSManagedObjectReferentialIntegrityError)
@@ -110,6 +116,10 @@ extension CocoaError {
     public static var validationStringPatternMatching: CocoaError.Code { .validationStringPatternMatching }
     /// The code for a value that is not a URI. See ``NSValidationInvalidURIError``.
     public static var validationInvalidURI: CocoaError.Code { .validationInvalidURI }
+    /// The code of Apple's framework for a context that could not be locked. See ``NSManagedObjectContextLockingError``.
+    public static var managedObjectContextLocking: CocoaError.Code { .managedObjectContextLocking }
+    /// The code of Apple's framework for a coordinator that could not be locked. See ``NSPersistentStoreCoordinatorLockingError``.
+    public static var persistentStoreCoordinatorLocking: CocoaError.Code { .persistentStoreCoordinatorLocking }
     /// The code for a reference to an object that does not exist. See ``NSManagedObjectReferentialIntegrityError``.
     public static var managedObjectReferentialIntegrity: CocoaError.Code { .managedObjectReferentialIntegrity }
     /// The code for a reference to an object of another store. See ``NSManagedObjectExternalRelationshipError``.

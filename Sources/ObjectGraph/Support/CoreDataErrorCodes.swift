@@ -33,6 +33,10 @@ public let NSValidationStringPatternMatchingError = 1680
 /// The code for a value that is not a URI.
 public let NSValidationInvalidURIError = 1690
 
+/// The code of Apple's framework for a context that could not be locked. Contexts have no locks here: no error has it.
+public let NSManagedObjectContextLockingError = 132000
+/// The code of Apple's framework for a coordinator that could not be locked. Coordinators cannot be locked here: no error has it.
+public let NSPersistentStoreCoordinatorLockingError = 132010
 /// The code for a reference to an object that does not exist.
 public let NSManagedObjectReferentialIntegrityError = 133000
 /// The code for a reference to an object of another store.

@@ -4,6 +4,8 @@
 public let NSManagedObjectConstraintValidationError = 1551
 /// The code of a migration error without a more specific code.
 public let NSMigrationError = 134110
+/// The code for a migration whose result would violate a uniqueness constraint.
+public let NSMigrationConstraintViolationError = 134111
 /// The code for a cancelled migration.
 public let NSMigrationCancelledError = 134120
 /// The code for a missing model of the version that the store was written with.

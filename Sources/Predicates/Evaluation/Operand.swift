@@ -6,6 +6,8 @@ typealias ValueReader = (PredicateSubject) throws -> PropertyValue
 typealias ValueVisitor = (PredicateSubject, (PropertyValue) throws -> Bool) throws -> Void
 /// Visits subjects until the callback returns false.
 typealias SubjectVisitor = (PredicateSubject, (PredicateSubject) throws -> Bool) throws -> Void
+/// Counts the elements of a collection.
+typealias ElementCounter = (PredicateSubject) throws -> Int
 /// Returns a related subject, or nil.
 typealias SubjectFollower = (PredicateSubject) throws -> PredicateSubject?
 
@@ -24,7 +26,11 @@ enum Operand {
     /// The destination of a to-one relationship, whose identity is known without loading it.
     case reference(SchemaReference, identity: ValueReader, follow: SubjectFollower)
     /// The subjects reached over a to-many relationship, and their count where it is known without visiting them.
-    case subjects(SchemaReference, SubjectVisitor, count: ValueReader? = nil)
+    case subjects(SchemaReference, SubjectVisitor, count: ElementCounter? = nil)
+    /// An attribute of the subjects reached over a to-many relationship.
+    case slots(SubjectVisitor, SlotLocation, SlotKind)
+    /// The number of elements of a collection.
+    case count(ElementCounter)
     /// The values reached over a to-many relationship.
     case values(ValueVisitor)
 
@@ -34,10 +40,11 @@ enum Operand {
         case .constant(let value): return { _ in value }
         case .slot(let location, let kind): return { location.read($0, kind) }
         case .value(let read), .dynamic(let read), .reference(_, let read, _): return read
+        case .count(let count): return { .int64(Int64(try count($0))) }
         case .subject(let schema, follow: nil): return { schema.identity(of: $0) }
         case .subject(let schema, .some(let follow)):
             return { subject in try follow(subject).map { schema.identity(of: $0) } ?? .null }
-        case .subjects, .values:
+        case .subjects, .slots, .values:
             let visit = elements()
             return { subject in
                 var result: [PropertyValue] = []
@@ -53,7 +60,7 @@ enum Operand {
     /// Whether the operand is a collection, or may be one at run time.
     var isMany: Bool {
         switch self {
-        case .subjects, .values: true
+        case .subjects, .slots, .values: true
         default: false
         }
     }
@@ -64,6 +71,8 @@ enum Operand {
         case .values(let visit): return visit
         case .subjects(let schema, let visit, _):
             return { subject, body in try visit(subject) { try body(schema.identity(of: $0)) } }
+        case .slots(let visit, let location, let kind):
+            return { subject, body in try visit(subject) { try body(location.read($0, kind)) } }
         default:
             let read = scalar()
             return { subject, body in

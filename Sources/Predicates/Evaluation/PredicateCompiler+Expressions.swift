@@ -133,6 +133,7 @@ extension PredicateCompiler {
     // MARK: Variables and subqueries
 
     private func variable(_ name: String, clause: String) throws -> Operand {
+        if let subqueryElement, subqueryElement.variable == name { return .subject(subqueryElement.schema, follow: nil) }
         guard let binding = bindings[name] else {
             throw InvalidPredicateError(kind: .unboundVariable, message: "The variable $\(name) has no value, in the clause \(clause)")
         }
@@ -142,6 +143,12 @@ extension PredicateCompiler {
 
     private func subquery(_ collection: ExpressionTree, _ name: String, _ condition: PredicateTree, _ clause: String) throws -> Operand {
         let source = try operand(collection, clause: clause)
+        if case .subjects(let destination, let visit, _) = source, condition.concernsVariablesOnly {
+            let outer = subqueryElement
+            subqueryElement = (name, destination)
+            defer { subqueryElement = outer }
+            return .subjects(destination, try compiled(condition, expecting: true).matching(of: visit))
+        }
         let binding: Binding
         if case .subjects(let destination, _, _) = source {
             binding = Binding(schema: destination)

@@ -15,11 +15,12 @@ extension PredicateCompiler {
                 current = try step(key, of: schema, follow: follow, clause: clause)
             case .subjects(let schema, let visit, _):
                 current = try step(key, of: schema, over: visit, clause: clause)
-            case .values(let visit):
+            case .slots, .values:
+                let visit = current.elements()
                 current = .values { subject, body in
                     try visit(subject) { try $0.value(forKey: key, clause: clause).visitLeaves(body) }
                 }
-            case .constant, .dynamic, .value, .slot:
+            case .constant, .dynamic, .value, .slot, .count:
                 let read = current.scalar()
                 current = .dynamic { try read($0).value(forKey: key, clause: clause) }
             }
@@ -44,7 +45,7 @@ extension PredicateCompiler {
             case .toOne(let destination, let identity, let next):
                 return .reference(reference(to: destination), identity: identity, follow: next)
             case .toMany(let destination, let count, let visit):
-                return .subjects(reference(to: destination), visit, count: { .int64(Int64(try count($0))) })
+                return .subjects(reference(to: destination), visit, count: count)
             }
         }
         switch property {
@@ -57,7 +58,7 @@ extension PredicateCompiler {
             let visitor: SubjectVisitor = { subject, body in
                 if let subject = try follow(subject) { try visit(subject, body) }
             }
-            return .subjects(reference(to: destination), visitor, count: { .int64(Int64(try follow($0).map(count) ?? 0)) })
+            return .subjects(reference(to: destination), visitor, count: { try follow($0).map(count) ?? 0 })
         }
     }
 
@@ -66,7 +67,7 @@ extension PredicateCompiler {
         if key.uppercased() == "SELF" { return .subjects(schema, visit) }
         switch try property(key, of: schema, clause: clause) {
         case .slot(let location, let kind):
-            return .values { subject, body in try visit(subject) { try body(location.read($0, kind)) } }
+            return .slots(visit, location, kind)
         case .computed(let read):
             return .values { subject, body in try visit(subject) { try read($0).visitLeaves(body) } }
         case .toOne(let destination, _, let next):
@@ -96,7 +97,7 @@ extension PredicateCompiler {
     ) throws -> Operand {
         if name == "@count" {
             guard rest.isEmpty else { throw unsupported("Nothing can follow @count", clause) }
-            return .value(try counter(collection, clause: clause))
+            return .count(try counter(collection, clause: clause))
         }
         guard let aggregate = Aggregate(rawValue: name) else { throw unsupported("The collection operator \(name) is unknown", clause) }
         let many = try collection.asMany(clause: clause)
@@ -142,23 +143,23 @@ extension PredicateCompiler {
         }
     }
 
-    private func counter(_ collection: Operand, clause: String) throws -> ValueReader {
+    private func counter(_ collection: Operand, clause: String) throws -> ElementCounter {
         switch collection {
-        case .slot, .value, .subject, .reference: throw unsupported("@count needs a collection", clause)
+        case .slot, .value, .subject, .reference, .count: throw unsupported("@count needs a collection", clause)
         case .subjects(_, _, .some(let count)): return count
-        case .subjects(_, let visit, nil): return counter(of: visit)
+        case .subjects(_, let visit, nil), .slots(let visit, _, _): return counter(of: visit)
         case .values(let visit): return counter(of: visit)
         case .constant, .dynamic:
             let read = collection.scalar()
             return { subject in
                 let value = try read(subject)
-                if value.isNull { return .int64(0) }
-                if case .object(let reference) = value, let count = reference.count { return .int64(Int64(count)) }
+                if value.isNull { return 0 }
+                if case .object(let reference) = value, let count = reference.count { return count }
                 guard let elements = value.elements else {
                     throw InvalidPredicateError(
                         kind: .unsupported, message: "\(value.typeName) is not a collection, in the clause \(clause)")
                 }
-                return .int64(Int64(elements.count))
+                return elements.count
             }
         }
     }
@@ -166,14 +167,14 @@ extension PredicateCompiler {
     /// Counts what a visitor visits.
     private func counter<Element>(
         of visit: @escaping (PredicateSubject, (Element) throws -> Bool) throws -> Void
-    ) -> ValueReader {
+    ) -> ElementCounter {
         { subject in
-            var count: Int64 = 0
+            var count = 0
             try visit(subject) { _ in
                 count += 1
                 return true
             }
-            return .int64(count)
+            return count
         }
     }
 
@@ -197,8 +198,8 @@ extension Operand {
     /// Returns the operand as a collection, for an operator that continues with each element.
     fileprivate func asMany(clause: String) throws -> Operand {
         switch self {
-        case .subjects, .values: return self
-        case .slot, .value, .subject, .reference:
+        case .subjects, .slots, .values: return self
+        case .slot, .value, .subject, .reference, .count:
             throw InvalidPredicateError(kind: .unsupported, message: "A collection operator needs a collection, in the clause \(clause)")
         case .constant, .dynamic: return .values(elements(clause: clause))
         }

@@ -31,6 +31,8 @@ final class PredicateCompiler {
     /// Whether the compiled code stays valid.
     private(set) var isReusable = true
     var bindings: [String: Binding] = [:]
+    /// The variable that stands for the evaluated subject while the condition of a SUBQUERY is compiled for the elements themselves.
+    var subqueryElement: (variable: String, schema: SchemaReference)?
     /// The context that blocks in expressions receive.
     var surroundings: NSMutableDictionary?
     private var depth = 0
@@ -145,15 +147,21 @@ final class PredicateCompiler {
         _ comparison: PredicateComparison, left: Operand, right: Operand, compare: ValueTest, expecting expected: Bool
     ) throws -> SubjectTest {
         switch left {
-        case .slot, .value, .subject, .reference:
+        case .slot, .value, .subject, .reference, .count:
             let keyword = comparison.modifier == .all ? "ALL" : "ANY"
             throw InvalidPredicateError(
                 kind: .unsupported, message: "\(keyword) needs a collection on its left side, in the clause \(comparison.clause)")
         default: break
         }
+        let isAll = comparison.modifier == .all
+        if case .slots(let visit, let location, let kind) = left,
+            let test = SpecializedTests.make(
+                comparison, left: .slot(location, kind), right: right, logic: logic, expecting: true)
+        {
+            return test.quantified(over: visit, isAll: isAll, expecting: expected)
+        }
         let visit = left.elements(clause: comparison.clause)
         let read = right.scalar()
-        let isAll = comparison.modifier == .all
         return { subject in
             let other = try read(subject)
             // ANY stops at the first element that matches, ALL at the first that does not.
@@ -189,7 +197,8 @@ final class PredicateCompiler {
 
     /// Reports comparisons that can never be evaluated, at compile time.
     private func checkKinds(_ comparison: PredicateComparison, left: Operand, right: PropertyValue?, clause: String) throws {
-        if case .slot(_, let kind) = left, kind != .string,
+        // In the condition of a SUBQUERY it is an error of those elements that have a value.
+        if case .slot(_, let kind) = left, kind != .string, subqueryElement == nil,
             [.beginsWith, .endsWith, .like, .matches, .contains].contains(comparison.operator)
         {
             throw InvalidPredicateError(

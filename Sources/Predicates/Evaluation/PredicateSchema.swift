@@ -5,8 +5,14 @@
 @frozen public struct PredicateSubject {
     /// The start of the typed slots.
     public var slots: UnsafeRawPointer
+    /// The address of the object that owns the slots, for loops that count no references. Whoever uses it knows the object's class.
+    @usableFromInline package var address: UnsafeRawPointer
+
     /// The object that owns the slots.
-    public unowned(unsafe) var object: AnyObject
+    @inlinable public var object: AnyObject {
+        get { Unmanaged<AnyObject>.fromOpaque(address).takeUnretainedValue() }
+        set { address = UnsafeRawPointer(Unmanaged.passUnretained(newValue).toOpaque()) }
+    }
 
     /// Creates a subject.
     ///
@@ -15,7 +21,13 @@
     ///   - object: The owner, which the caller keeps alive.
     @inlinable public init(slots: UnsafeRawPointer, object: AnyObject) {
         self.slots = slots
-        self.object = object
+        address = UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque())
+    }
+
+    /// Creates a subject from the address of its owner, which the caller keeps alive.
+    @inlinable @inline(__always) package init(slots: UnsafeRawPointer, address: UnsafeRawPointer) {
+        self.slots = slots
+        self.address = address
     }
 }
 

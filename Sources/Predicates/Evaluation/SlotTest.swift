@@ -37,17 +37,10 @@ struct SlotTest {
 
     /// Returns the test for an operator on integers; nil when bounds cannot express it.
     static func integer(_ slot: SlotComparison, _ operation: PredicateComparison.Operator, _ constant: Int64) -> SlotTest? {
-        func bounds(_ low: Int64, _ high: Int64, _ isInside: Bool = true) -> SlotTest {
-            SlotTest(location: slot.location, check: .integer(low, high), onNull: slot.onNull, expected: slot.expected == isInside)
-        }
-        switch operation {
-        case .equal: return bounds(constant, constant)
-        case .notEqual: return bounds(constant, constant, false)
-        case .lessThanOrEqual: return bounds(.min, constant)
-        case .greaterThan: return bounds(.min, constant, false)
-        case .greaterThanOrEqual: return bounds(constant, .max)
-        case .lessThan: return bounds(constant, .max, false)
-        default: return nil
+        IntegerBounds(operation, constant).map { bounds in
+            SlotTest(
+                location: slot.location, check: .integer(bounds.low, bounds.high), onNull: slot.onNull,
+                expected: slot.expected == bounds.isInside)
         }
     }
 
@@ -111,10 +104,70 @@ struct SlotTest {
     }
 }
 
+/// A comparison of an integer with a constant, as bounds.
+struct IntegerBounds {
+    let low: Int64
+    let high: Int64
+    /// Whether a number matches within the bounds; otherwise it matches outside of them.
+    let isInside: Bool
+
+    /// Creates the bounds of an operator; nil where bounds cannot express it.
+    init?(_ operation: PredicateComparison.Operator, _ constant: Int64) {
+        switch operation {
+        case .equal: (low, high, isInside) = (constant, constant, true)
+        case .notEqual: (low, high, isInside) = (constant, constant, false)
+        case .lessThanOrEqual: (low, high, isInside) = (.min, constant, true)
+        case .greaterThan: (low, high, isInside) = (.min, constant, false)
+        case .greaterThanOrEqual: (low, high, isInside) = (constant, .max, true)
+        case .lessThan: (low, high, isInside) = (constant, .max, false)
+        default: return nil
+        }
+    }
+
+    /// Returns whether a number matches.
+    func contains(_ number: Int64) -> Bool { (low <= number && number <= high) == isInside }
+}
+
 /// The result of compiling a test: plain data where possible, so that tests can be combined, or a closure.
 enum CompiledTest {
     case slot(SlotTest)
     case closure(SubjectTest)
+
+    /// Returns a test of the elements of a collection: whether any of them succeeds, or all of them do.
+    ///
+    /// - Parameter visit: Visits the elements, which this test is for. It stops at the first that decides.
+    func quantified(over visit: @escaping SubjectVisitor, isAll: Bool, expecting expected: Bool) -> SubjectTest {
+        switch self {
+        case .slot(let test):
+            return { subject in
+                var answer = isAll
+                try visit(subject) { element in
+                    if test(element) == isAll { return true }
+                    answer = !isAll
+                    return false
+                }
+                return answer == expected
+            }
+        case .closure(let test):
+            return { subject in
+                var answer = isAll
+                try visit(subject) { element in
+                    if try test(element) == isAll { return true }
+                    answer = !isAll
+                    return false
+                }
+                return answer == expected
+            }
+        }
+    }
+
+    /// Returns a visitor of those elements of a collection for which the test succeeds.
+    func matching(of visit: @escaping SubjectVisitor) -> SubjectVisitor {
+        switch self {
+        case .slot(let test): return { subject, body in try visit(subject) { test($0) ? try body($0) : true } }
+        case .closure(let test): return { subject, body in try visit(subject) { try test($0) ? body($0) : true } }
+        }
+    }
 
     /// The test as a closure.
     var closure: SubjectTest {

@@ -12,7 +12,7 @@ enum SpecializedTests {
         let operands: (Operand, PropertyValue)
         switch (left, right) {
         case (_, .constant(let value)): operands = (left, value)
-        case (.constant(let value), .slot):
+        case (.constant(let value), .slot), (.constant(let value), .count):
             guard let mirrored = comparison.operator.mirrored else { return nil }
             comparison.operator = mirrored
             operands = (right, value)
@@ -21,6 +21,11 @@ enum SpecializedTests {
         let (operand, constant) = operands
         if comparison.operator == .isIn, comparison.options.isEmpty, let elements = constant.elements {
             return membership(of: operand, in: ConstantCollection(elements), logic, expected).map(CompiledTest.closure)
+        }
+        if case .count(let count) = operand, constant.isNumber, case .int64(let value) = constant.canonicalForHashing {
+            return IntegerBounds(comparison.operator, value).map { bounds in
+                .closure { bounds.contains(Int64(try count($0))) == expected }
+            }
         }
         guard case .slot(let location, let kind) = operand else { return nil }
         if constant.isNull { return null(comparison.operator, location, expected).map(CompiledTest.closure) }

@@ -10,7 +10,7 @@ public import Foundation
 /// `evaluate(with:)` stops the program with its message, where Apple's framework raises an exception.
 ///
 /// An instance is immutable and may be used on any thread.
-public class FormatPredicate: NSPredicate, EvaluatedPredicate, NSSecureCoding {
+open class FormatPredicate: NSPredicate, EvaluatedPredicate, NSSecureCoding {
     let evaluator: PredicateEvaluator
 
     /// Parses a format.
@@ -42,16 +42,16 @@ public class FormatPredicate: NSPredicate, EvaluatedPredicate, NSSecureCoding {
     }
 
     /// The predicate in canonical format. For a format that could not be parsed, the error's message.
-    public override var predicateFormat: String { evaluator.format }
+    open override var predicateFormat: String { evaluator.format }
 
     /// The same as ``predicateFormat``.
-    public override var description: String { evaluator.format }
+    open override var description: String { evaluator.format }
 
     /// Evaluates the predicate with a plain value, a dictionary, or an object.
     ///
     /// Stops the program when the predicate cannot be evaluated with such an object; ``Foundation/NSPredicate/matches(_:variables:)``
     /// throws instead.
-    public override func evaluate(with object: Any?) -> Bool {
+    open override func evaluate(with object: Any?) -> Bool {
         evaluator.evaluate(object, variables: nil)
     }
 
@@ -61,20 +61,20 @@ public class FormatPredicate: NSPredicate, EvaluatedPredicate, NSSecureCoding {
     ///   - object: The value of `SELF`.
     ///   - bindings: The values of the variables, by name.
     /// - Returns: Whether it matches.
-    public override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
+    open override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
         evaluator.evaluate(object, variables: bindings)
     }
 
     /// Returns whether both predicates have equal trees, regardless of their classes.
-    public override func isEqual(_ object: Any?) -> Bool {
+    open override func isEqual(_ object: Any?) -> Bool {
         evaluator.isEqual(object)
     }
 
     /// The hash value, which is the same for equal predicates.
-    public override var hash: Int { evaluator.result.hashValue }
+    open override var hash: Int { evaluator.result.hashValue }
 
     /// Returns the predicate itself, which is immutable.
-    public override func copy(with zone: NSZone? = nil) -> Any { self }
+    open override func copy(with zone: NSZone? = nil) -> Any { self }
 
     // MARK: Archiving
 
@@ -82,15 +82,20 @@ public class FormatPredicate: NSPredicate, EvaluatedPredicate, NSSecureCoding {
     public static var supportsSecureCoding: Bool { true }
 
     /// Encodes the predicate in the layout of Apple's archives; see ``PredicateArchive``.
-    public func encode(with coder: NSCoder) {
+    open func encode(with coder: NSCoder) {
         PredicateArchive.encode(evaluator.result, with: coder)
     }
 
     /// Decodes a predicate from an archive of ``encode(with:)``.
-    public required convenience init?(coder: NSCoder) {
+    public required init?(coder: NSCoder) {
         let isTrue: Bool? = Self.self == TruePredicate.self ? true : Self.self == FalsePredicate.self ? false : nil
         guard let tree = PredicateArchive.decodePredicate(with: coder, isTrue: isTrue) else { return nil }
-        self.init(PredicateEvaluator(.success(tree)))
+        evaluator = PredicateEvaluator(.success(tree))
+        switch tree {
+        case .true: super.init(value: true)
+        case .false: super.init(value: false)
+        default: super.init { _, _ in false }
+        }
     }
 }
 

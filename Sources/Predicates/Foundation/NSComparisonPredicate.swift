@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 /// A predicate that compares two expressions.
 ///
@@ -6,10 +6,13 @@ import Foundation
 /// subclassed; a file that also imports Foundation resolves the ambiguity with `typealias NSComparisonPredicate =
 /// Predicates.NSComparisonPredicate`.
 ///
-/// An instance is immutable and may be used on any thread.
+/// An instance is immutable and may be used on any thread. A subclass may override ``FormatPredicate/evaluate(with:)``, which fetches do not
+/// call: they compile the comparison.
 ///
 /// Follows `NSComparisonPredicate` in Apple's documentation of Foundation.
-public final class NSComparisonPredicate: FormatPredicate {
+open class NSComparisonPredicate: FormatPredicate {
+    override init(_ evaluator: PredicateEvaluator) { super.init(evaluator) }
+
     /// Creates a comparison.
     ///
     /// - Parameters:
@@ -19,10 +22,10 @@ public final class NSComparisonPredicate: FormatPredicate {
     ///   - type: The operator. ``Operator/customSelector`` is an error when evaluated, because there is nothing to call: use
     ///     ``init(leftExpression:rightExpression:modifier:customComparator:)``.
     ///   - options: The options for comparing strings.
-    public convenience init(
+    public init(
         leftExpression lhs: NSExpression, rightExpression rhs: NSExpression, modifier: Modifier, type: Operator, options: Options = []
     ) {
-        self.init(left: lhs, right: rhs, modifier: modifier, operator: type.treeOperator, options: options)
+        super.init(Self.evaluator(left: lhs, right: rhs, modifier: modifier, operator: type.treeOperator, options: options))
     }
 
     /// Creates a comparison by a closure, where Apple's class takes a selector.
@@ -32,24 +35,27 @@ public final class NSComparisonPredicate: FormatPredicate {
     ///   - rhs: The right side.
     ///   - modifier: The way to compare the elements of a collection on the left side.
     ///   - comparator: Returns whether a left value matches a right one; either may be nil.
-    public convenience init(
+    public init(
         leftExpression lhs: NSExpression, rightExpression rhs: NSExpression, modifier: Modifier = .direct,
         customComparator comparator: @escaping (Any?, Any?) throws -> Bool
     ) {
-        self.init(left: lhs, right: rhs, modifier: modifier, operator: .comparator(PredicateComparator(comparator)), options: [])
+        super.init(
+            Self.evaluator(left: lhs, right: rhs, modifier: modifier, operator: .comparator(PredicateComparator(comparator)), options: []))
     }
 
-    private convenience init(
+    /// Decodes a comparison from an archive of ``FormatPredicate/encode(with:)``.
+    public required init?(coder: NSCoder) { super.init(coder: coder) }
+
+    private static func evaluator(
         left: NSExpression, right: NSExpression, modifier: Modifier, operator: PredicateComparison.Operator, options: Options
-    ) {
-        self.init(
-            PredicateEvaluator(
-                InvalidPredicateError.catching {
-                    .comparison(
-                        PredicateComparison(
-                            left: try left.tree(), operator: `operator`, right: try right.tree(), modifier: modifier.treeModifier,
-                            options: PredicateComparison.Options(rawValue: Int(truncatingIfNeeded: options.rawValue))))
-                }))
+    ) -> PredicateEvaluator {
+        PredicateEvaluator(
+            InvalidPredicateError.catching {
+                .comparison(
+                    PredicateComparison(
+                        left: try left.tree(), operator: `operator`, right: try right.tree(), modifier: modifier.treeModifier,
+                        options: PredicateComparison.Options(rawValue: Int(truncatingIfNeeded: options.rawValue))))
+            })
     }
 
     /// The comparison. Stops the program when there is none, because a side or a format could not be parsed.
@@ -62,13 +68,13 @@ public final class NSComparisonPredicate: FormatPredicate {
     }
 
     /// The left side.
-    public var leftExpression: NSExpression { NSExpression(tree: comparison.left) }
+    open var leftExpression: NSExpression { NSExpression(tree: comparison.left) }
 
     /// The right side.
-    public var rightExpression: NSExpression { NSExpression(tree: comparison.right) }
+    open var rightExpression: NSExpression { NSExpression(tree: comparison.right) }
 
     /// The way to compare the elements of a collection on the left side.
-    public var comparisonPredicateModifier: Modifier {
+    open var comparisonPredicateModifier: Modifier {
         switch comparison.modifier {
         case .direct: .direct
         case .all: .all
@@ -77,10 +83,10 @@ public final class NSComparisonPredicate: FormatPredicate {
     }
 
     /// The operator.
-    public var predicateOperatorType: Operator { Operator(comparison.operator) }
+    open var predicateOperatorType: Operator { Operator(comparison.operator) }
 
     /// The options for comparing strings.
-    public var options: Options { Options(rawValue: UInt(truncatingIfNeeded: comparison.options.rawValue)) }
+    open var options: Options { Options(rawValue: UInt(truncatingIfNeeded: comparison.options.rawValue)) }
 
     /// The closure that compares, if there is one; Apple's class has a selector.
     public var customComparator: ((Any?, Any?) throws -> Bool)? {

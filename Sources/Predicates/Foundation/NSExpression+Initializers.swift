@@ -62,6 +62,14 @@ extension NSExpression {
         self.init(tree: .path(keyPath))
     }
 
+    /// Creates an expression for a Swift key path.
+    ///
+    /// - Parameter keyPath: The key path, such as `\Track.album?.title`. Its name is determined when it is needed: see ``KeyPathNames``.
+    ///   One without a name is an error of what evaluates the expression.
+    public convenience init<Root, Value>(forKeyPath keyPath: KeyPath<Root, Value>) {
+        self.init(swiftKeyPath: keyPath)
+    }
+
     /// Creates an expression for a function by name, such as `sum:` or `add:to:`.
     ///
     /// - Parameters:

@@ -44,13 +44,34 @@ public final class NSExpression: NSObject, NSCopying, NSSecureCoding {
         case fetchRequest = 50
     }
 
-    let result: Result<ExpressionTree, InvalidPredicateError>
+    private enum Content {
+        case parsed(Result<ExpressionTree, InvalidPredicateError>)
+        /// A Swift key path, whose name is determined when it is needed.
+        case swiftKeyPath(AnyKeyPath)
+    }
+    private let content: Content
+    var result: Result<ExpressionTree, InvalidPredicateError> {
+        switch content {
+        case .parsed(let result): result
+        case .swiftKeyPath(let keyPath):
+            InvalidPredicateError.catching {
+                let names = try KeyPathNames.names(of: keyPath)
+                return names.isEmpty ? .evaluatedObject : .keyPath(names)
+            }
+        }
+    }
     /// Whether the constants of a collection were given one by one, which the tree does not distinguish from a constant collection.
     let isWritten: Bool
 
     init(_ result: Result<ExpressionTree, InvalidPredicateError>, isWritten: Bool = false) {
-        self.result = result
+        content = .parsed(result)
         self.isWritten = isWritten
+        PredicateArchive.register()
+    }
+
+    init(swiftKeyPath keyPath: AnyKeyPath) {
+        content = .swiftKeyPath(keyPath)
+        isWritten = false
         PredicateArchive.register()
     }
 

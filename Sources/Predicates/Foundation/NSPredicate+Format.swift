@@ -30,6 +30,16 @@ extension PredicateFactory where Self: NSPredicate {
         self = Self.made(from: PredicateEvaluator(parsing: predicateFormat, arguments: arguments ?? []).result)
     }
 
+    /// Creates a predicate without a condition, as the abstract class of Apple's framework: it can be held and compared, but not evaluated.
+    ///
+    /// Functions that throw, such as a fetch with it, throw an ``InvalidPredicateError``; `evaluate(with:)` stops the program, where Apple's
+    /// class raises an exception.
+    public init() {
+        let error = InvalidPredicateError(
+            kind: .unsupported, message: "NSPredicate() has no condition; NSPredicate(value: true) matches everything")
+        self = Self.made(from: .failure(error))
+    }
+
     /// Creates a predicate from a format string, or throws.
     ///
     /// - Parameters:
@@ -62,15 +72,16 @@ extension PredicateFactory where Self: NSPredicate {
     private static func made(from result: Result<PredicateTree, InvalidPredicateError>) -> Self {
         let predicate = NSPredicate.made(from: result)
         if let predicate = predicate as? Self { return predicate }
-        switch Self.self {
-        case is FormatCompoundPredicate.Type:
+        // A subclass of another module has initializers of its own only.
+        switch ObjectIdentifier(Self.self) {
+        case ObjectIdentifier(FormatCompoundPredicate.self):
             if case .success(let tree) = result { return FormatCompoundPredicate(predicateTree: tree) as! Self }
-        case is NSComparisonPredicate.Type:
+        case ObjectIdentifier(NSComparisonPredicate.self):
             let error = InvalidPredicateError(kind: .unsupported, message: "\(predicate.formatString) is not a comparison")
             return NSComparisonPredicate(PredicateEvaluator(.failure((try? result.get()) == nil ? predicate.parseError ?? error : error)))
                 as! Self
-        case is FormatPredicate.Type: return FormatPredicate(PredicateEvaluator(result)) as! Self
-        case is NSCompoundPredicate.Type: return NSCompoundPredicate(andPredicateWithSubpredicates: [predicate]) as! Self
+        case ObjectIdentifier(FormatPredicate.self): return FormatPredicate(PredicateEvaluator(result)) as! Self
+        case ObjectIdentifier(NSCompoundPredicate.self): return NSCompoundPredicate(andPredicateWithSubpredicates: [predicate]) as! Self
         default: break
         }
         stopProgram("\(Self.self) cannot be made from a format: use NSPredicate(format:)")

@@ -3,8 +3,8 @@ internal import Foundation
 internal import Predicates
 
 /// The SQL statement that serves every fetch request of a shape, and the form of its columns.
-// Immutable; used by the thread that has its reader.
-package final class SQLFetchPlan {
+// Immutable.
+package final class SQLFetchPlan: @unchecked Sendable {
     /// The result of the statement.
     package enum Answer {
         /// The columns of complete rows: their key, entity and version, and the columns that the store asked for.

@@ -12,13 +12,20 @@ package final class SQLQueryPlanCache {
     private var plans: [[UInt8]: SQLFetchPlan] = [:]
     /// The plans of fetches whose shape is known at once. There are a few for each entity.
     private var plainPlans: [SQLPlainFetch: SQLFetchPlan] = [:]
+    private let sharedPlans: SQLPlainPlans
     /// The number of cached plans, beyond which all are removed.
     private static let limit = 400
     /// The number of translated requests, for tests.
     private(set) var translations = 0
 
-    /// - Parameter rowColumns: The columns of an entity's complete rows, after key, entity and version.
-    package init(schema: SQLSchema, dialect: any SQLDialect, token: StoreToken, rowColumns: @escaping (SQLEntity) -> [SQLIdentifier]) {
+    /// - Parameters:
+    ///   - sharedPlans: The plans that other caches have made for the entities of the schema, with the same dialect.
+    ///   - rowColumns: The columns of an entity's complete rows, after key, entity and version.
+    package init(
+        schema: SQLSchema, dialect: any SQLDialect, token: StoreToken, sharedPlans: SQLPlainPlans = SQLPlainPlans(),
+        rowColumns: @escaping (SQLEntity) -> [SQLIdentifier]
+    ) {
+        self.sharedPlans = sharedPlans
         self.schema = schema
         self.dialect = dialect
         self.token = token
@@ -30,7 +37,10 @@ package final class SQLQueryPlanCache {
     /// - Throws: ``InvalidPredicateError`` for a request that no store can answer, ``SQLQueryError`` for one that SQL cannot.
     package func query(_ request: StoreQuery, _ entity: SQLEntity) throws -> SQLQuery {
         let plain = SQLPlainFetch(request)
-        if let plain, let plan = plainPlans[plain] { return query(request, plan, constants: []) }
+        if let plain, let plan = plainPlans[plain] ?? sharedPlans[plain] {
+            plainPlans[plain] = plan
+            return query(request, plan, constants: [])
+        }
         let parts = try SQLFetchParts(request, dialect)
         let shape = try SQLFetchShape(request, parts)
         if let key = shape.key, let plan = plans[key] { return query(request, plan, constants: shape.constants) }
@@ -40,6 +50,7 @@ package final class SQLQueryPlanCache {
         let plan = try translator.plan()
         if let plain {
             plainPlans[plain] = plan
+            sharedPlans[plain] = plan
         } else if let key = shape.key {
             if plans.count >= Self.limit { plans = [:] }
             plans[key] = plan
@@ -69,8 +80,20 @@ package final class SQLQueryPlanCache {
     }
 }
 
+/// The plans of fetches without predicate, order and columns, shared by the caches of schemas with the same entities.
+package final class SQLPlainPlans: Sendable {
+    private let plans = LockedBox<[SQLPlainFetch: SQLFetchPlan]>([:])
+
+    package init() {}
+
+    subscript(fetch: SQLPlainFetch) -> SQLFetchPlan? {
+        get { plans.withLock { $0[fetch] } }
+        set { plans.withLock { $0[fetch] = newValue } }
+    }
+}
+
 /// The shape of a fetch without predicate, order and columns, which is known without reading any tree.
-private struct SQLPlainFetch: Hashable {
+struct SQLPlainFetch: Hashable {
     private let entity: ObjectIdentifier
     /// The result type, and whether subentities are included, the rows are limited, and equal results are one.
     private let settings: UInt

@@ -53,17 +53,6 @@ final class SQLStatement {
         }
     }
 
-    /// Binds a string or bytes that stay valid until the statement is reset.
-    @inline(__always) func bindStatic(text bytes: UnsafePointer<UInt8>, count: Int, at index: Int) {
-        bytes.withMemoryRebound(to: CChar.self, capacity: count) {
-            _ = sqlite3_bind_text64(handle, Int32(index), $0, UInt64(count), nil, UInt8(SQLITE_UTF8))
-        }
-    }
-
-    @inline(__always) func bindStatic(blob bytes: UnsafePointer<UInt8>, count: Int, at index: Int) {
-        sqlite3_bind_blob64(handle, Int32(index), bytes, UInt64(count), nil)
-    }
-
     /// SQLite copies what it is given: C spells this as the function at the address -1, which nobody calls.
     static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
     /// An address for empty values, because nil would be NULL. Never read or written.

@@ -34,10 +34,10 @@ enum SQLTriggerFunctions {
 
     /// Registers unknown functions that the triggers of a file call, so that the file can be written to, if their results are unused. A
     /// function that computes a value stays unknown, and writing reports an error that names it.
-    static func registerUnknown(on connection: SQLConnection) throws {
+    static func registerUnknown(by triggers: [String], on connection: SQLConnection) throws {
         var names: Set<String> = []
-        for row in try connection.texts("SELECT sql FROM sqlite_master WHERE type = 'trigger' AND sql LIKE '%NSCoreData%'", .opening) {
-            for match in (row[0] ?? "").matches(of: /\b(\w+)\s+(NSCoreData\w+)\s*\(/.ignoresCase()) {
+        for trigger in triggers {
+            for match in trigger.matches(of: /\b(\w+)\s+(NSCoreData\w+)\s*\(/.ignoresCase()) {
                 if match.1.lowercased() == "select" { names.insert(String(match.2).lowercased()) }
             }
         }

@@ -14,13 +14,16 @@ final class SQLExternalFiles {
     /// The age in seconds after which a file that no row names is an orphan: a younger one may belong to a save in another process.
     private static let orphanAge: TimeInterval = 3600
 
-    private let folder: URL
+    private let store: URL
+    /// Most saves and stores need none.
+    private lazy var folder = SQLiteFiles.externalFiles(of: store).known("a store in memory has no external files")
     /// The files created in the transaction.
     private var made: [URL] = []
     /// The names of files that the transaction's changes no longer name.
     private var dropped: Set<String> = []
 
-    init(folder: URL) { self.folder = folder }
+    /// - Parameter store: The file of the store.
+    init(of store: URL) { self.store = store }
 
     /// Returns the file name in the bytes of a column; nil where the value is in the row.
     ///

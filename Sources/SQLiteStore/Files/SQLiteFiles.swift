@@ -7,8 +7,23 @@ package enum SQLiteFiles {
     /// Returns the directory of a store's external data files; nil for an in-memory store.
     static func externalFiles(of url: URL?) -> URL? {
         guard let url, !isInMemory(url) else { return nil }
+        // By hand for usual names: Foundation asks the file system with each step whether it is at a directory.
+        let path = url.path
+        if let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) {
+            let name = path[path.utf8.index(after: slash)...]
+            if let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot > name.startIndex,
+                !name.utf8[name.utf8.index(after: dot)...].isEmpty, name.utf8.allSatisfy(isUsual)
+            {
+                return URL(fileURLWithPath: "\(path[...slash]).\(name[..<dot])_SUPPORT/_EXTERNAL_DATA", isDirectory: true)
+            }
+        }
         return url.deletingLastPathComponent().appendingPathComponent(".\(url.deletingPathExtension().lastPathComponent)_SUPPORT")
             .appendingPathComponent("_EXTERNAL_DATA")
+    }
+
+    private static func isUsual(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            || [UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_")].contains(byte)
     }
 
     /// Returns whether a URL stands for a store in memory.
@@ -20,8 +35,14 @@ package enum SQLiteFiles {
     static func connectForWriting(_ url: URL, timeout: TimeInterval, creates: Bool) throws -> SQLConnection {
         let flags = SQLITE_OPEN_READWRITE | (creates ? SQLITE_OPEN_CREATE : 0)
         if isInMemory(url) { return try SQLConnection(":memory:", flags: flags, path: url.path, timeout: timeout) }
-        if creates { try makeDirectory(of: url) } else { try requireFile(url) }
-        let connection = try SQLConnection(url.path, flags: flags, path: url.path, timeout: timeout)
+        if !creates { try requireFile(url) }
+        let path = url.path
+        let connection: SQLConnection
+        do { connection = try SQLConnection(path, flags: flags, path: path, timeout: timeout) } catch {
+            // Mostly the directory is there.
+            guard creates, try makeDirectory(of: url) else { throw error }
+            connection = try SQLConnection(path, flags: flags, path: path, timeout: timeout)
+        }
         // SQLite opens a file that it cannot write to as read-only, and reports that later or less clearly.
         if sqlite3_db_readonly(connection.handle, "main") == 1 {
             throw SQLError.make(
@@ -55,10 +76,15 @@ package enum SQLiteFiles {
     // MARK: Concurrent readers
 
     /// Returns whether other connections can read a file while this one writes to it: with a write-ahead log.
-    static func supportsConcurrentReaders(_ url: URL, _ connection: SQLConnection, _ options: SQLiteOptions) throws -> Bool {
+    ///
+    /// - Parameter mode: The journal mode; nil where it is not known.
+    static func supportsConcurrentReaders(
+        _ url: URL, _ connection: SQLConnection, _ options: SQLiteOptions, mode: String?
+    ) throws -> Bool {
         if isInMemory(url) || !connection.isOfSharedFile { return false }
         // An exclusive locking mode excludes other connections.
         if options.pragmas.contains(where: { $0.name == "locking_mode" }) { return false }
+        if let mode { return mode == "wal" }
         return try connection.texts("PRAGMA journal_mode", .opening).first?.first == "wal"
     }
 
@@ -107,11 +133,13 @@ package enum SQLiteFiles {
             + (url.path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed.subtracting(CharacterSet(charactersIn: "?#"))) ?? "")
     }
 
-    private static func makeDirectory(of url: URL) throws {
+    /// Creates the directory of a file. Returns false where there is one.
+    private static func makeDirectory(of url: URL) throws -> Bool {
         let directory = url.deletingLastPathComponent()
-        if FileManager.default.fileExists(atPath: directory.path) { return }
+        if FileManager.default.fileExists(atPath: directory.path) { return false }
         do {
             try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+            return true
         } catch {
             throw CoreDataError.make(
                 CocoaError.Code.fileReadNoSuchFile.rawValue, "The store at \(url.path) cannot be opened.",

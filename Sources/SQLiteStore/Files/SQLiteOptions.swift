@@ -11,6 +11,8 @@ package struct SQLiteOptions {
     let pragmas: [(name: String, sql: String)]
     /// The maximum memory of rows that only the cache retains, in bytes.
     let cacheLimit: Int
+    /// The maximum number of connections that read concurrently; nil for the machine's own.
+    let readerLimit: Int?
     let analyzes: Bool
     let vacuums: Bool
 
@@ -18,6 +20,7 @@ package struct SQLiteOptions {
     init(_ options: [AnyHashable: Any]?) throws {
         timeout = (options?[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue ?? SQLiteStoreDefaults.timeout
         cacheLimit = max(0, (options?[SQLiteRowCacheLimitOption] as? NSNumber)?.intValue ?? Self.standardCacheLimit)
+        readerLimit = (options?[NSPersistentStoreConnectionPoolMaxSizeKey] as? NSNumber).map { max(1, min(1000, $0.intValue)) }
         analyzes = (options?[NSSQLiteAnalyzeOption] as? NSNumber)?.boolValue ?? (options?[NSSQLiteAnalyzeOption] as? Bool) ?? false
         vacuums = (options?[NSSQLiteManualVacuumOption] as? NSNumber)?.boolValue ?? (options?[NSSQLiteManualVacuumOption] as? Bool) ?? false
         guard let given = options?[NSSQLitePragmasOption] else {

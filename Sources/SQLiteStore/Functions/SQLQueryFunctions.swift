@@ -8,6 +8,9 @@ internal import Predicates
 /// A function cannot throw. It keeps its error here, and reports a failure to SQLite; the caller of the statement takes the error.
 // Used by one connection, on the same thread.
 final class SQLQueryFunctions {
+    /// Returns whether a statement may call functions: the names of all of them, and of the collations and the table, begin alike.
+    static func areNamed(in sql: String) -> Bool { sql.withCString { strstr($0, "CoreData") != nil } }
+
     private var error: (any Error)?
 
     /// Returns and clears the error of the last failing function.

@@ -54,8 +54,19 @@ final class SQLHistory {
         }
     }
 
+    /// The rows that a save has inserted together, with consecutive keys. They are noted as one.
+    struct Insertion {
+        let entity: SQLEntity
+        let keys: ClosedRange<Int64>
+        /// The number of rows noted one by one before.
+        let position: Int
+    }
+
     private(set) var notes: [Key: Note] = [:]
     private(set) var order: [Key] = []
+    private(set) var insertions: [Insertion] = []
+    /// The number of recorded rows.
+    var count: Int { order.count + insertions.reduce(0) { $0 + $1.keys.count } }
     private var tables: [Table] = []
     /// The attributes preserved in tombstones, by entity number.
     private(set) var preserved: [Int64: [(attribute: NSAttributeDescription, storage: SQLStorage, place: Int)]] = [:]
@@ -67,6 +78,7 @@ final class SQLHistory {
     func forget() {
         notes.removeAll(keepingCapacity: true)
         order.removeAll(keepingCapacity: true)
+        insertions.removeAll()
     }
 
     // MARK: Setup
@@ -163,11 +175,17 @@ final class SQLHistory {
         }
     }
 
+    private static func trigger(_ event: String, _ number: Int, _ table: SQLTable, _ calls: [String]) -> String {
+        "CREATE TEMP TRIGGER CoreDataHistory\(event)\(number) AFTER \(event) ON main.\(table.name) BEGIN "
+            + calls.map { "SELECT \(function)(\($0));" }.joined(separator: " ") + " END"
+    }
+
+    private func insertTrigger(_ number: Int, _ table: SQLTable) -> String {
+        Self.trigger("INSERT", number, table, ["0, \(number), NEW.Z_PK, NEW.Z_ENT"])
+    }
+
     private func triggers(_ number: Int, _ table: SQLTable, _ schema: SQLSchema) -> [String] {
-        func trigger(_ event: String, _ calls: [String]) -> String {
-            "CREATE TEMP TRIGGER CoreDataHistory\(event)\(number) AFTER \(event) ON main.\(table.name) BEGIN "
-                + calls.map { "SELECT \(Self.function)(\($0));" }.joined(separator: " ") + " END"
-        }
+        func trigger(_ event: String, _ calls: [String]) -> String { Self.trigger(event, number, table, calls) }
         // Functions have a limited number of arguments and expressions a limited depth: long lists are split.
         var update = "1, \(number), NEW.Z_PK, NEW.Z_ENT, OLD.Z_OPT IS NOT NEW.Z_OPT"
         for start in stride(from: 0, to: table.columns.count, by: 200) {
@@ -184,7 +202,54 @@ final class SQLHistory {
                 deletions.append("3, \(number), OLD.Z_PK, \(entity.number), \(start), \(columns.joined(separator: ", "))")
             }
         }
-        return [trigger("INSERT", ["0, \(number), NEW.Z_PK, NEW.Z_ENT"]), trigger("UPDATE", [update]), trigger("DELETE", deletions)]
+        return [insertTrigger(number, table), trigger("UPDATE", [update]), trigger("DELETE", deletions)]
+    }
+
+    // MARK: Recording many rows together
+
+    /// The number of rows from which the trigger is dropped meanwhile: that has every statement of the connection prepared again.
+    private static let manyRows = 1000
+
+    /// Calls `body`, which inserts rows of an entity with consecutive keys within the transaction of a save, and records them as one. A failure of
+    /// `body` must roll the transaction back, which brings back the trigger too.
+    ///
+    /// - Returns: False, without a call, where the rows are recorded one by one: they are few, or the file has triggers on their table.
+    func noteTogether(
+        _ keys: ArraySlice<Int64>, of entity: SQLEntity, in schema: SQLSchema, _ connection: SQLConnection, _ body: () throws -> Void
+    ) throws -> Bool {
+        guard keys.count >= Self.manyRows, let first = keys.first, let last = keys.last, last - first == Int64(keys.count - 1),
+            zip(keys, keys.dropFirst()).allSatisfy({ $1 == $0 + 1 }),
+            let number = schema.tables.firstIndex(where: { $0.name == entity.table })
+        else { return false }
+        let hasTriggers = try connection.with(
+            "SELECT 1 FROM main.sqlite_master WHERE type = 'trigger' AND lower(tbl_name) = lower(?) LIMIT 1"
+        ) {
+            $0.bind(entity.table.name, at: 1)
+            return try $0.step()
+        }
+        if hasTriggers { return false }
+        try connection.execute("DROP TRIGGER temp.CoreDataHistoryINSERT\(number)")
+        try body()
+        try connection.execute(insertTrigger(number, schema.tables[number]))
+        insertions.append(Insertion(entity: entity, keys: first...last, position: order.count))
+        return true
+    }
+
+    /// Records the rows of ``insertions`` one by one, because one of them may be written again.
+    private func noteInsertionsOneByOne() {
+        var (all, start): ([Key], Int) = ([], 0)
+        all.reserveCapacity(count)
+        for insertion in insertions {
+            all += order[start..<insertion.position]
+            start = insertion.position
+            for number in insertion.keys {
+                let key = Key(root: insertion.entity.rootNumber, key: number)
+                notes[key] = Note(type: .insert, entity: insertion.entity)
+                all.append(key)
+            }
+        }
+        order = all + order[start...]
+        insertions = []
     }
 
     // MARK: Recording
@@ -193,7 +258,9 @@ final class SQLHistory {
         let table = tables[Int(sqlite3_value_int64(values[1]))]
         let place = Key(root: table.root, key: sqlite3_value_int64(values[2]))
         guard let kind = table.only ?? table.kinds[sqlite3_value_int64(values[3])] else { return }
-        switch sqlite3_value_int64(values[0]) {
+        let event = sqlite3_value_int64(values[0])
+        if event != 0, !insertions.isEmpty { noteInsertionsOneByOne() }
+        switch event {
         case 0: set(.insert, place, kind.entity)
         case 1:
             var updated: [Int] = []

@@ -192,6 +192,9 @@ final class SQLRowCache: CachedRowProvider, @unchecked Sendable {
         }
     }
 
+    /// Sweeps the cache if it is large, without regard to when that was done before.
+    func sweepNowIfLarge() { if byteCount > limit { sweep() } }
+
     /// Removes rows that only the cache retains. One thread sweeps at a time; others continue meanwhile.
     func sweep() {
         guard isSweeping.compareExchange(expected: false, desired: true, ordering: .sequentiallyConsistent).exchanged else { return }

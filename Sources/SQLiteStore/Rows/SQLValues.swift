@@ -27,17 +27,18 @@ final class SQLValues {
     private let token: StoreToken
     private let path: String
     /// The directory of external data files.
-    let externalFiles: URL?
+    private lazy var externalFiles = SQLiteFiles.externalFiles(of: store)
+    private let store: URL?
     /// The last created ID: objects fetched together often have the same destination.
     private var lastID: NSManagedObjectID?
     private let origins: SQLOrigins
 
-    init(origins: SQLOrigins, token: StoreToken, path: String, externalFiles: URL?) {
+    init(origins: SQLOrigins, token: StoreToken, path: String, store: URL?) {
         schema = origins.schema
         self.origins = origins
         self.token = token
         self.path = path
-        self.externalFiles = externalFiles
+        self.store = store
     }
 
     // MARK: IDs

@@ -68,7 +68,11 @@ final class SQLEntityWriter {
     private let externalFiles: SQLExternalFiles?
     private var updates: [ChangeKey: Update] = [:]
     /// The insert statements by number of rows.
-    private var inserts: [Int: String] = [:]
+    private var inserts: [Insert: String] = [:]
+    private struct Insert: Hashable {
+        let count: Int
+        let areNew: Bool
+    }
     /// The number of parameters of a row in ``insert(_:)``.
     let columnCount: Int
     /// The derived attributes that are computed from the row.
@@ -175,15 +179,22 @@ final class SQLEntityWriter {
     // MARK: Statements
 
     /// Returns the statement that inserts a number of rows.
-    func insert(_ count: Int) -> String {
-        if let known = inserts[count] { return known }
+    ///
+    /// - Parameter areNew: Whether the rows have consecutive keys, of which the first is the first parameter, and the version 1. Otherwise each row
+    ///   begins with its key and its version.
+    func insert(_ count: Int, areNew: Bool) -> String {
+        let key = Insert(count: count, areNew: areNew)
+        if let known = inserts[key] { return known }
         let columns = [SQLIdentifier.primaryKey, .entity, .version] + steps.flatMap(\.columns)
         // The entity is the same for all rows.
-        let row = "(?, \(entity.number), " + Array(repeating: "?", count: columns.count - 2).joined(separator: ", ") + ")"
+        func row(_ index: Int) -> String {
+            let start = areNew ? ["?1 + \(index)", "\(entity.number)", "1"] : ["?", "\(entity.number)", "?"]
+            return "(" + (start + Array(repeating: "?", count: columns.count - 3)).joined(separator: ", ") + ")"
+        }
         let sql =
             "INSERT INTO \(entity.table) (\(columns.map(\.sql).joined(separator: ", "))) VALUES "
-            + Array(repeating: row, count: count).joined(separator: ", ")
-        inserts[count] = sql
+            + (0..<count).map(row).joined(separator: ", ")
+        inserts[key] = sql
         return sql
     }
 
@@ -236,7 +247,7 @@ final class SQLEntityWriter {
         }
     }
 
-    /// Binds the values of a row, and collects strings and data in `scratch`.
+    /// Binds the values of a row, with copies of strings and data in `scratch`.
     ///
     /// - Returns: The index after the last parameter.
     @inline(__always) func bind(
@@ -258,7 +269,7 @@ final class SQLEntityWriter {
                 switch step.kind {
                 case .integer: sqlite3_bind_int64(handle, Int32(truncatingIfNeeded: index), place.load(as: Int64.self))
                 case .double: sqlite3_bind_double(handle, Int32(truncatingIfNeeded: index), place.load(as: Double.self))
-                case .text, .other: scratch.add(slots, step.location, at: index)
+                case .text, .other: scratch.bind(slots, step.location, to: handle, at: index)
                 }
             }
             index &+= 1
@@ -309,24 +320,24 @@ final class SQLEntityWriter {
     ) throws {
         let place = row.slots + slot.location.offset
         switch storage {
-        case .uuid: scratch.add(Data(bytes: place, count: 16), at: index)
-        case .data: scratch.add(row.data(at: slot), at: index)
+        case .uuid: scratch.bind(Data(bytes: place, count: 16), to: handle, at: index)
+        case .data: scratch.bind(row.data(at: slot), to: handle, at: index)
         case .externalData:
             let data = row.data(at: slot)
             if let externalFiles, data.count > SQLExternalFiles.threshold {
-                scratch.add(try externalFiles.make(data), at: index)
+                scratch.bind(try externalFiles.make(data), to: handle, at: index)
             } else {
-                scratch.add(data, at: index, prefix: 1)
+                scratch.bind(data, to: handle, at: index, prefix: 1)
             }
         case .uri:
             guard let url = row.box(at: slot)?.value as? URL else { return }
-            scratch.add(text: url.absoluteString, at: index)
+            scratch.bind(text: url.absoluteString, to: handle, at: index)
         case .decimal:
             guard let number = row.box(at: slot)?.value as? Decimal else { return }
             bind(number, to: handle, at: index, scratch)
         case .transformable, .composite:
             guard let value = row.box(at: slot)?.value else { return }
-            scratch.add(try AttributeArchive.data(of: value, attribute), at: index)
+            scratch.bind(try AttributeArchive.data(of: value, attribute), to: handle, at: index)
         case .integer, .boolean, .double, .date, .text: return
         }
     }
@@ -335,7 +346,7 @@ final class SQLEntityWriter {
         switch SQLDecimal(number) {
         case .integer(let whole): sqlite3_bind_int64(handle, Int32(index), whole)
         case .real(let double): sqlite3_bind_double(handle, Int32(index), double)
-        case .numeral(let digits): scratch.add(digits, at: index)
+        case .numeral(let digits): scratch.bind(digits, to: handle, at: index)
         }
     }
 

@@ -19,6 +19,10 @@ extension SQLiteStore {
         switch request {
         case let insert as NSBatchInsertRequest:
             // The handlers are called without the lock: they may run any code.
+            if let spool = try SQLPackedSpool(insert.knownEntity, of: self) {
+                try BatchRows(insert).forEachRow { try spool.add($0) }
+                return try writeLock.withLock { try inBatch(caller) { try add(spool, as: insert.wanted) } }
+            }
             let spool = SQLBatchSpool(insert.knownEntity, of: self)
             try BatchRows(insert).forEach { try spool.add($0) }
             return try writeLock.withLock {
@@ -45,7 +49,7 @@ extension SQLiteStore {
                 }
             }
         } catch {
-            throw try reader.queries().functions.takeError() ?? error
+            throw try reader.queries().functions?.takeError() ?? error
         }
     }
 
@@ -60,7 +64,7 @@ extension SQLiteStore {
         if let page {
             request = request.sorted(by: page.sortDescriptors ?? []).with(fetchOffset: page.fetchOffset, fetchLimit: page.fetchLimit)
         }
-        let query = try queries().plans.query(request, entity)
+        let query = try queries().query(request, entity)
         let connection = try database()
         try connection.execute(
             "CREATE TEMP TABLE IF NOT EXISTS CoreDataBatch (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER); DELETE FROM temp.CoreDataBatch")
@@ -158,7 +162,6 @@ extension SQLiteStore {
                 scratch.reset()
                 let index = try writer.bind(
                     update.steps, of: row, to: statement, from: 1, scratch: scratch, orders: &orders, key: place.key)
-                scratch.bind(to: statement)
                 statement.bind(row.version, at: index)
                 statement.bind(place.key, at: index + 1)
                 statement.bind(row.version &- 1, at: index + 2)
@@ -190,6 +193,20 @@ extension SQLiteStore {
     }
 
     // MARK: Inserting
+
+    /// Inserts rows that conflict with no others.
+    private func add(_ spool: SQLPackedSpool, as wanted: BatchOutcome.Kind) throws -> BatchOutcome {
+        if spool.count == 0 { return BatchOutcome([], as: wanted) }
+        let (entity, count) = (spool.entity, Int64(spool.count))
+        let last = try allocate(count, entity.rootNumber, entity)
+        let reader = try requireWriter()
+        try spool.insert(firstKey: last - count + 1, reader.database())
+        return switch wanted {
+        case .status: .status(true)
+        case .count: .count(spool.count)
+        case .ids: .ids((last - count + 1...last).map { reader.values.id($0, of: entity.entity) })
+        }
+    }
 
     /// Inserts rows. Where one violates a uniqueness constraint, the context's merge policy decides.
     private func add(
@@ -277,7 +294,6 @@ extension SQLiteStore {
         try database().with(update.sql) { statement in
             scratch.reset()
             let index = try writer.bind(update.steps, of: row, to: statement, from: 1, scratch: scratch, orders: &orders, key: place.key)
-            scratch.bind(to: statement)
             statement.bind(row.version, at: index)
             statement.bind(place.key, at: index + 1)
             statement.bind(row.version &- 1, at: index + 2)

@@ -6,10 +6,10 @@ internal import SQLQueries
 extension SQLiteStore {
     /// Starts tracking history if the store was opened with ``NSPersistentHistoryTrackingKey``, or if its file has a history already:
     /// readers of the history rely on its completeness.
-    func openHistory(_ connection: SQLConnection) throws {
+    func openHistory(_ connection: SQLConnection, _ contents: SQLiteContents) throws {
         let isAsked = isOn(NSPersistentHistoryTrackingKey)
         if isAsked, !isReadOnly { try SQLHistory.makeTables(connection) }
-        guard try SQLHistory.hasTables(connection) else { return }
+        guard isAsked || contents.hasTable("ACHANGE"), try SQLHistory.hasTables(connection) else { return }
         let history = try SQLHistory(schema, connection)
         historyReader = history
         if isReadOnly { return }
@@ -29,12 +29,52 @@ extension SQLiteStore {
 
     /// Writes the changes recorded in the transaction. Call it within the transaction.
     func writeHistory(_ connection: SQLConnection, for caller: StoreCaller) throws {
-        guard let history = historyNotes, !history.order.isEmpty else { return }
+        guard let history = historyNotes, history.count > 0 else { return }
         defer { history.forget() }
-        let changes = history.order.compactMap { key in history.notes[key].map { (key.key, $0) } }
         let transaction = try nextHistoryKey(SQLHistory.transactionNumber, "TRANSACTION", "ATRANSACTION", 1, connection)
-        let last = try nextHistoryKey(SQLHistory.changeNumber, "CHANGE", "ACHANGE", Int64(changes.count), connection)
+        let count = Int64(history.count)
+        var next = try nextHistoryKey(SQLHistory.changeNumber, "CHANGE", "ACHANGE", count, connection) - count + 1
         try writeTransaction(transaction, history, connection, for: caller)
+        var start = 0
+        for insertion in history.insertions {
+            try writeChanges(history.order[start..<insertion.position], &next, transaction, history, connection)
+            try writeChanges(insertion, &next, transaction, connection)
+            start = insertion.position
+        }
+        try writeChanges(history.order[start...], &next, transaction, history, connection)
+    }
+
+    /// Writes the changes of rows that were inserted together.
+    private func writeChanges(
+        _ insertion: SQLHistory.Insertion, _ next: inout Int64, _ transaction: Int64, _ connection: SQLConnection
+    ) throws {
+        func sql(_ count: Int) -> String {
+            let tuples = (0..<count).map { "(?1 + \($0), \(SQLHistory.changeNumber), ?2, ?3, ?4 + \($0), ?5)" }
+            return "INSERT INTO ACHANGE (Z_PK, Z_ENT, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID) VALUES "
+                + tuples.joined(separator: ", ")
+        }
+        var key = insertion.keys.lowerBound
+        for size in [100, 1] where insertion.keys.upperBound - key + 1 >= Int64(size) {
+            try connection.with(sql(size)) { statement in
+                statement.bind(Int64(NSPersistentHistoryChangeType.insert.rawValue), at: 2)
+                statement.bind(insertion.entity.number, at: 3)
+                statement.bind(transaction, at: 5)
+                while insertion.keys.upperBound - key + 1 >= Int64(size) {
+                    statement.bind(next, at: 1)
+                    statement.bind(key, at: 4)
+                    try statement.run()
+                    next += Int64(size)
+                    key += Int64(size)
+                }
+            }
+        }
+    }
+
+    /// Writes the changes of rows that were recorded one by one.
+    private func writeChanges(
+        _ keys: ArraySlice<SQLHistory.Key>, _ next: inout Int64, _ transaction: Int64, _ history: SQLHistory, _ connection: SQLConnection
+    ) throws {
+        if keys.isEmpty { return }
         var places = ""
         var parameters = ""
         for place in 0..<history.tombstoneCount {
@@ -45,11 +85,13 @@ extension SQLiteStore {
             "INSERT INTO ACHANGE (Z_PK, Z_ENT, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID, ZCOLUMNS\(places)) "
             + "VALUES (?, \(SQLHistory.changeNumber), ?, ?, ?, ?, ?\(parameters))"
         try connection.with(sql) { statement in
-            for (offset, (key, note)) in changes.enumerated() {
-                statement.bind(last - Int64(changes.count - 1 - offset), at: 1)
+            for key in keys {
+                guard let note = history.notes[key] else { continue }
+                statement.bind(next, at: 1)
+                next += 1
                 statement.bind(Int64(note.type.rawValue), at: 2)
                 statement.bind(note.entity.number, at: 3)
-                statement.bind(key, at: 4)
+                statement.bind(key.key, at: 4)
                 statement.bind(transaction, at: 5)
                 if note.type == .update { statement.bind(Self.columns(note.updated), at: 6) } else { statement.bindNull(at: 6) }
                 for place in 0..<history.tombstoneCount {

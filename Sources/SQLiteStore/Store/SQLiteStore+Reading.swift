@@ -106,6 +106,8 @@ extension SQLiteStore {
 
     // MARK: Cached rows
 
+    package func releaseUnusedRows() { cache.sweepNowIfLarge() }
+
     package func forgetRow(of id: NSManagedObjectID) {
         guard let place = place(of: id) else { return }
         // The next read must return current rows.

@@ -17,7 +17,7 @@ extension SQLiteStore {
                     }
                 }
             }
-            try checkUniqueness(changes)
+            try checkConflicts(changes)
             let lost: [NSManagedObjectID]
             do { lost = try write(isCareful: false) } catch is SQLSave.UpdateMismatch { lost = try write(isCareful: true) }
             cacheRows(changes, inserted, changed)
@@ -25,6 +25,36 @@ extension SQLiteStore {
         }
         postRemoteChange()
         cache.sweepIfLarge()
+    }
+
+    /// Throws if objects violate a uniqueness constraint; if others have changed any of the save, they are the conflict.
+    ///
+    /// The versions come first, as in every store: who has which values is known when the merge policy has merged what others have saved. Saves
+    /// without a conflict compare the versions while they write.
+    private func checkConflicts(_ changes: StoreChangeSet) throws {
+        var constraints: StoreConflicts?
+        do { try checkUniqueness(changes) } catch let conflicts as StoreConflicts { constraints = conflicts }
+        var versions = try changes.returning.compactMap { id in try storedRow(of: id).map { StoreConflicts.Version(id, stored: $0) } }
+        if constraints == nil, versions.isEmpty { return }
+        for part in [changes.updated, changes.deleted, changes.locked] { versions += try part.compactMap(versionConflict) }
+        if let constraints, versions.isEmpty { throw constraints }
+        cache.advance()
+        for conflict in versions { keep(conflict) }
+        throw StoreConflicts(versions)
+    }
+
+    /// Returns the row that the file has now.
+    private func storedRow(of id: NSManagedObjectID) throws -> Row? {
+        guard let place = place(of: id) else { return nil }
+        return try requireWriter().readRow(place.entity, place.key, isFresh: true)
+    }
+
+    /// Returns the conflict of a change whose row others have changed since.
+    private func versionConflict(_ change: StoreChange) throws -> StoreConflicts.Version? {
+        let id = change.objectID
+        guard let base = change.baseVersion, place(of: id) != nil else { return nil }
+        let row = try storedRow(of: id)
+        return row?.version == base ? nil : StoreConflicts.Version(id, stored: row)
     }
 
     /// Caches the saved rows. Call it under the write lock, so that those of the next save follow.
@@ -88,12 +118,7 @@ extension SQLiteStore {
                 try writeHistory(connection, for: caller)
             }
         } catch is SQLSave.Mismatch {
-            let deletions = try save.mismatched.compactMap { change -> StoreConflicts.Version? in
-                let id = change.objectID
-                guard let place = place(of: id) else { return nil }
-                let row = try requireWriter().readRow(place.entity, place.key, isFresh: true)
-                return row?.version == change.baseVersion ? nil : StoreConflicts.Version(id, stored: row)
-            }
+            let deletions = try save.mismatched.compactMap(versionConflict)
             // The merge policy uses the rows of the file, and the cache must agree with them afterwards.
             cache.advance()
             for conflict in save.conflicts { keep(conflict) }
@@ -128,7 +153,7 @@ extension SQLiteStore {
     /// - Throws: Code 133000 for a row of another store.
     @inline(__always) func key(of row: Row) throws -> Int64 {
         let key: Int64? = row.block.withOrigin { origin in
-            guard let origin else { return nil }
+            guard let origin else { return row.number(ofStoreWith: token) }
             return origin.store.token === token ? SlotPointer(row.slots).prefix.pointee.number : nil
         }
         if let key { return key }

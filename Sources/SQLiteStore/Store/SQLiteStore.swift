@@ -16,10 +16,12 @@ package final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @un
     /// The reader of the writing connection; nil before the store is opened and after it was removed.
     private var writer: SQLReader?
     /// The connection of a store that is being opened.
-    private var opening: SQLConnection?
+    private var opening: (connection: SQLConnection, contents: SQLiteContents)?
     /// The pool of readers; nil where the file cannot be read concurrently.
-    private var pool: SQLReaderPool?
+    private(set) var pool: SQLReaderPool?
     private(set) var schema: SQLSchema!
+    /// The plans of plain fetches, which are those of other stores with the same layout.
+    private(set) var plainPlans = SQLPlainPlans()
     let cache = SQLRowCache()
     /// The cache of relationships that were read for many objects at once.
     let related = SQLRelatedCache()
@@ -47,30 +49,30 @@ package final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @un
 
     package override func loadMetadata() throws {
         let opened = try SQLiteOpening(self).open()
-        opening = opened.connection
+        opening = (opened.connection, opened.contents)
         savedMetadata = opened.metadata
         metadata = opened.metadata
     }
 
     override package func open() throws {
-        guard let coordinator = persistentStoreCoordinator, let connection = opening else { return }
+        guard let coordinator = persistentStoreCoordinator, let (connection, contents) = opening else { return }
         opening = nil
-        let schema = try SQLiteOpening(self).schema(of: coordinator.managedObjectModel, in: connection)
-        self.schema = schema
+        let (schema, plainPlans) = try SQLiteOpening(self).schema(of: coordinator.managedObjectModel, in: connection, contents)
+        (self.schema, self.plainPlans) = (schema, plainPlans)
         let options = try SQLiteOptions(options)
-        if !isReadOnly { try SQLiteOpening(self).prepareWriting(connection) }
+        let mode = isReadOnly ? nil : try SQLiteOpening(self).prepareWriting(connection, options)
         cache.open(Set(schema.entities.map(\.rootNumber)), limit: options.cacheLimit)
         let origins = SQLOrigins(schema, token: token, rows: cache)
         writer = try SQLReader(self, connection, origins)
         if !isReadOnly {
-            externalFiles = SQLiteFiles.externalFiles(of: url).map(SQLExternalFiles.init)
-            try SQLTriggerFunctions.registerUnknown(on: connection)
+            externalFiles = url.flatMap { SQLiteFiles.isInMemory($0) ? nil : SQLExternalFiles(of: $0) }
+            try SQLTriggerFunctions.registerUnknown(by: contents.callingTriggers, on: connection)
             if options.vacuums { try removeOrphans(connection) }
         }
-        try openHistory(connection)
-        if let url, try SQLiteFiles.supportsConcurrentReaders(url, connection, options) {
+        try openHistory(connection, contents)
+        if let url, try SQLiteFiles.supportsConcurrentReaders(url, connection, options, mode: mode) {
             let file = SQLiteFiles.identity(of: url)
-            pool = SQLReaderPool { [unowned self] in
+            pool = SQLReaderPool(size: options.readerLimit ?? SQLReaderPool.standardSize) { [unowned self] in
                 // Another file may be at the URL now; the open one continues to be used.
                 guard SQLiteFiles.identity(of: url) == file else { return nil }
                 return try SQLReader(self, SQLiteFiles.openConcurrentReader(url, options), origins)
@@ -107,7 +109,7 @@ package final class SQLiteStore: NSPersistentStore, RowTable, CopyableStore, @un
     }
 
     package override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
-        try SQLiteMetadata.read(from: SQLiteFiles.connectForReading(url, timeout: SQLiteStoreDefaults.timeout))
+        try SQLiteMetadata.readWithModelHashes(from: SQLiteFiles.connectForReading(url, timeout: SQLiteStoreDefaults.timeout))
     }
 
     package override class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {

@@ -135,11 +135,11 @@ final class GivingWayProgram {
                 recoded[index].insert(label)
             case 1:
                 say(index, "delete \(label)")
+                let before = links(things)
                 // Without an inverse, what leads to it would deny the save.
                 for other in things.values where other.value(forKey: "pointer") as? NSManagedObject === object {
                     other.setValue(nil, forKey: "pointer")
                 }
-                let before = links(things)
                 context.delete(object)
                 context.processPendingChanges()
                 noteCuts(before.subtracting(links(things.filter { $0.key != label })))
@@ -218,7 +218,14 @@ final class GivingWayProgram {
         let codes = before.mapValues { $0.value(forKey: "code") as? Int }
         // An object that is changed to a code gives way to one that has it, others to one that takes theirs.
         let changed = all.filter { $0.value.changedValues()["code"] != nil }.mapValues { $0.value(forKey: "code") as? Int }
-        let storedCodes = try stored().merging(changed) { stored, changed in changed }
+        var storedCodes = try stored()
+        for (label, code) in changed where storedCodes[label] != nil { storedCodes[label] = .some(code) }
+        // What is overwritten has its old code again, whatever others have changed it to.
+        if policies[index] == .overwriteMergePolicyType {
+            for (label, object) in all where object.isUpdated && storedCodes[label] != nil {
+                storedCodes[label] = .some(object.value(forKey: "code") as? Int)
+            }
+        }
         say(index, "save")
         do { try context.save() } catch let error as NSError {
             let expected = [NSManagedObjectConstraintMergeError, NSManagedObjectMergeError]
@@ -300,7 +307,13 @@ final class GivingWayProgram {
                 }
                 return label
             }
-            return links.lazy.compactMap { self.missing($0, stored, survivor, merges: merges) }.first
+            /// What has given way may come back, under a policy that inserts again what others have deleted: what the other context has related to it is
+            /// with the one that it gave way to.
+            func ends(_ label: Int) -> [Int] {
+                let successor = replaced.contains(label) && things[label] != nil ? successors[label].flatMap(survivor) : nil
+                return [survivor(label), successor].compactMap(\.self)
+            }
+            return links.lazy.compactMap { self.missing($0, stored, survivor, ends, merges: merges) }.first
         }
     }
 
@@ -313,7 +326,7 @@ final class GivingWayProgram {
     }
 
     /// Returns what is wrong with a link that should be stored and is not.
-    private func missing(_ link: Link, _ stored: Set<Link>, _ survivor: (Int) -> Int?, merges: Bool) -> String? {
+    private func missing(_ link: Link, _ stored: Set<Link>, _ survivor: (Int) -> Int?, _ ends: (Int) -> [Int], merges: Bool) -> String? {
         if cuts.contains(link) || deleted.contains(link.from) || deleted.contains(link.to) { return nil }
         // To a context that links it, a thing that others have replaced is deleted.
         if replaced.contains(link.from) || replaced.contains(link.to), !known.contains(link) { return nil }
@@ -323,21 +336,35 @@ final class GivingWayProgram {
         guard let from = survivor(link.from), let to = survivor(link.to) else {
             return "an end of \(link) is gone, and there is nothing in its place"
         }
-        if stored.contains(Link(from: from, relationship: relationship.name, to: to)) { return nil }
-        /// Whether the place of a relationship to one object is another's, or was emptied.
-        func isOccupied(_ label: Int, _ own: Int, _ relationship: Relationship) -> Bool {
+        /// Whether the place of a relationship to one object is another's, or was emptied: by somebody, or with what was deleted or cut at its other end.
+        func isOccupied(_ label: Int, _ relationship: Relationship) -> Bool {
             if relationship.isToMany { return false }
-            return stored.contains { $0.from == label && $0.relationship == relationship.name }
-                || cutPlaces.contains { survivor($0.label) == label && $0.relationship == relationship.name }
+            func isCut(_ label: Int, _ name: String) -> Bool {
+                cutPlaces.contains { survivor($0.label) == label && $0.relationship == name }
+            }
+            if isCut(label, relationship.name) { return true }
+            if stored.contains(where: { $0.from == label && $0.relationship == relationship.name }) { return true }
+            return links.contains { rival in
+                guard rival.relationship == relationship.name, survivor(rival.from) == label else { return false }
+                if deleted.contains(rival.to) || (replaced.contains(rival.to) && !known.contains(rival)) { return true }
+                guard let inverse = relationship.inverse, !inverse.isToMany, let other = survivor(rival.to) else { return false }
+                return isCut(other, inverse.name)
+            }
         }
-        if isOccupied(from, link.from, relationship) { return nil }
-        if let inverse = relationship.inverse, isOccupied(to, link.to, inverse) { return nil }
+        for from in ends(link.from) {
+            for to in ends(link.to) {
+                let kept = Link(from: from, relationship: relationship.name, to: to)
+                // Whoever has cut the link between those that stay has cut this one, if that was saved later.
+                if stored.contains(kept) || cuts.contains(kept) { return nil }
+                if isOccupied(from, relationship) || relationship.inverse.map({ isOccupied(to, $0) }) ?? false { return nil }
+            }
+        }
         // Of what the policy discards nothing stays: the changes of what others have changed too, or of what has taken a code.
         for index in 0..<2 where policies[index] == .rollbackMergePolicyType {
             let isDiscarded = { (label: Int) in
                 self.recoded[index].contains(label) || (!merges && self.touched[0].contains(label) && self.touched[1].contains(label))
             }
-            if isDiscarded(link.from) || isDiscarded(link.to) { return nil }
+            if [link.from, link.to, from, to].contains(where: isDiscarded) { return nil }
             // Nor of what has taken the place of another link first.
             let ends = [(link.from, relationship), (link.to, relationship.inverse ?? relationship)]
             for (label, end) in ends where !end.isToMany {

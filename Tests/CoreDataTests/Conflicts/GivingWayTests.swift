@@ -212,4 +212,147 @@ import Testing
             }
         }
     }
+
+    @Test("What belongs to itself gives way to a stored object that keeps its place", arguments: stores, storeWins)
+    func itsOwnParent(_ store: ProgramStore, _ policy: NSMergePolicyType) throws {
+        try run(store, policy) {
+            let (kept, other) = (thing(1, in: $0), thing(2, in: $0))
+            kept.setValue(other, forKey: "parent")
+            kept.setValue(other, forKey: "next")
+        } then: { context in
+            let new = thing(1, in: context)
+            new.setValue(new, forKey: "parent")
+            new.setValue(new, forKey: "next")
+            new.setValue(Set([new]), forKey: "friends")
+            try context.save()
+            #expect(try stored(1, "parent", context) == [2])
+            #expect(try stored(2, "children", context) == [1])
+            #expect(try stored(1, "next", context) == [2])
+            #expect(try stored(2, "previous", context) == [1])
+            #expect(try stored(1, "friends", context) == [1])
+        }
+    }
+
+    @Test(
+        "Where the store wins, a new object gives way to the stored one, not to one that was changed to its value", arguments: stores,
+        storeWins)
+    func changedToTheSameValue(_ store: ProgramStore, _ policy: NSMergePolicyType) throws {
+        try run(store, policy) {
+            thing(1, in: $0)
+            thing(3, in: $0)
+        } then: { context in
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Thing")
+            request.sortDescriptors = [NSSortDescriptor(key: "code", ascending: true)]
+            let found = try context.fetch(request)
+            let (one, three) = (found[0], found[1])
+            one.setValue(3, forKey: "code")
+            three.setValue(3, forKey: "code")
+            three.setValue("also changed", forKey: "name")
+            let new = thing(3, in: context)
+            three.setValue(new, forKey: "next")
+            try context.save()
+            #expect(try context.existingObject(with: new.objectID) === three)
+            #expect(one.value(forKey: "code") as? Int == 1)
+            #expect(policy == .rollbackMergePolicyType || three.value(forKey: "next") as? NSManagedObject === three)
+        }
+    }
+
+    @Test("What a stored object had before it took another's place does not list it any more", arguments: stores, objectWins)
+    func formerPlace(_ store: ProgramStore, _ policy: NSMergePolicyType) throws {
+        let coordinator = try GivingWayModel.coordinator(store)
+        let (first, second) = (GivingWayModel.context(coordinator, .errorMergePolicyType), GivingWayModel.context(coordinator, policy))
+        for code in [1, 4, 7] { first.performAndWait { _ = thing(code, in: first) } }
+        try first.performAndWait { try first.save() }
+        func found(_ code: Int, in context: NSManagedObjectContext) throws -> NSManagedObject {
+            try #require(try context.all("Thing").first { $0.value(forKey: "code") as? Int == code })
+        }
+        try second.performAndWait {
+            let old = try found(1, in: second)
+            #expect(related(old, "queue").isEmpty && related(old, "children").isEmpty)
+            try first.performAndWait {
+                try found(4, in: first).setValue(found(1, in: first), forKey: "queueOf")
+                try found(4, in: first).setValue(found(1, in: first), forKey: "parent")
+                try first.save()
+            }
+            let new = thing(4, in: second)
+            new.setValue(try found(7, in: second), forKey: "queueOf")
+            new.setValue(new, forKey: "parent")
+            try second.save()
+            #expect(try stored(4, "parent", second) == [4])
+            #expect(try stored(1, "children", second) == [])
+            #expect(try stored(4, "queueOf", second) == [7])
+            #expect(try stored(7, "queue", second) == [4])
+            #expect(try stored(1, "queue", second) == [])
+            #expect(related(old, "queue").isEmpty)
+        }
+    }
+
+    @Test("Values that were passed on from object to object all come back where the store wins", arguments: stores, storeWins)
+    func passedOn(_ store: ProgramStore, _ policy: NSMergePolicyType) throws {
+        try run(store, policy) {
+            for code in 1...20 { thing(code, in: $0) }
+        } then: { context in
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Thing")
+            request.sortDescriptors = [NSSortDescriptor(key: "code", ascending: true)]
+            let found = try context.fetch(request)
+            // The last one's is that of an object that is not changed.
+            for index in 0..<19 { found[index].setValue(index + 2, forKey: "code") }
+            let new = thing(2, in: context)
+            try context.save()
+            #expect(found.map { $0.value(forKey: "code") as? Int } == Array(1...20))
+            #expect(try context.existingObject(with: new.objectID) === found[1])
+            #expect(try context.count(for: request) == 20)
+        }
+    }
+
+    @Test(
+        "What others have related without an inverse to an object that gives way leads to the one that stays", arguments: stores, objectWins
+    )
+    func relatedMeanwhile(_ store: ProgramStore, _ policy: NSMergePolicyType) throws {
+        let coordinator = try GivingWayModel.coordinator(store)
+        let (first, second) = (GivingWayModel.context(coordinator, .errorMergePolicyType), GivingWayModel.context(coordinator, policy))
+        try first.performAndWait {
+            for code in 1...3 { thing(code, in: first) }
+            try first.save()
+        }
+        try second.performAndWait {
+            let shown = try second.all("Thing").sorted { ($0.value(forKey: "code") as! Int) < ($1.value(forKey: "code") as! Int) }
+            try first.performAndWait {
+                let all = try first.all("Thing").sorted { ($0.value(forKey: "code") as! Int) < ($1.value(forKey: "code") as! Int) }
+                all[2].setValue(all[0], forKey: "pointer")
+                try first.save()
+            }
+            shown[1].setValue(1, forKey: "code")
+            shown[2].setValue("changed", forKey: "name")
+            try second.save()
+            #expect(try stored(3, "pointer", second) == [1])
+        }
+    }
+
+    @Test("The ID of an object that gives way leads to the one that stays, although that takes another's place", arguments: stores)
+    func overwrittenMeanwhile(_ store: ProgramStore) throws {
+        let coordinator = try GivingWayModel.coordinator(store)
+        let first = GivingWayModel.context(coordinator, .errorMergePolicyType)
+        let second = GivingWayModel.context(coordinator, .overwriteMergePolicyType)
+        try first.performAndWait {
+            thing(3, in: first)
+            try first.save()
+        }
+        try second.performAndWait {
+            let shown = try #require(try second.all("Thing").first)
+            #expect(shown.value(forKey: "code") as? Int == 3)
+            try first.performAndWait {
+                try #require(try first.all("Thing").first).setValue(0, forKey: "code")
+                thing(3, "Place", in: first)
+                try first.save()
+            }
+            let new = thing(3, in: second)
+            shown.setValue(new, forKey: "next")
+            try second.save()
+            let id = new.objectID
+            #expect(try second.existingObject(with: id) === shown)
+            #expect(shown.value(forKey: "next") as? NSManagedObject === shown)
+            #expect(try second.all("Thing").count == 1)
+        }
+    }
 }

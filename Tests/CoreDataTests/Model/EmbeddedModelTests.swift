@@ -52,7 +52,18 @@ final class ZooTwin: NSManagedObject {}
         #expect(found.entitiesByName["ZooAnimal"]?.attributesByName.isEmpty == true)
     }
 
-    @Test("It is not among the models of a bundle that is named") func bundles() {
+    @Test("It belongs to the main bundle, which is one of all bundles") func allBundles() throws {
+        for bundles in [Bundle.allBundles, [Bundle.main]] {
+            let merged = try #require(NSManagedObjectModel.mergedModel(from: bundles))
+            #expect(merged.entitiesByName["ZooAnimal"]?.attributesByName["name"] != nil)
+        }
+        let old = try NSManagedObjectModel(modelContents: EmbeddedModel_Zoo_50_.versions[0].contents.withUTF8Buffer { Data($0) })
+        let metadata = [NSStoreModelVersionHashesKey: old.entityVersionHashesByName]
+        let found = try #require(NSManagedObjectModel.mergedModel(from: Bundle.allBundles, forStoreMetadata: metadata))
+        #expect(found.entitiesByName["ZooAnimal"]?.attributesByName.isEmpty == true)
+    }
+
+    @Test("It is not among the models of another bundle that is named") func bundles() {
         let merged = NSManagedObjectModel.mergedModel(from: [Bundle(path: FileManager.default.temporaryDirectory.path)].compactMap { $0 })
         #expect(merged?.entitiesByName["ZooAnimal"] == nil)
     }

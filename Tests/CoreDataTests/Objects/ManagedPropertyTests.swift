@@ -131,7 +131,7 @@ import Testing
     func mismatches() async {
         await #expect(processExitsWith: .failure) { try withMusic { _ = Band(context: $0)[ManagedProperty<Int64>("name")] } }
         await #expect(processExitsWith: .failure) { try withMusic { _ = Band(context: $0)[ManagedProperty<String>("nothing")] } }
-        await #expect(processExitsWith: .failure) { try withMusic { _ = Album(context: $0)[ManagedProperty<Int16>("rating")] } }
+        await #expect(processExitsWith: .failure) { try withMusic { _ = Album(context: $0)[ManagedProperty<Date>("rating")] } }
     }
 
     @Test("More properties than fit one word of bits are told apart")

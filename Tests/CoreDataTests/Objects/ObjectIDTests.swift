@@ -81,6 +81,8 @@ import Testing
         let (store, coordinator) = try DictionaryStore.make()
         let id = store.newObjectID(for: store.entity("Band"), referenceObject: "")
         #expect(coordinator.managedObjectID(forURIRepresentation: id.uriRepresentation()) == id)
+        #expect(coordinator.managedObjectID(for: id.uriRepresentation().absoluteString) == id)
+        #expect(coordinator.managedObjectID(for: "") == nil && coordinator.managedObjectID(for: "no URI") == nil)
     }
 
     @Test("IDs made twice for one key are equal; another type of key or entity makes another")

@@ -242,6 +242,10 @@ import Testing
             let context = try copy.pad.context(model)
             let count = try context.performAndWait { try context.all("BookmarkEntity").count }
             #expect(count > 0, "\(path)")
+            let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: copy.pad.store)
+            let bundle = try #require(Bundle(path: models.deletingLastPathComponent().path))
+            let found = try #require(NSManagedObjectModel.mergedModel(from: [bundle], forStoreMetadata: metadata), "\(path)")
+            #expect(found.differences(from: model).isEmpty, "\(path)")
             let other = try NSManagedObjectModel(reading: models.appendingPathComponent("BookmarksModel 3.xcdatamodel"))
             let error = try #require(failure { _ = try copy.pad.coordinator(other) })
             #expect(error.code == NSPersistentStoreIncompatibleVersionHashError)

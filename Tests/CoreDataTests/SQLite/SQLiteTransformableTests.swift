@@ -98,7 +98,7 @@ import Testing
 final class ChainedTransformer: ValueTransformer {
     private let other: ValueTransformer?
 
-    required init() {
+    override init() {
         other = ValueTransformer(forName: .secureUnarchiveFromDataTransformerName)
         super.init()
     }

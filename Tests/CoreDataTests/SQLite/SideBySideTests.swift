@@ -194,10 +194,11 @@ import Testing
         #expect(try pad.texts("SELECT count(*), count(DISTINCT ZTEXT) FROM ZWORD") == [["50", "50"]])
     }
 
-    @Test func allReadersAreLentAndWhoComesThenWaits() throws {
-        let setting = try Setting(1)
+    @Test("All readers are lent, and who comes then waits", arguments: [nil, 1, 3])
+    func allReadersAreLent(_ limit: Int?) throws {
+        let setting = try Setting(1, options: limit.map { [NSPersistentStoreConnectionPoolMaxSizeKey: NSNumber(value: $0)] })
         nonisolated(unsafe) let shared = setting
-        let size = SQLReaderPool.standardSize
+        let size = limit ?? SQLReaderPool.standardSize
         let (taken, given) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let ended = DispatchSemaphore(value: 0)
         for _ in 0..<size {
@@ -325,5 +326,14 @@ import Testing
             }
             #expect(setting.store.readerCount == 0)
         }
+    }
+
+    @Test(
+        "A store with pragmas of its own has readers beside the writing connection",
+        arguments: [[:], ["cache_size": "100"], ["journal_mode": "WAL"]])
+    func pragmasLeaveReaders(_ pragmas: [String: String]) throws {
+        let setting = try Setting(2, options: [NSSQLitePragmasOption: pragmas])
+        #expect(try setting.store.reading { try $0.database().texts("SELECT count(*) FROM ZBAND") } == [["2"]])
+        #expect(setting.store.pool != nil)
     }
 }

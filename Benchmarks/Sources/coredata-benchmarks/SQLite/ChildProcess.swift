@@ -13,6 +13,13 @@ enum ChildProcess {
         let peak: Int
     }
 
+    /// The resident memory of a process that fetches many objects with a batch size, reads them and resets its context, in bytes.
+    struct ResetMemory: Codable {
+        let before: Int
+        let after: Int
+        let reset: Int
+    }
+
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
@@ -25,6 +32,23 @@ enum ChildProcess {
         for side in sides { found[side] = try run(["--child-memory", side.rawValue], rows) }
         return found
     }
+
+    /// Measures the memory of a batch insert by each side that has one.
+    static func batchMemory(_ rows: SQLiteRows, _ sides: Set<Benchmark.Side>) throws -> [Benchmark.Side: Memory] {
+        var found: [Benchmark.Side: Memory] = [:]
+        for side in sides where [.raw, .store].contains(side) { found[side] = try run(["--child-batch", side.rawValue], rows) }
+        return found
+    }
+
+    /// Measures what a reset gives back.
+    static func reset(_ rows: SQLiteRows) throws -> ResetMemory {
+        let context = try StoreSide.open(resetFile(rows), StoredModel.items)
+        try StoreSide.insertBatch(rows.batchCount, rows.sample.values, context)
+        try StoreSide.close(context)
+        return try run(["--child-reset"], rows)
+    }
+
+    private static func resetFile(_ rows: SQLiteRows) -> String { rows.directory + "/reset-\(rows.batchCount).sqlite" }
 
     /// Returns the number of SQL statements that this store runs in each row, by the name of the row.
     static func statements(_ rows: SQLiteRows) throws -> [String: Int] { try run(["--child-statements"], rows) }
@@ -80,6 +104,29 @@ enum ChildProcess {
         let memory = Memory(resident: try status("VmRSS") - before, peak: try status("VmHWM"))
         guard withExtendedLifetime(kept, { kept.sum != 0 }) else { throw Failure(description: "There is nothing in the file.") }
         try printAnswer(memory)
+    }
+
+    /// Inserts the rows of a batch, and prints the memory.
+    static func printBatchMemory(of side: Benchmark.Side, _ rows: SQLiteRows) throws {
+        let before = try status("VmRSS")
+        try rows.insertBatch(side)
+        try printAnswer(Memory(resident: try status("VmHWM") - before, peak: try status("VmHWM")))
+    }
+
+    /// Fetches many objects with a batch size, reads each, resets the context, and prints the memory.
+    static func printResetMemory(_ rows: SQLiteRows) throws {
+        let context = try StoreSide.open(resetFile(rows), StoredModel.items)
+        let before = try status("VmRSS")
+        let request = NSFetchRequest<Item>(entityName: "Item")
+        request.fetchBatchSize = 1000
+        var items: [Item]? = try context.fetch(request)
+        let sum = items?.sumOfTwo ?? 0
+        let after = try status("VmRSS")
+        items = nil
+        context.reset()
+        let reset = try status("VmRSS")
+        guard sum != 0 else { throw Failure(description: "There is nothing in the file.") }
+        try printAnswer(ResetMemory(before: before, after: after, reset: reset))
     }
 
     /// Runs each row of this store once, and prints the number of statements.

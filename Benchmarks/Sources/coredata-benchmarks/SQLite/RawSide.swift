@@ -51,8 +51,8 @@ final class RawDocument {
 /// The limit: handwritten code on SQLite's C API, with prepared statements and one Swift object for each row.
 enum RawSide {
     static let selection = "SELECT Z_PK, Z_OPT, \(SampleDatabase.itemColumns.joined(separator: ", ")) FROM ZITEM"
-    private static let insertion = "INSERT INTO ZITEM (Z_PK, Z_ENT, Z_OPT, \(SampleDatabase.itemColumns.joined(separator: ", "))) VALUES "
-    private static let tuple = "(?, 3, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    static let insertion = "INSERT INTO ZITEM (Z_PK, Z_ENT, Z_OPT, \(SampleDatabase.itemColumns.joined(separator: ", "))) VALUES "
+    static let tuple = "(?, 3, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
     // MARK: Reading
 
@@ -180,7 +180,7 @@ enum RawSide {
         }
     }
 
-    @inline(__always) private static func bind(_ value: Values, key: Int, to statement: RawStatement, from place: Int32) {
+    @inline(__always) static func bind(_ value: Values, key: Int, to statement: RawStatement, from place: Int32) {
         statement.bind(key, at: place)
         statement.bind(value.i0, at: place + 1)
         statement.bind(value.i1, at: place + 2)

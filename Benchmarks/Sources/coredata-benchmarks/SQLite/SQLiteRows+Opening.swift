@@ -28,9 +28,7 @@ extension SQLiteRows {
             variant("this store, the model made before", .store, target: 1.5) {
                 let context = try StoreSide.open(storeFile)
                 let sum = try StoreSide.first(context)
-                if let coordinator = context.persistentStoreCoordinator {
-                    for store in coordinator.persistentStores { try coordinator.remove(store) }
-                }
+                try StoreSide.close(context)
                 return sum
             },
         ]

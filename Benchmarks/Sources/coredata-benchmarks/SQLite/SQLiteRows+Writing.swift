@@ -75,7 +75,7 @@ extension SQLiteRows {
             writer(group, "GRDB, records by hand", .toolkitByHand, emptyToolkit) {
                 try ToolkitSide.insert(HandWrittenItem.self, values, $0)
             },
-            writer(group, "this store", .store, target: 1.1, emptyStore) { try StoreSide.insert(values, $0) },
+            writer(group, "this store", .store, target: 1.2, emptyStore) { try StoreSide.insert(values, $0) },
         ]
     }
 

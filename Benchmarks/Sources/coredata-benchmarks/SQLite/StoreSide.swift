@@ -3,9 +3,12 @@ import Foundation
 
 /// This package's SQLite store, used like an application does: a coordinator, a context, typed properties.
 enum StoreSide {
-    static func open(_ path: String, _ model: NSManagedObjectModel = StoredModel.everything) throws -> NSManagedObjectContext {
+    static func open(
+        _ path: String, _ model: NSManagedObjectModel = StoredModel.everything, options: [AnyHashable: Any]? = nil
+    ) throws -> NSManagedObjectContext {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: URL(fileURLWithPath: path))
+        try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: URL(fileURLWithPath: path), options: options)
         return Stack.context(coordinator)
     }
 
@@ -26,9 +29,7 @@ enum StoreSide {
             document.folder = folders[sample.folder(ofDocument: number) - 1]
         }
         try context.save()
-        if let coordinator = context.persistentStoreCoordinator {
-            for store in coordinator.persistentStores { try coordinator.remove(store) }
-        }
+        try close(context)
         // The log is written to the file, which is copied.
         try RawConnection(path).execute("PRAGMA wal_checkpoint(TRUNCATE)")
     }

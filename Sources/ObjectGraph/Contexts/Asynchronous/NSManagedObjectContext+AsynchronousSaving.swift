@@ -32,11 +32,18 @@ extension NSManagedObjectContext {
     }
 
     private func saveNow() async throws {
-        var isFirst = true
-        for _ in 0..<10 {
-            let isRepeated = !isFirst
-            isFirst = false
-            guard let save = try await perform({ try self.sendable(isRepeated: isRepeated) }) else { return }
+        var (attempt, most) = (0, 1)
+        while attempt < most {
+            let isRepeated = attempt > 0
+            let begun = try await perform { () -> (save: SaveInFlight, most: Int)? in
+                // Before the changes are taken.
+                let most = self.mostSaveAttempts
+                return try self.sendable(isRepeated: isRepeated).map { ($0, most) }
+            }
+            guard let begun else { return }
+            let save = begun.save
+            if !isRepeated { most = begun.most }
+            attempt += 1
             // Runs outside the task, which may be cancelled, and off the shared threads, because a block may have to wait for it.
             await Task(executorPreference: BlockingCall.executor) { await save.send() }.value
             let (isToBeRepeated, error) = await perform {

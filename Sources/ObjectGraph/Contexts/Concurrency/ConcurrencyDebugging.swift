@@ -27,7 +27,7 @@ extension NSManagedObjectContext {
     }
 
     @inline(never) private final func checkQueueSlowly(_ what: () -> String) {
-        if ConcurrencyDebugging.isOn, !contextQueue.isCurrent { stopProgram(misuseMessage(what())) }
+        if ConcurrencyDebugging.isOn, !isConfined, !contextQueue.isCurrent { stopProgram(misuseMessage(what())) }
     }
 
     /// Returns the message for the use of a context on a wrong queue.

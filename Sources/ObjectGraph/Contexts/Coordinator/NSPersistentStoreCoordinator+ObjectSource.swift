@@ -131,6 +131,11 @@ extension NSPersistentStoreCoordinator: ObjectSource {
 
     func didRegister(_ ids: [NSManagedObjectID]) { forEachStore(of: ids) { store, ids in store.withRowAccess { $0.didRegister(ids) } } }
 
+    func releaseUnusedRows() {
+        // A store that is being removed may have no row access any more.
+        for store in persistentStores where store.rowAccess != nil { store.withRowAccess { $0.releaseUnusedRows() } }
+    }
+
     func didUnregister(_ ids: [NSManagedObjectID]) { forEachStore(of: ids) { store, ids in store.withRowAccess { $0.didUnregister(ids) } } }
 
     private func forEachStore(of ids: [NSManagedObjectID], _ body: (NSPersistentStore, [NSManagedObjectID]) -> Void) {

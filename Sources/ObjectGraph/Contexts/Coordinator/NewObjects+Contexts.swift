@@ -8,7 +8,10 @@ extension NewObjects {
             runs.append((objects[start].owningEntity, end - start))
             start = end
         }
-        self.init(elements: objects, entityRuns: runs) { NewObject(entity: objects[$0].owningEntity, row: objects[$0].row) }
+        // A conversion by the language would cast each object.
+        self.init(elements: uncheckedArray(objects, of: AnyObject.self), entityRuns: runs) {
+            NewObject(entity: objects[$0].owningEntity, row: objects[$0].row)
+        }
     }
 
     /// The objects with their type.

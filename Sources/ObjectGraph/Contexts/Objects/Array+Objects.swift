@@ -1,6 +1,16 @@
 internal import CoreDataRuntime
 internal import Foundation
 
+extension [NSManagedObject] {
+    /// Prefetches some objects and then their rows, which are scattered in memory: so the processor waits for all of them at once.
+    @inline(__always) func prefetchRows(from start: Int, count limit: Int) {
+        let end = Swift.min(start &+ limit, count)
+        if end &- start < 2 { return }
+        for index in start..<end { coredata_prefetch(uncounted(index).toOpaque()) }
+        for index in start..<end { coredata_prefetch(uncounted(index)._withUnsafeGuaranteedRef { $0.slots }) }
+    }
+}
+
 extension Array where Element: NSManagedObject {
     /// Iterates like ``forEachUncounted(_:)`` and also prefetches the rows of the objects.
     @inline(__always) func forEachWithRow(_ body: (Element) throws -> Void) rethrows {

@@ -4,7 +4,13 @@ public import Predicates
 extension NSManagedObject {
     /// Returns the subject for compiled predicates: the object, with its values loaded.
     @inline(__always) func subject() throws -> PredicateSubject {
-        if let slots, !flags.contains(.partial) { return PredicateSubject(slots: slots, object: self) }
+        if let slots, !flags.contains(.partial) {
+            return PredicateSubject(slots: slots, address: Unmanaged.passUnretained(self).toOpaque())
+        }
+        return try loadedSubject()
+    }
+
+    @inline(never) private func loadedSubject() throws -> PredicateSubject {
         try fulfillFault()
         if flags.contains(.partial) { try completeAllUnknown() }
         return PredicateSubject(slots: slots ?? owningEntity.frozen!.layout.nilRow.slots, object: self)
@@ -33,8 +39,12 @@ package final class EntitySchema: PredicateSchema, @unchecked Sendable {
             return .toMany(
                 destination: destination, count: { try Self.related($0, relationship).count },
                 forEach: { subject, visit in
-                    for object in try Self.related(subject, relationship) {
-                        if try !visit(try object.subject()) { return }
+                    // The array keeps the objects alive, whatever a visit does to the relationship.
+                    let objects = try Self.related(subject, relationship)
+                    for index in objects.indices {
+                        if index & 7 == 0 { objects.prefetchRows(from: index, count: 8) }
+                        let goesOn = try objects.uncounted(index)._withUnsafeGuaranteedRef { try visit(try $0.subject()) }
+                        if !goesOn { return }
                     }
                 })
         }
@@ -64,12 +74,25 @@ package final class EntitySchema: PredicateSchema, @unchecked Sendable {
         unchecked(subject.object, as: NSManagedObject.self)
     }
 
+    /// Calls `body` with the object of a subject, which the caller of the predicate keeps alive, without counting a reference.
+    @inline(__always) private static func with<Result>(
+        _ subject: PredicateSubject, _ body: (NSManagedObject) throws -> Result
+    ) rethrows -> Result {
+        try Unmanaged<NSManagedObject>.fromOpaque(subject.address)._withUnsafeGuaranteedRef(body)
+    }
+
     private static func target(_ subject: PredicateSubject, _ relationship: NSRelationshipDescription) throws -> NSManagedObject? {
-        try checked(object(subject)) { $0.toOne(relationship) }
+        try with(subject) { object in
+            if case .toOne(let known) = object.state(of: relationship) { return known }
+            return try checked(object) { $0.toOne(relationship) }
+        }
     }
 
     private static func related(_ subject: PredicateSubject, _ relationship: NSRelationshipDescription) throws -> [NSManagedObject] {
-        try checked(object(subject)) { $0.toMany(relationship).objects }
+        try with(subject) { object in
+            if case .toMany(let known) = object.state(of: relationship), known.isLoaded { return known.objects }
+            return try checked(object) { $0.toMany(relationship).objects }
+        }
     }
 
     /// Reads a relationship; an error of the store makes the fetch fail.

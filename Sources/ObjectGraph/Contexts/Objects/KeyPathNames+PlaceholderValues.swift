@@ -81,7 +81,10 @@ final class RecordingModels: Sendable {
         // Made and released without the lock: model and descriptions may be subclasses of the program.
         let made = model.copy() as! NSManagedObjectModel
         try made.freeze()
-        for entity in made.entities { entity.frozen!.layout.recordsReads = true }
+        for entity in made.entities {
+            entity.frozen!.layout.recordsReads = true
+            entity.keyEntries = nil
+        }
         var old: [(model: Weak, copy: NSManagedObjectModel)] = []
         let copy = copies.withLock { copies in
             old = copies

@@ -35,6 +35,8 @@ final class KeyPathRecorder {
         let property: NSPropertyDescription
         /// The type of a typed read; nil for a read by key.
         let type: Any.Type?
+        /// Whether the value was read as another type than it is stored as.
+        let isConverted: Bool
         /// The object returned for a to-one relationship.
         let destination: NSManagedObject?
     }
@@ -47,8 +49,8 @@ final class KeyPathRecorder {
     // MARK: Called by the accessors of recording objects
 
     /// Records the read of a property of a recording object.
-    static func note(_ property: NSPropertyDescription, as type: Any.Type?, of object: NSManagedObject) {
-        current?.note(property, as: type, of: object)
+    static func note(_ property: NSPropertyDescription, as type: Any.Type?, of object: NSManagedObject, isConverted: Bool = false) {
+        current?.note(property, as: type, of: object, isConverted)
     }
 
     /// Returns a placeholder for a recording object's missing value, or for a raw value without a case. Returns nil for other objects.
@@ -64,14 +66,15 @@ final class KeyPathRecorder {
     /// The active recorder of this thread.
     private static var current: KeyPathRecorder? { Thread.current.threadDictionary[threadKey] as? KeyPathRecorder }
 
-    private func note(_ property: NSPropertyDescription, as type: Any.Type?, of object: NSManagedObject) {
+    private func note(_ property: NSPropertyDescription, as type: Any.Type?, of object: NSManagedObject, _ isConverted: Bool) {
         var destination: NSManagedObject?
         if let relationship = property as? NSRelationshipDescription, !relationship.isToMany, let entity = relationship.destinationEntity {
             let answer = placeholders.object(of: entity, entity.frozen!.objectClass)
             object.setState(.toOne(answer), of: relationship)
             destination = answer
         }
-        reads.append(Read(object: object, property: property, type: type.map(Self.shown), destination: destination))
+        reads.append(
+            Read(object: object, property: property, type: type.map(Self.shown), isConverted: isConverted, destination: destination))
     }
 
     // MARK: Reading a key path
@@ -144,8 +147,8 @@ final class KeyPathRecorder {
             guard value as? NSManagedObject === destination else { throw changed }
             return
         }
-        // An empty collection or an enumeration is recognised by its type; its value says nothing.
-        if last.property is NSRelationshipDescription || wanted is any RawRepresentable.Type { return }
+        // An empty collection, an enumeration or a converted value is recognised by its type; its value says nothing.
+        if last.isConverted || last.property is NSRelationshipDescription || wanted is any RawRepresentable.Type { return }
         guard let kind = (last.property as? NSAttributeDescription)?.attributeType, PlaceholderValues.isComparable(kind) else { return }
         let expected = PropertyValue.comparable(last.object.anyAttribute(last.property))
         let result = PropertyValue.comparable(value)

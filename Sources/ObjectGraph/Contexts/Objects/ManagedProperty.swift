@@ -31,14 +31,34 @@ internal import Synchronization
     /// The address of the name.
     @usableFromInline let key: UInt
 
-    /// Returns the place of the value in rows of the object's entity.
-    @inlinable @inline(__always) func place(in object: NSManagedObject) -> PropertyPlace {
+    /// Returns the value of the property.
+    @inlinable @inline(__always) func value(in object: NSManagedObject) -> Value {
         let type = UInt(bitPattern: ObjectIdentifier(Value.self))
-        return PlaceTable.find(key, type, in: object.places, object.placeMask) ?? resolve(in: object, key, type)
+        guard let place = PlaceTable.find(key, type, in: object.places, object.placeMask) else { return valueSlowly(in: object, type) }
+        return Value.get(from: object, at: place)
     }
 
-    /// Works like ``place(in:)``, for a value that is about to be written.
-    @inlinable @inline(__always) func placeForWriting(in object: NSManagedObject) -> PropertyPlace {
+    /// Sets the value of the property.
+    @inlinable @inline(__always) func set(_ value: Value, in object: NSManagedObject) {
+        let type = UInt(bitPattern: ObjectIdentifier(Value.self))
+        guard let place = PlaceTable.find(key, type, in: object.places, object.placeMask) else {
+            return setSlowly(value, in: object, type)
+        }
+        Value.set(value, in: object, at: place)
+    }
+
+    @inlinable @inline(never) func valueSlowly(in object: NSManagedObject, _ type: UInt) -> Value {
+        let place = resolve(in: object, key, type)
+        return place.isConverted ? convertedValue(in: object, at: place) : Value.get(from: object, at: place)
+    }
+
+    @inlinable @inline(never) func setSlowly(_ value: Value, in object: NSManagedObject, _ type: UInt) {
+        let place = resolveForWriting(in: object, key, type)
+        if place.isConverted { setConvertedValue(value, in: object, at: place) } else { Value.set(value, in: object, at: place) }
+    }
+
+    /// Returns the place of the value, which is about to be written, in rows of the object's entity.
+    func placeForWriting(in object: NSManagedObject) -> PropertyPlace {
         let type = UInt(bitPattern: ObjectIdentifier(Value.self))
         return PlaceTable.find(key, type, in: object.places, object.placeMask) ?? resolveForWriting(in: object, key, type)
     }
@@ -66,16 +86,19 @@ internal import Synchronization
             return place
         }
         guard let property = frozen.byName[name.description] else { stopProgram(object.undefinedKeyMessage(name.description)) }
-        guard Value.fits(property) else {
+        let fits = Value.fits(property)
+        guard fits || (property as? NSAttributeDescription).map({ Value.converts($0) }) ?? false else {
             stopProgram("“\(property)” cannot be read as \(Value.self): the model gives it another type.")
         }
-        let place = PropertyPlace(frozen.layout.slots[property.slotIndex].location, index: property.slotIndex)
+        let place = PropertyPlace(
+            frozen.layout.slots[property.slotIndex].location, index: property.slotIndex, isConverted: !fits)
         if frozen.layout.recordsReads {
             // Every read must be recorded here: the place is not cached.
-            KeyPathRecorder.note(property, as: Value.self, of: object)
+            KeyPathRecorder.note(property, as: Value.self, of: object, isConverted: !fits)
             return place
         }
-        frozen.layout.places.insert(key, type, place)
+        // What the table finds is read without a conversion.
+        if fits { frozen.layout.places.insert(key, type, place) }
         return place
     }
 }
@@ -83,8 +106,8 @@ internal import Synchronization
 extension NSManagedObject {
     /// Reads or sets a property. Nil is read as the type's zero where the type is not optional. Call it on the context's queue.
     @inlinable public final subscript<Value: ManagedValue>(property: ManagedProperty<Value>) -> Value {
-        get { Value.get(from: self, at: property.place(in: self)) }
-        set { Value.set(newValue, in: self, at: property.placeForWriting(in: self)) }
+        get { property.value(in: self) }
+        set { property.set(newValue, in: self) }
     }
 
     @inlinable @inline(__always) final func readableSlots(_ index: @autoclosure () -> Int) -> UnsafeMutableRawPointer {
@@ -93,7 +116,9 @@ extension NSManagedObject {
 
     @inlinable @inline(__always) final func writableSlots(_ index: Int) -> UnsafeMutableRawPointer {
         if flags.isSuperset(of: .writable), index < 64, let slots {
-            changed.low |= 1 &<< UInt64(truncatingIfNeeded: index)
+            // Written only where it changes: mostly a property is set again, and the object is only read.
+            let bit: UInt64 = 1 &<< UInt64(truncatingIfNeeded: index)
+            if changed.low & bit == 0 { changed.low |= bit }
             return slots
         }
         return writableSlotsSlowly(index)

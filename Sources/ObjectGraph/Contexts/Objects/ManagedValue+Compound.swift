@@ -30,6 +30,12 @@ extension Optional: ManagedValue where Wrapped: ManagedValue {
 
     /// Returns whether a property of the model can be read as this type.
     public static func fits(_ property: NSPropertyDescription) -> Bool { Wrapped.fits(property) }
+    /// Returns whether an attribute of another type is read as the wrapped type by a conversion.
+    public static func converts(_ attribute: NSAttributeDescription) -> Bool { Wrapped.converts(attribute) }
+    /// Returns the value of an attribute of another type; nil for nil, and where it has no form of the wrapped type.
+    public static func converted(_ value: Any?) -> Wrapped?? { .some(value.flatMap { Wrapped.converted($0) }) }
+    /// Returns the form in which attributes of other types take a value.
+    public static func attributeValue(of value: Wrapped?) -> Any? { value.flatMap { Wrapped.attributeValue(of: $0) } }
 }
 
 /// Supports enumerations with a raw value.
@@ -61,6 +67,12 @@ extension ManagedValue where Self: RawRepresentable, RawValue: ManagedValue {
 
     /// Returns whether a property of the model can be read as the raw value's type.
     public static func fits(_ property: NSPropertyDescription) -> Bool { RawValue.fits(property) }
+    /// Returns whether an attribute of another type is read as the raw value's type by a conversion.
+    public static func converts(_ attribute: NSAttributeDescription) -> Bool { RawValue.converts(attribute) }
+    /// Returns the case of an attribute's value of another type; nil where it has none.
+    public static func converted(_ value: Any?) -> Self? { RawValue.converted(value).flatMap { Self(rawValue: $0) } }
+    /// Returns the form in which attributes of other types take the raw value of a case.
+    public static func attributeValue(of value: Self) -> Any? { RawValue.attributeValue(of: value.rawValue) }
 }
 
 /// A type whose values are accessed by key, through ``NSManagedObject/value(forKey:)``: boxed values and relationships.
@@ -125,13 +137,13 @@ extension Array: KeyedManagedValue, ManagedValue {
     }
 }
 
-/// Supports transformable attributes that hold dictionaries.
+/// Supports transformable attributes that hold dictionaries, and composite attributes.
 extension Dictionary: KeyedManagedValue, ManagedValue {
     /// The empty dictionary.
     public static var valueForNil: [Key: Value]? { [:] }
     /// Returns whether a property of the model can be read as this type.
     public static func fits(_ property: NSPropertyDescription) -> Bool {
-        isAttribute(property, .transformableAttributeType, .undefinedAttributeType)
+        isAttribute(property, .transformableAttributeType, .undefinedAttributeType, .compositeAttributeType)
     }
 }
 
@@ -163,10 +175,16 @@ extension Set: KeyedManagedValue, ManagedValue where Element: NSManagedObject {
     @inlinable
     public static func getOptional(from object: NSManagedObject, at place: PropertyPlace) -> Set<Element>? {
         guard let objects = object.related(at: place) else { return nil }
+        // Usually all are of the class itself: a comparison is faster than a cast.
+        let areAlike = objects.allSatisfy { type(of: $0) == Element.self }
+        if areAlike, NSManagedObject.areFewAndDistinct(objects) {
+            var builder = _SetBuilder<Element>(count: objects.count)
+            for object in objects { builder.add(member: unsafeDowncast(object, to: Element.self)) }
+            return builder.take()
+        }
         var set = Set<Element>(minimumCapacity: objects.count)
         for object in objects {
-            // Usually the class itself: a comparison is faster than a cast.
-            if type(of: object) == Element.self {
+            if areAlike {
                 set.update(with: unsafeDowncast(object, to: Element.self))
             } else if let element = object as? Element {
                 set.update(with: element)
@@ -182,6 +200,16 @@ extension Set: KeyedManagedValue, ManagedValue where Element: NSManagedObject {
 }
 
 extension NSManagedObject {
+    /// Returns whether there are so few objects that it is quickly seen that none is there twice, as a store may give one. A set of them is made
+    /// without comparing them by `isEqual`, which costs more than the rest.
+    @usableFromInline static func areFewAndDistinct(_ objects: [NSManagedObject]) -> Bool {
+        if objects.count > 16 { return false }
+        for index in objects.indices {
+            for other in 0..<index where objects.uncounted(other).toOpaque() == objects.uncounted(index).toOpaque() { return false }
+        }
+        return true
+    }
+
     /// Returns the objects of the to-many relationship at `place`; nil for another property.
     @usableFromInline final func related(at place: PropertyPlace) -> [NSManagedObject]? {
         (place.property(of: self) as? NSRelationshipDescription).map { toMany($0).objects }

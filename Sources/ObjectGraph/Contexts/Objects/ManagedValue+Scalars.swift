@@ -23,7 +23,7 @@ extension Int16: ManagedScalar {
     /// Returns the stored form of a value.
     @inlinable @inline(__always) public static func toStored(_ value: Int16) -> Int64 { Int64(value) }
     /// The attribute types that can be read as this type.
-    public static var attributeTypes: [NSAttributeType] { [.integer16AttributeType] }
+    public static var attributeTypes: [NSAttributeType] { [.integer16AttributeType, .integer32AttributeType, .integer64AttributeType] }
 }
 
 /// Supports integer attributes.
@@ -35,7 +35,7 @@ extension Int32: ManagedScalar {
     /// Returns the stored form of a value.
     @inlinable @inline(__always) public static func toStored(_ value: Int32) -> Int64 { Int64(value) }
     /// The attribute types that can be read as this type.
-    public static var attributeTypes: [NSAttributeType] { [.integer16AttributeType, .integer32AttributeType] }
+    public static var attributeTypes: [NSAttributeType] { [.integer16AttributeType, .integer32AttributeType, .integer64AttributeType] }
 }
 
 /// Supports integer attributes.
@@ -83,7 +83,7 @@ extension Float: ManagedScalar {
     /// Returns the stored form of a value.
     @inlinable @inline(__always) public static func toStored(_ value: Float) -> Double { Double(value) }
     /// The attribute types that can be read as this type.
-    public static var attributeTypes: [NSAttributeType] { [.floatAttributeType] }
+    public static var attributeTypes: [NSAttributeType] { [.floatAttributeType, .doubleAttributeType] }
 }
 
 /// Supports date attributes.

@@ -15,6 +15,23 @@ public protocol ManagedValue {
     static func setOptional(_ value: Self?, in object: NSManagedObject, at place: PropertyPlace)
     /// Returns whether a property of the model can be read as this type.
     static func fits(_ property: NSPropertyDescription) -> Bool
+    /// Returns whether an attribute of another type is read as this type by a conversion, as Apple's bridging would; false by default.
+    static func converts(_ attribute: NSAttributeDescription) -> Bool
+    /// Returns the value of an attribute of another type as this type; nil where it has no form of this type.
+    ///
+    /// - Parameter value: The attribute's value. Nil is converted to the value that a property of this type has for nil.
+    static func converted(_ value: Any?) -> Self?
+    /// Returns a value in the form in which attributes of other types take it.
+    static func attributeValue(of value: Self) -> Any?
+}
+
+extension ManagedValue {
+    /// False.
+    public static func converts(_ attribute: NSAttributeDescription) -> Bool { false }
+    /// Returns `value` if it is of this type.
+    public static func converted(_ value: Any?) -> Self? { value as? Self }
+    /// Returns `value`.
+    public static func attributeValue(of value: Self) -> Any? { value }
 }
 
 extension PropertyPlace {
@@ -24,7 +41,8 @@ extension PropertyPlace {
 
     @inlinable @inline(__always) func setNil(_ isNil: Bool, _ slots: UnsafeMutableRawPointer) {
         let word = SlotPointer(slots).bits(nullOffset)
-        if isNil { word.pointee |= nullMask } else { word.pointee &= ~nullMask }
+        // Written only where it changes: the bits may lie in another line of the processor's cache than the value.
+        if isNil { word.pointee |= nullMask } else if word.pointee & nullMask != 0 { word.pointee &= ~nullMask }
     }
 }
 

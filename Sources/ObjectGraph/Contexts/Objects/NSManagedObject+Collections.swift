@@ -14,38 +14,7 @@ extension Sequence where Element: NSManagedObject {
     ///
     /// - Throws: An error for a format that did not parse and for an unknown key; the error of a failing fault.
     public func filtered(matching predicate: NSPredicate) throws -> [Element] {
-        let objects = Array(self)
-        guard let first = objects.first else { return [] }
-        var compiled: [UnsafeMutableRawPointer: CompiledPredicate] = [:]
-        // Objects of one entity are mostly consecutive.
-        var kind = UnsafeMutableRawPointer(first.places)
-        var test = try predicate.compiled(for: first.owningEntity.frozen!.schema)
-        compiled[kind] = test
-        var found: [Element] = []
-        defer { withExtendedLifetime(compiled) {} }
-        try objects.withUnsafeBufferPointer { elements in
-            // The array keeps the objects alive; retaining each would cost more than the test.
-            let references = UnsafeRawPointer(elements.baseAddress.known("there is a first object")).assumingMemoryBound(
-                to: Unmanaged<NSManagedObject>.self)
-            for index in elements.indices {
-                // Objects and rows are separate in memory: both are prefetched.
-                if index + 32 < elements.count { coredata_prefetch(references[index + 32].toOpaque()) }
-                if index + 16 < elements.count, let slots = references[index + 16]._withUnsafeGuaranteedRef({ $0.slots }) {
-                    coredata_prefetch(slots)
-                    coredata_prefetch(slots + 64)
-                }
-                let object = references[index]
-                let own = UnsafeMutableRawPointer(object._withUnsafeGuaranteedRef { $0.places })
-                if own != kind {
-                    kind = own
-                    test = try compiled[kind] ?? predicate.compiled(for: elements[index].owningEntity.frozen!.schema)
-                    compiled[kind] = test
-                }
-                // Kept alive by `compiled`.
-                if try test.matchesUnretained(try object._withUnsafeGuaranteedRef { try $0.subject() }) { found.append(elements[index]) }
-            }
-        }
-        return found
+        uncheckedArray(try uncheckedArray(Array(self), of: NSManagedObject.self).matching(predicate), of: Element.self)
     }
 
     /// Returns the objects sorted by sort descriptors; their faults fire. Call it on the context's queue.
@@ -61,6 +30,49 @@ extension Sequence where Element: NSManagedObject {
             while let above = shared.superentity, !object.owningEntity.isKindOf(entity: shared) { shared = above }
         }
         return try CompiledSort(descriptors, for: shared.frozen!.schema).sorted(objects)
+    }
+}
+
+// Not generic: its callers are, and what is generic is compiled for a class only where the class is known.
+extension Array where Element == NSManagedObject {
+    /// Returns the objects that match a predicate, each compiled once for each entity.
+    fileprivate func matching(_ predicate: NSPredicate) throws -> [NSManagedObject] {
+        var compiled: [UnsafeMutableRawPointer: CompiledPredicate] = [:]
+        var found: [NSManagedObject] = []
+        var start = 0
+        while start < count {
+            // Objects of one entity are mostly consecutive.
+            let kind = UnsafeMutableRawPointer(self[start].places)
+            let test = try compiled[kind] ?? predicate.compiled(for: self[start].owningEntity.frozenParts.schema)
+            compiled[kind] = test
+            start = try filterRun(from: start, of: kind, by: test, into: &found)
+        }
+        return found
+    }
+
+    /// Appends those objects of one entity that match a predicate to `found`.
+    ///
+    /// - Parameters:
+    ///   - start: The index of the first object.
+    ///   - kind: The places of the entity's properties, which every object of it has.
+    ///   - test: The predicate.
+    /// - Returns: The index of the first object of another entity, or the number of objects.
+    private func filterRun(
+        from start: Int, of kind: UnsafeMutableRawPointer, by test: CompiledPredicate, into found: inout [NSManagedObject]
+    ) throws -> Int {
+        for index in start..<count {
+            // Objects and rows are separate in memory: both are prefetched. The array keeps the objects alive; retaining each would cost more
+            // than the test.
+            if index &+ 32 < count { coredata_prefetch(uncounted(index &+ 32).toOpaque()) }
+            if index &+ 16 < count, let slots = uncounted(index &+ 16)._withUnsafeGuaranteedRef({ $0.slots }) {
+                coredata_prefetch(slots)
+                coredata_prefetch(slots + 64)
+            }
+            let object = uncounted(index)
+            if UnsafeMutableRawPointer(object._withUnsafeGuaranteedRef { $0.places }) != kind { return index }
+            if try test.matchesUnretained(try object._withUnsafeGuaranteedRef { try $0.subject() }) { found.append(self[index]) }
+        }
+        return count
     }
 }
 

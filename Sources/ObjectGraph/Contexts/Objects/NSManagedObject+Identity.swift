@@ -29,7 +29,8 @@ extension NSManagedObject {
     /// Returns whether the object has an ID. Call it on any queue, under the lock of the registry.
     final func isIdentified(by id: NSManagedObjectID) -> Bool {
         if let origin { return origin.isSame(number, as: id) }
-        return madeID.map { $0 === id || $0.isSame(as: id) } ?? false
+        guard let madeID else { return false }
+        return madeID === id || madeID.isSame(as: id)
     }
 
     /// Returns whether the object belongs to a row. Call it on any queue, under the lock of the registry.

@@ -55,7 +55,12 @@ extension NSManagedObject: KeyValueReadable {
 
     var persistentChanges: [NSPropertyDescription] { changes.filter { !$0.isTransient } }
 
-    func property(named key: String) -> NSPropertyDescription? {
+    @inline(__always) func property(named key: String) -> NSPropertyDescription? {
+        if let entry = owningEntity.entry(forKey: key) { return entry.pointee.property }
+        return propertyOfDictionary(named: key)
+    }
+
+    @inline(never) private func propertyOfDictionary(named key: String) -> NSPropertyDescription? {
         let frozen = owningEntity.frozen!
         let property = frozen.byName[key]
         if frozen.layout.recordsReads, let property { KeyPathRecorder.note(property, as: nil, of: self) }
@@ -69,12 +74,18 @@ extension NSManagedObject: KeyValueReadable {
 
     // MARK: One property
 
+    /// Returns the public value of a property whose entry was found.
+    @inline(__always) func value(at entry: UnsafePointer<KeyEntry>) -> Any? {
+        guard entry.pointee.isAttribute, let slots, !flags.contains(.partial) else { return currentValue(of: entry.pointee.property) }
+        return Row.with(slots) { $0.any(at: entry.pointee.slot, isFloat: entry.pointee.isFloat) }
+    }
+
     /// Returns the public value of a property.
     func currentValue(of property: NSPropertyDescription) -> Any? {
         guard let relationship = property as? NSRelationshipDescription else { return anyAttribute(property) }
         if !relationship.isToMany { return toOne(relationship) }
         let objects = toMany(relationship).objects
-        return relationship.isOrdered ? NSOrderedSet(array: objects) : Set(objects)
+        return relationship.isOrdered ? NSOrderedSet(array: objects) : objects.objectSet
     }
 
     /// Returns the public value of an attribute.

@@ -38,6 +38,14 @@ extension NSManagedObject {
         }
     }
 
+    /// Makes the values the stored ones.
+    @inline(__always) final func takeRowAsSnapshot() {
+        let old = snapshotSlots
+        snapshotSlots = slots
+        _ = SlotPointer(slots)?.block.retain()
+        SlotPointer(old)?.block.release()
+    }
+
     /// The values before the last event that changed the object; see ``EventLog``.
     final var eventRow: Row? {
         @inline(__always) get { eventSlots.map { Row($0) } }

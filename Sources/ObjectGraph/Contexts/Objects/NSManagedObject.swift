@@ -18,23 +18,24 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, ContextInsertable {
     //
     // The values, see NSManagedObject+Rows.swift: the slots of `row`, nil for a fault; those of `snapshot`, the stored values, nil for an
     // object that was never saved; those of `eventRow`. The object retains the block of each.
+    // First what typed accessors use, so that it mostly lies in one line of the processor's cache.
     @exclusivity(unchecked) @usableFromInline final var slots: UnsafeMutableRawPointer?
-    @exclusivity(unchecked) final var snapshotSlots: UnsafeMutableRawPointer?
-    @exclusivity(unchecked) final var eventSlots: UnsafeMutableRawPointer?
     /// The places of the entity's properties, retained by the entity.
     @exclusivity(unchecked) @usableFromInline final var places: UnsafeMutablePointer<PlaceEntry>
     @exclusivity(unchecked) @usableFromInline final var placeMask: UInt32
     @exclusivity(unchecked) @usableFromInline final var flags: ObjectFlags = []
     /// The properties set since the last save, by slot index.
     @exclusivity(unchecked) @usableFromInline final var changed = PropertySet()
-    final let owningEntity: NSEntityDescription
-
-    // The registration in the context.
-    @exclusivity(unchecked) final var registry: ObjectRegistry?
-    // The identity: the ID, or its components until it is created. See NSManagedObject+Identity.swift.
+    // The identity, which the registry reads: the ID, or its components until it is created. See NSManagedObject+Identity.swift.
     @exclusivity(unchecked) final var madeID: NSManagedObjectID?
     @exclusivity(unchecked) final var origin: RowOrigin?
     @exclusivity(unchecked) final var number: Int64 = 0
+    @exclusivity(unchecked) final var snapshotSlots: UnsafeMutableRawPointer?
+    @exclusivity(unchecked) final var eventSlots: UnsafeMutableRawPointer?
+    final let owningEntity: NSEntityDescription
+
+    // The registration in the context. It is read on the object's queue; other queues read it under a lock, see NSManagedObject+Registration.swift.
+    @exclusivity(unchecked) final var registry: ObjectRegistry?
     @exclusivity(unchecked) final var listIndex: Int32 = -1
     /// The number of the batch the object came with, see ``FaultBatch``; 0 for none.
     @exclusivity(unchecked) final var batchNumber: UInt32 = 0
@@ -54,31 +55,30 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, ContextInsertable {
     ///   - entity: The entity of the object.
     ///   - context: The context to insert it into; nil for an object without a context. Call it on the context's queue.
     public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
-        if entity.frozen == nil {
+        if entity.partsOfObjects == nil {
             do { try entity.managedObjectModel?.freeze() } catch { stopProgram("\(error)") }
         }
-        guard entity.frozen != nil else {
+        guard let parts = entity.partsOfObjects else {
             stopProgram("The entity “\(entity)” belongs to no model; add it to one before objects of it are made.")
         }
-        // The layout is loaded each time: keeping a reference across calls would count it, which costs more.
         if AccessHooks.isActive {
-            places = entity.frozenParts.layout.watchedPlaces.entries
-            placeMask = entity.frozenParts.layout.watchedPlaces.mask
+            places = parts.watchedPlaces
+            placeMask = parts.watchedMask
         } else {
-            places = entity.frozenParts.layout.places.entries
-            placeMask = entity.frozenParts.layout.places.mask
+            places = parts.places
+            placeMask = parts.placeMask
         }
         if context == nil {
             // An object from a store gets the store's values: it needs no default row.
             if coredata_takes_no_values(Unmanaged.passUnretained(entity).toOpaque()) == 0 {
-                slots = entity.frozenParts.layout.usedDefaultRow.retainedSlots
+                slots = Row.with(parts.defaultSlots) { $0.retainedSlots }
             }
         } else {
             stopProgram(
-                unless: !entity.frozenParts.isAbstract,
+                unless: !parts.isAbstract,
                 "The entity “\(entity)” is abstract: insert an object of one of its subentities.")
             // A new object is mostly written at once: it gets an exclusive row.
-            slots = entity.frozenParts.layout.usedDefaultRow.copy().retainedSlots
+            slots = Row.with(parts.defaultSlots) { $0.copy().retainedSlots }
             flags = .hasExclusiveRow
         }
         // Last: the reference that the argument is becomes the object's, without being counted once more.
@@ -134,8 +134,8 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, ContextInsertable {
 
     /// The context of the object; nil before it is inserted and after it is removed, and once the context is deallocated.
     ///
-    /// It may be read on any queue, to get to the object's own, while the object stays in its context.
-    open var managedObjectContext: NSManagedObjectContext? { registry?.livingContext }
+    /// It may be read on any queue, to get to the object's own.
+    open var managedObjectContext: NSManagedObjectContext? { sharedRegistry?.livingContext }
 
     /// The ID of the object, temporary until it is saved.
     open var objectID: NSManagedObjectID {
@@ -203,6 +203,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, ContextInsertable {
     /// properties `[NSManagedObject]`. A key that the entity does not have is passed to ``value(forUndefinedKey:)``. Call it on the
     /// context's queue.
     open func value(forKey key: String) -> Any? {
+        if !AccessHooks.isActive, let entry = owningEntity.entry(forKey: key) { return value(at: entry) }
         guard let property = property(named: key) else {
             return owningEntity.frozen!.fetched[key].map { fetchedObjects($0) } ?? value(forUndefinedKey: key)
         }
@@ -358,5 +359,5 @@ extension NSManagedObject: @unchecked Sendable {}
     static let awaking = ObjectFlags(rawValue: 512)
 
     /// A property that is marked as changed may be written directly: the row is exclusive and the context was notified.
-    @usableFromInline static let writable = ObjectFlags(rawValue: 8 | 16)
+    @inlinable static var writable: ObjectFlags { ObjectFlags(rawValue: 8 | 16) }
 }

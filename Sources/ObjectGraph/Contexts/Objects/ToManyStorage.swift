@@ -15,8 +15,9 @@ enum RelationshipState {
 /// Until ``isLoaded`` is true, it contains only additions and removals, so that an inverse is updated without a query.
 final class ToManyStorage {
     let isOrdered: Bool
-    private(set) var isLoaded: Bool
-    private(set) var objects: [NSManagedObject] = []
+    // Both are read for each object that a predicate looks at: they are taken in single steps, so accesses cannot overlap.
+    @exclusivity(unchecked) private(set) var isLoaded: Bool
+    @exclusivity(unchecked) private(set) var objects: [NSManagedObject] = []
     private(set) var removed: [ObjectIdentifier: NSManagedObject] = [:]
     /// The stored objects as loaded, or as of the last save.
     private var stored: [NSManagedObject] = []

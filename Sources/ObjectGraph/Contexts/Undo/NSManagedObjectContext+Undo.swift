@@ -32,7 +32,7 @@ extension NSManagedObjectContext {
         undoer?.forgetClient(ObjectIdentifier(self))
         undoer = manager
         // The registry knows whether the context still exists.
-        manager?.addClient(ObjectIdentifier(self)) { [unowned registry = registry!] in registry.context?.processPendingChanges() }
+        manager?.addClient(ObjectIdentifier(self)) { [unowned registry] in registry.context?.processPendingChanges() }
     }
 
     /// Registers the undo action of a finished event.
@@ -40,7 +40,7 @@ extension NSManagedObjectContext {
         guard let undoer, undoer.isUndoRegistrationEnabled, !log.steps.isEmpty else { return }
         let steps = log.steps.compactMap(undoable) + log.orders
         guard !steps.isEmpty else { return }
-        undoer.register(for: ObjectIdentifier(self)) { [registry = registry!] in registry.context?.revert(steps) }
+        undoer.register(for: ObjectIdentifier(self)) { [registry] in registry.context?.revert(steps) }
         // Outside `perform`, the event ends when the queue runs its scheduled end.
         if !isInEvent { scheduleEvent() }
     }
@@ -110,7 +110,7 @@ extension NSManagedObjectContext {
         let object = undoState.object
         if object.registry == nil {
             if object.snapshot != nil || !(object.identifier?.isTemporary ?? true) { object.resetToNew() }
-            object.registry = registry
+            object.setRegistry(registry)
             object.relationships = undoState.relationships
             undoState.relationships = []
             registry.register(object)

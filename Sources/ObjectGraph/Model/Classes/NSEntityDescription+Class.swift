@@ -18,6 +18,7 @@ extension NSEntityDescription {
     /// model that names the module of an app thereby finds its classes in the package that they were moved to.
     func lookUpClass() -> (any ObjectClass.Type)? {
         guard let name = managedObjectClassName, !namesStandardClass else { return nil }
+        if let named = ManagedClassNames.shared.objectClass(named: name) { return named }
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         // Foundation logs an error for a string that cannot be a class name.
         guard parts.count <= 2, let bare = parts.last, !bare.isEmpty,

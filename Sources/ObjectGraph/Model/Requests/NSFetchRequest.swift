@@ -168,15 +168,42 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     }
 }
 
+/// A fetch request, whatever its result type.
+private protocol AnyFetchRequest: NSPersistentStoreRequest {
+    var settings: FetchSettings { get }
+}
+
+extension NSFetchRequest: AnyFetchRequest {}
+
 extension NSFetchRequest {
+    /// Returns a fetch request as one with this result type.
+    ///
+    /// On Apple's platforms a fetch request can be cast to any result type (`request as! NSFetchRequest<Album>`), because generic parameters
+    /// of Objective-C classes do not exist at run time. In Swift they do, and such a cast fails: write
+    /// `NSFetchRequest<Album>.converted(from: request)` instead. As with the cast, nothing checks that the request fetches such objects.
+    /// Not in Apple's API.
+    ///
+    /// - Parameter value: A fetch request.
+    /// - Returns: The request itself if it has the result type, otherwise an equivalent request whose ``callersRequest`` is `value`; nil for a
+    ///   value that is not a fetch request.
+    public static func converted(from value: Any?) -> NSFetchRequest<ResultType>? {
+        guard let value else { return nil }
+        if let request = value as? NSFetchRequest<ResultType> { return request }
+        guard let request = value as? any AnyFetchRequest else { return nil }
+        return NSFetchRequest(equivalentTo: request)
+    }
+
+    private convenience init(equivalentTo request: any AnyFetchRequest) {
+        self.init()
+        stores = request.stores
+        settings = request.settings
+        settings.original = request.settings.original ?? request
+    }
+
     /// Returns the request with the result type that stores expect: itself, or an equivalent request.
     func erased() -> NSFetchRequest<any NSFetchRequestResult> {
         if let erased = self as? NSFetchRequest<any NSFetchRequestResult> { return erased }
-        let erased = NSFetchRequest<any NSFetchRequestResult>()
-        erased.stores = stores
-        erased.settings = settings
-        erased.settings.original = settings.original ?? self
-        return erased
+        return NSFetchRequest<any NSFetchRequestResult>(equivalentTo: self)
     }
 }
 

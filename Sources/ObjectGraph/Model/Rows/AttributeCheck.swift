@@ -18,6 +18,7 @@ package enum AttributeCheck {
     /// Returns the stored form of `value`; nil when the attribute cannot hold it: a value of another type, an integer out of the
     /// attribute's range, a NaN.
     package static func conform(_ value: Any?, to attribute: NSAttributeDescription) -> StorableValue? {
+        if let value, let stored = conformSwiftValue(value, to: attribute.attributeType) { return stored }
         guard let value = unwrapped(value) else { return .null }
         switch attribute.attributeType {
         case .integer16AttributeType: return integer(value, in: Int64(Int16.min)...Int64(Int16.max))
@@ -38,6 +39,37 @@ package enum AttributeCheck {
         case .transformableAttributeType, .undefinedAttributeType: return .box(Box(value))
         case .compositeAttributeType: return (value as? [String: Any]).map { .box(Box($0)) }
         }
+    }
+
+    /// Converts a value of the Swift type that programs mostly give an attribute, like ``conform(_:to:)``, which need not try casts then. Returns nil for
+    /// any other value.
+    @inline(__always) private static func conformSwiftValue(_ value: Any, to type: NSAttributeType) -> StorableValue? {
+        let given = ObjectIdentifier(Swift.type(of: value))
+        switch type {
+        case .stringAttributeType:
+            if given == ObjectIdentifier(String.self), let text = value as? String { return .string(text) }
+        case .integer64AttributeType:
+            if given == ObjectIdentifier(Int.self), let number = value as? Int { return .integer(Int64(number)) }
+            if given == ObjectIdentifier(Int64.self), let number = value as? Int64 { return .integer(number) }
+        case .integer32AttributeType:
+            if given == ObjectIdentifier(Int32.self), let number = value as? Int32 { return .integer(Int64(number)) }
+        case .integer16AttributeType:
+            if given == ObjectIdentifier(Int16.self), let number = value as? Int16 { return .integer(Int64(number)) }
+        case .booleanAttributeType:
+            if given == ObjectIdentifier(Bool.self), let flag = value as? Bool { return .integer(flag ? 1 : 0) }
+        case .doubleAttributeType:
+            if given == ObjectIdentifier(Double.self), let number = value as? Double, !number.isNaN { return .double(number) }
+        case .dateAttributeType:
+            if given == ObjectIdentifier(Date.self), let date = value as? Date, date.timeIntervalSinceReferenceDate.isFinite {
+                return .double(date.timeIntervalSinceReferenceDate)
+            }
+        case .binaryDataAttributeType:
+            if given == ObjectIdentifier(Data.self), let data = value as? Data { return .data(data) }
+        case .UUIDAttributeType:
+            if given == ObjectIdentifier(UUID.self), let identifier = value as? UUID { return .uuid(identifier) }
+        default: break
+        }
+        return nil
     }
 
     /// Returns a description of a value. Foundation stops the program when it describes a date whose interval is NaN.
@@ -110,7 +142,8 @@ package enum AttributeCheck {
         case let exact as Decimal: number = exact
         case let whole as Int: number = Decimal(whole)
         case let whole as any BinaryInteger: number = Decimal(string: String(whole))
-        case let real as Double: number = Decimal(real)
+        // Foundation stops the program at a decimal number of an infinite one.
+        case let real as Double: number = real.isFinite ? Decimal(real) : nil
         case let boxed as NSNumber: number = boxed.decimalValue
         default: number = nil
         }

@@ -22,13 +22,14 @@ open class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult, @unchec
     open var entity: NSEntityDescription { owningEntity }
     /// Whether the ID is temporary: the object has not been saved yet.
     open var isTemporaryID: Bool { isTemporary }
-    final let isTemporary: Bool
 
-    package final let owningEntity: NSEntityDescription
-    package final let token: StoreToken?
+    // First what loops over many IDs read, so that it mostly lies in one line of the processor's cache.
     package final let reference: Reference
+    final let isTemporary: Bool
     /// The integer key in identity maps; equal IDs have equal keys.
     package final let key: Int64
+    package final let owningEntity: NSEntityDescription
+    package final let token: StoreToken?
     private let promotion = AtomicLazyReference<NSManagedObjectID>()
 
     package init(entity: NSEntityDescription, token: StoreToken?, reference: Reference) {
@@ -59,10 +60,23 @@ open class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult, @unchec
     /// Returns the common part of the keys of an entity's IDs.
     package static func keyBase(of entity: NSEntityDescription) -> Int64 { Int64(entity.rootEntity.frozen?.layout.identifier ?? 0) << 44 }
 
+    /// Creates a temporary ID of no object and no model, for tests of code that handles IDs. Each is equal to itself only.
+    public override init() {
+        owningEntity = NSEntityDescription()
+        token = nil
+        reference = .temporary(UUID())
+        isTemporary = true
+        key = Int64(truncatingIfNeeded: reference.hashValue)
+        super.init()
+    }
+
     /// Creates a temporary ID.
     convenience init(temporaryFor entity: NSEntityDescription) {
         self.init(entity: entity, token: nil, reference: .temporary(UUID()))
     }
+
+    /// About where the key and the reference lie in the memory of an ID, for prefetching.
+    static let offsetOfKey = 32
 
     /// The placeholder in a to-one slot whose value is not loaded yet.
     static let unresolved = NSManagedObjectID(entity: NSEntityDescription(), token: nil, reference: .integer(-1))

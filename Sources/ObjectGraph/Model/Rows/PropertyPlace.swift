@@ -2,19 +2,24 @@ internal import Foundation
 internal import Predicates
 public import Synchronization
 
-/// The place of a property's value in rows of an entity, packed into one word: the property's index, the offset of its slot and its nil
-/// bit.
+/// The place of a property's value in rows of an entity, packed into one word: the property's index, the offset of its slot, its nil bit,
+/// and whether the value is converted to be read.
 @frozen public struct PropertyPlace: Sendable {
     @usableFromInline let packed: UInt64
 
-    init(_ location: SlotLocation, index: Int) {
+    init(_ location: SlotLocation, index: Int, isConverted: Bool = false) {
         stopProgram(
             unless: location.offset < 1 << 18 && index < 1 << 16,
             "An entity has more properties than typed accessors serve; read by key instead.")
         packed =
             UInt64(index) << 48 | UInt64(location.offset / 8) << 32 | UInt64(location.nullOffset / 8) << 16
-            | UInt64(location.nullMask.trailingZeroBitCount)
+            | UInt64(location.nullMask.trailingZeroBitCount) | (isConverted ? Self.conversion : 0)
     }
+
+    /// The bit above those of the nil bit's number.
+    @inlinable @inline(__always) static var conversion: UInt64 { 1 << 6 }
+    /// Whether the value is stored as another type than it is read as.
+    @inlinable @inline(__always) var isConverted: Bool { packed & Self.conversion != 0 }
 
     @inlinable @inline(__always) var index: Int { Int(truncatingIfNeeded: packed &>> 48) }
     @inlinable @inline(__always) var offset: Int { Int(truncatingIfNeeded: packed &>> 32 & 0xFFFF) &* 8 }

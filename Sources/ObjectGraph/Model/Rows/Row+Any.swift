@@ -4,6 +4,13 @@ internal import Predicates
 extension Row {
     /// Returns the value in an attribute's slot as a Foundation type.
     package func any(at slot: RowLayout.Slot, of attribute: NSAttributeDescription?) -> Any? {
+        any(at: slot, isFloat: attribute?.attributeType == .floatAttributeType)
+    }
+
+    /// Returns the value in an attribute's slot as a Foundation type.
+    ///
+    /// - Parameter isFloat: Whether a binary number is one of 32 bits.
+    @inline(__always) func any(at slot: RowLayout.Slot, isFloat: Bool) -> Any? {
         if isNil(at: slot) { return nil }
         let place = slots + slot.location.offset
         switch slot.kind {
@@ -11,7 +18,7 @@ extension Row {
         case .boolean: return NSNumber(value: place.load(as: Int64.self) != 0)
         case .double:
             let number = place.load(as: Double.self)
-            return attribute?.attributeType == .floatAttributeType ? NSNumber(value: Float(number)) : NSNumber(value: number)
+            return isFloat ? NSNumber(value: Float(number)) : NSNumber(value: number)
         case .date: return Date(timeIntervalSinceReferenceDate: place.load(as: Double.self))
         case .string: return text(at: slot)
         case .data: return data(at: slot)

@@ -121,10 +121,33 @@ public struct Row: @unchecked Sendable {
         }
     }
 
+    /// Sets the ID of an exclusive row that has neither an ID nor an origin. Returns false for another row, which stays as it is.
+    @inline(__always) func setFirstID(_ id: NSManagedObjectID) -> Bool {
+        let hasOrigin = block.withUnsafeMutablePointerToHeader { $0.pointee.origin != nil }
+        guard !hasOrigin, idPlace.pointee.load(ordering: .relaxed) == 0 else { return false }
+        idPlace.pointee.store(UInt(bitPattern: Unmanaged.passRetained(id).toOpaque()), ordering: .relaxed)
+        block.noteID()
+        return true
+    }
+
     /// Calls `body` with the ID without counting a reference to an existing ID, which the row keeps alive.
     @inline(__always) func withUncountedID<Result>(_ body: (NSManagedObjectID?) throws -> Result) rethrows -> Result {
         guard let known = UnsafeRawPointer(bitPattern: idPlace.pointee.load(ordering: .acquiring)) else { return try body(objectID) }
         return try Unmanaged<NSManagedObjectID>.fromOpaque(known)._withUnsafeGuaranteedRef { try body($0) }
+    }
+
+    /// Returns the number in the row's ID where that is of a store with row numbers; nil otherwise. It counts no reference.
+    package func number(ofStoreWith token: StoreToken) -> Int64? {
+        withUncountedID { id in
+            guard let id, id.token === token else { return nil }
+            return id.number
+        }
+    }
+
+    /// The address of the ID of the row with these slots, which the row holds; nil before it is created.
+    @inline(__always) static func idAddress(of slots: UnsafeMutableRawPointer) -> UnsafeRawPointer? {
+        UnsafeRawPointer(
+            bitPattern: (slots - MemoryLayout<UInt>.size).assumingMemoryBound(to: Atomic<UInt>.self).pointee.load(ordering: .acquiring))
     }
 
     /// Detaches the row from its origin: reads the values that only the origin can decode, before the row gets another object or store.

@@ -50,6 +50,7 @@ public import Synchronization
 ///
 ///     NSManagedObject ── slots, snapshotSlots, eventSlots: one reference each, counted by hand (NSManagedObject+Rows.swift)
 ///     Row, RowList ───── block(s): counted by the compiler; a RowList counts each block once for the rows that follow each other in it
+///                        and none where one object holds all of its rows (the pages of a store in memory)
 ///     SQLRowReader ───── block: the one that it fills, until it is full and another begins
 ///     SQLRowCache ────── one reference for all rows of the block that it has, however many: `cachedRows` counts them; a cursor counts
 ///           │            rows ahead that it has not filed yet. What the cache has released waits in SQLDeferredRelease while threads look

@@ -1,7 +1,8 @@
 extension RowList {
     /// What does not hold of the list; empty for a list as it should be.
     ///
-    /// The blocks are those of the rows, in their order, each once for the rows that follow each other in it; and each row lies in its block.
+    /// The blocks are those of the rows, in their order, each once for the rows that follow each other in it; none where another object holds the rows. Each
+    /// row lies in its block.
     @usableFromInline var invariantViolations: [String] {
         var violations: [String] = []
         var runs: [UnsafeMutableRawPointer] = []
@@ -9,10 +10,12 @@ extension RowList {
             let block = SlotPointer(slots).block.toOpaque()
             if block != runs.last { runs.append(block) }
         }
-        if runs != blocks.map({ Unmanaged.passUnretained($0).toOpaque() }) {
+        if holder != nil {
+            if !blocks.isEmpty { violations.append("\(blocks.count) blocks are held, although another object holds the rows") }
+        } else if runs != blocks.map({ Unmanaged.passUnretained($0).toOpaque() }) {
             violations.append("\(blocks.count) blocks are held for rows in \(runs.count) runs, or others")
         }
-        if runs.last != lastBlock { violations.append("the last block is another than that of the last row") }
+        if holder == nil, runs.last != lastBlock { violations.append("the last block is another than that of the last row") }
         if !violations.isEmpty { return violations }
         var last: UnsafeMutableRawPointer?
         for slots in places {

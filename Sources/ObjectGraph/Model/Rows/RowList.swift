@@ -1,4 +1,4 @@
-/// A list of rows, each stored as one word; each block is retained once for its consecutive rows.
+/// A list of rows, each stored as one word; each block is retained once for its consecutive rows, unless another object holds all of them.
 @_spi(Stores)
 // Unchecked: the rows are shared and never written.
 public struct RowList: RandomAccessCollection, @unchecked Sendable {
@@ -6,12 +6,20 @@ public struct RowList: RandomAccessCollection, @unchecked Sendable {
     @usableFromInline private(set) var places: [UnsafeMutableRawPointer] = []
     @usableFromInline private(set) var blocks: [RowBlock] = []
     @usableFromInline private(set) var lastBlock: UnsafeMutableRawPointer?
+    /// What holds all rows instead of the second list; nil where that does.
+    let holder: AnyObject?
 
     /// Creates an empty list.
-    public init() {}
+    public init() { holder = nil }
+
+    /// Creates an empty list of rows that an object holds, whatever becomes of the table that it has them from: nothing is counted for each.
+    init(heldBy holder: AnyObject) { self.holder = holder }
 
     /// Creates a list of rows.
-    public init(_ rows: some Sequence<Row>) { for row in rows { append(row) } }
+    public init(_ rows: some Sequence<Row>) {
+        holder = nil
+        for row in rows { append(row) }
+    }
 
     /// The first index.
     public var startIndex: Int { 0 }
@@ -37,6 +45,12 @@ public struct RowList: RandomAccessCollection, @unchecked Sendable {
 
     /// Appends a row.
     public mutating func append(_ row: Row) { append(row.slots) }
+
+    /// Appends a row of those that the list's holder holds.
+    mutating func appendHeld(_ slots: UnsafeMutableRawPointer) {
+        InternalChecks.require(holder != nil, "a list without a holder counts its blocks")
+        places.append(slots)
+    }
 
     /// Appends a row whose block the caller retains until now.
     @inlinable @inline(__always) package mutating func append(_ slots: UnsafeMutableRawPointer) {

@@ -136,7 +136,7 @@ package enum AttributeArchive {
         }
     }
 
-    /// Whether a value has no hash in Swift: it can be in no set, and is not a key of a dictionary.
+    /// Whether a value has no hash once it is Foundation's: it can be in no set, and is not a key of a dictionary.
     private static func isWithoutHash(_ value: Any) -> Bool {
         value is NSArray || value is NSDictionary || value is [Any] || value is [AnyHashable: Any]
     }
@@ -170,6 +170,10 @@ package enum AttributeArchive {
             case let uuid as UUID: uuid as NSUUID
             case let url as URL: url as NSURL
             case let array as [Any]: try objects(array).map { NSArray(array: $0) }
+            // Swift's arrays and dictionaries have a hash, which Foundation's do not have for Swift: a cast of the archived form would stop
+            // the program.
+            case let dictionary as [AnyHashable: Any] where dictionary.keys.contains { isWithoutHash($0.base) }: nil
+            case let set as Set<AnyHashable> where set.contains { isWithoutHash($0.base) }: nil
             case let dictionary as [AnyHashable: Any]:
                 try objects(dictionary.values).flatMap { values in
                     try objects(dictionary.keys.lazy.map(\.base)).map { keys in

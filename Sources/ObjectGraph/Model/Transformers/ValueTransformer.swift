@@ -29,7 +29,10 @@ public protocol ValueTransformerFactory {}
 /// Source: [ValueTransformer](https://developer.apple.com/documentation/foundation/valuetransformer).
 open class ValueTransformer: NSObject, ValueTransformerFactory {
     /// Creates a transformer.
-    public override required init() { super.init() }
+    public override init() { super.init() }
+
+    /// Creates a transformer of whatever class this is called on; see ``makeInstance()``.
+    convenience init(ofDynamicClass: ()) { self.init() }
 
     /// Returns the class of the values that ``transformedValue(_:)`` returns.
     open class func transformedValueClass() -> AnyClass { NSObject.self }
@@ -48,6 +51,16 @@ open class ValueTransformer: NSObject, ValueTransformerFactory {
 
     /// Returns the names of the registered transformers.
     open class func valueTransformerNames() -> [NSValueTransformerName] { Transformers.shared.names }
+}
+
+extension ValueTransformer {
+    /// Returns a new instance of the class, by the initializer without arguments that it has overridden.
+    ///
+    /// Swift lets a class that is known at run time only be instantiated by a required initializer, which each subclass would have to mark as
+    /// such; Apple's is not. The function is the allocating entry of `init(ofDynamicClass:)`, which calls `init()` through the class's table of
+    /// methods. A class whose own initializers replace `init()` stops the program with Swift's message, as on Apple's platforms.
+    @_silgen_name("$s11ObjectGraph16ValueTransformerC14ofDynamicClassACyt_tcfC")
+    fileprivate final class func makeInstance() -> ValueTransformer
 }
 
 extension ValueTransformerFactory where Self: ValueTransformer {
@@ -102,7 +115,7 @@ private final class Transformers: Sendable {
                 !name.rawValue.hasSuffix("."), let found = NSClassFromString(name.rawValue) as? ValueTransformer.Type
             else { return nil }
             // Without the lock: the initializer is the program's own, and may ask for other transformers.
-            let made = found.init()
+            let made = found.makeInstance()
             return transformers.withLock { transformers in
                 if let known = transformers[name] { return known }
                 transformers[name] = made

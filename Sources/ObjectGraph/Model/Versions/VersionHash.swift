@@ -85,12 +85,10 @@ extension NSManagedObjectModel {
     /// - Parameters:
     ///   - configuration: The name of the configuration; nil for all entities.
     ///   - metadata: The metadata of the store, with its hashes under ``NSStoreModelVersionHashesKey``.
-    /// - Returns: Whether the store has the hashes of exactly these entities.
+    /// - Returns: Whether the store was written with exactly these entities: it has their hashes, or it has hashes of Apple's framework and
+    ///   the copy of the model in the file, of which metadata read from the file tell, has entities of these hashes.
     public func isConfiguration(withName configuration: String?, compatibleWithStoreMetadata metadata: [String: Any]) -> Bool {
-        guard let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data],
-            let entities = entities(forConfigurationName: configuration)
-        else { return false }
-        let own = entities.compactMap { entity in entity.name.map { ($0, entity.versionHash) } }
-        return Dictionary(own, uniquingKeysWith: { first, _ in first }) == hashes
+        guard let hashes = StoreModelHashes(metadata), let entities = entities(forConfigurationName: configuration) else { return false }
+        return hashes.areThose(of: entities)
     }
 }

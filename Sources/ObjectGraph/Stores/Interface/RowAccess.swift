@@ -39,6 +39,8 @@ package protocol RowAccess: AnyObject {
     var batchesFaults: Bool { get }
     func didRegister(_ ids: [NSManagedObjectID])
     func didUnregister(_ ids: [NSManagedObjectID])
+    /// Releases cached rows that nobody uses, where they take much memory.
+    func releaseUnusedRows()
 }
 
 extension RowAccess {
@@ -59,6 +61,7 @@ extension RowAccess {
     package var batchesFaults: Bool { wantsRegistrations }
     package func didRegister(_ ids: [NSManagedObjectID]) {}
     package func didUnregister(_ ids: [NSManagedObjectID]) {}
+    package func releaseUnusedRows() {}
 }
 
 /// A store that reads object by object answers for many so.

@@ -111,6 +111,8 @@ internal import Foundation
     public var deleted: [StoreChange] = []
     /// Unchanged objects that must be unchanged in the store too; their versions are incremented.
     public var locked: [StoreChange] = []
+    /// The IDs of inserted objects that others had deleted, and that come back under their old IDs: others may have brought them back since.
+    public var returning: [NSManagedObjectID] = []
 
     /// Creates an empty change set.
     public init() {}

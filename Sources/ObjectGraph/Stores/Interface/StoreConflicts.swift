@@ -68,7 +68,7 @@ public import Predicates
 }
 
 extension ConflictFinding {
-    /// Throws if others have saved or deleted objects of the save since they were read.
+    /// Throws if others have saved or deleted objects of the save since they were read, or brought back what this save brings back.
     ///
     /// - Throws: ``StoreConflicts``.
     public func checkVersions(_ changes: StoreChangeSet) throws {
@@ -84,6 +84,9 @@ extension ConflictFinding {
                 case .row(let row): if row.version != version { conflicts.append(.init(id, stored: row)) }
                 }
             }
+        }
+        for id in changes.returning {
+            if case .row(let row) = try latestRow(for: id) { conflicts.append(.init(id, stored: row)) }
         }
         if !conflicts.isEmpty { throw StoreConflicts(conflicts) }
     }

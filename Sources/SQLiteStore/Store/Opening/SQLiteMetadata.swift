@@ -1,5 +1,7 @@
 internal import Foundation
+internal import Logging
 @_spi(Stores) internal import ObjectGraph
+internal import Predicates
 
 /// Reads and writes the metadata of a store: a UUID and a property list in `Z_METADATA`.
 package enum SQLiteMetadata {
@@ -8,11 +10,24 @@ package enum SQLiteMetadata {
     /// The version of Core Data whose layout is written.
     static let frameworkVersion = 1344
 
+    /// The property list that was read last. A program opens mostly one store, or several with one model, which have the same.
+    private static let lastList = LockedBox<List?>(nil)
+    // Property lists are read as immutable values, and handed on as such.
+    private struct List: @unchecked Sendable {
+        let bytes: Data
+        let values: [String: Any]
+    }
+
+    private static func isStore(_ connection: SQLConnection) throws -> Bool {
+        try !connection.texts("SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'Z_METADATA'", .opening).isEmpty
+    }
+
     /// Reads the metadata of a store.
     ///
+    /// - Parameter isStore: Whether the file has the table of the metadata; nil where that is not known.
     /// - Throws: Code 259 for a database that is not a store.
-    static func read(from connection: SQLConnection) throws -> [String: Any] {
-        guard try !connection.texts("SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'Z_METADATA'", .opening).isEmpty else {
+    static func read(from connection: SQLConnection, isStore: Bool? = nil) throws -> [String: Any] {
+        guard try isStore ?? Self.isStore(connection) else {
             throw CoreDataError.make(
                 CocoaError.Code.fileReadCorruptFile.rawValue, "The file at \(connection.path) is not a store.",
                 reason: "It is a SQLite database, but has no table Z_METADATA.", next: "Give the URL of a store that Core Data has made.",
@@ -23,20 +38,42 @@ package enum SQLiteMetadata {
             guard try statement.step(.opening) else { return nil }
             // A store that was never saved may have no property list.
             if statement.isNull(0) { return ([:], statement.text(1)) }
-            let list: Any
-            do {
-                list = try PropertyListSerialization.propertyList(from: statement.data(0), format: nil)
-            } catch {
-                throw damaged(connection, "Its Z_PLIST is not a property list.", error)
-            }
-            guard let dictionary = list as? [String: Any] else { throw damaged(connection, "Its Z_PLIST is not a dictionary.") }
-            return (dictionary, statement.text(1))
+            return (try values(of: statement.data(0), connection), statement.text(1))
         }
         guard let (list, uuid) = found, !uuid.isEmpty else { throw damaged(connection, "Z_METADATA has no row, or one without a UUID.") }
         var metadata = list
         metadata[NSStoreUUIDKey] = uuid
         if metadata[NSStoreTypeKey] == nil { metadata[NSStoreTypeKey] = NSSQLiteStoreType }
         return metadata
+    }
+
+    /// Reads the metadata of a store with what they tell of its model, for comparisons with models.
+    ///
+    /// - Throws: Code 259 for a database that is not a store.
+    static func readWithModelHashes(from connection: SQLConnection) throws -> [String: Any] {
+        var metadata = try read(from: connection)
+        guard let written = metadata[NSStoreModelVersionHashesKey] as? [String: Data] else { return metadata }
+        do {
+            let copy = try SQLiteModelCache.hashes(in: connection)
+            if copy != written { metadata[StoreModelHashes.copyKey] = copy }
+        } catch {
+            // The store opens with its model nevertheless.
+            Log.store.notice("The copy of the model in the store at \(connection.path) cannot be read: \(error.localizedDescription)")
+        }
+        return metadata
+    }
+
+    private static func values(of bytes: Data, _ connection: SQLConnection) throws -> [String: Any] {
+        if let last = lastList.withLock({ $0 }), last.bytes == bytes { return last.values }
+        let list: Any
+        do {
+            list = try PropertyListSerialization.propertyList(from: bytes, format: nil)
+        } catch {
+            throw damaged(connection, "Its Z_PLIST is not a property list.", error)
+        }
+        guard let dictionary = list as? [String: Any] else { throw damaged(connection, "Its Z_PLIST is not a dictionary.") }
+        lastList.set(List(bytes: bytes, values: dictionary))
+        return dictionary
     }
 
     private static func damaged(_ connection: SQLConnection, _ reason: String, _ cause: (any Error)? = nil) -> NSError {
@@ -51,6 +88,7 @@ package enum SQLiteMetadata {
     static func write(_ metadata: [String: Any], to connection: SQLConnection) throws {
         var list = metadata
         list[NSStoreUUIDKey] = nil
+        list[StoreModelHashes.copyKey] = nil
         guard PropertyListSerialization.propertyList(list, isValidFor: .binary) else {
             throw CoreDataError.make(
                 NSPersistentStoreSaveError, "The metadata of the store at \(connection.path) cannot be written.",

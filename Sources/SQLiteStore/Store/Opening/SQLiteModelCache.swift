@@ -13,6 +13,19 @@ enum SQLiteModelCache {
         return model
     }
 
+    /// Returns this framework's hashes of the model that a store was written with, by entity name; none where the file contains no model.
+    ///
+    /// - Throws: Code 259 for a model that cannot be read.
+    static func hashes(in connection: SQLConnection) throws -> [String: Data] {
+        guard let model = try model(in: connection) else { return [:] }
+        // The hash of an entity depends on others, which the model holds.
+        return withExtendedLifetime(model) {
+            Dictionary(
+                model.entities.compactMap { entity in entity.name.map { ($0, entity.ownVersionHash) } },
+                uniquingKeysWith: { first, _ in first })
+        }
+    }
+
     /// Returns the content of the table; nil where it is empty.
     fileprivate static func content(in connection: SQLConnection) throws -> Data? {
         guard try !connection.texts("SELECT name FROM sqlite_master WHERE name = 'Z_MODELCACHE'", .opening).isEmpty else { return nil }
@@ -54,5 +67,17 @@ extension NSManagedObjectModel {
         for entity in entities {
             if let hash = hashes[entity.name ?? ""] { entity.adopt(versionHash: hash) }
         }
+    }
+}
+
+extension NSPersistentStoreCoordinator {
+    /// Returns the copy of the model in a SQLite store, see ``ObjectGraph/NSManagedObjectModel/init(storeAt:)``.
+    ///
+    /// - Parameters:
+    ///   - url: The file of the store. It is opened read-only, and may be in use.
+    ///   - options: Not used: reading the model takes none.
+    /// - Throws: Code 134060 for a store without a model, 259 for a model that cannot be read, and the errors of opening the file.
+    public class func cachedModelForPersistentStore(at url: URL, options: [AnyHashable: Any]? = nil) throws -> NSManagedObjectModel {
+        try NSManagedObjectModel(storeAt: url)
     }
 }

@@ -11,8 +11,8 @@ package struct SQLiteOpening {
 
     /// Opens the file.
     ///
-    /// - Returns: The connection and the metadata of the file.
-    func open() throws -> (connection: SQLConnection, metadata: [String: Any]) {
+    /// - Returns: The connection, and the contents and the metadata of the file.
+    func open() throws -> (connection: SQLConnection, contents: SQLiteContents, metadata: [String: Any]) {
         guard let url = store.url, url.isFileURL else {
             throw CoreDataError.make(
                 NSPersistentStoreOpenError, "A SQLite store cannot be opened at \(store.url?.absoluteString ?? "no URL").",
@@ -21,29 +21,42 @@ package struct SQLiteOpening {
         let options = try SQLiteOptions(store.options)
         if store.isReadOnly {
             let connection = try SQLiteFiles.connectForReading(url, timeout: options.timeout)
-            return (connection, try metadata(of: connection))
+            let contents = try SQLiteContents(connection)
+            return (connection, contents, try metadata(of: connection, contents))
         }
         let connection = try SQLiteFiles.connectForWriting(url, timeout: options.timeout, creates: true)
-        if try connection.texts("SELECT name FROM sqlite_master LIMIT 1", .opening).isEmpty { try create(connection, options) }
-        return (connection, try metadata(of: connection))
+        var contents = try SQLiteContents(connection)
+        if contents.parts.isEmpty {
+            try create(connection, options)
+            contents = try SQLiteContents(connection)
+        }
+        return (connection, contents, try metadata(of: connection, contents))
     }
 
     /// Prepares a connection for writing, once the file is known to match the model: a rejected file is not changed.
-    func prepareWriting(_ connection: SQLConnection) throws {
-        let options = try SQLiteOptions(store.options)
+    ///
+    /// - Returns: The journal mode; nil where the options may set another.
+    func prepareWriting(_ connection: SQLConnection, _ options: SQLiteOptions) throws -> String? {
+        var mode: String?
         if !options.pragmas.contains(where: { $0.name == "journal_mode" }) {
             // Readers and a writer do not block each other in this mode. Where the disk does not support it, the previous mode stays.
-            _ = try connection.texts("PRAGMA journal_mode = WAL", .opening)
+            mode = try connection.texts("PRAGMA journal_mode = WAL", .opening).first?.first ?? nil
+            // A file that was not in this mode before gets its log by a first read, which must not wait: the open store is used even if its file is
+            // removed.
+            if mode == "wal", access(connection.path + "-wal", F_OK) != 0 {
+                _ = try connection.texts("SELECT 1 FROM sqlite_master LIMIT 1", .opening)
+            }
         }
         try connection.execute("PRAGMA synchronous = NORMAL", .opening)
         for pragma in options.pragmas { _ = try connection.texts(pragma.sql, .opening) }
         if options.analyzes { try connection.execute("ANALYZE") }
         if options.vacuums { try connection.execute("VACUUM") }
+        return options.pragmas.isEmpty ? mode : nil
     }
 
-    private func metadata(of connection: SQLConnection) throws -> [String: Any] {
-        let metadata = try SQLiteMetadata.read(from: connection)
-        try check(metadata, connection)
+    private func metadata(of connection: SQLConnection, _ contents: SQLiteContents) throws -> [String: Any] {
+        var metadata = try SQLiteMetadata.read(from: connection, isStore: contents.hasTable("Z_METADATA"))
+        if let copy = try check(metadata, connection) { metadata[StoreModelHashes.copyKey] = copy }
         return metadata
     }
 
@@ -85,12 +98,20 @@ package struct SQLiteOpening {
 
     // MARK: The schema
 
-    /// Determines the schema of the file.
+    /// Determines the schema of the file, and the plans of plain fetches that are known for it.
     ///
     /// - Throws: Code 134020 when it lacks tables or columns of the model.
-    func schema(of model: NSManagedObjectModel, in connection: SQLConnection) throws -> SQLSchema {
+    func schema(
+        of model: NSManagedObjectModel, in connection: SQLConnection, _ contents: SQLiteContents
+    ) throws -> (SQLSchema, SQLPlainPlans) {
+        let numbers = try numbers(in: connection)
+        let place = "SQLite \(store.configurationName)"
+        if let known = model.workedOut.withLock({ $0[place] }) as? SQLiteKnownLayout, known.isLayout(of: contents, numbers) {
+            let schema = SQLSchema(model: model, entities: known.entities, tables: known.tables, joins: known.joins)
+            return (schema, known.plainPlans)
+        }
         let tables = try tables(in: connection)
-        let schema = try SQLSchema(model: model, entities: entities, numbers: numbers(in: connection), fileTables: tables)
+        let schema = SQLSchema(model: model, entities: entities, numbers: Self.dictionary(numbers), fileTables: tables)
         let missing = missing(schema, in: tables)
         guard missing.isEmpty else {
             throw CoreDataError.make(
@@ -98,14 +119,20 @@ package struct SQLiteOpening {
                 reason: "It lacks \(missing.joined(separator: ", ")).", next: "Open it with the model it was written with, or migrate it.",
                 info: [NSAffectedStoresErrorKey: [store]])
         }
-        return schema
+        let plainPlans = SQLPlainPlans()
+        let known = SQLiteKnownLayout(schema, plainPlans, of: contents, numbers)
+        model.workedOut.withLock { $0[place] = known }
+        return (schema, plainPlans)
     }
 
-    /// Returns the entity numbers of the file.
-    private func numbers(in connection: SQLConnection) throws -> [String: Int64] {
+    /// Returns the entity names and numbers of the file.
+    private func numbers(in connection: SQLConnection) throws -> [[String?]] {
         // The history has its own entities, which may have the names of the model's.
-        let rows = try connection.texts("SELECT Z_NAME, Z_ENT FROM Z_PRIMARYKEY WHERE Z_ENT < 16000", .opening)
-        return Dictionary(
+        try connection.texts("SELECT Z_NAME, Z_ENT FROM Z_PRIMARYKEY WHERE Z_ENT < 16000", .opening)
+    }
+
+    private static func dictionary(_ rows: [[String?]]) -> [String: Int64] {
+        Dictionary(
             rows.compactMap { row in row[0].flatMap { name in row[1].flatMap(Int64.init).map { (name, $0) } } },
             uniquingKeysWith: { first, _ in first })
     }
@@ -141,26 +168,27 @@ package struct SQLiteOpening {
 
     /// Compares the versions of the model and the file.
     ///
+    /// - Returns: This framework's hashes of the model in the file, if they were compared.
     /// - Throws: Code 134100 with the entities that differ.
-    private func check(_ metadata: [String: Any], _ connection: SQLConnection) throws {
-        guard let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] else { return }
+    private func check(_ metadata: [String: Any], _ connection: SQLConnection) throws -> [String: Data]? {
+        guard let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] else { return nil }
         let own = Dictionary(
             entities.compactMap { entity in entity.name.map { ($0, entity) } }, uniquingKeysWith: { first, _ in first })
         var differing = Set(hashes.keys).symmetricDifference(own.keys)
         let changed = own.filter { name, entity in hashes[name].map { $0 != entity.versionHash } ?? false }
-        if differing.isEmpty, changed.isEmpty { return }
+        if differing.isEmpty, changed.isEmpty { return nil }
+        var facts: [String: Data]?
         if differing.isEmpty {
             // Apple's hash algorithm is not public: the model in the file decides.
-            if let known = try SQLiteModelCache.model(in: connection) {
-                let facts = Dictionary(
-                    known.entities.compactMap { entity in entity.name.map { ($0, entity.ownVersionHash) } },
-                    uniquingKeysWith: { first, _ in first })
-                differing.formUnion(changed.filter { facts[$0.key] != $0.value.ownVersionHash }.keys)
+            let known = try SQLiteModelCache.hashes(in: connection)
+            facts = known
+            if !known.isEmpty {
+                differing.formUnion(changed.filter { known[$0.key] != $0.value.ownVersionHash }.keys)
             } else if try !hasAllColumns(connection) {
                 differing.formUnion(changed.keys)
             }
         }
-        if differing.isEmpty { return }
+        if differing.isEmpty { return facts }
         let names = differing.sorted().joined(separator: ", ")
         throw CoreDataError.make(
             NSPersistentStoreIncompatibleVersionHashError,
@@ -173,7 +201,8 @@ package struct SQLiteOpening {
     private func hasAllColumns(_ connection: SQLConnection) throws -> Bool {
         guard let model = store.persistentStoreCoordinator?.managedObjectModel else { return false }
         let tables = try tables(in: connection)
-        let schema = try SQLSchema(model: model, entities: entities, numbers: numbers(in: connection), fileTables: tables)
+        let schema = try SQLSchema(
+            model: model, entities: entities, numbers: Self.dictionary(numbers(in: connection)), fileTables: tables)
         return missing(schema, in: tables).isEmpty
     }
 }

@@ -8,13 +8,27 @@ internal import SQLQueries
 // Used by the thread that has its reader.
 final class SQLQueryEngine {
     let plans: SQLQueryPlanCache
-    let functions: SQLQueryFunctions
+    /// The functions; nil before the first query that may call one.
+    private(set) var functions: SQLQueryFunctions?
+    private let connection: OpaquePointer
 
-    init(_ reader: SQLReader) throws {
-        functions = try SQLQueryFunctions(on: reader.connection.handle)
-        plans = SQLQueryPlanCache(schema: reader.schema, dialect: SQLiteDialect(), token: reader.store.token) { [unowned reader] entity in
-            reader.plan(entity).columns
+    init(_ reader: SQLReader) {
+        connection = reader.connection.handle
+        plans = SQLQueryPlanCache(
+            schema: reader.schema, dialect: SQLiteDialect(), token: reader.store.token, sharedPlans: reader.store.plainPlans
+        ) { [unowned reader] entity in reader.plan(entity).columns }
+    }
+
+    /// Returns the SQL of a request, whose functions are registered with the connection.
+    ///
+    /// - Throws: The errors of ``SQLQueryPlanCache/query(_:_:)``, and code 134080 where SQLite does not take a function.
+    func query(_ request: StoreQuery, _ entity: SQLEntity) throws -> SQLQuery {
+        let query = try plans.query(request, entity)
+        // Many programs call none.
+        if functions == nil, SQLQueryFunctions.areNamed(in: query.plan.sql) {
+            functions = try SQLQueryFunctions(on: connection)
         }
+        return query
     }
 }
 
@@ -26,7 +40,7 @@ extension SQLReader {
         let queries = try queries()
         let query: SQLQuery
         do {
-            query = try queries.plans.query(request, entity)
+            query = try queries.query(request, entity)
         } catch  where request.allowsEvaluationInMemory && SQLQueryError.isUntranslatable(error) {
             return try finishedInMemory(request, entity)
         }
@@ -37,7 +51,7 @@ extension SQLReader {
             throw SQLiteLimits.tooComplex(request, error)
         } catch {
             // The error of a failing function says more than SQLite's.
-            throw queries.functions.takeError() ?? error
+            throw queries.functions?.takeError() ?? error
         }
     }
 

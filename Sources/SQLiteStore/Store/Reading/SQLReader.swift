@@ -36,7 +36,7 @@ final class SQLReader: RowTable {
         self.connection = connection
         schema = origins.schema
         values = SQLValues(
-            origins: origins, token: store.token, path: connection.path, externalFiles: SQLiteFiles.externalFiles(of: store.url))
+            origins: origins, token: store.token, path: connection.path, store: store.url)
         (cache, related) = (store.cache, store.related)
         cursor = SQLRowCursor(store.cache)
         try SQLTriggerFunctions.register(on: connection)
@@ -106,7 +106,7 @@ final class SQLReader: RowTable {
     /// Returns the query plans of the connection.
     func queries() throws -> SQLQueryEngine {
         if let madeQueries { return madeQueries }
-        let made = try SQLQueryEngine(self)
+        let made = SQLQueryEngine(self)
         madeQueries = made
         return made
     }

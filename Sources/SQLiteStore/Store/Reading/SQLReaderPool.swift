@@ -31,7 +31,7 @@ final class SQLReaderPool: @unchecked Sendable {
     struct NoReader: Error {}
 
     /// The default number of readers on this machine.
-    static var standardSize: Int { max(2, min(8, ProcessInfo.processInfo.activeProcessorCount)) }
+    static let standardSize = max(2, min(8, ProcessInfo.processInfo.activeProcessorCount))
 
     /// - Parameter open: Opens a reader; returns nil where none can be opened any more.
     init(size: Int = standardSize, open: @escaping () throws -> SQLReader?) {

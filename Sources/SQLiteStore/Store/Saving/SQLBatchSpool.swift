@@ -58,7 +58,10 @@ final class SQLBatchSpool {
 
     // MARK: The file
 
-    private func failure() -> NSError {
+    private func failure() -> NSError { Self.failure(entity) }
+
+    /// The error where there is no space for the file.
+    static func failure(_ entity: NSEntityDescription) -> NSError {
         CoreDataError.make(
             CocoaError.Code.fileWriteUnknown.rawValue, "A batch insert of “\(entity)” cannot be executed.",
             reason: "Its rows do not fit into a temporary file: \(String(cString: strerror(errno))).",

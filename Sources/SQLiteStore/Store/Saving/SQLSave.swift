@@ -26,9 +26,19 @@ struct SQLRows {
         for index in changes.indices {
             guard let rowSlots = changes[index].rowSlots else { continue }
             slots.append(rowSlots)
-            keys.append(try Row.with(rowSlots, store.key(of:)))
+            // Not the method itself: that would count the store for each row.
+            keys.append(try Row.with(rowSlots) { try store.key(of: $0) })
         }
         try changes.forEachRun { runs.append((try store.sqlEntity($0), $1)) }
+    }
+
+    /// Whether rows have consecutive keys, and the version of rows that are new.
+    func areNew(_ range: Range<Int>) -> Bool {
+        for index in range {
+            if index > range.lowerBound, keys[index] != keys[index - 1] &+ 1 { return false }
+            if SlotPointer(slots[index]).prefix.pointee.version != 1 { return false }
+        }
+        return true
     }
 
     /// Creates rows of one entity that belong to no objects, with consecutive keys.
@@ -261,7 +271,6 @@ struct SQLSave {
         try writer.derive(row)
         let parameter = try writer.bind(
             update.steps, of: row, to: statement, from: 1, scratch: store.scratch, orders: &orders, key: key)
-        store.scratch.bind(to: statement)
         statement.bind(row.version, at: parameter)
         statement.bind(key, at: parameter + 1)
         statement.bind(row.version &- 1, at: parameter + 2)
@@ -296,22 +305,51 @@ struct SQLSave {
 
     mutating func insert(_ inserted: SQLRows) throws {
         for (entity, range) in inserted.runs {
-            let writer = try store.writer(entity)
-            let together = rowsPerStatement(writer.columnCount)
-            var index = range.lowerBound
-            for count in [together, 10, 1] where range.upperBound - index >= count && count <= together {
-                try connection.with(writer.insert(count)) { statement in
-                    while index + count <= range.upperBound {
-                        try insert(inserted, index..<index + count, writer, statement)
-                        index += count
+            if let history = store.historyNotes,
+                try history.noteTogether(
+                    inserted.keys[range], of: entity, in: schema, connection, { try insert(inserted, range, of: entity) })
+            {
+                continue
+            }
+            try insert(inserted, range, of: entity)
+        }
+    }
+
+    private mutating func insert(_ inserted: SQLRows, _ range: Range<Int>, of entity: SQLEntity) throws {
+        let writer = try store.writer(entity)
+        let together = rowsPerStatement(writer.columnCount)
+        var index = range.lowerBound
+        for count in [together, 10, 1] where range.upperBound - index >= count && count <= together {
+            // Usually a statement needs to be given the first key only.
+            let areNew = count > 1 && inserted.areNew(index..<index + (range.upperBound - index) / count * count)
+            try connection.with(writer.insert(count, areNew: areNew)) { statement in
+                while index + count <= range.upperBound {
+                    let part = index..<index + count
+                    if areNew {
+                        try insertNew(inserted, part, writer, statement)
+                    } else {
+                        try write(inserted, part, writer, writer.allSteps, statement) { $0.version }
                     }
+                    index += count
                 }
             }
         }
     }
 
-    private mutating func insert(_ inserted: SQLRows, _ range: Range<Int>, _ writer: SQLEntityWriter, _ statement: SQLStatement) throws {
-        try write(inserted, range, writer, writer.allSteps, statement) { $0.version }
+    /// Runs the statement that inserts rows with consecutive keys.
+    private mutating func insertNew(_ inserted: SQLRows, _ range: Range<Int>, _ writer: SQLEntityWriter, _ statement: SQLStatement) throws {
+        let (scratch, steps) = (store.scratch, writer.allSteps)
+        scratch.reset()
+        statement.bind(inserted.keys[range.lowerBound], at: 1)
+        var parameter = 2
+        for index in range {
+            parameter = try Row.with(inserted.slots[index]) { row in
+                if writer.derives { try writer.derive(row) }
+                return try writer.bind(
+                    steps, of: row, to: statement, from: parameter, scratch: scratch, orders: &orders, key: inserted.keys[index])
+            }
+        }
+        try statement.run()
     }
 
     // MARK: Many rows
@@ -333,7 +371,6 @@ struct SQLSave {
                     steps, of: row, to: statement, from: parameter + 2, scratch: store.scratch, orders: &orders, key: key)
             }
         }
-        store.scratch.bind(to: statement)
         try statement.run()
     }
 }

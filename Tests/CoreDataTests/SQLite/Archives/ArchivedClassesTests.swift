@@ -187,6 +187,20 @@ final class CoverTransformer: NSSecureUnarchiveFromDataTransformer {
         #expect(try Self.value(of: data, Self.model(nil)) as? Data == data)
     }
 
+    @Test("Dictionaries and sets with a key that has no hash once it is archived are errors of the save")
+    func keysWithoutHash() throws {
+        let values: [Any] = [
+            [["a": 1]: "x"] as [AnyHashable: Any], [["a"]: "x"] as [AnyHashable: Any], Set([["a"]]), Set([["a": 1]]),
+            [[["a": 1]: "x"] as [AnyHashable: Any]], ["outer": [["a": 1]: "x"] as [AnyHashable: Any]],
+            NSDictionary(object: "x" as NSString, forKey: ["a": 1] as NSDictionary), NSSet(object: ["a"] as NSArray),
+        ]
+        for transformer in [nil, CoverTransformer.name] {
+            for value in values {
+                #expect(try #require(failure { _ = try roundTrip(value, Self.model(transformer)) }).code == NSPersistentStoreSaveError)
+            }
+        }
+    }
+
     @Test func aFieldOfAnotherTypeIsDamage() throws {
         let data = try NSKeyedArchiver.archivedData(withRootObject: Cover("a"), requiringSecureCoding: true)
         var list = try #require(try PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any])

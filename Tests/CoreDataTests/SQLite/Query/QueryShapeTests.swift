@@ -40,7 +40,7 @@ import Testing
                 NSPredicate(tree: try NSPredicate(format: format, argumentArray: arguments.map { $0 ?? NSNull() }).tree())
             }
             change(request)
-            return try store.queries().plans.query(StoreQuery(request, of: request.entity!), store.sqlEntity(request.entity!))
+            return try store.queries().query(StoreQuery(request, of: request.entity!), store.sqlEntity(request.entity!))
         }
 
         /// How SQLite finds the rows.
@@ -120,13 +120,13 @@ import Testing
             guard case .count(let count) = answer else { throw CocoaError(.coreData) }
             #expect(count == expected)
         }
-        // Each reader has plans of its own.
+        // Another reader may have made the plans, which they share.
         try stores.store.reading { reader in
             let page = StoreQuery(stores.store.schema.model.entitiesByName["Thing"]!).with(fetchOffset: 1, fetchLimit: 2)
             _ = try reader.answer(page)
             let before = try reader.queries().plans.translations
             for limit in [2, 0, 7] { _ = try reader.answer(page.with(fetchOffset: limit, fetchLimit: limit + 1)) }
-            #expect(try before > 0 && reader.queries().plans.translations == before)
+            #expect(try reader.queries().plans.translations == before)
         }
     }
 

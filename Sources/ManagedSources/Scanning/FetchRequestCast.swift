@@ -1,0 +1,98 @@
+#if ManagedAccessors
+internal import SwiftSyntax
+
+/// A cast of a value to a fetch request of some result type, `request as! NSFetchRequest<Album>`.
+///
+/// Generic parameters of Objective-C classes do not exist at run time, so that such a cast succeeds on Apple's platforms for every fetch
+/// request. Swift's generic classes have different types for different parameters.
+struct FetchRequestCast {
+    /// The type, in source form.
+    let type: String
+    /// Whether it is `as!`.
+    let isForced: Bool
+    /// The expression that is cast begins here.
+    let start: AbsolutePosition
+    /// The end of the expression that is cast.
+    let operandEnd: AbsolutePosition
+    let operatorPosition: AbsolutePosition
+    let end: AbsolutePosition
+
+    /// Returns the casts in a sequence of operands and operators.
+    static func all(in sequence: SequenceExprSyntax) -> [FetchRequestCast] {
+        let elements = Array(sequence.elements)
+        return elements.indices.compactMap { index in
+            guard index > 0, index + 1 < elements.count, let cast = elements[index].as(UnresolvedAsExprSyntax.self),
+                let mark = cast.questionOrExclamationMark, let type = elements[index + 1].as(TypeExprSyntax.self)?.type,
+                isFetchRequest(type)
+            else { return nil }
+            var first = index - 1
+            // `a as Any as! NSFetchRequest<Album>`: what is cast is the result of the casts before.
+            while first >= 2, elements[first].is(TypeExprSyntax.self), elements[first - 1].is(UnresolvedAsExprSyntax.self) { first -= 2 }
+            return FetchRequestCast(
+                type: type.trimmedDescription, isForced: mark.tokenKind == .exclamationMark,
+                start: afterEffects(elements[first]).positionAfterSkippingLeadingTrivia,
+                operandEnd: elements[index - 1].endPositionBeforeTrailingTrivia, operatorPosition: cast.positionAfterSkippingLeadingTrivia,
+                end: type.endPositionBeforeTrailingTrivia)
+        }
+    }
+
+    private static func isFetchRequest(_ type: TypeSyntax) -> Bool {
+        if let simple = type.as(IdentifierTypeSyntax.self) {
+            return simple.name.text == "NSFetchRequest" && simple.genericArgumentClause != nil
+        }
+        guard let member = type.as(MemberTypeSyntax.self) else { return false }
+        return member.name.text == "NSFetchRequest" && member.genericArgumentClause != nil
+    }
+
+    /// Returns an expression without the `try` and `await` before it, which hold for all that follows them.
+    private static func afterEffects(_ expression: ExprSyntax) -> ExprSyntax {
+        if let marked = expression.as(TryExprSyntax.self) { return afterEffects(marked.expression) }
+        if let marked = expression.as(AwaitExprSyntax.self) { return afterEffects(marked.expression) }
+        return expression
+    }
+
+    /// The warning at a cast that is compiled as it is.
+    var warning: String {
+        let failure = isForced ? "stops the program" : "is nil"
+        return "this cast \(failure) unless the request was created as \(type), because generic types have no subtypes in Swift. "
+            + "Write \(type).converted(from: request)\(isForced ? "!" : "")"
+    }
+}
+
+/// Finds the casts of a file that are compiled as they are.
+final class FetchRequestCastFinder: SyntaxVisitor {
+    private let file: SourceFile
+    private(set) var warnings: [SourceProblem] = []
+
+    private init(file: SourceFile) {
+        self.file = file
+        super.init(viewMode: .sourceAccurate)
+    }
+
+    /// Returns a warning for each cast of a file.
+    static func warnings(in file: SourceFile) -> [SourceProblem] {
+        guard file.text.contains("NSFetchRequest<") else { return [] }
+        let finder = FetchRequestCastFinder(file: file)
+        finder.walk(file.tree)
+        return finder.warnings
+    }
+
+    /// Code between `#if` and `#endif` may be meant for other platforms.
+    override func visit(_ node: IfConfigDeclSyntax) -> SyntaxVisitorContinueKind { .skipChildren }
+
+    /// A store's `execute(_:with:)` always receives a request of the type that it casts to.
+    override func visit(_ node: FunctionDeclSyntax) -> SyntaxVisitorContinueKind {
+        let labels = node.signature.parameterClause.parameters.map(\.firstName.text)
+        return node.name.text == "execute" && labels == ["_", "with"] ? .skipChildren : .visitChildren
+    }
+
+    override func visit(_ node: SequenceExprSyntax) -> SyntaxVisitorContinueKind {
+        for cast in FetchRequestCast.all(in: node) {
+            var problem = file.problem(cast.warning, at: cast.operatorPosition)
+            problem.isWarning = true
+            warnings.append(problem)
+        }
+        return .visitChildren
+    }
+}
+#endif

@@ -1,0 +1,66 @@
+internal import Foundation
+
+/// The version hashes in the metadata of a store, and how the entities of a model compare with them.
+///
+/// Apple's framework writes hashes whose algorithm is not public. A store that it wrote therefore contains other hashes than this framework
+/// computes of the same model, but also a copy of the model: this framework's hashes of the copy are in the metadata that are read from the
+/// file, and decide where Apple's say nothing.
+package struct StoreModelHashes {
+    /// The metadata key of this framework's hashes of the copy, by entity name; empty for a file without a copy. They are derived from the
+    /// file and never written to it.
+    package static let copyKey = "OpenCoreDataModelHashes"
+
+    /// The hashes that the store was written with, by entity name.
+    package let written: [String: Data]
+    /// This framework's hashes of the copy; nil where the metadata have none.
+    private let copy: [String: Data]?
+    private let identifiers: Set<String>
+
+    /// Reads metadata; nil where they contain no hashes.
+    package init?(_ metadata: [String: Any]) {
+        guard let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] else { return nil }
+        written = hashes
+        copy = metadata[Self.copyKey] as? [String: Data]
+        identifiers = Set(metadata[NSStoreModelVersionIdentifiersKey] as? [String] ?? []).subtracting([""])
+    }
+
+    /// Returns whether the store was written with the version of an entity.
+    package func contains(_ entity: NSEntityDescription) -> Bool {
+        guard let name = entity.name, let hash = written[name] else { return false }
+        if entity.versionHash == hash { return true }
+        return copy?[name].map { $0 == entity.ownVersionHash } ?? false
+    }
+
+    /// Returns whether the store was written with the versions of all entities of a model, and perhaps of others.
+    package func containsAll(of model: NSManagedObjectModel) -> Bool {
+        !model.entities.isEmpty && hasNames(ofAll: model.entities) && model.entities.allSatisfy(contains)
+    }
+
+    /// Returns whether the store was written with exactly the versions of some entities.
+    package func areThose(of entities: [NSEntityDescription]) -> Bool {
+        Set(entities.compactMap(\.name)) == Set(written.keys) && entities.allSatisfy(contains)
+    }
+
+    /// Returns the only one of some models that the store may have been written with where nothing but the names of its entities, and then
+    /// its version identifiers, can tell: Apple's framework wrote no copy of the model before 2012. Nil where none or several may be.
+    package func onlyModel(byNamesOf models: [NSManagedObjectModel]) -> NSManagedObjectModel? {
+        guard copy?.isEmpty == true else { return nil }
+        let named = models.filter { Set($0.entities.compactMap(\.name)) == Set(written.keys) }
+        if named.count == 1 { return named[0] }
+        let identified = named.filter {
+            !identifiers.isEmpty && Set($0.versionIdentifiers.compactMap { $0.base as? String }) == identifiers
+        }
+        return identified.count == 1 ? identified[0] : nil
+    }
+
+    /// Gives the entities of a model that the store was written with the hashes of the store.
+    package func adopt(in model: NSManagedObjectModel) {
+        for entity in model.entities {
+            if let hash = written[entity.name ?? ""], entity.versionHash != hash { entity.adopt(versionHash: hash) }
+        }
+    }
+
+    private func hasNames(ofAll entities: [NSEntityDescription]) -> Bool {
+        entities.allSatisfy { $0.name.map { written[$0] != nil } ?? false }
+    }
+}

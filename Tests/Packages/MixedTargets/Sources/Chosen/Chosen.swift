@@ -1,0 +1,1 @@
+// SwiftPM builds no target without a source file.

@@ -1,0 +1,4 @@
+import UIKit
+
+/// Not for this platform.
+@objc class Window: UIWindow {}

@@ -1,0 +1,5 @@
+import Foundation
+
+@objc public enum Mood: Int16 {
+    case calm, glad
+}

@@ -1,0 +1,3 @@
+import CoreData
+
+public class Task: NSManagedObject {}

@@ -1,0 +1,5 @@
+import CoreData
+
+@objc(Draft) class Draft: NSManagedObject {
+    @NSManaged var title: NotWrittenYet
+}
