@@ -83,11 +83,15 @@ extension NSManagedObjectContext {
         if type.keepsStored, restoreValues(of: conflicts, type) { return }
         for conflict in conflicts { try checkReferences(conflict, type) }
         var outcome = ConstraintOutcome()
-        for conflict in conflicts { resolve(conflict, type, &outcome) }
+        // New objects among themselves first: what they leave to one another is not yet taken from the saved ones.
+        let (new, saved) = (conflicts.filter { $0.isAmongNew(registry) }, conflicts.filter { !$0.isAmongNew(registry) })
+        for conflict in new + saved { resolve(conflict, type, &outcome) }
+        // What was in the way of a reference may have given way after it.
+        outcome.lost.removeAll { $0.restore() }
         try leadReferencesWithoutInverse(outcome.replaced)
         let discarded = outcome.replaced.lazy.map(\.object).filter { $0.flags.contains(.gaveWay) }
         if !discarded.isEmpty { post(Self.didChangeObjectsNotification, ObjectChanges(deleted: Set(discarded))) }
-        try validate(cut: outcome.cut)
+        try validate(cut: outcome.lost.filter { $0.other !== $0.keeper }.map(\.other))
     }
 
     /// Gives saved objects that were changed to values of others their stored ones back. Returns whether there were any.
@@ -116,7 +120,7 @@ extension NSManagedObjectContext {
                 keeper.copyValues(from: rival, everything: type == .overwriteMergePolicyType)
                 takesValues = true
             }
-            outcome.cut += rival.leadReferences(to: keeper, keepsDestination: type.keepsStored)
+            outcome.lost += rival.leadReferences(to: keeper, keepsDestination: type.keepsStored)
             discard(rival, inFavorOf: keeper, &outcome)
         }
         if !type.keepsStored, let stored = conflict.stored(in: registry), stored !== keeper { replace(stored, by: keeper, &outcome) }
@@ -135,7 +139,7 @@ extension NSManagedObjectContext {
     private func replace(_ object: NSManagedObject, by keeper: NSManagedObject, _ outcome: inout ConstraintOutcome) {
         // What others have related to it since leads to the other one, too.
         refreshFromStore(object)
-        outcome.cut += object.leadReferences(to: keeper, keepsDestination: true)
+        outcome.lost += object.leadReferences(to: keeper, keepsDestination: true)
         delete(object)
         outcome.replaced.append((object, keeper))
     }
@@ -174,8 +178,8 @@ extension NSManagedObjectContext {
 private struct ConstraintOutcome {
     /// The objects that have given way, with those that stay.
     var replaced: [(object: NSManagedObject, keeper: NSManagedObject)] = []
-    /// The objects that have lost a destination, because the object that stays has another one.
-    var cut: [NSManagedObject] = []
+    /// The references that the objects that stay could not take, because they have other destinations.
+    var lost: [LostReference] = []
 }
 
 extension NSMergePolicyType {
@@ -187,6 +191,11 @@ extension NSConstraintConflict {
     /// The conflicting objects that are still to be saved.
     fileprivate func rivals(in registry: ObjectRegistry) -> [NSManagedObject] {
         conflictingObjects.filter { $0.registry === registry && !$0.isDeleted }
+    }
+
+    /// Whether only new objects have the values.
+    fileprivate func isAmongNew(_ registry: ObjectRegistry) -> Bool {
+        stored(in: registry) == nil && rivals(in: registry).allSatisfy(\.isInserted)
     }
 
     fileprivate func stored(in registry: ObjectRegistry) -> NSManagedObject? {

@@ -34,16 +34,17 @@ extension NSManagedObject {
     /// Where the relationship leaves `keeper` one destination only, and it has another one, `keepsDestination` decides.
     ///
     /// - Parameter keepsDestination: Whether `keeper` keeps that destination.
-    /// - Returns: The objects that refer to neither object any more.
-    func leadReferences(to keeper: NSManagedObject, keepsDestination: Bool) -> [NSManagedObject] {
-        var cut: [NSManagedObject] = []
+    /// - Returns: The references that lead to neither object any more.
+    func leadReferences(to keeper: NSManagedObject, keepsDestination: Bool) -> [LostReference] {
+        var lost: [LostReference] = []
         for ends in ends(sharedWith: keeper) {
             for other in related(ends.own) where !other.flags.contains(.deleted) && other.registry === registry {
                 let target = other === self ? keeper : other
                 if keepsDestination, !ends.kept.isToMany, let current = keeper.toOne(ends.kept), current !== target, current !== self {
-                    if target !== keeper { cut.append(target) }
+                    lost.append(LostReference(keeper: keeper, relationship: ends.kept, other: target))
                 } else if keepsDestination, other === self, !ends.inverse.isToMany, keeper.isRelatedElsewhere(by: ends.inverse) {
                     // What belonged to itself does not take the other end of the same relationship, either.
+                    lost.append(LostReference(keeper: keeper, relationship: ends.kept, other: keeper))
                 } else {
                     keeper.refreshDestination(by: ends.kept)
                     if target === keeper { target.refreshDestination(by: ends.inverse) }
@@ -57,7 +58,7 @@ extension NSManagedObject {
             }
         }
         leadOwnDestinations(to: keeper, keepsDestination: keepsDestination)
-        return cut
+        return lost
     }
 
     /// Whether a relationship to one object leads to another one than this.
@@ -100,7 +101,7 @@ extension NSManagedObject {
     }
 
     /// The object itself, or the one that it has given way to.
-    private var staying: NSManagedObject {
+    fileprivate var staying: NSManagedObject {
         var object = self
         while object.flags.contains(.gaveWay), let successor = object.extras?.successor { object = successor }
         return object
@@ -162,6 +163,34 @@ extension NSManagedObject {
         Log.context.error("\(error.localizedDescription)")
         successor?.registry?.context?.keep(error)
     }
+}
+
+/// A reference to an object that gave way which the object that stays could not take: it has another destination.
+struct LostReference {
+    let keeper: NSManagedObject
+    /// The relationship of the keeper.
+    let relationship: NSRelationshipDescription
+    let other: NSManagedObject
+
+    /// Relates the objects after all, if what was in their way has given way itself.
+    ///
+    /// - Returns: Whether they are related now.
+    func restore() -> Bool {
+        let (keeper, other) = (keeper.staying, other.staying)
+        guard let inverse = relationship.mutualInverse, keeper.isPresent, other.isPresent,
+            let kept = keeper.owningEntity.frozen!.byName[relationship.name] as? NSRelationshipDescription,
+            keeper.hasRoom(in: kept), other.hasRoom(in: inverse)
+        else { return false }
+        if kept.isToMany { keeper.add(other, to: kept) } else { keeper.setToOne(other, kept) }
+        return true
+    }
+}
+
+extension NSManagedObject {
+    fileprivate var isPresent: Bool { registry != nil && !flags.contains(.deleted) }
+
+    /// Whether a relationship can take another destination without losing one.
+    fileprivate func hasRoom(in relationship: NSRelationshipDescription) -> Bool { relationship.isToMany || toOne(relationship) == nil }
 }
 
 extension NSManagedObjectContext {

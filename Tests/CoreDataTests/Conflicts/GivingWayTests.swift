@@ -7,7 +7,7 @@ import Testing
     static let objectWins: [NSMergePolicyType] = [.mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType]
 
     /// Saves objects in one context, and then does something in another that has a policy.
-    private func run(
+    func run(
         _ store: ProgramStore, _ policy: NSMergePolicyType, saving make: (NSManagedObjectContext) -> Void,
         then body: (NSManagedObjectContext) throws -> Void
     ) throws {
@@ -21,7 +21,7 @@ import Testing
     }
 
     @discardableResult
-    private func thing(_ code: Int?, _ kind: String = "Region", in context: NSManagedObjectContext) -> NSManagedObject {
+    func thing(_ code: Int?, _ kind: String = "Region", in context: NSManagedObjectContext) -> NSManagedObject {
         context.insert(kind, ["code": code.map { $0 as Any } ?? NSNull()])
     }
 
@@ -35,7 +35,7 @@ import Testing
     }
 
     /// What a relationship of the object of a code leads to in the store, by code.
-    private func stored(_ code: Int, _ key: String, _ context: NSManagedObjectContext) throws -> [Int?] {
+    func stored(_ code: Int, _ key: String, _ context: NSManagedObjectContext) throws -> [Int?] {
         let other = Music.context(context.persistentStoreCoordinator!)
         return try other.performAndWait {
             let request = NSFetchRequest<NSManagedObject>(entityName: "Thing")
