@@ -72,6 +72,25 @@ import Testing
             "\(backend.requests.map { "\n\($0)" }.joined())")
     }
 
+    @Test("Observed objects are walked by as few requests as others")
+    func observed() async throws {
+        let backend = backend(40, 1)
+        let context = try backend.context()
+        context.isObservationEnabled = true
+        let bands = try await context.fetch(fetchRequest("Band"))
+        try await context.load(bands, "albums.tracks")
+        let requests = backend.requests.count
+        await context.perform {
+            for band in bands {
+                for album in band.value(forKey: "albums") as? Set<NSManagedObject> ?? [] {
+                    #expect(album.value(forKey: "band") as? NSManagedObject === band)
+                    #expect((album.value(forKey: "tracks") as? NSOrderedSet)?.count == 1)
+                }
+            }
+        }
+        #expect(backend.requests.count == requests)
+    }
+
     @Test("What an answer embeds costs nothing")
     func embedded() throws {
         let backend = backend(

@@ -29,7 +29,8 @@ extension NSManagedObject {
 
     /// Called before a property is read.
     @inline(never) final func noteRead(at index: Int) {
-        if flags.contains(.partial) { completeUnknown(at: index) }
+        // Relationships that a row leaves out are loaded by their own queries.
+        if flags.contains(.partial), owningEntity.frozen!.properties[index] is NSAttributeDescription { completeUnknown(at: index) }
         guard let context = registry?.context else { return }
         context.checkQueue("“\(owningEntity.frozen!.properties[index])” of \(identifierForMessage) is read")
         context.observation?.willRead(self, index)
