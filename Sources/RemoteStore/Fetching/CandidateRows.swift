@@ -23,6 +23,18 @@ final class CandidateRows: RowSource {
         addRelated(new)
     }
 
+    /// Returns how many of the rows are among others.
+    func count(among others: [Row]) -> Int {
+        let ids = Set(others.map(\.knownObjectID))
+        return rows.count { ids.contains($0.knownObjectID) }
+    }
+
+    /// Puts the rows in the order of others, and drops those that are not among them.
+    func order(as others: [Row]) {
+        let places = Dictionary(others.enumerated().map { ($1.knownObjectID, $0) }, uniquingKeysWith: { first, _ in first })
+        rows = rows.compactMap { row in places[row.knownObjectID].map { (row, $0) } }.sorted { $0.1 < $1.1 }.map(\.0)
+    }
+
     /// Adds rows that others refer to.
     func addRelated(_ more: [Row]) { for row in more { byID[row.knownObjectID] = row } }
 

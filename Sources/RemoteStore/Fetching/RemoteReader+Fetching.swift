@@ -53,11 +53,16 @@ extension RemoteReader {
         let wanted = query.fetchLimit + (plan.requests.first?.offset == 0 ? query.fetchOffset : 0)
         var seen: Set<NSManagedObjectID> = []
         for (request, endpoint) in zip(plan.requests, plan.endpoints) {
-            _ = try await readPages(request, endpoint, budget) { answer in
-                let new = answer.rows.filter { seen.insert($0.knownObjectID).inserted }
+            var pages = PagedRows()
+            var order: [Row]?
+            _ = try await readPages(request, endpoint, budget, into: &pages) { _, new, all in
+                let new = plan.requests.count == 1 ? Array(new) : new.filter { seen.insert($0.knownObjectID).inserted }
                 _ = try await matching(new, query, plan, budget, candidates, for: caller)
-                return candidates.rows.count < wanted
+                guard let all, plan.requests.count == 1 else { return candidates.rows.count < wanted }
+                order = all
+                return candidates.count(among: all) < wanted
             }
+            if let order { candidates.order(as: order) }
             if candidates.rows.count >= wanted { break }
         }
         return candidates

@@ -242,27 +242,3 @@ public struct Sorting: Hashable, Sendable {
         Sorting(keyPaths.map { Key($0) }, maximumKeys: maximumKeys)
     }
 }
-
-/// How much one answer of an endpoint brings.
-public struct Paging: Hashable, Sendable {
-    /// The number of resources after which an answer ends; nil where each answer brings everything.
-    public var size: Int?
-    /// Whether a request may ask for fewer.
-    public var takesLimit: Bool
-    /// Whether a request may begin after a number of resources.
-    public var takesOffset: Bool
-
-    /// Creates a kind of paging.
-    public init(size: Int? = nil, takesLimit: Bool = false, takesOffset: Bool = false) {
-        self.size = size.map { max(1, $0) }
-        self.takesLimit = takesLimit
-        self.takesOffset = takesOffset
-    }
-
-    /// Every answer brings everything.
-    public static let whole = Paging()
-    /// Answers of at most so many resources, each with the token of the next page.
-    public static func pages(of size: Int, takesLimit: Bool = false, takesOffset: Bool = false) -> Paging {
-        Paging(size: size, takesLimit: takesLimit, takesOffset: takesOffset)
-    }
-}

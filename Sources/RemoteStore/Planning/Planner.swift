@@ -236,7 +236,7 @@ struct Planner {
             rows = min(rows, plan.isExact ? wanted : wanted * 4)
         }
         var requests = parts
-        if let size = endpoint.paging.size { requests = parts * max(1, (rows / parts / Double(size)).rounded(.up)) }
+        if let size = endpoint.paging.step { requests = parts * max(1, (rows / parts / Double(size)).rounded(.up)) }
         if completion > 0 { requests += max(1, (rows * completion).rounded(.up)) }
         if binding.variants.isEmpty { (rows, requests) = (0, 0) }
         plan.estimatedRows = Int(rows.rounded(.up))

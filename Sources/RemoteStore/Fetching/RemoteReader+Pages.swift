@@ -1,0 +1,109 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import Predicates
+
+extension RemoteReader {
+    /// How the reading of a request's pages has ended.
+    enum End {
+        /// No more is wanted.
+        case stopped
+        /// The last page was read.
+        ///
+        /// - Parameter isProven: Whether nothing can be missing that the request has asked for.
+        case last(isProven: Bool)
+    }
+
+    /// Reads the pages of a request, in order. What stays at the backend meanwhile is found, whatever comes and goes, as far as the paging
+    /// of the endpoint allows.
+    ///
+    /// - Parameters:
+    ///   - pages: Receives the rows.
+    ///   - body: Receives each answer, the rows that are new in it and, where those before have moved, all rows up to the end of
+    ///     this page. It returns whether to read on.
+    func readPages(
+        _ request: BackendRequest, _ endpoint: Endpoint, _ budget: FetchBudget, into pages: inout PagedRows,
+        _ body: (BackendAnswer, ArraySlice<Row>, [Row]?) async throws -> Bool
+    ) async throws -> End {
+        var sequence = PageSequence(request, endpoint.paging)
+        while true {
+            try Task.checkCancellation()
+            try budget.noteRequest()
+            let answer = try await runner.answer(sequence.request)
+            try budget.noteRows(answer.count)
+            if sequence.hasLostItsPlace(answer, pages) {
+                sequence.goBack()
+                continue
+            }
+            if sequence.mustRestart(answer) {
+                pages.restart()
+                sequence.restart()
+                continue
+            }
+            let new = sequence.showsWindows ? pages.take(answer.rows, isFirst: sequence.isFirst) : pages.append(answer.rows)
+            let isLast = try !sequence.advance(after: answer, hasNew: !new.isEmpty)
+            if isLast, sequence.showsWindows { pages.finish() }
+            guard try await body(answer, new, pages.wasRearranged ? pages.confirmedRows : nil) else { return .stopped }
+            if isLast {
+                let isShort = endpoint.paging.size.map { answer.count < $0 } ?? false
+                return .last(isProven: answer.isComplete || isShort)
+            }
+        }
+    }
+
+    /// The rows that a plan has found, each object once.
+    struct Found: Sendable {
+        var rows: [Row] = []
+        /// Whether each request was read to an end that proves that nothing is missing.
+        var isProven = true
+    }
+
+    /// Reads everything that the requests of a plan find, side by side.
+    func readAll(_ plan: FetchPlan, _ budget: FetchBudget, for caller: StoreCaller) async throws -> Found {
+        var parts: [Found]
+        if plan.requests.count == 1 {
+            parts = [try await readAll(plan.requests[0], plan.endpoints[0], budget, for: caller)]
+        } else {
+            parts = try await withThrowingTaskGroup(of: (Int, Found).self) { group in
+                var parts = Array(repeating: Found(), count: plan.requests.count)
+                var next = 0
+                func add() {
+                    guard next < plan.requests.count else { return }
+                    let index = next
+                    next += 1
+                    let (request, endpoint) = (plan.requests[index], plan.endpoints[index])
+                    group.addTask { (index, try await self.readAll(request, endpoint, budget, for: caller)) }
+                }
+                for _ in 0..<options.concurrentRequests { add() }
+                while let (index, part) = try await group.next() {
+                    parts[index] = part
+                    add()
+                }
+                return parts
+            }
+        }
+        if parts.count == 1 { return parts[0] }
+        var found = Found()
+        var seen: Set<NSManagedObjectID> = []
+        for part in parts {
+            found.isProven = found.isProven && part.isProven
+            for row in part.rows where seen.insert(row.knownObjectID).inserted { found.rows.append(row) }
+        }
+        return found
+    }
+
+    private func readAll(
+        _ request: BackendRequest, _ endpoint: Endpoint, _ budget: FetchBudget, for caller: StoreCaller
+    ) async throws -> Found {
+        let epoch = runner.epoch
+        if let answer = kept.answer(request, age: endpoint.freshness, maximumAge: caller.stalenessInterval, epoch: epoch) {
+            return Found(rows: Array(answer.rows))
+        }
+        let time = options.now()
+        var pages = PagedRows()
+        let end = try await readPages(request, endpoint, budget, into: &pages) { _, _, _ in true }
+        var found = Found(rows: pages.rows)
+        if case .last(let isProven) = end { found.isProven = isProven }
+        if endpoint.freshness != nil { kept.keep(RowList(found.rows), request, askedAt: time, epoch: epoch) }
+        return found
+    }
+}
