@@ -8,6 +8,8 @@ final class CandidateRows: RowSource {
     /// The rows of the fetched entity, in the order in which they came.
     private(set) var rows: [Row] = []
     private var byID: [NSManagedObjectID: Row] = [:]
+    /// What was read, where it is known which of it was asked for before.
+    var found: RemoteReader.Found?
     /// The lists of relationships that rows do not contain, by name.
     private var lists: [String: [NSManagedObjectID: [NSManagedObjectID]]] = [:]
 

@@ -9,9 +9,14 @@ extension RemoteReader {
     /// - Throws: Code 134091 for what no endpoint can answer, and where too much would be read to finish it in memory; the backend's
     ///   error; `CancellationError`.
     func fetch(_ query: StoreQuery, for caller: StoreCaller) async throws -> StoreAnswer {
-        let fetch = try planned(query)
-        let plan = try planner(caller).plan(fetch)
+        var fetch = try planned(query)
+        var plan = try planner(caller).plan(fetch)
         RequestRunner.log.trace("\(plan)")
+        while let join = plan.joins.first {
+            let ids = try await destinations(join, for: caller)
+            (fetch, plan) = try planner(caller).plan(fetch, after: join, found: ids)
+            RequestRunner.log.trace("\(plan)")
+        }
         let budget = FetchBudget(options, query.entity, blaming: plan.costlyClause)
         if plan.isCountedByBackend || plan.isAggregatedByBackend {
             try budget.noteRequest()
@@ -24,9 +29,19 @@ extension RemoteReader {
             var whole = plan
             whole.requests[0].wantsCount = false
             whole.requests[0].aggregates = []
-            return try await finish(query, whole, try await candidates(query, whole, budget, for: caller))
+            return try finish(query, whole, try await candidates(query, whole, budget, for: caller))
         }
-        return try await finish(query, plan, try await candidates(query, plan, budget, for: caller))
+        return try finish(query, plan, try await candidates(query, plan, budget, for: caller))
+    }
+
+    /// Returns the destinations of a relationship that match. Their rows are kept for when they are asked for.
+    private func destinations(_ join: FetchPlan.SemiJoin, for caller: StoreCaller) async throws -> [NSManagedObjectID] {
+        guard let entity = join.part.relationship.destinationEntity else { return [] }
+        let time = AskTime(options.now())
+        let answer = try await fetch(StoreQuery(entity).with(predicate: NSPredicate(tree: join.predicate)), for: caller)
+        guard case .rows(let rows) = answer else { return [] }
+        parked.park(rows.filter { earlier.take($0) == nil }, at: time)
+        return rows.map(\.knownObjectID)
     }
 
     private func dictionary(_ query: StoreQuery, _ values: [PropertyValue]) throws -> NSDictionary {
@@ -46,7 +61,11 @@ extension RemoteReader {
         let candidates = CandidateRows()
         let isGrouped = query.resultType == .dictionaryResultType && (query.isGrouped || query.returnsDistinctResults)
         guard query.fetchLimit > 0, plan.isOrdered, !isGrouped, !plan.usesKeptAnswer else {
-            let found = try await readAll(plan, budget, for: caller)
+            var found = try await readAll(plan, budget, for: caller)
+            defer {
+                found.rows = []
+                candidates.found = found
+            }
             return try await matching(found.rows, query, plan, budget, candidates, for: caller)
         }
         // Pages are read only until there are enough results.
@@ -93,7 +112,13 @@ extension RemoteReader {
     }
 
     /// Makes the answer of matching rows: order, page and shape.
-    private func finish(_ query: StoreQuery, _ plan: FetchPlan, _ candidates: CandidateRows) async throws -> StoreAnswer {
+    private func finish(_ query: StoreQuery, _ plan: FetchPlan, _ candidates: CandidateRows) throws -> StoreAnswer {
+        let answer = try shaped(query, plan, candidates)
+        if case .rows(let rows) = answer, let found = candidates.found, found.isEarlier { found.note(Array(rows), in: earlier) }
+        return answer
+    }
+
+    private func shaped(_ query: StoreQuery, _ plan: FetchPlan, _ candidates: CandidateRows) throws -> StoreAnswer {
         let isSkipped = plan.requests.first.map { $0.offset > 0 } ?? false
         let offset = isSkipped ? 0 : query.fetchOffset
         let rest = query.with(predicate: nil).with(fetchOffset: offset, fetchLimit: query.fetchLimit)

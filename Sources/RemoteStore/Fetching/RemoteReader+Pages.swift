@@ -55,6 +55,19 @@ extension RemoteReader {
         var rows: [Row] = []
         /// Whether each request was read to an end that proves that nothing is missing.
         var isProven = true
+        /// When the rows were asked for, where that was before.
+        var time: AskTime?
+        /// The same for rows of one of several requests.
+        var earlierParts: [(time: AskTime, ids: Set<NSManagedObjectID>)] = []
+
+        /// Whether some of the rows were asked for before.
+        var isEarlier: Bool { time != nil || !earlierParts.isEmpty }
+
+        /// Notes which of the rows that are returned were asked for before.
+        func note(_ returned: [Row], in earlier: EarlierRows) {
+            if let time { earlier.note(returned, askedAt: time.uptime) }
+            for (time, ids) in earlierParts { earlier.note(returned.filter { ids.contains($0.knownObjectID) }, askedAt: time.uptime) }
+        }
     }
 
     /// Reads everything that the requests of a plan find, side by side.
@@ -86,6 +99,7 @@ extension RemoteReader {
         var seen: Set<NSManagedObjectID> = []
         for part in parts {
             found.isProven = found.isProven && part.isProven
+            if let time = part.time { found.earlierParts.append((time, Set(part.rows.map(\.knownObjectID)))) }
             for row in part.rows where seen.insert(row.knownObjectID).inserted { found.rows.append(row) }
         }
         return found
@@ -96,9 +110,9 @@ extension RemoteReader {
     ) async throws -> Found {
         let epoch = runner.epoch
         if let answer = kept.answer(request, age: endpoint.freshness, maximumAge: caller.stalenessInterval, epoch: epoch) {
-            return Found(rows: Array(answer.rows))
+            return Found(rows: Array(answer.rows), time: answer.time)
         }
-        let time = options.now()
+        let time = AskTime(options.now())
         var pages = PagedRows()
         let end = try await readPages(request, endpoint, budget, into: &pages) { _, _, _ in true }
         var found = Found(rows: pages.rows)

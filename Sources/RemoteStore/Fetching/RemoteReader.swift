@@ -14,6 +14,7 @@ final class RemoteReader: Sendable {
     let parked: ParkedRows
     let kept: KeptAnswers
     let versions: VersionTable
+    let earlier = EarlierRows()
 
     init(_ backend: any Backend, _ catalog: Catalog, _ decoding: AnswerDecoding, _ options: RemoteStoreOptions) {
         location = backend.location
@@ -51,6 +52,7 @@ final class RemoteReader: Sendable {
         if let tree = try query.predicateTree() { fetch.clauses = NormalForm(query.entity).clauses(tree) }
         fetch.sorts = query.sortDescriptors.isEmpty ? [] : try query.sorts()
         (fetch.limit, fetch.offset) = (query.fetchLimit, query.fetchOffset)
+        fetch.mayJoin = true
         fetch.wantsCount = query.resultType == .countResultType
         fetch.prefetches = query.relationshipKeyPathsForPrefetching
         if query.resultType == .dictionaryResultType {

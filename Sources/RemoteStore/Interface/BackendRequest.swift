@@ -109,6 +109,7 @@ extension BackendRequest.Filter: CustomStringConvertible {
         let all = values.map { "\(ExpressionTree.constant($0))" } + ids.map(\.description)
         switch comparison {
         case .isNil, .isNotNil: return "\(keyPath) \(comparison.rawValue)"
+        case .isIn where all.isEmpty: return "\(keyPath) IN {…}"
         case .isIn:
             let shown = all.prefix(4).joined(separator: ", ") + (all.count > 4 ? ", … \(all.count) in all" : "")
             return "\(keyPath) IN {\(shown)}"

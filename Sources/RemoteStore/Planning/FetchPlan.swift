@@ -25,6 +25,24 @@ public struct FetchPlan: Sendable {
     /// The relationships that are loaded for the evaluation in memory, as key paths.
     public internal(set) var relationshipsInMemory: [String] = []
 
+    /// What is asked first: the destinations of a relationship that match a part of the predicate. With their identifiers the ``requests`` are
+    /// made, which show `IN {…}` for them; where more are found than was to be expected, the fetch is planned anew.
+    public internal(set) var joins: [SemiJoin] = []
+
+    /// A fetch of the destinations of a relationship, before that of the objects that refer to them.
+    public struct SemiJoin: Sendable {
+        /// The name of the relationship.
+        public let relationship: String
+        /// The entity of its destinations.
+        public let entity: String
+        /// What the destinations must match.
+        public let predicate: PredicateTree
+        /// How they are found.
+        public let plan: FetchPlan
+        /// The part of the predicate that is answered so.
+        let part: RelationshipPart
+    }
+
     /// The endpoint of each request.
     var endpoints: [Endpoint] = []
     /// What the evaluation in memory reads.
@@ -47,7 +65,12 @@ public struct FetchPlan: Sendable {
 extension FetchPlan: CustomStringConvertible {
     /// The plan as lines of text.
     public var description: String {
-        var lines = requests.prefix(3).map { "ask \($0)" }
+        var lines: [String] = []
+        for join in joins {
+            lines.append("first find “\(join.entity)” where \(join.predicate), for \(join.relationship):")
+            lines += join.plan.description.split(separator: "\n").map { "  \($0)" }
+        }
+        lines += requests.prefix(3).map { joins.isEmpty ? "ask \($0)" : "then ask \($0)" }
         if requests.count > 3 { lines.append("… \(requests.count) requests in all") }
         if requests.isEmpty { lines.append("ask nothing: no resource can match") }
         if usesKeptAnswer { lines.append("take an answer that is still fresh: no request") }

@@ -47,7 +47,9 @@ final class BackendStore: NSPersistentStore, @unchecked Sendable {
 extension BackendStore: AsynchronousStore {
     func fetch(_ query: StoreQuery, for caller: StoreCaller) async throws -> StoreAnswer { try await reader.fetch(query, for: caller) }
 
-    func fetchRows(for ids: [NSManagedObjectID], for caller: StoreCaller) async throws -> [Row] { try await reader.read(ids, for: caller) }
+    func fetchRows(for ids: [NSManagedObjectID], for caller: StoreCaller) async throws -> [Row] {
+        try await reader.read(ids, isReturned: true, for: caller)
+    }
 
     func fetchValues(
         of properties: [NSPropertyDescription], for ids: [NSManagedObjectID], for caller: StoreCaller
@@ -69,9 +71,17 @@ extension BackendStore: LateIdentityStore {
 }
 
 extension BackendStore: RowCacheObserver {
-    func didRelease(_ ids: [NSManagedObjectID]) { reader.versions.forget(ids) }
+    func didRelease(_ ids: [NSManagedObjectID]) {
+        reader.versions.forget(ids)
+        reader.earlier.forget(ids)
+    }
 
-    func willReload(_ ids: [NSManagedObjectID]) { reader.parked.forget(ids) }
+    func willReload(_ ids: [NSManagedObjectID]) {
+        reader.parked.forget(ids)
+        reader.kept.outdate(ids)
+    }
+
+    func timeOfEarlierQuery(for row: Row) -> UInt64? { reader.earlier.take(row) }
 
     func isOlder(_ row: Row, than other: Row) -> Bool { reader.versions.isOlder(row, than: other) }
 }

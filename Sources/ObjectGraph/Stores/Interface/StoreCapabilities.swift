@@ -75,6 +75,14 @@ extension LateIdentityStore {
     func willReload(_ ids: [NSManagedObjectID])
     /// Returns whether a row is older than another of the same object, whenever it was asked for.
     func isOlder(_ row: Row, than other: Row) -> Bool
+    /// Returns when a row was asked for that the store has just returned, where that was before the call; nil otherwise. In nanoseconds of the
+    /// system's uptime, as `DispatchTime` has them. Called once for each returned row that is cached.
+    func timeOfEarlierQuery(for row: Row) -> UInt64?
+}
+
+extension RowCacheObserver {
+    /// Nil: the store returns no rows that it has had already.
+    public func timeOfEarlierQuery(for row: Row) -> UInt64? { nil }
 }
 
 /// A store of Apple's interface, which receives the requesting context and its objects: it is called on the context's queue, also to
