@@ -82,6 +82,10 @@ import Testing
         }
         #expect(try plan(backend, fetchRequest("Album", "year BETWEEN {1970, 1975}")).predicateInMemory == nil)
         #expect(try plan(backend, fetchRequest("Album", "year IN {}")).requests.isEmpty)
+        #expect(
+            try self.backend(Endpoint("byTag", parameters: [Parameter("ANY tags")])).context().texts(
+                fetchRequest("Album", "ANY tags IN {}")
+            ).isEmpty)
     }
 
     @Test("What only widens is compared again in memory, and the limit with it")

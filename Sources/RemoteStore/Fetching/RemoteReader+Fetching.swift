@@ -29,9 +29,9 @@ extension RemoteReader {
             var whole = plan
             whole.requests[0].wantsCount = false
             whole.requests[0].aggregates = []
-            return try finish(query, whole, try await candidates(query, whole, budget, for: caller))
+            return try await finish(query, whole, try await candidates(query, whole, budget, for: caller), for: caller)
         }
-        return try finish(query, plan, try await candidates(query, plan, budget, for: caller))
+        return try await finish(query, plan, try await candidates(query, plan, budget, for: caller), for: caller)
     }
 
     /// Returns the destinations of a relationship that match. Their rows are kept for when they are asked for.
@@ -112,10 +112,14 @@ extension RemoteReader {
     }
 
     /// Makes the answer of matching rows: order, page and shape.
-    private func finish(_ query: StoreQuery, _ plan: FetchPlan, _ candidates: CandidateRows) throws -> StoreAnswer {
+    private func finish(
+        _ query: StoreQuery, _ plan: FetchPlan, _ candidates: CandidateRows, for caller: StoreCaller
+    ) async throws -> StoreAnswer {
         let answer = try shaped(query, plan, candidates)
-        if case .rows(let rows) = answer, let found = candidates.found, found.isEarlier { found.note(Array(rows), in: earlier) }
-        return answer
+        guard case .rows(let list) = answer else { return answer }
+        let rows = Array(list)
+        if let found = candidates.found, found.isEarlier { found.note(rows, in: earlier) }
+        return hasReferencesToKinds ? .rows(RowList(try await knowingKinds(rows, for: caller))) : answer
     }
 
     private func shaped(_ query: StoreQuery, _ plan: FetchPlan, _ candidates: CandidateRows) throws -> StoreAnswer {

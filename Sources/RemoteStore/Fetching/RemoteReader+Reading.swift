@@ -302,11 +302,19 @@ extension BackendRequest {
 }
 
 extension RemoteReader {
+    /// Reads objects for a context.
+    func returned(
+        _ ids: [NSManagedObjectID], knowing properties: Set<String> = [], for caller: StoreCaller
+    ) async throws -> [Row] {
+        let rows = try await read(ids, knowing: properties, isReturned: true, for: caller)
+        return hasReferencesToKinds ? try await knowingKinds(rows, for: caller) : rows
+    }
+
     /// Returns rows of objects that know some properties. A value that an endpoint is declared to bring and has left out is nil.
     func values(
         of properties: [NSPropertyDescription], for ids: [NSManagedObjectID], for caller: StoreCaller
     ) async throws -> [Row] {
-        let rows = try await read(ids, knowing: Set(properties.map(\.name)), isReturned: true, for: caller)
+        let rows = try await returned(ids, knowing: Set(properties.map(\.name)), for: caller)
         return try rows.map { row in
             let own = properties.compactMap { row.knownObjectID.owningEntity.frozenParts.byName[$0.name] as? NSAttributeDescription }
             let absent = own.filter { row.isUnknown($0) }

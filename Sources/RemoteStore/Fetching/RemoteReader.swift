@@ -15,6 +15,8 @@ final class RemoteReader: Sendable {
     let kept: KeptAnswers
     let versions: VersionTable
     let earlier = EarlierRows()
+    /// Whether the model has relationships to entities with subentities.
+    let hasReferencesToKinds: Bool
 
     init(_ backend: any Backend, _ catalog: Catalog, _ decoding: AnswerDecoding, _ options: RemoteStoreOptions) {
         location = backend.location
@@ -25,9 +27,12 @@ final class RemoteReader: Sendable {
         let versions = VersionTable()
         (self.parked, self.versions) = (parked, versions)
         kept = KeptAnswers(now: options.now)
+        hasReferencesToKinds = decoding.hasReferencesToKinds
         let now = options.now
         runner = RequestRunner(backend, limit: options.concurrentRequests) { answer, time in
             versions.number(answer)
+            decoding.kinds.note(answer.rows)
+            decoding.kinds.note(answer.embedded)
             if !answer.embedded.isEmpty { parked.park(answer.embedded, at: time) }
         } now: {
             now()

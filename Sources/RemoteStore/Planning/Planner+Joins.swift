@@ -117,7 +117,8 @@ extension Planner {
         fetch: PlannedFetch, plan: FetchPlan
     ) {
         var known = fetch
-        let comparison = join.part.comparison(ids.map { .object(ObjectReference($0)) })
+        // Nothing is among no objects.
+        let comparison = ids.isEmpty ? .false : join.part.comparison(ids.map { .object(ObjectReference($0)) })
         known.clauses = NormalForm(fetch.entity).clauses(.and(fetch.clauses.filter { !join.part.clauses.contains($0) } + [comparison]))
         var unaware = fetch
         unaware.mayJoin = false

@@ -48,7 +48,7 @@ extension BackendStore: AsynchronousStore {
     func fetch(_ query: StoreQuery, for caller: StoreCaller) async throws -> StoreAnswer { try await reader.fetch(query, for: caller) }
 
     func fetchRows(for ids: [NSManagedObjectID], for caller: StoreCaller) async throws -> [Row] {
-        try await reader.read(ids, isReturned: true, for: caller)
+        try await reader.returned(ids, for: caller)
     }
 
     func fetchValues(
@@ -57,7 +57,10 @@ extension BackendStore: AsynchronousStore {
 
     func fetchRelated(
         by relationship: NSRelationshipDescription, from ids: [NSManagedObjectID], for caller: StoreCaller
-    ) async throws -> [NSManagedObjectID: [NSManagedObjectID]] { try await reader.related(by: relationship, from: ids, for: caller) }
+    ) async throws -> [NSManagedObjectID: [NSManagedObjectID]] {
+        try await reader.knowingKinds(
+            reader.related(by: relationship, from: ids, for: caller), of: relationship, for: caller)
+    }
 
     func saveChanges(_ changes: StoreChangeSet, for caller: StoreCaller) async throws -> SaveOutcome {
         try await writer.save(changes, for: caller)
@@ -74,6 +77,7 @@ extension BackendStore: RowCacheObserver {
     func didRelease(_ ids: [NSManagedObjectID]) {
         reader.versions.forget(ids)
         reader.earlier.forget(ids)
+        reader.decoding.kinds.forget(ids)
     }
 
     func willReload(_ ids: [NSManagedObjectID]) {
