@@ -79,7 +79,7 @@ struct PageSequence {
         idlePages = hasNew ? 0 : idlePages + 1
         if idlePages > Self.mostIdlePages { throw RemoteStoreError.endlessPages(request) }
         // An answer that ends elsewhere does not count as offsets do.
-        let count = answer.count + answer.unreadable.count
+        let count = answer.foundCount
         usesOffsets = usesOffsets && count == paging.size
         if usesOffsets {
             stepBack = max(1, count / 2)

@@ -19,13 +19,16 @@ struct PagedRows {
     /// Returns whether a page has a row that is known.
     func overlaps(_ page: RowList) -> Bool { page.contains { known.contains($0.knownObjectID) } }
 
+    /// Returns whether an object is among the rows.
+    func contains(_ id: NSManagedObjectID) -> Bool { known.contains(id) }
+
     /// Adds a page to the end, without the rows that it repeats.
     ///
     /// - Returns: The new rows.
-    mutating func append(_ page: RowList) -> ArraySlice<Row> {
-        let start = rows.count
-        for row in page where known.insert(row.knownObjectID).inserted { rows.append(row) }
-        return rows[start...]
+    mutating func append(_ page: RowList) -> [Row] {
+        let new = page.filter { known.insert($0.knownObjectID).inserted }
+        rows += new
+        return new
     }
 
     /// Adds a page that shows a part of the results as it is now: what it has between known rows belongs there, and what it lacks between
@@ -33,7 +36,7 @@ struct PagedRows {
     ///
     /// - Parameter isFirst: Whether the results begin with the page.
     /// - Returns: The new rows.
-    mutating func take(_ page: RowList, isFirst: Bool) -> ArraySlice<Row> {
+    mutating func take(_ page: RowList, isFirst: Bool) -> [Row] {
         if page.isEmpty { return [] }
         let start = rows.count
         if isAtEnd, !isFirst || start == 0, begins(page) {
@@ -53,7 +56,7 @@ struct PagedRows {
         wasRearranged = wasRearranged || start > 0
         last = window.last?.knownObjectID
         isAtEnd = rows.last?.knownObjectID == last
-        return new[...]
+        return new
     }
 
     /// Returns whether a page goes on where the rows end: with the last of them, and otherwise with new ones.
@@ -73,7 +76,9 @@ struct PagedRows {
     /// Drops what was known to follow and has not come again.
     mutating func finish() {
         if isAtEnd { return }
-        rows = confirmedRows
+        let confirmed = confirmedRows
+        for row in rows.dropFirst(confirmed.count) { known.remove(row.knownObjectID) }
+        rows = confirmed
         wasRearranged = true
         isAtEnd = true
     }

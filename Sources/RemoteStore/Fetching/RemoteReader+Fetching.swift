@@ -72,10 +72,9 @@ extension RemoteReader {
         let wanted = query.fetchLimit + (plan.requests.first?.offset == 0 ? query.fetchOffset : 0)
         var seen: Set<NSManagedObjectID> = []
         for (request, endpoint) in zip(plan.requests, plan.endpoints) {
-            var pages = PagedRows()
             var order: [Row]?
-            _ = try await readPages(request, endpoint, budget, into: &pages) { _, new, all in
-                let new = plan.requests.count == 1 ? Array(new) : new.filter { seen.insert($0.knownObjectID).inserted }
+            _ = try await readPages(request, endpoint, budget) { _, new, all in
+                let new = plan.requests.count == 1 ? new : new.filter { seen.insert($0.knownObjectID).inserted }
                 _ = try await matching(new, query, plan, budget, candidates, for: caller)
                 guard let all, plan.requests.count == 1 else { return candidates.rows.count < wanted }
                 order = all
@@ -88,7 +87,7 @@ extension RemoteReader {
     }
 
     /// Adds the rows that match.
-    private func matching(
+    func matching(
         _ rows: [Row], _ query: StoreQuery, _ plan: FetchPlan, _ budget: FetchBudget, _ candidates: CandidateRows, for caller: StoreCaller
     ) async throws -> CandidateRows {
         var rows = rows

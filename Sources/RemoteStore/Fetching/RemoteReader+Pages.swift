@@ -13,40 +13,75 @@ extension RemoteReader {
         case last(isProven: Bool)
     }
 
-    /// Reads the pages of a request, in order. What stays at the backend meanwhile is found, whatever comes and goes, as far as the paging
-    /// of the endpoint allows.
+    /// The reading of a request's pages, as far as it has come.
+    struct PageReading {
+        fileprivate var sequence: PageSequence
+        fileprivate let endpoint: Endpoint
+        /// The rows so far.
+        fileprivate(set) var pages = PagedRows()
+
+        init(_ request: BackendRequest, _ endpoint: Endpoint) {
+            sequence = PageSequence(request, endpoint.paging)
+            self.endpoint = endpoint
+        }
+    }
+
+    /// A page that was read.
+    struct PageStep {
+        let answer: BackendAnswer
+        /// The rows that are new in it.
+        let new: [Row]
+        /// Whether rows before them have moved or gone.
+        let hasRearranged: Bool
+        /// How the reading has ended, if it has.
+        let end: End?
+    }
+
+    /// Reads the next page. What stays at the backend meanwhile is found, whatever comes and goes, as far as the paging of the endpoint
+    /// allows.
     ///
-    /// - Parameters:
-    ///   - pages: Receives the rows.
-    ///   - body: Receives each answer, the rows that are new in it and, where those before have moved, all rows up to the end of
-    ///     this page. It returns whether to read on.
+    /// - Returns: The page; nil where reading goes on elsewhere, because the pages have moved.
+    /// - Throws: The backend's error, with the reading as it was.
+    func step(_ reading: inout PageReading, _ budget: FetchBudget) async throws -> PageStep? {
+        try Task.checkCancellation()
+        try budget.noteRequest()
+        let answer = try await runner.answer(reading.sequence.request)
+        try budget.noteRows(answer.count)
+        if reading.sequence.hasLostItsPlace(answer, reading.pages) {
+            reading.sequence.goBack()
+            return nil
+        }
+        if reading.sequence.mustRestart(answer) {
+            reading.pages.restart()
+            reading.sequence.restart()
+            return nil
+        }
+        let showsWindows = reading.sequence.showsWindows
+        let new = showsWindows ? reading.pages.take(answer.rows, isFirst: reading.sequence.isFirst) : reading.pages.append(answer.rows)
+        var end: End?
+        if try !reading.sequence.advance(after: answer, hasNew: !new.isEmpty) {
+            if showsWindows { reading.pages.finish() }
+            end = .last(isProven: answer.isComplete || reading.endpoint.paging.size.map { answer.count < $0 } ?? false)
+        }
+        return PageStep(answer: answer, new: new, hasRearranged: reading.pages.wasRearranged, end: end)
+    }
+
+    /// Reads the pages of a request, in order.
+    ///
+    /// - Parameter body: Receives each answer, the rows that are new in it and, where those before have moved, all rows up to the end of this
+    ///   page. It returns whether to read on.
+    /// - Returns: How the reading has ended, and the rows.
     func readPages(
-        _ request: BackendRequest, _ endpoint: Endpoint, _ budget: FetchBudget, into pages: inout PagedRows,
-        _ body: (BackendAnswer, ArraySlice<Row>, [Row]?) async throws -> Bool
-    ) async throws -> End {
-        var sequence = PageSequence(request, endpoint.paging)
+        _ request: BackendRequest, _ endpoint: Endpoint, _ budget: FetchBudget,
+        _ body: (BackendAnswer, [Row], [Row]?) async throws -> Bool
+    ) async throws -> (end: End, pages: PagedRows) {
+        var reading = PageReading(request, endpoint)
         while true {
-            try Task.checkCancellation()
-            try budget.noteRequest()
-            let answer = try await runner.answer(sequence.request)
-            try budget.noteRows(answer.count)
-            if sequence.hasLostItsPlace(answer, pages) {
-                sequence.goBack()
-                continue
+            guard let step = try await step(&reading, budget) else { continue }
+            guard try await body(step.answer, step.new, step.hasRearranged ? reading.pages.confirmedRows : nil) else {
+                return (.stopped, reading.pages)
             }
-            if sequence.mustRestart(answer) {
-                pages.restart()
-                sequence.restart()
-                continue
-            }
-            let new = sequence.showsWindows ? pages.take(answer.rows, isFirst: sequence.isFirst) : pages.append(answer.rows)
-            let isLast = try !sequence.advance(after: answer, hasNew: !new.isEmpty)
-            if isLast, sequence.showsWindows { pages.finish() }
-            guard try await body(answer, new, pages.wasRearranged ? pages.confirmedRows : nil) else { return .stopped }
-            if isLast {
-                let isShort = endpoint.paging.size.map { answer.count < $0 } ?? false
-                return .last(isProven: answer.isComplete || isShort)
-            }
+            if let end = step.end { return (end, reading.pages) }
         }
     }
 
@@ -113,8 +148,7 @@ extension RemoteReader {
             return Found(rows: Array(answer.rows), time: answer.time)
         }
         let time = AskTime(options.now())
-        var pages = PagedRows()
-        let end = try await readPages(request, endpoint, budget, into: &pages) { _, _, _ in true }
+        let (end, pages) = try await readPages(request, endpoint, budget) { _, _, _ in true }
         var found = Found(rows: pages.rows)
         if case .last(let isProven) = end { found.isProven = isProven }
         if endpoint.freshness != nil { kept.keep(RowList(found.rows), request, askedAt: time, epoch: epoch) }

@@ -247,8 +247,7 @@ extension RemoteReader {
         let only = request.onlyOwner(inverse.name).flatMap { wanted[$0] }
         let asked = Set(wanted.values)
         var pairs: [(owner: NSManagedObjectID, row: Row)] = []
-        var pages = PagedRows()
-        _ = try await readPages(request, endpoint, budget, into: &pages) { answer, _, _ in
+        _ = try await readPages(request, endpoint, budget) { answer, _, _ in
             if !answer.owners.isEmpty {
                 for (owner, index) in answer.owners { if let id = wanted[owner] { pairs.append((id, answer.rows[index])) } }
                 return true

@@ -15,6 +15,7 @@ final class RemoteReader: Sendable {
     let kept: KeptAnswers
     let versions: VersionTable
     let earlier = EarlierRows()
+    let unreadable: UnreadableTable
     /// Whether the model has relationships to entities with subentities.
     let hasReferencesToKinds: Bool
 
@@ -29,8 +30,17 @@ final class RemoteReader: Sendable {
         kept = KeptAnswers(now: options.now)
         hasReferencesToKinds = decoding.hasReferencesToKinds
         let now = options.now
+        let unreadable = UnreadableTable()
+        self.unreadable = unreadable
+        let report = options.didFindUnreadable
         runner = RequestRunner(backend, limit: options.concurrentRequests) { answer, time in
             versions.number(answer)
+            unreadable.receive(answer)
+            if let report {
+                for error in answer.unreadable {
+                    report(error as? UnreadableResource ?? UnreadableResource(answer.entity, id: nil, reason: error))
+                }
+            }
             decoding.kinds.note(answer.rows)
             decoding.kinds.note(answer.embedded)
             if !answer.embedded.isEmpty { parked.park(answer.embedded, at: time) }
@@ -91,5 +101,9 @@ final class RemoteReader: Sendable {
     }
 
     /// Returns the plan of a query.
-    func plan(_ query: StoreQuery, for caller: StoreCaller) throws -> FetchPlan { try planner(caller).plan(planned(query)) }
+    func plan(_ query: StoreQuery, for caller: StoreCaller) throws -> FetchPlan {
+        var plan = try planner(caller).plan(planned(query))
+        if query.fetchBatchSize > 0, query.fetchLimit == 0, query.fetchOffset == 0 { plan.scrolling = plan.isScrollable }
+        return plan
+    }
 }

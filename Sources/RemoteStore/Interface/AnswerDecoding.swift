@@ -22,7 +22,11 @@ final class AnswerDecoding: Sendable {
     let token: StoreToken
     let kinds = KindTable()
 
-    init(_ model: NSManagedObjectModel, token: StoreToken) {
+    /// What becomes of resources that cannot be read, by entity.
+    let unreadable: [String: Resource.UnreadablePolicy]
+
+    init(_ model: NSManagedObjectModel, _ resources: [Resource], token: StoreToken) {
+        unreadable = Dictionary(resources.map { ($0.entity, $0.unreadable) }, uniquingKeysWith: { first, _ in first })
         entities = Dictionary(
             model.entities.compactMap { entity in entity.name.map { ($0, Entity(entity)) } }, uniquingKeysWith: { first, _ in first })
         self.token = token

@@ -23,7 +23,8 @@ public struct BackendAnswer: @unchecked Sendable {
     /// Whether a requested identifier without a resource here does not exist. Where it is false, the store asks again for those that
     /// have not come, until an answer brings none of them.
     public var isComplete = false
-    /// What could not be read: resources that were left out, each with its reason. They are logged, and the rest of the answer counts.
+    /// What could not be read, each with its reason: see ``addReadable(_:entity:version:raw:_:)``. Unless the resource's
+    /// ``Resource/unreadable`` says otherwise it is reported, and the rest of the answer counts.
     public var unreadable: [any Error] = []
 
     /// The resources that were asked for, in order.
@@ -37,7 +38,14 @@ public struct BackendAnswer: @unchecked Sendable {
     /// The owners of the resources, by relationship, for requests by owner of a relationship without a to-one inverse.
     private(set) var owners: [(owner: ResourceID, row: Int)] = []
 
-    private let entity: String
+    /// Resources that could be read in part, with their places among the rows.
+    var keptRaw: [(id: ResourceID, row: Int, note: UnreadableResource)] = []
+    /// The number of resources that the backend has found for this answer.
+    var foundCount: Int { rows.count + unreadable.count - keptRaw.count }
+    /// What becomes of resources that cannot be read.
+    var unreadablePolicy: Resource.UnreadablePolicy { decoding.unreadable[entity] ?? .reported }
+
+    let entity: String
     private let decoding: AnswerDecoding
     private var writers: AnswerWriters
 

@@ -22,6 +22,9 @@ public struct FetchPlan: Sendable {
     public internal(set) var estimatedRows = 0
     /// Whether an answer that is still fresh serves instead of the requests.
     public internal(set) var usesKeptAnswer = false
+    /// Whether a fetched results controller reads the pages as they are scrolled; nil for a request without a batch size. Otherwise everything is
+    /// read first, because the order is made in memory, because several requests find the results, or because there is only one page.
+    public internal(set) var scrolling: Bool?
     /// The relationships that are loaded for the evaluation in memory, as key paths.
     public internal(set) var relationshipsInMemory: [String] = []
 
@@ -81,6 +84,9 @@ extension FetchPlan: CustomStringConvertible {
         if pagesInMemory { lines.append(isOrdered ? "in memory: limit; pages are read until it is reached" : "in memory: limit") }
         if isCountedByBackend { lines.append("the backend counts") }
         if isAggregatedByBackend { lines.append("the backend computes the values") }
+        if let scrolling {
+            lines.append("a fetched results controller reads \(scrolling ? "page by page, as it is scrolled" : "everything first")")
+        }
         lines.append("about \(estimatedRequests) requests, \(estimatedRows) rows")
         return lines.joined(separator: "\n")
     }

@@ -104,8 +104,11 @@ final class RequestRunner: Sendable {
             Self.log.debug("\(request)")
             let time = AskTime(self.now())
             let answer = try await self.backend.answer(request)
+            if let error = answer.unreadable.first, answer.unreadablePolicy == .refused {
+                throw RemoteStoreError.unreadable(request, error)
+            }
             self.receive(answer, time)
-            for error in answer.unreadable { Self.log.error("\(request): a resource was left out: \(error)") }
+            for error in answer.unreadable { Self.log.error("\(request): a resource cannot be read: \(error)") }
             return answer
         }
     }

@@ -36,7 +36,8 @@ final class BackendStore: NSPersistentStore, @unchecked Sendable {
                 next: "Add it by addRemoteStore(_:), or by a description made with NSPersistentStoreDescription(backend:).")
         }
         let catalog = try Catalog(reference.backend.resources, model)
-        reader = RemoteReader(reference.backend, catalog, AnswerDecoding(model, token: token), reference.options)
+        reader = RemoteReader(
+            reference.backend, catalog, AnswerDecoding(model, reference.backend.resources, token: token), reference.options)
         writer = RemoteWriter(reader)
     }
 
@@ -69,6 +70,10 @@ extension BackendStore: AsynchronousStore {
     var savesAtomically: Bool { false }
 }
 
+extension BackendStore: ScrollingStore {
+    func pages(of query: StoreQuery, for caller: StoreCaller) throws -> (any StorePages)? { try reader.pages(of: query, for: caller) }
+}
+
 extension BackendStore: LateIdentityStore {
     func knownIDs(for new: NewObjects, for caller: StoreCaller) throws -> [NSManagedObjectID?] { try writer.knownIDs(for: new) }
 }
@@ -78,6 +83,7 @@ extension BackendStore: RowCacheObserver {
         reader.versions.forget(ids)
         reader.earlier.forget(ids)
         reader.decoding.kinds.forget(ids)
+        reader.unreadable.forget(ids)
     }
 
     func willReload(_ ids: [NSManagedObjectID]) {
