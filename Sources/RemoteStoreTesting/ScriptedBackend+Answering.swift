@@ -41,29 +41,55 @@ extension ScriptedBackend {
         return endpoint
     }
 
+    /// Returns what a cursor has found, with what has become of it; nil for a request without a cursor.
+    private func snapshot(_ request: BackendRequest) -> [ScriptedResource]? {
+        let parts = request.page?.text.split(separator: "@") ?? []
+        guard parts.count == 2, let number = Int(parts[1]) else { return nil }
+        return state.withLock { state in
+            guard number < state.cursors.count else { return nil }
+            return state.cursors[number].map { known in
+                state.records[known.entity]?[known.id].map { ScriptedResource(entity: known.entity, id: known.id, record: $0) } ?? known
+            }
+        }
+    }
+
+    /// Returns a cursor: it goes on in what was found first, with what was deleted since, as a service with snapshots does.
+    private func cursor(_ start: Int, _ request: BackendRequest, _ found: [ScriptedResource]) -> String {
+        if let known = request.page?.text.split(separator: "@").last { return "\(start)@\(known)" }
+        return state.withLock { state in
+            state.cursors.append(found)
+            return "\(start)@\(state.cursors.count - 1)"
+        }
+    }
+
     private func made(_ request: BackendRequest, isHalf: Bool = false) throws -> BackendAnswer {
         let endpoint = try endpoint(request)
         let state = state.withLock { $0 }
         try ScriptedQuery.check(request, endpoint)
         guard let entity = entities[request.entity] else { throw ScriptMistake("There is no entity \(request.entity).") }
         let query = ScriptedQuery(state: state, entities: entities, endpoint: endpoint)
-        let matching = try query.matching(request, entity)
+        let matching = try snapshot(request) ?? query.matching(request, entity)
         var answer = request.answer()
         if endpoint.counts { answer.total = matching.count }
         if request.wantsCount { return answer }
+        if !request.groups.isEmpty {
+            answer.total = matching.count
+            answer.groups = try query.groups(request, matching)
+            return answer
+        }
         if !request.aggregates.isEmpty {
             answer.aggregates = try request.aggregates.map { try query.value(of: $0, matching) }
             return answer
         }
         var start = request.offset
-        if let page = request.page { start = Int(page.text) ?? 0 }
+        if let page = request.page { start = page.text.split(separator: "@").first.flatMap { Int($0) } ?? 0 }
         var rest = matching.dropFirst(start)
         // A limit counts from the offset, whatever page is asked for.
         if let limit = request.limit { rest = rest.prefix(max(0, request.offset + limit - start)) }
         var rows = Array(rest)
         if let size = endpoint.paging.size, rows.count > size {
             rows = Array(rows.prefix(size))
-            answer.next = PageToken(String(start + size))
+            answer.next = PageToken(endpoint.paging.stability == .cursors ? cursor(start + size, request, matching) : String(start + size))
         }
         if let limit = state.silentLimit, rows.count > limit {
             rows = Array(rows.prefix(limit))

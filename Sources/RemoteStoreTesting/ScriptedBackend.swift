@@ -70,6 +70,8 @@ public final class ScriptedBackend: Backend {
         var mostRunning = 0
         var answeredKeys: [UUID: BackendOutcome] = [:]
         var lastID: Int64 = 1000
+        /// What requests with pages by cursors have found.
+        var cursors: [[ScriptedResource]] = []
     }
 
     // What changes is in here; models do not change once they are in use.

@@ -19,6 +19,7 @@ import Testing
         var refused = 0
         var requests = 0
         var pushed = 0
+        var joined = 0
     }
 
     @Test("Whatever the backend can do, a fetch finds what the store in memory finds, or says what it cannot")
@@ -35,8 +36,10 @@ import Testing
         }
         print(
             "\(tally.fetches) fetches over \(round) backends, \(tally.found) objects found, \(tally.pushed) wholly pushed down, "
+                + "\(tally.joined) by destinations that were asked for first, "
                 + "\(tally.refused) refused, \(tally.requests) requests")
         #expect(tally.refused < max(40, tally.fetches / 2))
+        #expect(tally.joined > 0 || tally.fetches < 500)
     }
 
     private func run(_ seed: UInt64, _ round: UInt64, _ tally: inout Tally) throws -> Bool {
@@ -76,7 +79,9 @@ import Testing
                 tally.refused += 1
             default: break
             }
-            if let plan = try? stores.remote.plan(request), plan.predicateInMemory == nil, plan.sortsInMemory.isEmpty { tally.pushed += 1 }
+            let plan = try? stores.remote.plan(request)
+            if let plan, !plan.joins.isEmpty { tally.joined += 1 }
+            if let plan, plan.predicateInMemory == nil, plan.sortsInMemory.isEmpty { tally.pushed += 1 }
         }
         return true
     }
@@ -93,9 +98,14 @@ import Testing
         default:
             let kind = CaseKind.allCases.filter { $0 != .data }.randomElement(using: &random)!
             let world = RandomWorld()
-            let path = ExpressionTree.keyPath(
-                (Int.random(in: 0..<5, using: &random) == 0 ? ["one"] : []) + [RandomWorld.names(kind).randomElement(using: &random)!])
+            let isAny = Int.random(in: 0..<8, using: &random) == 0
+            let first =
+                isAny
+                ? ["more"]
+                : Int.random(in: 0..<4, using: &random) == 0 ? [["one"], ["other"], ["one", "other"]].randomElement(using: &random)! : []
+            let path = ExpressionTree.keyPath(first + [RandomWorld.names(kind).randomElement(using: &random)!])
             let constant = ExpressionTree.constant(world.constant(kind, &random))
+            if isAny { return .compare(path, [.equal, .notEqual].randomElement(using: &random)!, constant, modifier: .any) }
             if Int.random(in: 0..<8, using: &random) == 0 { return .compare(path, .equal, .constant(.null)) }
             if Int.random(in: 0..<6, using: &random) == 0 {
                 let values = (0..<Int.random(in: 0...4, using: &random)).map { _ in world.constant(kind, &random) }
@@ -131,6 +141,63 @@ import Testing
         if Int.random(in: 0..<3, using: &random) == 0 { request.fetchLimit = Int.random(in: 1...6, using: &random) }
         if Int.random(in: 0..<4, using: &random) == 0 { request.fetchOffset = Int.random(in: 1...4, using: &random) }
         return request
+    }
+
+    @Test("Whatever the backend can group and compute, the dictionaries are those of the store in memory")
+    func groups() throws {
+        let seed = Self.environment["COREDATA_TEST_SEED"].flatMap(UInt64.init) ?? .random(in: 0...UInt64(UInt32.max))
+        print("Random groups of a remote store: COREDATA_TEST_SEED=\(seed)")
+        let end = ContinuousClock.now + .seconds(Self.environment["COREDATA_SOAK_SECONDS"].flatMap(Double.init) ?? 5)
+        var (round, pushed, fetches) = (UInt64(0), 0, 0)
+        while ContinuousClock.now < end {
+            round += 1
+            var random = CaseGenerator(seed: seed &+ round &* 7919)
+            let stores = try RandomStores(&random)
+            var cases = PredicateCases(RandomWorld(), random: CaseGenerator(seed: seed &+ round &* 104_729), nilChance: 10)
+            for number in 0..<10 {
+                let tree = Bool.random(using: &random) ? nil : simple(&cases, .init(variable: nil, entity: "Thing"), &random)
+                let request = grouped(tree, &random)
+                guard let expected = try? dictionaries(request, stores.memory) else { continue }
+                let plan = try? stores.remote.performAndWait { try request.explain(in: stores.remote) }
+                guard let plan else { continue }
+                fetches += 1
+                if plan.isAggregatedByBackend { pushed += 1 }
+                let found: [NSDictionary]
+                do { found = try dictionaries(request, stores.remote) } catch let error as NSError
+                    where error.code == NSPersistentStoreUnsupportedRequestTypeError
+                { continue }
+                guard found == expected else {
+                    Issue.record("seed \(seed), round \(round), fetch \(number): \(request): \(found) instead of \(expected)\n\(plan)")
+                    return
+                }
+            }
+        }
+        print("\(fetches) grouped fetches, \(pushed) computed by the backend")
+        #expect(pushed > 0 || fetches < 300)
+    }
+
+    private func grouped(_ tree: PredicateTree?, _ random: inout CaseGenerator) -> NSFetchRequest<NSDictionary> {
+        let request = NSFetchRequest<NSDictionary>(entityName: "Thing")
+        request.resultType = .dictionaryResultType
+        request.predicate = tree.map { NSPredicate(tree: $0) }
+        let keys = ["flag", "number", "text"].filter { _ in Bool.random(using: &random) }
+        let functions = ["sum(number)", "max(real)", "count(label)"].filter { _ in Bool.random(using: &random) }
+        let columns = (functions.isEmpty ? ["count(label)"] : functions).map { format in
+            let column = NSExpressionDescription()
+            column.name = String(format.prefix { $0 != "(" })
+            column.expression = NSExpression(format: format)
+            return column
+        }
+        request.propertiesToGroupBy = keys
+        request.propertiesToFetch = keys + columns
+        request.sortDescriptors = keys.map { NSSortDescriptor(key: $0, ascending: Bool.random(using: &random)) }
+        if !keys.isEmpty, Int.random(in: 0..<4, using: &random) == 0 { request.fetchLimit = Int.random(in: 1...3, using: &random) }
+        if !keys.isEmpty, Int.random(in: 0..<4, using: &random) == 0 { request.havingPredicate = NSPredicate(format: "count(label) > 1") }
+        return request
+    }
+
+    private func dictionaries(_ request: NSFetchRequest<NSDictionary>, _ context: NSManagedObjectContext) throws -> [NSDictionary] {
+        try context.performAndWait { try context.fetch(request) }
     }
 
     /// The labels of the results, and their number as the store counts them.

@@ -54,6 +54,8 @@ final class FetchedContents {
     private var nodes: [ObjectIdentifier: FetchedNode] = [:]
     private var sectionsByName: [String: FetchedSection] = [:]
     private let sort: CompiledSortKeys
+    /// The properties that the sort keys read; nil where that is unknown.
+    private let sortProperties: Set<String>?
     /// The key path of the section names; nil for a single section, which exists even while it is empty.
     private let sectionKeyPath: String?
     /// The sequence number of the next new object.
@@ -64,8 +66,11 @@ final class FetchedContents {
     /// - Throws: An error naming the section key path where the objects are not sorted by it; the error of a failing fault.
     ///
     /// - Parameter naming: The source of the section names.
-    init(_ fetched: [NSManagedObject], sort: CompiledSortKeys, sectionKeyPath: String?, naming: SectionNaming? = nil) throws {
+    init(
+        _ fetched: [NSManagedObject], sort: CompiledSortKeys, sortKeys: Set<String>?, sectionKeyPath: String?, naming: SectionNaming? = nil
+    ) throws {
         self.sort = sort
+        sortProperties = sortKeys
         self.sectionKeyPath = sectionKeyPath
         var cachedNames = try naming?.cachedNames(of: fetched, sectionName)
         var section = FetchedSection("")
@@ -84,7 +89,7 @@ final class FetchedContents {
             let node = FetchedNode(object, sequence: nextSequence, section: section)
             nextSequence += 1
             // Values of related objects may change without this one: those of its current place are kept.
-            if sort.readsRelated { node.keys = try sort.values(of: object.subject()) }
+            if sort.readsRelated { node.keys = try sort.values(of: object.subject(reading: sortProperties)) }
             if section.count == 0 { section.first = node }
             section.count += 1
             nodes[ObjectIdentifier(object)] = node
@@ -108,13 +113,13 @@ final class FetchedContents {
     /// Returns whether a changed object keeps its place because its sort keys are unchanged.
     func staysInPlace(_ node: FetchedNode) throws -> Bool {
         guard let keys = node.keys, try sectionName(of: node.object) == node.section.name else { return false }
-        return sort.compare(keys, try sort.values(of: node.object.subject())) == .orderedSame
+        return sort.compare(keys, try sort.values(of: node.object.subject(reading: sortProperties))) == .orderedSame
     }
 
     /// Creates a node for a new object, or for one that was removed.
     func makeNode(_ object: NSManagedObject, sequence: Int) throws -> FetchedNode {
         let node = FetchedNode(object, sequence: sequence, section: FetchedSection(try sectionName(of: object)))
-        node.keys = try sort.values(of: object.subject())
+        node.keys = try sort.values(of: object.subject(reading: sortProperties))
         return node
     }
 
@@ -171,7 +176,7 @@ final class FetchedContents {
     /// Returns the sort key values that an object had when they were first read.
     private func keys(of node: FetchedNode) throws -> [PropertyValue] {
         if let keys = node.keys { return keys }
-        let keys = try sort.values(of: node.object.subject())
+        let keys = try sort.values(of: node.object.subject(reading: sortProperties))
         node.keys = keys
         return keys
     }

@@ -27,24 +27,37 @@ final class FetchedResultsTracker: @unchecked Sendable {
     private(set) var isBehind = false
     private var tokens: [any NSObjectProtocol] = []
     private var knownObjects: [NSManagedObject]?
+    /// Where the results come page by page; nil where all are here.
+    private(set) var pages: FetchedPages?
 
     init(_ context: NSManagedObjectContext) { self.context = context }
 
-    deinit { stopListening() }
+    deinit {
+        stopListening()
+        pages?.cancel()
+    }
 
     // MARK: Fetching
 
     /// Fetches and stores the results. On failure the contents are unchanged.
-    func fetch(_ request: NSFetchRequest<any NSFetchRequestResult>, sectionKeyPath: String?, cacheName: String? = nil) throws {
+    ///
+    /// - Parameter scrolls: Whether the first page is enough, where the store can read the others as they are wanted.
+    func fetch(
+        _ request: NSFetchRequest<any NSFetchRequestResult>, sectionKeyPath: String?, cacheName: String? = nil, scrolls: Bool = false
+    ) throws {
         context.processPendingChanges()
         let naming = try cacheName.map { try SectionNaming(context, request, sectionKeyPath: sectionKeyPath, cacheName: $0) }
-        let fetched = try find(request)
+        let pages = scrolls && cacheName == nil ? try FetchedPages(request, in: context) : nil
+        let fetched = try pages?.first() ?? find(request)
         let entity = request.knownEntity
         let schema = entity.frozen!.schema
         let predicate = try context.resolvingContextValues(in: request.predicate)?.compiled(for: schema)
         let sort = try CompiledSortKeys(request.sortDescriptors ?? [], for: schema)
-        let contents = try FetchedContents(fetched, sort: sort, sectionKeyPath: sectionKeyPath, naming: naming)
+        let contents = try FetchedContents(
+            fetched, sort: sort, sortKeys: Self.sortKeys(request), sectionKeyPath: sectionKeyPath, naming: naming)
         naming?.keep(contents)
+        self.pages?.cancel()
+        self.pages = pages
         self.contents = contents
         self.request = request
         self.predicate = predicate
@@ -54,6 +67,16 @@ final class FetchedResultsTracker: @unchecked Sendable {
         error = nil
         knownObjects = fetched
         listen()
+    }
+
+    /// Returns the properties that the order reads; nil where code makes it.
+    private static func sortKeys(_ request: NSFetchRequest<any NSFetchRequestResult>) -> Set<String>? {
+        var names: Set<String> = []
+        for descriptor in request.sortDescriptors ?? [] {
+            guard let key = descriptor.key, let name = key.split(separator: ".").first, name != "self" else { return nil }
+            names.insert(String(name))
+        }
+        return names
     }
 
     private func find(_ request: NSFetchRequest<any NSFetchRequestResult>) throws -> [NSManagedObject] {
@@ -165,12 +188,14 @@ final class FetchedResultsTracker: @unchecked Sendable {
     }
 
     private func apply(changed: [NSManagedObject], gone: [NSManagedObject]) {
-        let plan: Plan
         do {
-            plan = try self.plan(changed: changed, gone: gone)
+            apply(try plan(changed: changed, gone: gone))
         } catch {
-            return note(error)
+            note(error)
         }
+    }
+
+    private func apply(_ plan: Plan) {
         if plan.isEmpty { return }
         willChange?()
         var record = FetchedChangeRecord()
@@ -200,6 +225,43 @@ final class FetchedResultsTracker: @unchecked Sendable {
         didFail?()
     }
 
+    // MARK: Scrolling
+
+    /// Reads the next page, if there is one.
+    func readOn() {
+        guard let pages else { return }
+        pages.readOn { [weak self, weak pages] result in
+            guard let self, let pages, self.pages === pages else { return }
+            switch result {
+            case .success(let (objects, gone)): self.extend(by: objects, without: gone)
+            case .failure(let error): Log.context.error("The next results of a fetch could not be read: \(error)")
+            }
+        }
+    }
+
+    /// Reads the next page once a place is within the last one.
+    func didReach(_ indexPath: IndexPath) {
+        guard let pages, !pages.isAtEnd, pages.task == nil, let contents, indexPath.count == 2 else { return }
+        let sections = contents.sections.nodes
+        guard indexPath.section == sections.count - 1 else { return }
+        if indexPath.row + pages.size >= sections[indexPath.section].count { readOn() }
+    }
+
+    /// Takes in what a further page has brought. What has its place already keeps it, except results that are none any more.
+    private func extend(by objects: [NSManagedObject], without gone: [NSManagedObjectID]) {
+        guard let contents, !isBehind else { return }
+        do {
+            var plan = Plan()
+            plan.leaving = gone.compactMap { context.registry.object(with: $0) }.filter { !$0.hasChanges }.compactMap(contents.node)
+            for object in objects where contents.node(of: object) == nil && !object.isDeleted {
+                plan.coming.append(try contents.makeNode(object, sequence: contents.nextSequence + plan.coming.count))
+            }
+            apply(plan)
+        } catch {
+            note(error)
+        }
+    }
+
     // MARK: Fetching again
 
     /// Fetches again and reports the differences.
@@ -209,9 +271,12 @@ final class FetchedResultsTracker: @unchecked Sendable {
             let fetched = try find(request)
             // The fetch processes pending changes, which may have led here and changed the contents.
             guard let before = contents else { return }
-            let after = try FetchedContents(fetched, sort: sort, sectionKeyPath: sectionKeyPath)
+            let after = try FetchedContents(fetched, sort: sort, sortKeys: Self.sortKeys(request), sectionKeyPath: sectionKeyPath)
             isBehind = false
             error = nil
+            // All of them.
+            pages?.cancel()
+            pages = nil
             let record = FetchedChangeRecord.replacing(before, by: after, touched: touched)
             let changes = record.changes()
             if changes.isEmpty { return }

@@ -117,7 +117,7 @@ open class NSFetchedResultsController<ResultType>: NSObject {
                 NSCoreDataError, "The fetched results controller cannot fetch “\(entity)”.",
                 reason: "Not all of its objects are of the class \(ResultType.self).", next: "Check the entity's managedObjectClassName.")
         }
-        try relay.tracker.fetch(request, sectionKeyPath: sectionNameKeyPath, cacheName: cacheName)
+        try relay.tracker.fetch(request, sectionKeyPath: sectionNameKeyPath, cacheName: cacheName, scrolls: true)
         relay.sendInitialContents()
     }
 
@@ -143,7 +143,27 @@ open class NSFetchedResultsController<ResultType>: NSObject {
             stopProgram("The fetched results have no object at \(indexPath).")
         }
         guard let object = node.object as? ResultType else { stopProgram("\(node.object.objectID) is no \(ResultType.self).") }
+        relay.tracker.didReach(indexPath)
         return object
+    }
+
+    /// Whether the store may have results that are not among the ``fetchedObjects`` yet. Not in Apple's API.
+    ///
+    /// A store over a network finds the results of a request with a `fetchBatchSize` page by page: ``performFetch()`` reads the first batch, and
+    /// ``object(at:)`` within the last one has the next read ahead. The delegate learns of what has come, and of earlier results that the
+    /// store has not any more, as of any change. Where the store cannot, because the order is made in memory, everything is read first.
+    public var mayHaveMoreObjects: Bool { relay.tracker.pages.map { !$0.isAtEnd } ?? false }
+
+    /// Reads the next batch of results, or waits for the one that is being read ahead. Not in Apple's API.
+    ///
+    /// - Throws: The error of the store; the next call tries again.
+    public func fetchMoreObjects(isolation: isolated (any Actor)? = #isolation) async throws {
+        let tracker = relay.tracker
+        let task = await managedObjectContext.perform { () -> Task<Void, any Error>? in
+            tracker.readOn()
+            return tracker.pages?.task
+        }
+        try await task?.value
     }
 
     /// Returns the index path of an object; nil where it is not among the results.

@@ -8,6 +8,8 @@ final class CandidateRows: RowSource {
     /// The rows of the fetched entity, in the order in which they came.
     private(set) var rows: [Row] = []
     private var byID: [NSManagedObjectID: Row] = [:]
+    /// What was read, where it is known which of it was asked for before.
+    var found: RemoteReader.Found?
     /// The lists of relationships that rows do not contain, by name.
     private var lists: [String: [NSManagedObjectID: [NSManagedObjectID]]] = [:]
 
@@ -21,6 +23,18 @@ final class CandidateRows: RowSource {
     func set(_ new: [Row]) {
         rows = new
         addRelated(new)
+    }
+
+    /// Returns how many of the rows are among others.
+    func count(among others: [Row]) -> Int {
+        let ids = Set(others.map(\.knownObjectID))
+        return rows.count { ids.contains($0.knownObjectID) }
+    }
+
+    /// Puts the rows in the order of others, and drops those that are not among them.
+    func order(as others: [Row]) {
+        let places = Dictionary(others.enumerated().map { ($1.knownObjectID, $0) }, uniquingKeysWith: { first, _ in first })
+        rows = rows.compactMap { row in places[row.knownObjectID].map { (row, $0) } }.sorted { $0.1 < $1.1 }.map(\.0)
     }
 
     /// Adds rows that others refer to.

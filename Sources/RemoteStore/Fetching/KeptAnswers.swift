@@ -8,9 +8,13 @@ final class KeptAnswers: Sendable {
     /// The rows of an answer.
     final class Answer: Sendable {
         let rows: RowList
+        let time: AskTime
         private let places: LockedBox<[NSManagedObjectID: Int]?> = LockedBox(nil)
 
-        init(_ rows: RowList) { self.rows = rows }
+        init(_ rows: RowList, _ time: AskTime) {
+            self.rows = rows
+            self.time = time
+        }
 
         /// Returns the row of an object; nil where the answer has none.
         func row(_ id: NSManagedObjectID) -> Row? {
@@ -27,8 +31,14 @@ final class KeptAnswers: Sendable {
 
     private struct Entry {
         let answer: Answer
-        let time: Duration
         let epoch: UInt64
+        /// Objects whose current values somebody wants since: until they have been read otherwise, the answer serves nobody.
+        var outdated: Set<NSManagedObjectID> = []
+        var time: Duration { answer.time.clock }
+
+        func isAbout(_ id: NSManagedObjectID) -> Bool {
+            answer.rows.first.map { $0.knownObjectID.owningEntity.top === id.owningEntity.top } ?? false
+        }
     }
 
     private static let limit = 64
@@ -46,17 +56,36 @@ final class KeptAnswers: Sendable {
         guard let age else { return nil }
         let time = now()
         return entries.withLock { entries in
-            guard let entry = entries[request], entry.epoch == epoch, time - entry.time < age,
+            guard let entry = entries[request], entry.epoch == epoch, entry.outdated.isEmpty, time - entry.time < age,
                 maximumAge < 0 || time - entry.time < .seconds(maximumAge)
             else { return nil }
             return entry.answer
         }
     }
 
+    /// Notes that somebody wants the current values of objects.
+    func outdate(_ ids: [NSManagedObjectID]) {
+        entries.withLock { entries in
+            for (request, entry) in entries {
+                let own = ids.filter { entry.isAbout($0) }
+                if !own.isEmpty { entries[request]?.outdated.formUnion(own) }
+            }
+        }
+    }
+
+    /// Notes that current values of objects have come.
+    func didRead(_ rows: [Row]) {
+        entries.withLock { entries in
+            for (request, entry) in entries where !entry.outdated.isEmpty {
+                for row in rows { entries[request]?.outdated.remove(row.knownObjectID) }
+            }
+        }
+    }
+
     /// Keeps a complete answer; the oldest one goes where there are too many.
-    func keep(_ rows: RowList, _ request: BackendRequest, askedAt time: Duration, epoch: UInt64) {
+    func keep(_ rows: RowList, _ request: BackendRequest, askedAt time: AskTime, epoch: UInt64) {
         let old = entries.withLock { entries -> Entry? in
-            var old = entries.updateValue(Entry(answer: Answer(rows), time: time, epoch: epoch), forKey: request)
+            var old = entries.updateValue(Entry(answer: Answer(rows, time), epoch: epoch), forKey: request)
             if entries.count > Self.limit, let oldest = entries.min(by: { $0.value.time < $1.value.time }) {
                 old = entries.removeValue(forKey: oldest.key)
             }

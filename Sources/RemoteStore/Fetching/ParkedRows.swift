@@ -6,7 +6,7 @@ internal import Predicates
 // Everything is in a `LockedBox`.
 final class ParkedRows: Sendable {
     private struct State {
-        var rows: [NSManagedObjectID: (row: Row, time: Duration, turn: UInt64)] = [:]
+        var rows: [NSManagedObjectID: (row: Row, time: AskTime, turn: UInt64)] = [:]
         /// The order of arrival, for the limit; the turns of rows that were taken are skipped.
         var order: [(id: NSManagedObjectID, turn: UInt64)] = []
         var start = 0
@@ -21,7 +21,7 @@ final class ParkedRows: Sendable {
     var count: Int { state.withLock { $0.rows.count } }
 
     /// Keeps rows, the latest ones where there are too many.
-    func park(_ rows: some Sequence<Row>, at time: Duration) {
+    func park(_ rows: some Sequence<Row>, at time: AskTime) {
         if limit == 0 { return }
         state.withLock { state in
             for row in rows {
@@ -52,14 +52,14 @@ final class ParkedRows: Sendable {
     /// - Parameters:
     ///   - ids: The objects; those without a row here are left.
     ///   - oldest: The time before which rows do not count; nil for any.
-    func take(_ ids: inout [NSManagedObjectID], since oldest: Duration?) -> [Row] {
+    func take(_ ids: inout [NSManagedObjectID], since oldest: Duration?) -> [(row: Row, time: AskTime)] {
         state.withLock { state in
             if state.rows.isEmpty { return [] }
-            var taken: [Row] = []
+            var taken: [(row: Row, time: AskTime)] = []
             ids.removeAll { id in
                 guard let known = state.rows.removeValue(forKey: id) else { return false }
-                if let oldest, known.time < oldest { return false }
-                taken.append(known.row)
+                if let oldest, known.time.clock < oldest { return false }
+                taken.append((known.row, known.time))
                 return true
             }
             return taken

@@ -9,32 +9,40 @@ extension RemoteReader {
     /// - Throws: Code 134091 for what no endpoint can answer, and where too much would be read to finish it in memory; the backend's
     ///   error; `CancellationError`.
     func fetch(_ query: StoreQuery, for caller: StoreCaller) async throws -> StoreAnswer {
-        let fetch = try planned(query)
-        let plan = try planner(caller).plan(fetch)
+        var fetch = try planned(query)
+        var plan = try planner(caller).plan(fetch)
         RequestRunner.log.trace("\(plan)")
+        while let join = plan.joins.first {
+            let ids = try await destinations(join, for: caller)
+            (fetch, plan) = try planner(caller).plan(fetch, after: join, found: ids)
+            RequestRunner.log.trace("\(plan)")
+        }
         let budget = FetchBudget(options, query.entity, blaming: plan.costlyClause)
         if plan.isCountedByBackend || plan.isAggregatedByBackend {
             try budget.noteRequest()
             let answer = try await runner.answer(plan.requests[0])
             if plan.isCountedByBackend, let total = answer.total { return .count(total) }
-            if plan.isAggregatedByBackend, answer.aggregates.count == query.columns.count {
-                return .dictionaries(StoreDictionaries([try dictionary(query, answer.aggregates)]))
+            if plan.isAggregatedByBackend, let found = try BackendGroups(query)?.result(answer) {
+                return .dictionaries(StoreDictionaries(found))
             }
             // The backend has left the number out: the results themselves tell.
             var whole = plan
             whole.requests[0].wantsCount = false
             whole.requests[0].aggregates = []
-            return try await finish(query, whole, try await candidates(query, whole, budget, for: caller))
+            whole.requests[0].groups = []
+            return try await finish(query, whole, try await candidates(query, whole, budget, for: caller), for: caller)
         }
-        return try await finish(query, plan, try await candidates(query, plan, budget, for: caller))
+        return try await finish(query, plan, try await candidates(query, plan, budget, for: caller), for: caller)
     }
 
-    private func dictionary(_ query: StoreQuery, _ values: [PropertyValue]) throws -> NSDictionary {
-        let dictionary = NSMutableDictionary()
-        for (column, value) in zip(query.columns, values) {
-            if let value = try column.publicValue(value) { dictionary.setObject(value, forKey: column.name as NSString) }
-        }
-        return dictionary
+    /// Returns the destinations of a relationship that match. Their rows are kept for when they are asked for.
+    private func destinations(_ join: FetchPlan.SemiJoin, for caller: StoreCaller) async throws -> [NSManagedObjectID] {
+        guard let entity = join.part.relationship.destinationEntity else { return [] }
+        let time = AskTime(options.now())
+        let answer = try await fetch(StoreQuery(entity).with(predicate: NSPredicate(tree: join.predicate)), for: caller)
+        guard case .rows(let rows) = answer else { return [] }
+        parked.park(rows.filter { earlier.take($0) == nil }, at: time)
+        return rows.map(\.knownObjectID)
     }
 
     /// Reads rows until nothing that belongs to the results can be missing.
@@ -46,25 +54,33 @@ extension RemoteReader {
         let candidates = CandidateRows()
         let isGrouped = query.resultType == .dictionaryResultType && (query.isGrouped || query.returnsDistinctResults)
         guard query.fetchLimit > 0, plan.isOrdered, !isGrouped, !plan.usesKeptAnswer else {
-            let found = try await readAll(plan, budget, for: caller)
+            var found = try await readAll(plan, budget, for: caller)
+            defer {
+                found.rows = []
+                candidates.found = found
+            }
             return try await matching(found.rows, query, plan, budget, candidates, for: caller)
         }
         // Pages are read only until there are enough results.
         let wanted = query.fetchLimit + (plan.requests.first?.offset == 0 ? query.fetchOffset : 0)
         var seen: Set<NSManagedObjectID> = []
         for (request, endpoint) in zip(plan.requests, plan.endpoints) {
-            _ = try await readPages(request, endpoint, budget) { answer in
-                let new = answer.rows.filter { seen.insert($0.knownObjectID).inserted }
+            var order: [Row]?
+            _ = try await readPages(request, endpoint, budget) { _, new, all in
+                let new = plan.requests.count == 1 ? new : new.filter { seen.insert($0.knownObjectID).inserted }
                 _ = try await matching(new, query, plan, budget, candidates, for: caller)
-                return candidates.rows.count < wanted
+                guard let all, plan.requests.count == 1 else { return candidates.rows.count < wanted }
+                order = all
+                return candidates.count(among: all) < wanted
             }
+            if let order { candidates.order(as: order) }
             if candidates.rows.count >= wanted { break }
         }
         return candidates
     }
 
     /// Adds the rows that match.
-    private func matching(
+    func matching(
         _ rows: [Row], _ query: StoreQuery, _ plan: FetchPlan, _ budget: FetchBudget, _ candidates: CandidateRows, for caller: StoreCaller
     ) async throws -> CandidateRows {
         var rows = rows
@@ -88,7 +104,17 @@ extension RemoteReader {
     }
 
     /// Makes the answer of matching rows: order, page and shape.
-    private func finish(_ query: StoreQuery, _ plan: FetchPlan, _ candidates: CandidateRows) async throws -> StoreAnswer {
+    private func finish(
+        _ query: StoreQuery, _ plan: FetchPlan, _ candidates: CandidateRows, for caller: StoreCaller
+    ) async throws -> StoreAnswer {
+        let answer = try shaped(query, plan, candidates)
+        guard case .rows(let list) = answer else { return answer }
+        let rows = Array(list)
+        if let found = candidates.found, found.isEarlier { found.note(rows, in: earlier) }
+        return hasReferencesToKinds ? .rows(RowList(try await knowingKinds(rows, for: caller))) : answer
+    }
+
+    private func shaped(_ query: StoreQuery, _ plan: FetchPlan, _ candidates: CandidateRows) throws -> StoreAnswer {
         let isSkipped = plan.requests.first.map { $0.offset > 0 } ?? false
         let offset = isSkipped ? 0 : query.fetchOffset
         let rest = query.with(predicate: nil).with(fetchOffset: offset, fetchLimit: query.fetchLimit)

@@ -15,24 +15,28 @@ extension RemoteReader {
     /// - Parameters:
     ///   - properties: The properties that the rows must know; empty for whatever comes.
     ///   - isFresh: Whether rows that have come along before do not count.
+    ///   - isReturned: Whether the store returns the rows.
     /// - Returns: The rows, without those of objects that do not exist.
     func read(
-        _ ids: [NSManagedObjectID], knowing properties: Set<String> = [], isFresh: Bool = false, _ budget: FetchBudget? = nil,
+        _ ids: [NSManagedObjectID], knowing properties: Set<String> = [], isFresh: Bool = false, isReturned: Bool = false,
+        _ budget: FetchBudget? = nil,
         for caller: StoreCaller
     ) async throws -> [Row] {
         var missing = ids
         var rows: [Row] = []
         if !isFresh {
             let oldest = caller.stalenessInterval < 0 ? nil : options.now() - .seconds(caller.stalenessInterval)
-            let taken = parked.take(&missing, since: oldest)
-            if properties.isEmpty {
-                rows = taken
-            } else {
-                for row in taken {
+            for (row, time) in parked.take(&missing, since: oldest) {
+                if !properties.isEmpty {
                     let entity = row.knownObjectID.owningEntity
                     let isEnough = properties.allSatisfy { entity.frozenParts.byName[$0].map { !row.isUnknown($0) } ?? true }
-                    if isEnough { rows.append(row) } else { missing.append(row.knownObjectID) }
+                    guard isEnough else {
+                        missing.append(row.knownObjectID)
+                        continue
+                    }
                 }
+                rows.append(row)
+                if isReturned { earlier.note(CollectionOfOne(row), askedAt: time.uptime) }
             }
         }
         if missing.isEmpty { return rows }
@@ -46,14 +50,15 @@ extension RemoteReader {
             }
         }
         for (entity, ids) in groups {
-            rows += try await read(ids, of: entity, properties, budget ?? FetchBudget(options, entity, blaming: nil), for: caller)
+            rows += try await read(
+                ids, of: entity, properties, isReturned: isReturned, budget ?? FetchBudget(options, entity, blaming: nil), for: caller)
         }
         return rows
     }
 
     /// Reads on, or asks again for the rest, until each object has come or is known not to exist.
     private func read(
-        _ ids: [NSManagedObjectID], of entity: NSEntityDescription, _ properties: Set<String>, _ budget: FetchBudget,
+        _ ids: [NSManagedObjectID], of entity: NSEntityDescription, _ properties: Set<String>, isReturned: Bool, _ budget: FetchBudget,
         for caller: StoreCaller
     ) async throws -> [Row] {
         var missing = Set(ids)
@@ -67,12 +72,19 @@ extension RemoteReader {
             let plan = try planner(caller).plan(fetch)
             let kept = plan.requests.count == 1 && plan.predicateInMemory != nil ? keptAnswer(plan, for: caller) : nil
             let found: Found
-            if let kept { found = Found(rows: order.compactMap(kept.row)) } else { found = try await readAll(plan, budget, for: caller) }
+            if let kept {
+                found = Found(rows: order.compactMap(kept.row), time: kept.time)
+            } else {
+                found = try await readAll(plan, budget, for: caller)
+            }
             var new = 0
+            let before = rows.count
             for row in found.rows where missing.remove(row.knownObjectID) != nil {
                 rows.append(row)
                 new += 1
             }
+            if isReturned, found.isEarlier { found.note(Array(rows[before...]), in: earlier) }
+            if found.time == nil { self.kept.didRead(found.rows) }
             // One that was asked for alone, or by a call that brings everything, does not exist.
             if found.isProven || new == 0 || plan.predicateInMemory != nil || plan.requests.count == order.count { break }
             order = order.filter(missing.contains)
@@ -194,7 +206,7 @@ extension RemoteReader {
                 add()
             }
         }
-        let time = options.now()
+        let time = AskTime(options.now())
         var found: [NSManagedObjectID: [NSManagedObjectID]] = [:]
         var seen: Set<Pair> = []
         for (owner, row) in parts.joined() where seen.insert(Pair(owner: owner, member: row.knownObjectID)).inserted {
@@ -209,7 +221,7 @@ extension RemoteReader {
         _ plan: FetchPlan, _ inverse: NSRelationshipDescription, _ owners: Set<NSManagedObjectID>, _ budget: FetchBudget,
         for caller: StoreCaller
     ) async throws -> [NSManagedObjectID: [NSManagedObjectID]] {
-        let time = options.now()
+        let time = AskTime(options.now())
         var found: [NSManagedObjectID: [NSManagedObjectID]] = [:]
         var members: [Row] = []
         for row in try await readAll(plan, budget, for: caller).rows {
@@ -235,7 +247,7 @@ extension RemoteReader {
         let only = request.onlyOwner(inverse.name).flatMap { wanted[$0] }
         let asked = Set(wanted.values)
         var pairs: [(owner: NSManagedObjectID, row: Row)] = []
-        _ = try await readPages(request, endpoint, budget) { answer in
+        _ = try await readPages(request, endpoint, budget) { answer, _, _ in
             if !answer.owners.isEmpty {
                 for (owner, index) in answer.owners { if let id = wanted[owner] { pairs.append((id, answer.rows[index])) } }
                 return true
@@ -289,16 +301,25 @@ extension BackendRequest {
 }
 
 extension RemoteReader {
+    /// Reads objects for a context.
+    func returned(
+        _ ids: [NSManagedObjectID], knowing properties: Set<String> = [], for caller: StoreCaller
+    ) async throws -> [Row] {
+        let rows = try await read(ids, knowing: properties, isReturned: true, for: caller)
+        return hasReferencesToKinds ? try await knowingKinds(rows, for: caller) : rows
+    }
+
     /// Returns rows of objects that know some properties. A value that an endpoint is declared to bring and has left out is nil.
     func values(
         of properties: [NSPropertyDescription], for ids: [NSManagedObjectID], for caller: StoreCaller
     ) async throws -> [Row] {
-        let rows = try await read(ids, knowing: Set(properties.map(\.name)), for: caller)
+        let rows = try await returned(ids, knowing: Set(properties.map(\.name)), for: caller)
         return try rows.map { row in
             let own = properties.compactMap { row.knownObjectID.owningEntity.frozenParts.byName[$0.name] as? NSAttributeDescription }
             let absent = own.filter { row.isUnknown($0) }
             if absent.isEmpty { return row }
             let copy = row.copy()
+            if let time = earlier.take(row) { earlier.note(CollectionOfOne(copy), askedAt: time) }
             for attribute in absent { try copy.setValue(.null, of: attribute) }
             return copy
         }

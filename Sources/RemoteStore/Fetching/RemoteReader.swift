@@ -14,6 +14,10 @@ final class RemoteReader: Sendable {
     let parked: ParkedRows
     let kept: KeptAnswers
     let versions: VersionTable
+    let earlier = EarlierRows()
+    let unreadable: UnreadableTable
+    /// Whether the model has relationships to entities with subentities.
+    let hasReferencesToKinds: Bool
 
     init(_ backend: any Backend, _ catalog: Catalog, _ decoding: AnswerDecoding, _ options: RemoteStoreOptions) {
         location = backend.location
@@ -24,9 +28,21 @@ final class RemoteReader: Sendable {
         let versions = VersionTable()
         (self.parked, self.versions) = (parked, versions)
         kept = KeptAnswers(now: options.now)
+        hasReferencesToKinds = decoding.hasReferencesToKinds
         let now = options.now
+        let unreadable = UnreadableTable()
+        self.unreadable = unreadable
+        let report = options.didFindUnreadable
         runner = RequestRunner(backend, limit: options.concurrentRequests) { answer, time in
             versions.number(answer)
+            unreadable.receive(answer)
+            if let report {
+                for error in answer.unreadable {
+                    report(error as? UnreadableResource ?? UnreadableResource(answer.entity, id: nil, reason: error))
+                }
+            }
+            decoding.kinds.note(answer.rows)
+            decoding.kinds.note(answer.embedded)
             if !answer.embedded.isEmpty { parked.park(answer.embedded, at: time) }
         } now: {
             now()
@@ -51,6 +67,7 @@ final class RemoteReader: Sendable {
         if let tree = try query.predicateTree() { fetch.clauses = NormalForm(query.entity).clauses(tree) }
         fetch.sorts = query.sortDescriptors.isEmpty ? [] : try query.sorts()
         (fetch.limit, fetch.offset) = (query.fetchLimit, query.fetchOffset)
+        fetch.mayJoin = true
         fetch.wantsCount = query.resultType == .countResultType
         fetch.prefetches = query.relationshipKeyPathsForPrefetching
         if query.resultType == .dictionaryResultType {
@@ -58,7 +75,9 @@ final class RemoteReader: Sendable {
             for column in query.columns + query.groupedBy { reader.add(column.expression) }
             if let having = try query.havingPredicate?.tree() { reader.add(having) }
             fetch.needs = reader.needs
-            fetch.aggregates = aggregates(of: query) ?? []
+            let grouped = BackendGroups(query)
+            fetch.aggregates = grouped?.aggregates ?? []
+            fetch.groups = grouped?.keys ?? []
             // Whatever the order is made of, it is the order of dictionaries.
             if query.isGrouped || query.returnsDistinctResults { (fetch.limit, fetch.offset) = (0, 0) }
             if query.isGrouped {
@@ -70,126 +89,10 @@ final class RemoteReader: Sendable {
         return fetch
     }
 
-    /// Returns the functions that a query consists of, where a backend could compute them: over all objects, without groups.
-    private func aggregates(of query: StoreQuery) -> [Endpoint.Aggregate]? {
-        guard query.isGrouped, query.groupedBy.isEmpty, query.havingPredicate == nil else { return nil }
-        var aggregates: [Endpoint.Aggregate] = []
-        for column in query.columns {
-            guard let (name, argument) = column.expression.overRows, argument.keys.count == 1,
-                let function = Endpoint.Aggregate.Function(rawValue: name)
-            else { return nil }
-            aggregates.append(Endpoint.Aggregate(function, of: argument.keys[0]))
-        }
-        return aggregates
-    }
-
     /// Returns the plan of a query.
-    func plan(_ query: StoreQuery, for caller: StoreCaller) throws -> FetchPlan { try planner(caller).plan(planned(query)) }
-
-    // MARK: Pages
-
-    /// How the reading of a request's pages has ended.
-    enum End {
-        /// No more is wanted.
-        case stopped
-        /// The last page was read.
-        ///
-        /// - Parameter isProven: Whether nothing can be missing that the request has asked for.
-        case last(isProven: Bool)
-    }
-
-    /// Reads the pages of a request, in order.
-    ///
-    /// - Parameter body: Receives each answer, and returns whether to read on.
-    func readPages(
-        _ request: BackendRequest, _ endpoint: Endpoint, _ budget: FetchBudget, _ body: (BackendAnswer) async throws -> Bool
-    ) async throws -> End {
-        var request = request
-        var seen: Set<PageToken> = []
-        while true {
-            try Task.checkCancellation()
-            try budget.noteRequest()
-            let answer = try await runner.answer(request)
-            try budget.noteRows(answer.count)
-            guard try await body(answer) else { return .stopped }
-            guard let next = answer.next else {
-                let isShort = endpoint.paging.size.map { answer.count < $0 } ?? false
-                return .last(isProven: answer.isComplete || isShort)
-            }
-            guard seen.insert(next).inserted else { throw RemoteStoreError.endlessPages(request) }
-            request.page = next
-        }
-    }
-
-    /// The rows that a plan has found, each object once.
-    struct Found: Sendable {
-        var rows: [Row] = []
-        /// Whether each request was read to an end that proves that nothing is missing.
-        var isProven = true
-    }
-
-    /// Reads everything that the requests of a plan find, side by side.
-    func readAll(_ plan: FetchPlan, _ budget: FetchBudget, for caller: StoreCaller) async throws -> Found {
-        var parts: [Found]
-        if plan.requests.count == 1 {
-            parts = [try await readAll(plan.requests[0], plan.endpoints[0], budget, for: caller)]
-        } else {
-            parts = try await withThrowingTaskGroup(of: (Int, Found).self) { group in
-                var parts = Array(repeating: Found(), count: plan.requests.count)
-                var next = 0
-                func add() {
-                    guard next < plan.requests.count else { return }
-                    let index = next
-                    next += 1
-                    let (request, endpoint) = (plan.requests[index], plan.endpoints[index])
-                    group.addTask { (index, try await self.readAll(request, endpoint, budget, for: caller)) }
-                }
-                for _ in 0..<options.concurrentRequests { add() }
-                while let (index, part) = try await group.next() {
-                    parts[index] = part
-                    add()
-                }
-                return parts
-            }
-        }
-        if parts.count == 1 { return parts[0] }
-        var found = Found()
-        var seen: Set<NSManagedObjectID> = []
-        for part in parts {
-            found.isProven = found.isProven && part.isProven
-            for row in part.rows where seen.insert(row.knownObjectID).inserted { found.rows.append(row) }
-        }
-        return found
-    }
-
-    private func readAll(
-        _ request: BackendRequest, _ endpoint: Endpoint, _ budget: FetchBudget, for caller: StoreCaller
-    ) async throws -> Found {
-        let epoch = runner.epoch
-        if let answer = kept.answer(request, age: endpoint.freshness, maximumAge: caller.stalenessInterval, epoch: epoch) {
-            return Found(rows: Array(answer.rows))
-        }
-        let time = options.now()
-        var found = Found()
-        var seen: Set<NSManagedObjectID> = []
-        let end = try await readPages(request, endpoint, budget) { answer in
-            if answer.next == nil, found.rows.isEmpty {
-                // One page: its rows need not be counted.
-                seen = []
-                found.rows = Array(answer.rows)
-                if !Self.hasDoubles(found.rows) { return true }
-                found.rows = []
-            }
-            for row in answer.rows where seen.insert(row.knownObjectID).inserted { found.rows.append(row) }
-            return true
-        }
-        if case .last(let isProven) = end { found.isProven = isProven }
-        if endpoint.freshness != nil { kept.keep(RowList(found.rows), request, askedAt: time, epoch: epoch) }
-        return found
-    }
-
-    private static func hasDoubles(_ rows: [Row]) -> Bool {
-        var seen: Set<NSManagedObjectID> = []
-        return rows.contains { !seen.insert($0.knownObjectID).inserted }
+    func plan(_ query: StoreQuery, for caller: StoreCaller) throws -> FetchPlan {
+        var plan = try planner(caller).plan(planned(query))
+        if query.fetchBatchSize > 0, query.fetchLimit == 0, query.fetchOffset == 0 { plan.scrolling = plan.isScrollable }
+        return plan
     }
 }

@@ -20,11 +20,23 @@ final class AnswerDecoding: Sendable {
 
     private let entities: [String: Entity]
     let token: StoreToken
+    let kinds = KindTable()
 
-    init(_ model: NSManagedObjectModel, token: StoreToken) {
+    /// What becomes of resources that cannot be read, by entity.
+    let unreadable: [String: Resource.UnreadablePolicy]
+
+    init(_ model: NSManagedObjectModel, _ resources: [Resource], token: StoreToken) {
+        unreadable = Dictionary(resources.map { ($0.entity, $0.unreadable) }, uniquingKeysWith: { first, _ in first })
         entities = Dictionary(
             model.entities.compactMap { entity in entity.name.map { ($0, Entity(entity)) } }, uniquingKeysWith: { first, _ in first })
         self.token = token
+    }
+
+    /// Whether the model has relationships to entities with subentities.
+    var hasReferencesToKinds: Bool {
+        entities.values.contains { entity in
+            entity.properties.contains { ($0 as? NSRelationshipDescription)?.destinationEntity?.subentities.isEmpty == false }
+        }
     }
 
     /// Returns an entity of the model.
@@ -45,7 +57,9 @@ final class AnswerDecoding: Sendable {
     func id(_ reference: ResourceReference, for relationship: NSRelationshipDescription) throws -> NSManagedObjectID {
         let destination = try reference.entity.map { try entity($0).description } ?? relationship.destinationEntity
         guard let destination else { throw RemoteStoreError.unknownEntity(reference.entity ?? relationship.name) }
-        return id(reference.id, of: destination)
+        let id = id(reference.id, of: destination)
+        guard reference.entity == nil, !destination.subentities.isEmpty, let kind = kinds.kind(id), kind !== destination else { return id }
+        return self.id(reference.id, of: kind)
     }
 
     /// Returns the identifier of an object of this store; nil for others.

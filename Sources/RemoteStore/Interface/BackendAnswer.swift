@@ -20,10 +20,28 @@ public struct BackendAnswer: @unchecked Sendable {
     public var total: Int?
     /// The values of the requested functions, in their order.
     public var aggregates: [PropertyValue] = []
+    /// The groups of the resources, in any order.
+    public var groups: [Group] = []
+
+    /// Resources with the same values of the attributes that they are grouped by.
+    public struct Group: Sendable {
+        /// The values that they share, in the order of ``BackendRequest/groups``.
+        public var keys: [PropertyValue]
+        /// The values of the functions, in the order of ``BackendRequest/aggregates``.
+        public var values: [PropertyValue]
+
+        /// Creates a group.
+        public init(keys: [PropertyValue], values: [PropertyValue]) {
+            self.keys = keys
+            self.values = values
+        }
+    }
+
     /// Whether a requested identifier without a resource here does not exist. Where it is false, the store asks again for those that
     /// have not come, until an answer brings none of them.
     public var isComplete = false
-    /// What could not be read: resources that were left out, each with its reason. They are logged, and the rest of the answer counts.
+    /// What could not be read, each with its reason: see ``addReadable(_:entity:version:raw:_:)``. Unless the resource's
+    /// ``Resource/unreadable`` says otherwise it is reported, and the rest of the answer counts.
     public var unreadable: [any Error] = []
 
     /// The resources that were asked for, in order.
@@ -37,7 +55,14 @@ public struct BackendAnswer: @unchecked Sendable {
     /// The owners of the resources, by relationship, for requests by owner of a relationship without a to-one inverse.
     private(set) var owners: [(owner: ResourceID, row: Int)] = []
 
-    private let entity: String
+    /// Resources that could be read in part, with their places among the rows.
+    var keptRaw: [(id: ResourceID, row: Int, note: UnreadableResource)] = []
+    /// The number of resources that the backend has found for this answer.
+    var foundCount: Int { rows.count + unreadable.count - keptRaw.count }
+    /// What becomes of resources that cannot be read.
+    var unreadablePolicy: Resource.UnreadablePolicy { decoding.unreadable[entity] ?? .reported }
+
+    let entity: String
     private let decoding: AnswerDecoding
     private var writers: AnswerWriters
 

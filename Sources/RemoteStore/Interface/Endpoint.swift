@@ -24,6 +24,8 @@ public struct Endpoint: Hashable, Sendable {
     public var counts: Bool
     /// The functions over attributes that it can compute over all that it finds.
     public var aggregates: Set<Aggregate>
+    /// The attributes that it can group resources by, to compute the functions over each group.
+    public var groups: Set<String>
     /// The properties that its answers bring; nil for all attributes and to-one relationships. Other properties stay unknown.
     public var properties: Set<String>?
     /// The relationships whose destinations it can bring along: those that it always brings, and those that it brings when asked to.
@@ -38,7 +40,8 @@ public struct Endpoint: Hashable, Sendable {
     /// Creates an endpoint.
     public init(
         _ name: String, parameters: [Parameter] = [], logic: Logic = .all, sorting: Sorting = .none, paging: Paging = .whole,
-        counts: Bool = false, aggregates: Set<Aggregate> = [], properties: Set<String>? = nil, embeddings: [Embedding] = [],
+        counts: Bool = false, aggregates: Set<Aggregate> = [], groups: Set<String> = [], properties: Set<String>? = nil,
+        embeddings: [Embedding] = [],
         includesSubentities: Bool = true, freshness: Duration? = nil, cost: Cost = Cost()
     ) {
         self.name = name
@@ -48,6 +51,7 @@ public struct Endpoint: Hashable, Sendable {
         self.paging = paging
         self.counts = counts
         self.aggregates = aggregates
+        self.groups = groups
         self.properties = properties
         self.embeddings = embeddings
         self.includesSubentities = includesSubentities
@@ -240,29 +244,5 @@ public struct Sorting: Hashable, Sendable {
     /// Attributes and key paths by their names, any number of them, in both directions.
     public static func by(_ keyPaths: String..., maximumKeys: Int = .max) -> Sorting {
         Sorting(keyPaths.map { Key($0) }, maximumKeys: maximumKeys)
-    }
-}
-
-/// How much one answer of an endpoint brings.
-public struct Paging: Hashable, Sendable {
-    /// The number of resources after which an answer ends; nil where each answer brings everything.
-    public var size: Int?
-    /// Whether a request may ask for fewer.
-    public var takesLimit: Bool
-    /// Whether a request may begin after a number of resources.
-    public var takesOffset: Bool
-
-    /// Creates a kind of paging.
-    public init(size: Int? = nil, takesLimit: Bool = false, takesOffset: Bool = false) {
-        self.size = size.map { max(1, $0) }
-        self.takesLimit = takesLimit
-        self.takesOffset = takesOffset
-    }
-
-    /// Every answer brings everything.
-    public static let whole = Paging()
-    /// Answers of at most so many resources, each with the token of the next page.
-    public static func pages(of size: Int, takesLimit: Bool = false, takesOffset: Bool = false) -> Paging {
-        Paging(size: size, takesLimit: takesLimit, takesOffset: takesOffset)
     }
 }

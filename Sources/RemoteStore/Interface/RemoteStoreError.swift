@@ -54,6 +54,14 @@ enum RemoteStoreError {
                 "Narrow the predicate by what the backend can do (see the plan of the request), or raise the limits in RemoteStoreOptions.")
     }
 
+    static func unreadable(_ request: BackendRequest, _ error: any Error) -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreOperationError, "The answer to \(request) is refused.",
+            reason:
+                "It contains what cannot be read: \((error as? UnreadableResource).map { "\($0)" } ?? (error as NSError).localizedDescription)",
+            next: "Convert the value in the backend, or have its resource keep or report such resources.")
+    }
+
     static func endlessPages(_ request: BackendRequest) -> NSError {
         CoreDataError.make(
             NSPersistentStoreOperationError, "The pages of \(request) do not end.",

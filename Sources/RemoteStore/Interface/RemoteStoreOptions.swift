@@ -10,12 +10,15 @@ public struct RemoteStoreOptions: Sendable {
     public var keptRows: Int
     /// The time, for ``Endpoint/freshness``: a duration since any moment. A monotonic clock unless set.
     public var now: @Sendable () -> Duration
+    /// Called for each resource that could not be read, on any thread; what a backend has noted otherwise has no identifier.
+    public var didFindUnreadable: (@Sendable (UnreadableResource) -> Void)?
 
     /// Creates options.
     public init(
         concurrentRequests: Int = 8, maximumRows: Int = 20_000, maximumRequests: Int = 200, keptRows: Int = 50_000,
-        now: (@Sendable () -> Duration)? = nil
+        now: (@Sendable () -> Duration)? = nil, didFindUnreadable: (@Sendable (UnreadableResource) -> Void)? = nil
     ) {
+        self.didFindUnreadable = didFindUnreadable
         self.concurrentRequests = max(1, concurrentRequests)
         self.maximumRows = max(1, maximumRows)
         self.maximumRequests = max(1, maximumRequests)

@@ -6,6 +6,8 @@ public struct Resource: Sendable {
     public var endpoints: [Endpoint]
     /// What can be saved; nil where the resource is read-only.
     public var saving: Saving?
+    /// What becomes of single resources that the backend cannot read.
+    public var unreadable = UnreadablePolicy.reported
 
     /// Creates the description of a resource.
     ///
@@ -13,7 +15,9 @@ public struct Resource: Sendable {
     ///   - entity: The name of the entity in the model.
     ///   - endpoints: The calls that read resources of the entity.
     ///   - saving: What can be saved; nil where the resource is read-only.
-    public init(_ entity: String, endpoints: [Endpoint], saving: Saving? = nil) {
+    ///   - unreadable: What becomes of single resources that the backend cannot read.
+    public init(_ entity: String, endpoints: [Endpoint], saving: Saving? = nil, unreadable: UnreadablePolicy = .reported) {
+        self.unreadable = unreadable
         self.entity = entity
         self.endpoints = endpoints
         self.saving = saving

@@ -1,11 +1,12 @@
 internal import Foundation
 public import Predicates
 
-/// A reference to a resource: its identifier, and its entity where that is not the destination of the relationship but a subentity.
+/// A reference to a resource: its identifier, and its entity where the destination of the relationship has subentities.
 public struct ResourceReference: Hashable, Sendable, ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
     /// The identifier of the resource.
     public var id: ResourceID
-    /// The name of its entity; nil for the destination of the relationship.
+    /// The name of its entity; nil for the destination of the relationship. Where that has subentities and nothing has told yet which of them
+    /// the resource is of, it is read along with those that refer to it.
     public var entity: String?
 
     /// Creates a reference.

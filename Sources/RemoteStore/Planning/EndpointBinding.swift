@@ -95,7 +95,7 @@ struct EndpointBinding {
 
     /// Returns the clause that restricts most.
     private func best(_ clauses: [Candidate], for parameter: Parameter, _ used: Set<Int>, mustNotSplit: Bool) -> Int? {
-        let given = Set(variants[0].filter { $0.parameter == parameter.name }.map(\.comparison))
+        let given = Set((variants.first ?? []).filter { $0.parameter == parameter.name }.map(\.comparison))
         return clauses.indices.filter { index in
             guard !used.contains(index), let clause = clauses[index].clause, Self.fit(clause, parameter) != nil,
                 !given.contains(clause.comparison)

@@ -22,8 +22,29 @@ public struct FetchPlan: Sendable {
     public internal(set) var estimatedRows = 0
     /// Whether an answer that is still fresh serves instead of the requests.
     public internal(set) var usesKeptAnswer = false
+    /// Whether a fetched results controller reads the pages as they are scrolled; nil for a request without a batch size. Otherwise everything is
+    /// read first, because the order is made in memory, because several requests find the results, or because there is only one page.
+    public internal(set) var scrolling: Bool?
     /// The relationships that are loaded for the evaluation in memory, as key paths.
     public internal(set) var relationshipsInMemory: [String] = []
+
+    /// What is asked first: the destinations of a relationship that match a part of the predicate. With their identifiers the ``requests`` are
+    /// made, which show `IN {…}` for them; where more are found than was to be expected, the fetch is planned anew.
+    public internal(set) var joins: [SemiJoin] = []
+
+    /// A fetch of the destinations of a relationship, before that of the objects that refer to them.
+    public struct SemiJoin: Sendable {
+        /// The name of the relationship.
+        public let relationship: String
+        /// The entity of its destinations.
+        public let entity: String
+        /// What the destinations must match.
+        public let predicate: PredicateTree
+        /// How they are found.
+        public let plan: FetchPlan
+        /// The part of the predicate that is answered so.
+        let part: RelationshipPart
+    }
 
     /// The endpoint of each request.
     var endpoints: [Endpoint] = []
@@ -47,7 +68,12 @@ public struct FetchPlan: Sendable {
 extension FetchPlan: CustomStringConvertible {
     /// The plan as lines of text.
     public var description: String {
-        var lines = requests.prefix(3).map { "ask \($0)" }
+        var lines: [String] = []
+        for join in joins {
+            lines.append("first find “\(join.entity)” where \(join.predicate), for \(join.relationship):")
+            lines += join.plan.description.split(separator: "\n").map { "  \($0)" }
+        }
+        lines += requests.prefix(3).map { joins.isEmpty ? "ask \($0)" : "then ask \($0)" }
         if requests.count > 3 { lines.append("… \(requests.count) requests in all") }
         if requests.isEmpty { lines.append("ask nothing: no resource can match") }
         if usesKeptAnswer { lines.append("take an answer that is still fresh: no request") }
@@ -57,7 +83,13 @@ extension FetchPlan: CustomStringConvertible {
         if !sortsInMemory.isEmpty { lines.append("in memory: sort by \(sortsInMemory.joined(separator: ", "))") }
         if pagesInMemory { lines.append(isOrdered ? "in memory: limit; pages are read until it is reached" : "in memory: limit") }
         if isCountedByBackend { lines.append("the backend counts") }
-        if isAggregatedByBackend { lines.append("the backend computes the values") }
+        if isAggregatedByBackend {
+            lines.append(
+                requests.first?.groups.isEmpty ?? true ? "the backend computes the values" : "the backend groups and computes the values")
+        }
+        if let scrolling {
+            lines.append("a fetched results controller reads \(scrolling ? "page by page, as it is scrolled" : "everything first")")
+        }
         lines.append("about \(estimatedRequests) requests, \(estimatedRows) rows")
         return lines.joined(separator: "\n")
     }

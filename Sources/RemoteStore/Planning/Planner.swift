@@ -14,8 +14,14 @@ struct PlannedFetch {
     var offset = 0
     var wantsCount = false
     var aggregates: [Endpoint.Aggregate] = []
+    /// The attributes to group by, where a backend could.
+    var groups: [String] = []
     /// What is read of the results besides the predicate and the order.
     var needs = Needs()
+    /// Whether the destinations of a relationship may be asked for first.
+    var mayJoin = false
+    /// The last clause, where it is about destinations that are asked for first, and not known yet.
+    var joined: Clause?
     /// Whether rows that lack what is read may be completed by identifier afterwards.
     var mayComplete = true
     /// The key paths of relationships to bring along.
@@ -50,7 +56,7 @@ struct Planner {
         throw RemoteStoreError.unanswerable(fetch.entity.name ?? "?", clause, search.reasons)
     }
 
-    private func best(_ fetch: PlannedFetch, depth: Int, _ search: inout Search) -> FetchPlan? {
+    func best(_ fetch: PlannedFetch, depth: Int, _ search: inout Search) -> FetchPlan? {
         if fetch.clauses.contains(.false) { return nothing(fetch) }
         var plans = single(fetch, &search)
         // Only what is left to memory may be cheaper to ask for in parts.
@@ -63,6 +69,7 @@ struct Planner {
         if depth < 3, known.map({ $0.estimatedRequests > 1 }) ?? true, let plan = kinds(fetch, depth: depth, &search) {
             plans.append(plan)
         }
+        if fetch.mayJoin, depth < 3, known.map({ $0.predicateInMemory != nil }) ?? true { plans += joins(fetch, depth: depth) }
         return plans.min { $0.cost < $1.cost }
     }
 
@@ -73,7 +80,7 @@ struct Planner {
     }
 
     /// The state of a search for the cheapest plan.
-    private struct Search {
+    struct Search {
         /// Why endpoints cannot answer, each reason once.
         private(set) var reasons: [String] = []
         /// The number of alternatives that may still be planned by themselves, so that a long predicate is planned in bounded time.
@@ -91,10 +98,13 @@ struct Planner {
 
     // MARK: One endpoint
 
-    private func single(_ fetch: PlannedFetch, _ search: inout Search) -> [FetchPlan] {
+    func single(_ fetch: PlannedFetch, _ search: inout Search) -> [FetchPlan] {
         let entries = catalog.entries(for: fetch.entity, includingSubentities: fetch.includesSubentities)
         let reader = ClauseReader(fetch.entity, decoding)
-        let clauses = fetch.clauses.map { EndpointBinding.Candidate(tree: $0, clause: reader.clause($0)) }
+        var clauses = fetch.clauses.map { EndpointBinding.Candidate(tree: $0, clause: reader.clause($0)) }
+        if let joined = fetch.joined, let last = fetch.clauses.last {
+            clauses[clauses.count - 1] = EndpointBinding.Candidate(tree: last, clause: joined)
+        }
         var plans: [FetchPlan] = []
         for entry in entries {
             var bindings = EndpointBinding.bindings(of: clauses, to: entry.endpoint)
@@ -117,6 +127,8 @@ struct Planner {
 
     private func plan(_ fetch: PlannedFetch, _ entry: Catalog.Entry, _ binding: EndpointBinding, _ search: inout Search) -> FetchPlan? {
         let endpoint = entry.endpoint
+        // What is not known yet cannot be compared in memory.
+        if fetch.joined != nil, !binding.exact.contains(fetch.clauses.count - 1) { return nil }
         var plan = FetchPlan()
         if let broughtRelationship, !endpoint.brings(broughtRelationship, of: entry.entity) { return nil }
         plan.hasSort = fetch.hasSort
@@ -157,8 +169,11 @@ struct Planner {
                 if fetch.wantsCount, endpoint.counts, !isPaged {
                     request.wantsCount = true
                     plan.isCountedByBackend = true
-                } else if !fetch.aggregates.isEmpty, !isPaged, fetch.aggregates.allSatisfy(endpoint.aggregates.contains) {
+                } else if !fetch.aggregates.isEmpty, !isPaged, fetch.aggregates.allSatisfy(endpoint.aggregates.contains),
+                    endpoint.groups.isSuperset(of: fetch.groups)
+                {
                     request.aggregates = fetch.aggregates
+                    request.groups = fetch.groups
                     plan.isAggregatedByBackend = true
                 } else if isPaged {
                     if endpoint.paging.takesOffset { request.offset = fetch.offset }
@@ -236,8 +251,10 @@ struct Planner {
             rows = min(rows, plan.isExact ? wanted : wanted * 4)
         }
         var requests = parts
-        if let size = endpoint.paging.size { requests = parts * max(1, (rows / parts / Double(size)).rounded(.up)) }
+        if let size = endpoint.paging.step { requests = parts * max(1, (rows / parts / Double(size)).rounded(.up)) }
         if completion > 0 { requests += max(1, (rows * completion).rounded(.up)) }
+        // What is loaded for the evaluation in memory.
+        requests += Double(plan.needs.relationshipPaths.count { path in !endpoint.embeddings.contains { $0.keyPath == path } })
         if binding.variants.isEmpty { (rows, requests) = (0, 0) }
         plan.estimatedRows = Int(rows.rounded(.up))
         plan.estimatedRequests = Int(requests)
@@ -250,6 +267,7 @@ struct Planner {
     private func alternatives(_ fetch: PlannedFetch, at index: Int, depth: Int, _ search: inout Search) -> FetchPlan? {
         guard case .or(let parts) = fetch.clauses[index], search.begin(parts.count) else { return nil }
         var branch = fetch
+        branch.mayJoin = false
         (branch.limit, branch.offset, branch.wantsCount, branch.aggregates, branch.sorts) = (0, 0, false, [], [])
         var rest = fetch.clauses
         rest.remove(at: index)
@@ -268,6 +286,7 @@ struct Planner {
         var plans: [FetchPlan] = []
         for kind in fetch.entity.allKinds where !kind.isAbstract {
             var part = fetch
+            part.mayJoin = false
             (part.limit, part.offset, part.wantsCount, part.aggregates, part.sorts) = (0, 0, false, [], [])
             (part.entity, part.includesSubentities) = (kind, false)
             guard let plan = best(part, depth: depth + 1, &search) else { return nil }

@@ -24,12 +24,12 @@ final class RequestRunner: Sendable {
     private let backend: any Backend
     private let limit: Int
     /// Called once for each answer, before it is shared, with the time at which the request was made.
-    private let receive: @Sendable (BackendAnswer, Duration) -> Void
+    private let receive: @Sendable (BackendAnswer, AskTime) -> Void
     private let now: @Sendable () -> Duration
     private let state = LockedBox(State())
 
     init(
-        _ backend: any Backend, limit: Int, receive: @escaping @Sendable (BackendAnswer, Duration) -> Void,
+        _ backend: any Backend, limit: Int, receive: @escaping @Sendable (BackendAnswer, AskTime) -> Void,
         now: @escaping @Sendable () -> Duration
     ) {
         self.backend = backend
@@ -102,10 +102,13 @@ final class RequestRunner: Sendable {
         try await limited {
             try Task.checkCancellation()
             Self.log.debug("\(request)")
-            let time = self.now()
+            let time = AskTime(self.now())
             let answer = try await self.backend.answer(request)
+            if let error = answer.unreadable.first, answer.unreadablePolicy == .refused {
+                throw RemoteStoreError.unreadable(request, error)
+            }
             self.receive(answer, time)
-            for error in answer.unreadable { Self.log.error("\(request): a resource was left out: \(error)") }
+            for error in answer.unreadable { Self.log.error("\(request): a resource cannot be read: \(error)") }
             return answer
         }
     }

@@ -36,7 +36,8 @@ final class BackendStore: NSPersistentStore, @unchecked Sendable {
                 next: "Add it by addRemoteStore(_:), or by a description made with NSPersistentStoreDescription(backend:).")
         }
         let catalog = try Catalog(reference.backend.resources, model)
-        reader = RemoteReader(reference.backend, catalog, AnswerDecoding(model, token: token), reference.options)
+        reader = RemoteReader(
+            reference.backend, catalog, AnswerDecoding(model, reference.backend.resources, token: token), reference.options)
         writer = RemoteWriter(reader)
     }
 
@@ -47,7 +48,9 @@ final class BackendStore: NSPersistentStore, @unchecked Sendable {
 extension BackendStore: AsynchronousStore {
     func fetch(_ query: StoreQuery, for caller: StoreCaller) async throws -> StoreAnswer { try await reader.fetch(query, for: caller) }
 
-    func fetchRows(for ids: [NSManagedObjectID], for caller: StoreCaller) async throws -> [Row] { try await reader.read(ids, for: caller) }
+    func fetchRows(for ids: [NSManagedObjectID], for caller: StoreCaller) async throws -> [Row] {
+        try await reader.returned(ids, for: caller)
+    }
 
     func fetchValues(
         of properties: [NSPropertyDescription], for ids: [NSManagedObjectID], for caller: StoreCaller
@@ -55,7 +58,10 @@ extension BackendStore: AsynchronousStore {
 
     func fetchRelated(
         by relationship: NSRelationshipDescription, from ids: [NSManagedObjectID], for caller: StoreCaller
-    ) async throws -> [NSManagedObjectID: [NSManagedObjectID]] { try await reader.related(by: relationship, from: ids, for: caller) }
+    ) async throws -> [NSManagedObjectID: [NSManagedObjectID]] {
+        try await reader.knowingKinds(
+            reader.related(by: relationship, from: ids, for: caller), of: relationship, for: caller)
+    }
 
     func saveChanges(_ changes: StoreChangeSet, for caller: StoreCaller) async throws -> SaveOutcome {
         try await writer.save(changes, for: caller)
@@ -64,14 +70,28 @@ extension BackendStore: AsynchronousStore {
     var savesAtomically: Bool { false }
 }
 
+extension BackendStore: ScrollingStore {
+    func pages(of query: StoreQuery, for caller: StoreCaller) throws -> (any StorePages)? { try reader.pages(of: query, for: caller) }
+}
+
 extension BackendStore: LateIdentityStore {
     func knownIDs(for new: NewObjects, for caller: StoreCaller) throws -> [NSManagedObjectID?] { try writer.knownIDs(for: new) }
 }
 
 extension BackendStore: RowCacheObserver {
-    func didRelease(_ ids: [NSManagedObjectID]) { reader.versions.forget(ids) }
+    func didRelease(_ ids: [NSManagedObjectID]) {
+        reader.versions.forget(ids)
+        reader.earlier.forget(ids)
+        reader.decoding.kinds.forget(ids)
+        reader.unreadable.forget(ids)
+    }
 
-    func willReload(_ ids: [NSManagedObjectID]) { reader.parked.forget(ids) }
+    func willReload(_ ids: [NSManagedObjectID]) {
+        reader.parked.forget(ids)
+        reader.kept.outdate(ids)
+    }
+
+    func timeOfEarlierQuery(for row: Row) -> UInt64? { reader.earlier.take(row) }
 
     func isOlder(_ row: Row, than other: Row) -> Bool { reader.versions.isOlder(row, than: other) }
 }

@@ -10,6 +10,25 @@ extension NSManagedObject {
         return try loadedSubject()
     }
 
+    /// Returns the subject for code that reads certain properties only: others may be unknown.
+    @inline(__always) func subject(reading names: Set<String>?) throws -> PredicateSubject {
+        if let slots, !flags.contains(.partial) {
+            return PredicateSubject(slots: slots, address: Unmanaged.passUnretained(self).toOpaque())
+        }
+        return try loadedSubject(reading: names)
+    }
+
+    @inline(never) private func loadedSubject(reading names: Set<String>?) throws -> PredicateSubject {
+        guard let names else { return try subject() }
+        try fulfillFault()
+        guard flags.contains(.partial), let context = registry?.context else { return try subject() }
+        for name in names {
+            guard let property = owningEntity.frozen?.byName[name], isUnknown(at: property.slotIndex) else { continue }
+            try context.loadUnknown(property, of: self)
+        }
+        return PredicateSubject(slots: slots ?? owningEntity.frozen!.layout.nilRow.slots, object: self)
+    }
+
     @inline(never) private func loadedSubject() throws -> PredicateSubject {
         try fulfillFault()
         if flags.contains(.partial) { try completeAllUnknown() }

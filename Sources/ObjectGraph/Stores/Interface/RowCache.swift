@@ -77,10 +77,11 @@ final class RowCache: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - queryTime: The time of the query. A row that a context has saved since, or that was asked for later, is newer and kept.
+    ///   - loadTime: The time that the row's age counts from; nil for now.
     ///   - isOlder: Whether the store knows the row to be older than the cached one, whenever it was asked for.
     /// - Returns: The cached row: unknown values of the new row are taken from the previous one of the same version.
     func setRow(
-        _ row: Row, of id: NSManagedObjectID, queryTime: UInt64 = .max, isOlder: Bool = false
+        _ row: Row, of id: NSManagedObjectID, queryTime: UInt64 = .max, loadTime: UInt64? = nil, isOlder: Bool = false
     ) -> Row {
         defer { checkInvariants() }
         return change { entries, removed in
@@ -102,7 +103,7 @@ final class RowCache: @unchecked Sendable {
             if row.mayHaveUnknown, case .row(let known)? = entry.content { row = row.completed(from: known) }
             if let old = entry.content { removed.append(old) }
             entry.content = .row(row)
-            entry.time = Self.now
+            entry.time = loadTime ?? Self.now
             if queryTime != .max { entry.queryTime = queryTime }
             entry.isDeleted = false
             entries[id] = entry

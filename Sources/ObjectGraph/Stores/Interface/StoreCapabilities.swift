@@ -75,6 +75,41 @@ extension LateIdentityStore {
     func willReload(_ ids: [NSManagedObjectID])
     /// Returns whether a row is older than another of the same object, whenever it was asked for.
     func isOlder(_ row: Row, than other: Row) -> Bool
+    /// Returns when a row was asked for that the store has just returned, where that was before the call; nil otherwise. In nanoseconds of the
+    /// system's uptime, as `DispatchTime` has them. Called once for each returned row that is cached.
+    func timeOfEarlierQuery(for row: Row) -> UInt64?
+}
+
+extension RowCacheObserver {
+    /// Nil: the store returns no rows that it has had already.
+    public func timeOfEarlierQuery(for row: Row) -> UInt64? { nil }
+}
+
+/// A store that finds the results of some queries page by page, each only when it is wanted.
+@_spi(Stores) public protocol ScrollingStore: AsynchronousStore {
+    /// Returns the pages of a query for objects; nil where all results must be known before the first one is.
+    func pages(of query: StoreQuery, for caller: StoreCaller) throws -> (any StorePages)?
+}
+
+/// The results of a query, page by page, in the query's order.
+@_spi(Stores) public protocol StorePages: AnyObject, Sendable {
+    /// Reads on, until about a number of further results have come or there are no more. One call at a time; cancelled with the task.
+    func next(_ count: Int) async throws -> StorePage
+}
+
+/// A part of the results of a query.
+@_spi(Stores) public struct StorePage: Sendable {
+    /// The results that have come, in order.
+    public let rows: [Row]
+    /// Earlier results that are none any more, as far as the store has noticed.
+    public let gone: [NSManagedObjectID]
+    /// Whether there are no more.
+    public let isLast: Bool
+
+    /// Creates a part of the results.
+    public init(rows: [Row], gone: [NSManagedObjectID] = [], isLast: Bool) {
+        (self.rows, self.gone, self.isLast) = (rows, gone, isLast)
+    }
 }
 
 /// A store of Apple's interface, which receives the requesting context and its objects: it is called on the context's queue, also to

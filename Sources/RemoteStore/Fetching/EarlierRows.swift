@@ -1,0 +1,52 @@
+@_spi(Stores) internal import ObjectGraph
+
+/// Rows that were returned without a request, with the time at which they were asked for, until the cache has filed them: they must not
+/// hide what was asked for since.
+// Everything is in a `LockedBox`.
+final class EarlierRows: Sendable {
+    private struct Entry {
+        /// The address of the row, which tells it from another of the same object.
+        let address: UInt
+        let time: UInt64
+        /// The number of callers that it was returned to.
+        var count: Int
+    }
+
+    private let entries = LockedBox<[NSManagedObjectID: Entry]>([:])
+    /// More than one call returns: what is not filed, because its caller was cancelled, does not pile up.
+    private static let limit = 1_000_000
+
+    var count: Int { entries.withLock { $0.count } }
+
+    /// Notes rows that are about to be returned.
+    func note(_ rows: some Sequence<Row>, askedAt time: UInt64) {
+        entries.withLock { entries in
+            if entries.count > Self.limit { entries = [:] }
+            for row in rows {
+                let address = UInt(bitPattern: row.slots)
+                let id = row.knownObjectID
+                if let known = entries[id], known.address == address {
+                    entries[id]?.count += 1
+                } else {
+                    entries[id] = Entry(address: address, time: time, count: 1)
+                }
+            }
+        }
+    }
+
+    /// Returns when a row was asked for; nil for one that came with the call.
+    func take(_ row: Row) -> UInt64? {
+        entries.withLock { entries in
+            if entries.isEmpty { return nil }
+            let id = row.knownObjectID
+            guard let entry = entries[id], entry.address == UInt(bitPattern: row.slots) else { return nil }
+            if entry.count > 1 { entries[id]?.count -= 1 } else { entries[id] = nil }
+            return entry.time
+        }
+    }
+
+    /// Forgets objects that no context has any more.
+    func forget(_ ids: [NSManagedObjectID]) {
+        entries.withLock { entries in if !entries.isEmpty { for id in ids { entries[id] = nil } } }
+    }
+}

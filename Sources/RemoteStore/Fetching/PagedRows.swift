@@ -1,0 +1,82 @@
+@_spi(Stores) internal import ObjectGraph
+
+/// The rows of a request's pages: each object once, in the order of the backend, whatever pages repeat.
+struct PagedRows {
+    private(set) var rows: [Row] = []
+    private var known: Set<NSManagedObjectID> = []
+    /// The row that the next page goes on after; nil for the start.
+    private var last: NSManagedObjectID?
+    /// Whether that is the last row of all.
+    private var isAtEnd = true
+    /// Whether rows that had been handed out have moved or gone.
+    private(set) var wasRearranged = false
+
+    /// The rows up to the end of the last page, where others that were read before may follow.
+    var confirmedRows: [Row] {
+        isAtEnd ? rows : Array(rows.prefix((last.flatMap { last in rows.firstIndex { $0.knownObjectID == last } } ?? -1) + 1))
+    }
+
+    /// Returns whether an object is among the rows.
+    func contains(_ id: NSManagedObjectID) -> Bool { known.contains(id) }
+
+    /// Adds a page to the end, without the rows that it repeats.
+    ///
+    /// - Returns: The new rows.
+    mutating func append(_ page: RowList) -> [Row] {
+        let new = page.filter { known.insert($0.knownObjectID).inserted }
+        rows += new
+        return new
+    }
+
+    /// Adds a page that shows a part of the results as it is now: what it has between known rows belongs there, and what it lacks between
+    /// them is gone.
+    ///
+    /// - Parameter isFirst: Whether the results begin with the page.
+    /// - Returns: The new rows.
+    mutating func take(_ page: RowList, isFirst: Bool) -> [Row] {
+        if page.isEmpty { return [] }
+        let start = rows.count
+        if isAtEnd, !isFirst || start == 0, begins(page) {
+            let new = append(page)
+            last = rows.last?.knownObjectID
+            return new
+        }
+        var members: Set<NSManagedObjectID> = []
+        let window = page.filter { members.insert($0.knownObjectID).inserted }
+        let places = rows.indices.filter { members.contains(rows[$0].knownObjectID) }
+        let cursor = last.flatMap { last in rows.firstIndex { $0.knownObjectID == last } }.map { $0 + 1 } ?? 0
+        let lower = isFirst ? 0 : places.first ?? cursor
+        let upper = places.last.map { $0 + 1 } ?? lower
+        let new = window.filter { known.insert($0.knownObjectID).inserted }
+        for row in rows[lower..<upper] where !members.contains(row.knownObjectID) { known.remove(row.knownObjectID) }
+        rows.replaceSubrange(lower..<upper, with: window)
+        wasRearranged = wasRearranged || start > 0
+        last = window.last?.knownObjectID
+        isAtEnd = rows.last?.knownObjectID == last
+        return new
+    }
+
+    /// Returns whether a page goes on where the rows end: with the last of them, and otherwise with new ones.
+    private func begins(_ page: RowList) -> Bool {
+        for (index, row) in page.enumerated() where known.contains(row.knownObjectID) {
+            if index > 0 || row.knownObjectID != rows.last?.knownObjectID { return false }
+        }
+        return true
+    }
+
+    /// Goes back to the start, to read the pages again.
+    mutating func restart() {
+        last = nil
+        isAtEnd = rows.isEmpty
+    }
+
+    /// Drops what was known to follow and has not come again.
+    mutating func finish() {
+        if isAtEnd { return }
+        let confirmed = confirmedRows
+        for row in rows.dropFirst(confirmed.count) { known.remove(row.knownObjectID) }
+        rows = confirmed
+        wasRearranged = true
+        isAtEnd = true
+    }
+}

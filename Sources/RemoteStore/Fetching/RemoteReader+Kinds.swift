@@ -1,0 +1,105 @@
+internal import Foundation
+internal import Logging
+@_spi(Stores) internal import ObjectGraph
+
+/// References to objects of one of several entities, without a word about which.
+extension RemoteReader {
+    /// Returns rows that are about to be returned to a context, with references to objects of the right entities: a context makes an object of
+    /// the class that a reference has.
+    ///
+    /// What is unknown is read, all in one batch, and kept for when it is asked for.
+    func knowingKinds(_ rows: [Row], for caller: StoreCaller) async throws -> [Row] {
+        var unsure: [NSManagedObjectID] = []
+        var places: [Int] = []
+        forEachReference(rows) { place, id in
+            unsure.append(id)
+            if places.last != place { places.append(place) }
+        }
+        if unsure.isEmpty { return rows }
+        let known = try await kinds(of: unsure, for: caller)
+        var rows = rows
+        for place in places {
+            let row = rows[place]
+            var copy: Row?
+            for relationship in relationships(row.knownObjectID.owningEntity) where !row.isUnknown(relationship) {
+                let ids = row.relatedIDs(relationship)
+                let right = ids.map { known[$0] ?? $0 }
+                if zip(ids, right).allSatisfy({ $0.owningEntity === $1.owningEntity }) { continue }
+                let changed = copy ?? row.copy()
+                changed.setRelatedIDs(right, of: relationship)
+                copy = changed
+            }
+            guard let copy else { continue }
+            if let time = earlier.take(row) { earlier.note(CollectionOfOne(copy), askedAt: time) }
+            rows[place] = copy
+        }
+        return rows
+    }
+
+    /// Works like ``knowingKinds(_:for:)``, for lists.
+    func knowingKinds(
+        _ lists: [NSManagedObjectID: [NSManagedObjectID]], of relationship: NSRelationshipDescription, for caller: StoreCaller
+    ) async throws -> [NSManagedObjectID: [NSManagedObjectID]] {
+        guard relationship.destinationEntity?.subentities.isEmpty == false else { return lists }
+        let unsure = lists.values.joined().filter(isUnsure)
+        if unsure.isEmpty { return lists }
+        let known = try await kinds(of: unsure, for: caller)
+        return lists.mapValues { $0.map { known[$0] ?? $0 } }
+    }
+
+    /// Whether an object may be of a subentity of the entity that its ID has.
+    private func isUnsure(_ id: NSManagedObjectID) -> Bool {
+        guard !id.owningEntity.subentities.isEmpty else { return false }
+        return decoding.kinds.kind(id) !== id.owningEntity
+    }
+
+    private func relationships(_ entity: NSEntityDescription) -> [NSRelationshipDescription] {
+        entity.frozenParts.properties.compactMap { property in
+            guard let relationship = property as? NSRelationshipDescription, !relationship.isTransient,
+                relationship.destinationEntity?.subentities.isEmpty == false
+            else { return nil }
+            return relationship
+        }
+    }
+
+    private func forEachReference(_ rows: [Row], _ body: (Int, NSManagedObjectID) -> Void) {
+        var last: NSEntityDescription?
+        var wanted: [NSRelationshipDescription] = []
+        for (place, row) in rows.enumerated() {
+            let entity = row.knownObjectID.owningEntity
+            if entity !== last {
+                last = entity
+                wanted = relationships(entity)
+            }
+            for relationship in wanted where !row.isUnknown(relationship) {
+                for id in row.relatedIDs(relationship) where isUnsure(id) { body(place, id) }
+            }
+        }
+    }
+
+    /// Returns the IDs of objects with their entities; those that do not exist are left as they are.
+    private func kinds(of ids: [NSManagedObjectID], for caller: StoreCaller) async throws -> [NSManagedObjectID: NSManagedObjectID] {
+        var known: [NSManagedObjectID: NSManagedObjectID] = [:]
+        var missing: [NSManagedObjectID] = []
+        var seen: Set<NSManagedObjectID> = []
+        for id in ids where seen.insert(id).inserted {
+            if let kind = decoding.kinds.kind(id), let own = decoding.resourceID(id) {
+                known[id] = decoding.id(own, of: kind)
+            } else {
+                missing.append(id)
+            }
+        }
+        if missing.isEmpty { return known }
+        let time = AskTime(options.now())
+        do {
+            let rows = try await read(missing, for: caller)
+            for row in rows { known[row.knownObjectID] = row.knownObjectID }
+            parked.park(rows, at: time)
+        } catch let error as NSError where error.code == NSPersistentStoreUnsupportedRequestTypeError {
+            // No endpoint tells: they are taken for what the relationship says.
+            RequestRunner.log.info("The entities of \(missing.count) references are unknown: \(error.localizedDescription)")
+        }
+        for id in missing where known[id] == nil { decoding.kinds.note(id) }
+        return known
+    }
+}

@@ -1,0 +1,157 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import Predicates
+
+extension RemoteReader {
+    /// How the reading of a request's pages has ended.
+    enum End {
+        /// No more is wanted.
+        case stopped
+        /// The last page was read.
+        ///
+        /// - Parameter isProven: Whether nothing can be missing that the request has asked for.
+        case last(isProven: Bool)
+    }
+
+    /// The reading of a request's pages, as far as it has come.
+    struct PageReading {
+        fileprivate var sequence: PageSequence
+        fileprivate let endpoint: Endpoint
+        /// The rows so far.
+        fileprivate(set) var pages = PagedRows()
+
+        init(_ request: BackendRequest, _ endpoint: Endpoint) {
+            sequence = PageSequence(request, endpoint.paging)
+            self.endpoint = endpoint
+        }
+    }
+
+    /// A page that was read.
+    struct PageStep {
+        let answer: BackendAnswer
+        /// The rows that are new in it.
+        let new: [Row]
+        /// Whether rows before them have moved or gone.
+        let hasRearranged: Bool
+        /// How the reading has ended, if it has.
+        let end: End?
+    }
+
+    /// Reads the next page. What stays at the backend meanwhile is found, whatever comes and goes, as far as the paging of the endpoint
+    /// allows.
+    ///
+    /// - Returns: The page; nil where reading goes on elsewhere, because the pages have moved.
+    /// - Throws: The backend's error, with the reading as it was.
+    func step(_ reading: inout PageReading, _ budget: FetchBudget) async throws -> PageStep? {
+        try Task.checkCancellation()
+        try budget.noteRequest()
+        let answer = try await runner.answer(reading.sequence.request)
+        try budget.noteRows(answer.count)
+        if reading.sequence.hasLostItsPlace(answer, reading.pages) {
+            reading.sequence.goBack()
+            return nil
+        }
+        if reading.sequence.mustRestart(answer) {
+            reading.pages.restart()
+            reading.sequence.restart()
+            return nil
+        }
+        let showsWindows = reading.sequence.showsWindows
+        let new = showsWindows ? reading.pages.take(answer.rows, isFirst: reading.sequence.isFirst) : reading.pages.append(answer.rows)
+        var end: End?
+        if try !reading.sequence.advance(after: answer, hasNew: !new.isEmpty) {
+            if showsWindows { reading.pages.finish() }
+            end = .last(isProven: answer.isComplete || reading.endpoint.paging.size.map { answer.count < $0 } ?? false)
+        }
+        return PageStep(answer: answer, new: new, hasRearranged: reading.pages.wasRearranged, end: end)
+    }
+
+    /// Reads the pages of a request, in order.
+    ///
+    /// - Parameter body: Receives each answer, the rows that are new in it and, where those before have moved, all rows up to the end of this
+    ///   page. It returns whether to read on.
+    /// - Returns: How the reading has ended, and the rows.
+    func readPages(
+        _ request: BackendRequest, _ endpoint: Endpoint, _ budget: FetchBudget,
+        _ body: (BackendAnswer, [Row], [Row]?) async throws -> Bool
+    ) async throws -> (end: End, pages: PagedRows) {
+        var reading = PageReading(request, endpoint)
+        while true {
+            guard let step = try await step(&reading, budget) else { continue }
+            guard try await body(step.answer, step.new, step.hasRearranged ? reading.pages.confirmedRows : nil) else {
+                return (.stopped, reading.pages)
+            }
+            if let end = step.end { return (end, reading.pages) }
+        }
+    }
+
+    /// The rows that a plan has found, each object once.
+    struct Found: Sendable {
+        var rows: [Row] = []
+        /// Whether each request was read to an end that proves that nothing is missing.
+        var isProven = true
+        /// When the rows were asked for, where that was before.
+        var time: AskTime?
+        /// The same for rows of one of several requests.
+        var earlierParts: [(time: AskTime, ids: Set<NSManagedObjectID>)] = []
+
+        /// Whether some of the rows were asked for before.
+        var isEarlier: Bool { time != nil || !earlierParts.isEmpty }
+
+        /// Notes which of the rows that are returned were asked for before.
+        func note(_ returned: [Row], in earlier: EarlierRows) {
+            if let time { earlier.note(returned, askedAt: time.uptime) }
+            for (time, ids) in earlierParts { earlier.note(returned.filter { ids.contains($0.knownObjectID) }, askedAt: time.uptime) }
+        }
+    }
+
+    /// Reads everything that the requests of a plan find, side by side.
+    func readAll(_ plan: FetchPlan, _ budget: FetchBudget, for caller: StoreCaller) async throws -> Found {
+        var parts: [Found]
+        if plan.requests.count == 1 {
+            parts = [try await readAll(plan.requests[0], plan.endpoints[0], budget, for: caller)]
+        } else {
+            parts = try await withThrowingTaskGroup(of: (Int, Found).self) { group in
+                var parts = Array(repeating: Found(), count: plan.requests.count)
+                var next = 0
+                func add() {
+                    guard next < plan.requests.count else { return }
+                    let index = next
+                    next += 1
+                    let (request, endpoint) = (plan.requests[index], plan.endpoints[index])
+                    group.addTask { (index, try await self.readAll(request, endpoint, budget, for: caller)) }
+                }
+                for _ in 0..<options.concurrentRequests { add() }
+                while let (index, part) = try await group.next() {
+                    parts[index] = part
+                    add()
+                }
+                return parts
+            }
+        }
+        if parts.count == 1 { return parts[0] }
+        var found = Found()
+        var seen: Set<NSManagedObjectID> = []
+        for part in parts {
+            found.isProven = found.isProven && part.isProven
+            if let time = part.time { found.earlierParts.append((time, Set(part.rows.map(\.knownObjectID)))) }
+            for row in part.rows where seen.insert(row.knownObjectID).inserted { found.rows.append(row) }
+        }
+        return found
+    }
+
+    private func readAll(
+        _ request: BackendRequest, _ endpoint: Endpoint, _ budget: FetchBudget, for caller: StoreCaller
+    ) async throws -> Found {
+        let epoch = runner.epoch
+        if let answer = kept.answer(request, age: endpoint.freshness, maximumAge: caller.stalenessInterval, epoch: epoch) {
+            return Found(rows: Array(answer.rows), time: answer.time)
+        }
+        let time = AskTime(options.now())
+        let (end, pages) = try await readPages(request, endpoint, budget) { _, _, _ in true }
+        var found = Found(rows: pages.rows)
+        if case .last(let isProven) = end { found.isProven = isProven }
+        if endpoint.freshness != nil { kept.keep(RowList(found.rows), request, askedAt: time, epoch: epoch) }
+        return found
+    }
+}
