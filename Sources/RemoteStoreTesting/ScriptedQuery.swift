@@ -319,11 +319,5 @@ struct ScriptedQuery {
         }
     }
 
-    private func version(_ resource: ScriptedResource) -> ResourceVersion? {
-        switch state.versions {
-        case .none: nil
-        case .numbers: .number(resource.record.version)
-        case .tags: .tag("v\(resource.record.version)")
-        }
-    }
+    private func version(_ resource: ScriptedResource) -> ResourceVersion? { state.mark(resource.record.version) }
 }
