@@ -75,7 +75,7 @@ extension ScriptedBackend {
         let state = state.withLock { $0 }
         try ScriptedQuery.check(request, endpoint)
         guard let entity = entities[request.entity] else { throw ScriptMistake("There is no entity \(request.entity).") }
-        let query = ScriptedQuery(state: state, entities: entities, endpoint: endpoint)
+        let query = ScriptedQuery(state: state, entities: entities, toMany: toMany, endpoint: endpoint)
         let matching = try query.matching(request, entity)
         var answer = request.answer()
         if endpoint.counts { answer.total = matching.count }

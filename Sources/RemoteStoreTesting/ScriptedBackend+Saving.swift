@@ -90,7 +90,7 @@ extension ScriptedBackend {
             let entity = entities[request.entity]
         else { throw ScriptMistake("There is no bulk call \(request.entity).\(request.target.endpoint).") }
         try ScriptedQuery.check(request.target, endpoint)
-        let query = ScriptedQuery(state: state.withLock { $0 }, entities: entities, endpoint: endpoint)
+        let query = ScriptedQuery(state: state.withLock { $0 }, entities: entities, toMany: toMany, endpoint: endpoint)
         var found = try query.matching(request.target, entity).dropFirst(request.target.offset)
         if let limit = request.target.limit { found = found.prefix(limit) }
         state.withLock { state in

@@ -56,6 +56,8 @@ public final class ScriptedBackend: Backend {
     let state = LockedBox(State())
     private let model: NSManagedObjectModel
     let entities: [String: NSEntityDescription]
+    /// The names of the to-many relationships, by entity.
+    let toMany: [String: Set<String>]
 
     /// Creates a backend without resources of its own.
     ///
@@ -66,6 +68,7 @@ public final class ScriptedBackend: Backend {
     public init(_ model: NSManagedObjectModel, _ resources: [Resource], at location: URL? = nil) {
         self.model = model
         entities = model.entitiesByName
+        toMany = entities.mapValues { Set($0.relationshipsByName.filter { $1.isToMany }.keys) }
         self.resources = resources
         self.location = location ?? URL(string: "scripted:backend") ?? URL(fileURLWithPath: "/")
     }

@@ -67,7 +67,11 @@ extension RemoteReader {
             let plan = try planner(caller).plan(fetch)
             let kept = plan.requests.count == 1 && plan.predicateInMemory != nil ? keptAnswer(plan, for: caller) : nil
             let found: Found
-            if let kept { found = Found(rows: order.compactMap(kept.row)) } else { found = try await readAll(plan, budget, for: caller) }
+            if let kept {
+                found = Found(rows: order.compactMap(kept.row))
+            } else {
+                found = try await readAll(plan, budget, mayEndEarly: true, for: caller)
+            }
             var new = 0
             for row in found.rows where missing.remove(row.knownObjectID) != nil {
                 rows.append(row)

@@ -106,19 +106,32 @@ final class RemoteReader: Sendable {
 
     /// Reads the pages of a request, in order.
     ///
-    /// - Parameter body: Receives each answer, and returns whether to read on.
+    /// - Parameters:
+    ///   - mayEndEarly: Whether the caller asks again for what has not come.
+    ///   - body: Receives each answer, and returns whether to read on.
+    /// - Throws: Code 134070 for answers that end before the number of resources has come that the backend has told; the backend's error.
     func readPages(
-        _ request: BackendRequest, _ endpoint: Endpoint, _ budget: FetchBudget, _ body: (BackendAnswer) async throws -> Bool
+        _ request: BackendRequest, _ endpoint: Endpoint, _ budget: FetchBudget, mayEndEarly: Bool = false,
+        _ body: (BackendAnswer) async throws -> Bool
     ) async throws -> End {
         var request = request
+        var count = 0
+        var totals: (first: Int?, last: Int?) = (nil, nil)
         var seen: Set<PageToken> = []
         while true {
             try Task.checkCancellation()
             try budget.noteRequest()
             let answer = try await runner.answer(request)
             try budget.noteRows(answer.count)
+            count += answer.count
+            totals = (request.page == nil ? answer.total : totals.first, answer.total)
             guard try await body(answer) else { return .stopped }
             guard let next = answer.next else {
+                // Others may have added or removed some meanwhile: then the number is another one.
+                if !mayEndEarly, let total = totals.last, total == totals.first {
+                    let expected = min(request.limit ?? .max, total - request.offset)
+                    if count < expected { throw RemoteStoreError.endedEarly(request, count, expected) }
+                }
                 let isShort = endpoint.paging.size.map { answer.count < $0 } ?? false
                 return .last(isProven: answer.isComplete || isShort)
             }
@@ -135,10 +148,14 @@ final class RemoteReader: Sendable {
     }
 
     /// Reads everything that the requests of a plan find, side by side.
-    func readAll(_ plan: FetchPlan, _ budget: FetchBudget, for caller: StoreCaller) async throws -> Found {
+    ///
+    /// - Parameter mayEndEarly: Whether the caller asks again for what has not come.
+    func readAll(
+        _ plan: FetchPlan, _ budget: FetchBudget, mayEndEarly: Bool = false, for caller: StoreCaller
+    ) async throws -> Found {
         var parts: [Found]
         if plan.requests.count == 1 {
-            parts = [try await readAll(plan.requests[0], plan.endpoints[0], budget, for: caller)]
+            parts = [try await readAll(plan.requests[0], plan.endpoints[0], budget, mayEndEarly, for: caller)]
         } else {
             parts = try await withThrowingTaskGroup(of: (Int, Found).self) { group in
                 var parts = Array(repeating: Found(), count: plan.requests.count)
@@ -148,7 +165,7 @@ final class RemoteReader: Sendable {
                     let index = next
                     next += 1
                     let (request, endpoint) = (plan.requests[index], plan.endpoints[index])
-                    group.addTask { (index, try await self.readAll(request, endpoint, budget, for: caller)) }
+                    group.addTask { (index, try await self.readAll(request, endpoint, budget, mayEndEarly, for: caller)) }
                 }
                 for _ in 0..<options.concurrentRequests { add() }
                 while let (index, part) = try await group.next() {
@@ -169,7 +186,7 @@ final class RemoteReader: Sendable {
     }
 
     private func readAll(
-        _ request: BackendRequest, _ endpoint: Endpoint, _ budget: FetchBudget, for caller: StoreCaller
+        _ request: BackendRequest, _ endpoint: Endpoint, _ budget: FetchBudget, _ mayEndEarly: Bool, for caller: StoreCaller
     ) async throws -> Found {
         let epoch = runner.epoch
         if let answer = kept.answer(request, age: endpoint.freshness, maximumAge: caller.stalenessInterval, epoch: epoch) {
@@ -178,7 +195,7 @@ final class RemoteReader: Sendable {
         let time = options.now()
         var found = Found()
         var seen: Set<NSManagedObjectID> = []
-        let end = try await readPages(request, endpoint, budget) { answer in
+        let end = try await readPages(request, endpoint, budget, mayEndEarly: mayEndEarly) { answer in
             if answer.next == nil, found.rows.isEmpty {
                 // One page: its rows need not be counted.
                 seen = []

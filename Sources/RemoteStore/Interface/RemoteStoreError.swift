@@ -86,4 +86,10 @@ enum RemoteStoreError {
             reason: "The backend says that there are more, and gives the token that it was asked with: \(token).",
             next: "Let an answer that is not the last have a token of its own.")
     }
+
+    static func endedEarly(_ request: BackendRequest, _ count: Int, _ expected: Int) -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreOperationError, "The answer to \(request) is not whole.",
+            reason: "\(count) resources have come, and the backend has told of \(expected).", next: "Fetch again.")
+    }
 }
