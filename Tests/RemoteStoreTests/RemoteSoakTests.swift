@@ -202,7 +202,7 @@ private final class SoakWorld {
             do {
                 if chance(50) { try await context.save() } else { try await context.perform { try context.save() } }
                 tally.saves += 1
-                return try check(writer)
+                last = nil
             } catch {
                 tally.failedSaves += 1
                 last = error as NSError
@@ -212,6 +212,7 @@ private final class SoakWorld {
                 }
                 if chance(40) { await edit(writer, isSmall: true) }
             }
+            if last == nil { return try check(writer) }
         }
         throw SoakMistake(
             description: "A save does not succeed though the backend does what it is asked: \(last.map { "\($0) \($0.userInfo)" } ?? "")")

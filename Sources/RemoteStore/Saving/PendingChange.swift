@@ -29,6 +29,8 @@ struct PendingChange {
     private(set) var followedVersion: ResourceVersion?
     /// A change of the object whose outcome is not known: it is sent again as it was, and what has changed since follows.
     var repeated: BackendChange?
+    /// What was saved before the repeated change, which follows it.
+    var followed: BackendChange?
     /// The saved change that this one follows: only what it did not contain is sent.
     private(set) var settled: BackendChange?
 

@@ -24,10 +24,13 @@ extension RemoteWriter {
             case (.saved(let version), _, _): follow(known.change, version, index, &pending, &report)
             case (.unknown, .insert, .insert) where !one.saving.isIdempotent:
                 await lookFor(known.change, index, &pending, &report, for: caller)
-            case (.unknown, .insert, .insert), (.unknown, .update, .update), (.unknown, .update, .delete):
+            case (.unknown, .insert, .insert), (.unknown, .update, .update), (.unknown, .update, .delete), (.unknown, .update, .insert):
                 guard one.saving.isIdempotent else { continue }
                 pending[index].repeated = known.change
+                pending[index].followed = known.followed
                 pending[index].dependencies = []
+                // Others may refer to a new object that was saved before.
+                if known.followed?.kind == .insert { report.outcomes[one.id] = .accepted }
             case (.unknown, .delete, .delete): continue
             default: unsettled.forgetEntry(one.id)
             }
@@ -43,6 +46,24 @@ extension RemoteWriter {
         pending[index].dependencies = newReferences(of: pending[index], report)
         // Others may refer to it.
         if one.kind == .insert { report.outcomes[one.id] = .accepted }
+    }
+
+    /// Whether the current row of an object is its own change, whose outcome was not known, and nothing else.
+    func isOwn(_ row: Row, _ one: PendingChange) -> Bool {
+        guard let known = unsettled[one.id], case .unknown = known.state, known.change.kind == .update, let base = one.change.base else {
+            return false
+        }
+        return reader.contains(row, known.change.values) && row.hasEqualKnownValues(as: base, besides: known.change.changedProperties)
+    }
+
+    /// Lets a change follow its own earlier one, which the backend has reported as a conflict.
+    func follow(_ row: Row, _ index: Int, _ pending: inout [PendingChange], _ report: inout SaveProgress) {
+        let one = pending[index]
+        guard let known = unsettled[one.id] else { return }
+        let version = reader.versions.version(one.id, row.version)
+        pending[index].state = .done(.accepted)
+        unsettled.note(known.change, of: one.id, baseVersion: one.change.baseVersion, .saved(version))
+        pending.append(PendingChange(pending.count, of: one, following: known.change, version))
     }
 
     /// Reads whether a new object was saved.

@@ -246,7 +246,11 @@ final class RemoteWriter: Sendable {
             noteSaved(sent, nil, nil, [:], index, &pending, &report)
         case .conflict(let values, let version):
             let found: IncompleteSave.Outcome
-            do { found = .conflicting(try await current(one, values, version, for: caller)) } catch { found = .refused(error as NSError) }
+            do {
+                let row = try await current(one, values, version, for: caller)
+                if let row, isOwn(row, one) { return follow(row, index, &pending, &report) }
+                found = .conflicting(row)
+            } catch { found = .refused(error as NSError) }
             report.outcomes[one.id] = found
             pending[index].state = .done(found)
             unsettled.settle(one.id)
@@ -256,12 +260,21 @@ final class RemoteWriter: Sendable {
             report.outcomes[one.id] = .refused(error as NSError)
             pending[index].state = .done(.refused(error as NSError))
         case .unknown(let error):
-            if !one.isFollowing {
-                unsettled.note(sent, of: one.id, baseVersion: one.change.baseVersion, .unknown)
-            }
+            noteUnknown(sent, one, report)
             report.outcomes[one.id] = .unknown(error as NSError)
             pending[index].state = .done(.unknown(error as NSError))
         }
+    }
+
+    /// Notes a change whose outcome is not known.
+    private func noteUnknown(_ sent: BackendChange, _ one: PendingChange, _ report: SaveProgress) {
+        guard one.isFollowing else {
+            return unsettled.note(sent, following: one.followed, of: one.id, baseVersion: one.change.baseVersion, .unknown)
+        }
+        // A backend that is not idempotent does not get it again: what it followed is what is known.
+        let id = report.assigned[one.id] ?? one.id
+        guard one.saving.isIdempotent, let known = unsettled[id] else { return }
+        unsettled.note(sent, following: known.change, of: id, baseVersion: one.change.baseVersion, .unknown)
     }
 
     private func isRepeatedDeletion(_ one: PendingChange) -> Bool {
@@ -290,7 +303,7 @@ final class RemoteWriter: Sendable {
         unsettled.settle(current)
         var following: PendingChange?
         if one.repeated != nil {
-            let rest = PendingChange(pending.count, of: one, following: sent, version)
+            let rest = PendingChange(pending.count, of: one, following: one.followed?.followed(by: sent) ?? sent, version)
             if one.kind == .delete || !draft(of: rest, report.assigned).isEmptyUpdate { following = rest }
         } else if !one.postponed.isEmpty {
             // The references follow, now that the objects have identifiers.
@@ -311,7 +324,7 @@ final class RemoteWriter: Sendable {
         guard var following else { return }
         if following.dependencies.isEmpty { following.dependencies = newReferences(of: following, report) }
         if !values.isEmpty { report.unversioned.append(current) }
-        unsettled.note(sent, of: current, baseVersion: one.change.baseVersion, .saved(version))
+        unsettled.note(following.settled ?? sent, of: current, baseVersion: one.change.baseVersion, .saved(version))
         pending.append(following)
     }
 

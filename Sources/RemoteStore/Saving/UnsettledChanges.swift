@@ -16,6 +16,8 @@ final class UnsettledChanges: Sendable {
     }
     struct Entry {
         let change: BackendChange
+        /// What was saved of the object before, which the change follows.
+        let followed: BackendChange?
         let baseVersion: Int64?
         let state: State
     }
@@ -37,8 +39,13 @@ final class UnsettledChanges: Sendable {
 
     subscript(id: NSManagedObjectID) -> Entry? { state.withLock { $0.entries[id] } }
 
-    func note(_ change: BackendChange, of id: NSManagedObjectID, baseVersion: Int64?, _ entryState: State) {
-        state.withLock { $0.entries[id] = Entry(change: change, baseVersion: baseVersion, state: entryState) }
+    func note(
+        _ change: BackendChange, following followed: BackendChange? = nil, of id: NSManagedObjectID, baseVersion: Int64?,
+        _ entryState: State
+    ) {
+        state.withLock {
+            $0.entries[id] = Entry(change: change, followed: followed, baseVersion: baseVersion, state: entryState)
+        }
     }
 
     /// Forgets what was sent of an object; its keys too, which belong to changes that are settled.
@@ -71,6 +78,22 @@ extension BackendChange {
 
     /// Whether it is an update of nothing.
     var isEmptyUpdate: Bool { kind == .update && values.isEmpty && lists.isEmpty }
+
+    /// Returns this change with another one that follows it, as one.
+    func followed(by next: BackendChange) -> BackendChange {
+        var both = self
+        both.values.merge(next.values) { _, new in new }
+        both.changedProperties.formUnion(next.changedProperties)
+        for (name, list) in next.lists {
+            var joined = both.lists[name] ?? ListChange()
+            let (added, removed) = (joined.added, joined.removed)
+            joined.added = added.filter { !list.removed.contains($0) } + list.added.filter { !removed.contains($0) }
+            joined.removed = removed.filter { !list.added.contains($0) } + list.removed.filter { !added.contains($0) }
+            joined.members = list.members
+            both.lists[name] = joined
+        }
+        return both
+    }
 
     /// Leaves out what was sent before: this change follows it.
     ///
