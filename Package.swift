@@ -92,7 +92,7 @@ let package = Package(
         .target(name: "RemoteStoreTesting", dependencies: ["RemoteStore", "ObjectGraph", "Predicates"], swiftSettings: strict),
         .testTarget(
             name: "RemoteStoreTests",
-            dependencies: coreDataModules + ["RemoteStore", "RemoteStoreTesting", "PredicateCases", "StoreConformance"],
+            dependencies: coreDataModules + ["RemoteStore", "RemoteStoreTesting", "PredicateCases", "StoreConformance", "store-writer"],
             swiftSettings: strict),
         .target(name: "FoundationCompatibility", dependencies: ["ObjectGraph"], swiftSettings: strict),
         .testTarget(
@@ -135,7 +135,9 @@ let package = Package(
             dependencies: coreDataModules + ["PropertyLists", "SQLQueries", "PredicateCases", "CSQLite", "store-writer"],
             swiftSettings: strict),
         // Writes to a store until it is killed. Only the tests use it; it is no product.
-        .executableTarget(name: "store-writer", dependencies: coreDataModules, path: "Tests/StoreWriter", swiftSettings: strict),
+        .executableTarget(
+            name: "store-writer", dependencies: coreDataModules + ["RemoteStore", "RemoteStoreTesting"], path: "Tests/StoreWriter",
+            swiftSettings: strict),
         .target(name: "ExampleSupport", dependencies: coreDataModules, path: "Examples/Support/Sources", swiftSettings: strict),
         .testTarget(
             name: "ExampleSupportTests", dependencies: ["ExampleSupport"], path: "Examples/Support/Tests", swiftSettings: strict),

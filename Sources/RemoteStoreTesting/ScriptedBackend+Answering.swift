@@ -12,7 +12,10 @@ extension ScriptedBackend {
             state.mostRunning = max(state.mostRunning, state.running)
             return state.behaviour
         }(request)
-        defer { state.withLock { $0.running -= 1 } }
+        defer {
+            state.withLock { $0.running -= 1 }
+            letOvertakenGo()
+        }
         switch behaviour {
         case .answer: return try made(request)
         case .delay(let time):
@@ -25,13 +28,39 @@ extension ScriptedBackend {
             let answer = try made(request)
             await hold()
             return answer
-        case .fail(let error), .loseAnswer(let error): throw error
+        case .overtaken:
+            let answer = try made(request)
+            await letOthersPass()
+            return answer
+        case .fail(let error), .loseAnswer(let error), .loseRequest(let error): throw error
         case .half: return try made(request, isHalf: true)
         }
     }
 
     func hold() async {
         await withCheckedContinuation { continuation in state.withLock { $0.held.append(continuation) } }
+    }
+
+    /// Suspends until another request is answered, or nobody else is left.
+    private func letOthersPass() async {
+        await withCheckedContinuation { continuation in
+            state.withLock { $0.overtaken.append(continuation) }
+            releaseIfAlone()
+        }
+    }
+
+    /// Called when a request has its answer.
+    private func letOvertakenGo() {
+        let passed = state.withLock { state in
+            defer { state.overtaken = [] }
+            return state.overtaken
+        }
+        for continuation in passed { continuation.resume() }
+    }
+
+    private func releaseIfAlone() {
+        let isAlone = state.withLock { $0.overtaken.count >= $0.running }
+        if isAlone { letOvertakenGo() }
     }
 
     private func endpoint(_ request: BackendRequest) throws -> Endpoint {
@@ -67,7 +96,7 @@ extension ScriptedBackend {
         let state = state.withLock { $0 }
         try ScriptedQuery.check(request, endpoint)
         guard let entity = entities[request.entity] else { throw ScriptMistake("There is no entity \(request.entity).") }
-        let query = ScriptedQuery(state: state, entities: entities, endpoint: endpoint)
+        let query = ScriptedQuery(state: state, entities: entities, toMany: toMany, endpoint: endpoint)
         let matching = try snapshot(request) ?? query.matching(request, entity)
         var answer = request.answer()
         if endpoint.counts { answer.total = matching.count }

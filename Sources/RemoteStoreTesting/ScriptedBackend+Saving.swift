@@ -11,7 +11,7 @@ extension ScriptedBackend {
             return state.saveBehaviour
         }(changes)
         switch behaviour {
-        case .answer, .holdAnswer: return apply(changes)
+        case .answer, .holdAnswer, .overtaken: return apply(changes)
         case .delay(let time):
             try await Task.sleep(for: time)
             return apply(changes)
@@ -22,19 +22,24 @@ extension ScriptedBackend {
         case .loseAnswer(let error):
             _ = apply(changes)
             throw UnknownOutcome(error)
+        case .loseRequest(let error): throw UnknownOutcome(error)
         case .half: return apply(Array(changes.prefix(changes.count / 2)))
         }
     }
 
+    private func saving(_ entity: String?) -> Resource.Saving? { resources.first { $0.entity == entity }?.saving }
+
     private func apply(_ changes: [BackendChange]) -> [BackendChange.Key: BackendOutcome] {
         let outcome = state.withLock { $0.outcome }
         var outcomes: [BackendChange.Key: BackendOutcome] = [:]
-        let isAtomic = resources.first { $0.entity == changes.first?.entity }?.saving?.isAtomic ?? false
+        let saving = saving(changes.first?.entity)
+        let (isAtomic, isIdempotent) = (saving?.isAtomic ?? false, saving?.isIdempotent ?? false)
         let scripted = Dictionary(uniqueKeysWithValues: changes.map { ($0.key, outcome($0)) })
         return state.withLock { state in
-            let before = state
+            // Kept only where it may be needed: the first change copies it.
+            let before = isAtomic ? state : nil
             for change in changes {
-                if let known = state.answeredKeys[change.idempotencyKey] {
+                if isIdempotent, let known = state.answeredKeys[change.idempotencyKey] {
                     outcomes[change.key] = known
                 } else if let scripted = scripted[change.key] ?? nil {
                     outcomes[change.key] = scripted
@@ -45,7 +50,7 @@ extension ScriptedBackend {
                 }
             }
             let isWhole = outcomes.values.allSatisfy { if case .saved = $0 { true } else { false } }
-            if isAtomic, !isWhole {
+            if let before, !isWhole {
                 state = before
                 for (key, outcome) in outcomes {
                     if case .saved = outcome { outcomes[key] = .refused(ScriptMistake("Another change of the call was refused.")) }
@@ -55,15 +60,54 @@ extension ScriptedBackend {
         }
     }
 
-    private static func apply(_ change: BackendChange, to state: inout State) -> BackendOutcome {
-        state.clock += 1
-        func mark(_ number: Int64) -> ResourceVersion? {
-            switch state.versions {
-            case .none: nil
-            case .numbers: .number(number)
-            case .tags: .tag("v\(number)")
+    // MARK: Bulk calls
+
+    /// Changes or removes everything that a declared call finds, as the script of saves wants it.
+    public func execute(_ request: BulkRequest) async throws -> BulkAnswer {
+        let script = state.withLock { state in
+            state.bulkRequests.append(request)
+            return state.saveBehaviour
+        }
+        switch script([]) {
+        case .answer, .holdAnswer, .overtaken, .half: return try apply(request)
+        case .delay(let time):
+            try await Task.sleep(for: time)
+            return try apply(request)
+        case .hold:
+            await hold()
+            return try apply(request)
+        case .fail(let error): throw error
+        case .loseAnswer(let error):
+            _ = try apply(request)
+            throw UnknownOutcome(error)
+        case .loseRequest(let error): throw UnknownOutcome(error)
+        }
+    }
+
+    private func apply(_ request: BulkRequest) throws -> BulkAnswer {
+        let bulk = saving(request.entity)?.bulk
+        guard let endpoint = request.kind == .update ? bulk?.update : bulk?.delete, endpoint.name == request.target.endpoint,
+            let entity = entities[request.entity]
+        else { throw ScriptMistake("There is no bulk call \(request.entity).\(request.target.endpoint).") }
+        try ScriptedQuery.check(request.target, endpoint)
+        let query = ScriptedQuery(state: state.withLock { $0 }, entities: entities, toMany: toMany, endpoint: endpoint)
+        var found = try query.matching(request.target, entity).dropFirst(request.target.offset)
+        if let limit = request.target.limit { found = found.prefix(limit) }
+        state.withLock { state in
+            for resource in found {
+                if request.kind == .delete {
+                    state.remove(resource.entity, resource.id)
+                } else {
+                    state.change(resource.entity, resource.id, request.values)
+                }
             }
         }
+        guard let results = bulk?.results, !results.isEmpty else { return BulkAnswer() }
+        if !results.contains(.identifiers) { return BulkAnswer(count: found.count) }
+        return BulkAnswer(resources: found.map { ResourceReference($0.id, entity: $0.entity) })
+    }
+
+    private static func apply(_ change: BackendChange, to state: inout State) -> BackendOutcome {
         guard change.kind != .insert else {
             if let id = change.id, state.records[change.entity]?[id] != nil {
                 return .refused(ScriptMistake("\(change.entity) \(id) is there already."))
@@ -72,17 +116,15 @@ extension ScriptedBackend {
             let id = change.id ?? .integer(state.lastID)
             var values = change.values
             for (name, list) in change.lists { values[name] = .many(list.members ?? list.added) }
-            state.order[change.entity, default: []].append(id)
-            state.records[change.entity, default: [:]][id] = Record(values: values, version: state.clock)
-            return .saved(id: change.id == nil ? id : nil, version: mark(state.clock))
+            state.put(change.entity, id, values)
+            return .saved(id: change.id == nil ? id : nil, version: state.mark(state.clock))
         }
         guard let id = change.id, var record = state.records[change.entity]?[id] else { return .conflict(current: nil) }
-        if let version = change.version, version != mark(record.version) {
-            return .conflict(current: record.values, version: mark(record.version))
+        if let version = change.version, version != state.mark(record.version) {
+            return .conflict(current: record.values, version: state.mark(record.version))
         }
         if change.kind == .delete {
-            state.records[change.entity]?[id] = nil
-            state.order[change.entity]?.removeAll { $0 == id }
+            state.remove(change.entity, id)
             return .saved()
         }
         record.values.merge(change.values) { _, new in new }
@@ -92,8 +134,7 @@ extension ScriptedBackend {
             members = list.members ?? members.filter { !list.removed.contains($0) } + list.added.filter { !members.contains($0) }
             record.values[name] = .many(members)
         }
-        record.version = state.clock
-        state.records[change.entity]?[id] = record
-        return .saved(version: mark(state.clock))
+        state.put(change.entity, id, record.values)
+        return .saved(version: state.mark(state.clock))
     }
 }

@@ -29,6 +29,10 @@ public final class ScriptedBackend: Backend {
         case fail(any Error)
         /// It does what it was asked, and the answer is lost.
         case loseAnswer(any Error)
+        /// It does nothing, and whoever asks does not learn whether it has: the request is lost.
+        case loseRequest(any Error)
+        /// It answers after another request, which was made later, with what it had when it was asked. Where nobody else asks, it answers at once.
+        case overtaken
         /// It answers with the first half of the resources, and says nothing about the others.
         case half
     }
@@ -48,36 +52,12 @@ public final class ScriptedBackend: Backend {
     /// What it can do.
     public let resources: [Resource]
 
-    struct Record {
-        var values: [String: ResourceValue]
-        var version: Int64
-    }
-    struct State {
-        var records: [String: [ResourceID: Record]] = [:]
-        /// The identifiers in the order of insertion, by entity.
-        var order: [String: [ResourceID]] = [:]
-        var requests: [BackendRequest] = []
-        var saves: [[BackendChange]] = []
-        var behaviour: @Sendable (BackendRequest) -> Behaviour = { _ in .answer }
-        var saveBehaviour: @Sendable ([BackendChange]) -> Behaviour = { _ in .answer }
-        var outcome: @Sendable (BackendChange) -> BackendOutcome? = { _ in nil }
-        var versions = Versions.none
-        var clock: Int64 = 0
-        /// The number of resources after which answers end without a word; nil for none.
-        var silentLimit: Int?
-        var held: [CheckedContinuation<Void, Never>] = []
-        var running = 0
-        var mostRunning = 0
-        var answeredKeys: [UUID: BackendOutcome] = [:]
-        var lastID: Int64 = 1000
-        /// What requests with pages by cursors have found.
-        var cursors: [[ScriptedResource]] = []
-    }
-
     // What changes is in here; models do not change once they are in use.
     let state = LockedBox(State())
     private let model: NSManagedObjectModel
     let entities: [String: NSEntityDescription]
+    /// The names of the to-many relationships, by entity.
+    let toMany: [String: Set<String>]
 
     /// Creates a backend without resources of its own.
     ///
@@ -88,6 +68,7 @@ public final class ScriptedBackend: Backend {
     public init(_ model: NSManagedObjectModel, _ resources: [Resource], at location: URL? = nil) {
         self.model = model
         entities = model.entitiesByName
+        toMany = entities.mapValues { Set($0.relationshipsByName.filter { $1.isToMany }.keys) }
         self.resources = resources
         self.location = location ?? URL(string: "scripted:backend") ?? URL(fileURLWithPath: "/")
     }
@@ -97,30 +78,19 @@ public final class ScriptedBackend: Backend {
     /// Adds a resource, or replaces its values.
     public func put(_ entity: String, _ id: some ResourceIdentifier, _ values: [String: ResourceValue]) {
         let id = id.resourceID
-        state.withLock { state in
-            state.clock += 1
-            if state.records[entity]?[id] == nil { state.order[entity, default: []].append(id) }
-            state.records[entity, default: [:]][id] = Record(values: values, version: state.clock)
-        }
+        state.withLock { $0.put(entity, id, values) }
     }
 
     /// Changes values of a resource, as another client would.
     public func change(_ entity: String, _ id: some ResourceIdentifier, _ values: [String: ResourceValue]) {
         let id = id.resourceID
-        state.withLock { state in
-            state.clock += 1
-            state.records[entity]?[id]?.values.merge(values) { _, new in new }
-            state.records[entity]?[id]?.version = state.clock
-        }
+        state.withLock { $0.change(entity, id, values) }
     }
 
     /// Removes a resource, as another client would.
     public func remove(_ entity: String, _ id: some ResourceIdentifier) {
         let id = id.resourceID
-        state.withLock { state in
-            state.records[entity]?[id] = nil
-            state.order[entity]?.removeAll { $0 == id }
-        }
+        state.withLock { $0.remove(entity, id) }
     }
 
     /// Returns the values of a resource; nil where there is none.
@@ -172,6 +142,8 @@ public final class ScriptedBackend: Backend {
     public var requests: [BackendRequest] { state.withLock { $0.requests } }
     /// The calls that have saved, in order, each with its changes.
     public var saves: [[BackendChange]] { state.withLock { $0.saves } }
+    /// The bulk calls, in order.
+    public var bulkRequests: [BulkRequest] { state.withLock { $0.bulkRequests } }
     /// The largest number of requests that ran at the same time.
     public var mostConcurrentRequests: Int { state.withLock { $0.mostRunning } }
 
@@ -180,6 +152,7 @@ public final class ScriptedBackend: Backend {
         state.withLock { state in
             state.requests = []
             state.saves = []
+            state.bulkRequests = []
             state.mostRunning = 0
         }
     }

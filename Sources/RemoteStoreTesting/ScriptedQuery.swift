@@ -14,6 +14,8 @@ struct ScriptedResource {
 struct ScriptedQuery {
     let state: ScriptedBackend.State
     let entities: [String: NSEntityDescription]
+    /// The names of the to-many relationships, by entity.
+    let toMany: [String: Set<String>]
     let endpoint: Endpoint
 
     /// Throws where a request contains what the endpoint has not declared.
@@ -140,7 +142,7 @@ struct ScriptedQuery {
         }
     }
 
-    private func isToMany(_ entity: String, _ key: String) -> Bool { entities[entity]?.relationshipsByName[key]?.isToMany ?? false }
+    private func isToMany(_ entity: String, _ key: String) -> Bool { toMany[entity]?.contains(key) ?? false }
 
     func destination(_ entity: String, _ key: String, _ reference: ResourceReference) -> ScriptedResource? {
         let named = reference.entity.flatMap { entities[$0] } ?? entities[entity]?.relationshipsByName[key]?.destinationEntity
@@ -330,11 +332,5 @@ struct ScriptedQuery {
         }
     }
 
-    private func version(_ resource: ScriptedResource) -> ResourceVersion? {
-        switch state.versions {
-        case .none: nil
-        case .numbers: .number(resource.record.version)
-        case .tags: .tag("v\(resource.record.version)")
-        }
-    }
+    private func version(_ resource: ScriptedResource) -> ResourceVersion? { state.mark(resource.record.version) }
 }

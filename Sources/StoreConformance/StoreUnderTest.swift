@@ -16,6 +16,14 @@ public struct StoreUnderTest: Sendable, CustomStringConvertible {
         public static let detectsConflicts = Capabilities(rawValue: 4)
         /// The store rejects objects that violate a uniqueness constraint.
         public static let enforcesUniqueness = Capabilities(rawValue: 8)
+        /// The store saves all changes of a save or none of them, unlike a service that takes them by several calls.
+        public static let savesAtomically = Capabilities(rawValue: 16)
+        /// The store gives new objects permanent IDs before they are saved, unlike a service that assigns them.
+        public static let identifiesBeforeSaving = Capabilities(rawValue: 32)
+        /// All capabilities: those of Core Data's own stores in files.
+        public static let everything: Capabilities = [
+            .anyModel, .durable, .detectsConflicts, .enforcesUniqueness, .savesAtomically, .identifiesBeforeSaving,
+        ]
     }
 
     /// The name in reports.

@@ -9,7 +9,7 @@ import Testing
 /// Random fetches over random capabilities, against the store in memory.
 ///
 /// Each run has a fresh seed, which it prints, and goes on for a fixed time: `COREDATA_TEST_SEED` repeats a run, `COREDATA_SOAK_SECONDS`
-/// says for how long.
+/// says for how long, and `COREDATA_SOAK_FETCHES` for how many fetches instead.
 @Suite("Random fetches of a remote store") struct RandomFetchTests {
     private static let environment = ProcessInfo.processInfo.environment
 
@@ -27,10 +27,11 @@ import Testing
         let seed = Self.environment["COREDATA_TEST_SEED"].flatMap(UInt64.init) ?? .random(in: 0...UInt64(UInt32.max))
         print("Random fetches of a remote store: COREDATA_TEST_SEED=\(seed)")
         let seconds = Self.environment["COREDATA_SOAK_SECONDS"].flatMap(Double.init) ?? 10
+        let count = Self.environment["COREDATA_SOAK_FETCHES"].flatMap(Int.init)
         let end = ContinuousClock.now + .seconds(seconds)
         var tally = Tally()
         var round: UInt64 = 0
-        while ContinuousClock.now < end {
+        while count.map({ tally.fetches < $0 }) ?? (ContinuousClock.now < end) {
             round += 1
             guard try run(seed, round, &tally) else { return }
         }

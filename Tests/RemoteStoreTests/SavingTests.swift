@@ -216,7 +216,7 @@ import Testing
 
     @Test("Each change has its outcome: what was accepted is clean, the rest is dirty and says why", arguments: [false, true])
     func outcomes(isAwaited: Bool) async throws {
-        let backend = backend(.init(maximumChanges: 10))
+        let backend = backend(.init(maximumChanges: 10, isIdempotent: true))
         let context = try backend.context()
         backend.scriptOutcomes { change in
             switch change.values["title"]?.string {
@@ -250,7 +250,7 @@ import Testing
 
     @Test("A lost answer is unknown, and the same change is sent again with the same key, so that it is saved once")
     func idempotency() throws {
-        let backend = backend()
+        let backend = backend(.init(isIdempotent: true))
         let context = try backend.context()
         backend.scriptSaves { _ in .loseAnswer(ServiceFailure("gone")) }
         try context.performAndWait {

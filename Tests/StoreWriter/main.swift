@@ -3,6 +3,7 @@
 //     store-writer save <file> <first number>    saves batches for ever; tells of each on standard output once it is saved
 //     store-writer count <file> <times>          counts one number up, together with others that do the same
 //     store-writer fetch <milliseconds> <times>  fetches from so many stores at once that answer after a while, with one thread for all tasks
+//     store-writer walk <milliseconds> <owners>  walks relationships of a remote store that answers after a while, with one thread for all tasks
 
 import CoreData
 import Synchronization
@@ -76,16 +77,20 @@ func count(_ context: NSManagedObjectContext, _ times: Int) throws {
 
 let arguments = CommandLine.arguments
 guard arguments.count == 4, let number = Int64(arguments[3]) else {
-    report("usage: store-writer save|count <file> <number>, fetch <milliseconds> <number>")
+    report("usage: store-writer save|count <file> <number>, fetch|walk <milliseconds> <number>")
     exit(2)
 }
-if arguments[1] == "fetch" {
+if arguments[1] == "fetch" || arguments[1] == "walk" {
     AwaitedStore.milliseconds.withLock { $0 = Int(arguments[2]) ?? 50 }
     let done = DispatchSemaphore(value: 0)
     Task.detached(executorPreference: OneThread()) {
         do {
-            try await fetchAtOnce(1)
-            try await fetchAtOnce(Int(number))
+            if arguments[1] == "walk" {
+                try await walk(Int(number), milliseconds: Int(arguments[2]) ?? 50)
+            } else {
+                try await fetchAtOnce(1)
+                try await fetchAtOnce(Int(number))
+            }
         } catch {
             report("error: \(error)")
         }

@@ -1,4 +1,4 @@
-internal import ObjectGraph
+@_spi(Stores) internal import ObjectGraph
 
 /// The requests for the pages of an answer, one after the other.
 ///
@@ -7,7 +7,7 @@ internal import ObjectGraph
 /// moved: reading goes back, twice as far each time, to a page that does, or to the first.
 struct PageSequence {
     private(set) var request: BackendRequest
-    private let first: BackendRequest
+    let first: BackendRequest
     private let paging: Paging
     /// Whether the next page is asked for by the number of resources to skip.
     private var usesOffsets: Bool
@@ -58,7 +58,13 @@ struct PageSequence {
     mutating func mustRestart(_ answer: BackendAnswer) -> Bool {
         guard paging.stability == .offsets, !usesOffsets, let new = answer.total else { return false }
         defer { total = new }
-        guard let total, total != new, restarts > 0, request.page != nil else { return false }
+        guard let total, total != new, request.page != nil else { return false }
+        return mayRestart()
+    }
+
+    /// Returns whether the pages may be read again from the first, and counts that.
+    mutating func mayRestart() -> Bool {
+        guard restarts > 0 else { return false }
         restarts -= 1
         return true
     }

@@ -19,10 +19,34 @@ extension RemoteReader {
         fileprivate let endpoint: Endpoint
         /// The rows so far.
         fileprivate(set) var pages = PagedRows()
+        /// Whether the caller asks again for what has not come.
+        private let mayEndEarly: Bool
+        /// The number of resources that the first page has told.
+        private var total: Int?
+        /// The number of resources that have come since, and of those that were left out.
+        private var received = 0
+        private var leftOut = 0
 
-        init(_ request: BackendRequest, _ endpoint: Endpoint) {
+        init(_ request: BackendRequest, _ endpoint: Endpoint, mayEndEarly: Bool = false) {
             sequence = PageSequence(request, endpoint.paging)
             self.endpoint = endpoint
+            self.mayEndEarly = mayEndEarly
+        }
+
+        fileprivate mutating func note(_ answer: BackendAnswer) {
+            if sequence.isFirst { (total, received, leftOut) = (answer.total, 0, 0) }
+            received += answer.foundCount
+            leftOut += answer.foundCount - answer.count
+        }
+
+        /// Returns the number of resources that the backend has told of, if fewer have come with the last page.
+        ///
+        /// Others may have added or removed some meanwhile: then the number is another one.
+        fileprivate func expectedCount(_ answer: BackendAnswer) -> Int? {
+            guard !mayEndEarly, let total, total == answer.total else { return nil }
+            let expected = min(sequence.first.limit ?? .max, total - sequence.first.offset)
+            // A resource that belongs to several owners comes once for each.
+            return max(received, pages.rows.count + leftOut) < expected ? expected : nil
         }
     }
 
@@ -41,7 +65,8 @@ extension RemoteReader {
     /// allows.
     ///
     /// - Returns: The page; nil where reading goes on elsewhere, because the pages have moved.
-    /// - Throws: The backend's error, with the reading as it was.
+    /// - Throws: Code 134070 for answers that end before the number of resources has come that the backend has told; the backend's error, with the
+    ///   reading as it was.
     func step(_ reading: inout PageReading, _ budget: FetchBudget) async throws -> PageStep? {
         try Task.checkCancellation()
         try budget.noteRequest()
@@ -56,11 +81,21 @@ extension RemoteReader {
             reading.sequence.restart()
             return nil
         }
-        let showsWindows = reading.sequence.showsWindows
-        let new = showsWindows ? reading.pages.take(answer.rows, isFirst: reading.sequence.isFirst) : reading.pages.append(answer.rows)
+        reading.note(answer)
+        let (showsWindows, isFirst) = (reading.sequence.showsWindows, reading.sequence.isFirst)
+        let new = showsWindows ? reading.pages.take(answer.rows, isFirst: isFirst) : reading.pages.append(answer.rows)
         var end: End?
         if try !reading.sequence.advance(after: answer, hasNew: !new.isEmpty) {
             if showsWindows { reading.pages.finish() }
+            if let expected = reading.expectedCount(answer) {
+                // As many may have come as have gone.
+                guard !isFirst, reading.sequence.mayRestart() else {
+                    throw RemoteStoreError.endedEarly(reading.sequence.request, reading.pages.rows.count, expected)
+                }
+                reading.pages.restart()
+                reading.sequence.restart()
+                return nil
+            }
             end = .last(isProven: answer.isComplete || reading.endpoint.paging.size.map { answer.count < $0 } ?? false)
         }
         return PageStep(answer: answer, new: new, hasRearranged: reading.pages.wasRearranged, end: end)
@@ -68,14 +103,16 @@ extension RemoteReader {
 
     /// Reads the pages of a request, in order.
     ///
-    /// - Parameter body: Receives each answer, the rows that are new in it and, where those before have moved, all rows up to the end of this
+    /// - Parameters:
+    ///   - mayEndEarly: Whether the caller asks again for what has not come.
+    ///   - body: Receives each answer, the rows that are new in it and, where those before have moved, all rows up to the end of this
     ///   page. It returns whether to read on.
     /// - Returns: How the reading has ended, and the rows.
     func readPages(
-        _ request: BackendRequest, _ endpoint: Endpoint, _ budget: FetchBudget,
+        _ request: BackendRequest, _ endpoint: Endpoint, _ budget: FetchBudget, mayEndEarly: Bool = false,
         _ body: (BackendAnswer, [Row], [Row]?) async throws -> Bool
     ) async throws -> (end: End, pages: PagedRows) {
-        var reading = PageReading(request, endpoint)
+        var reading = PageReading(request, endpoint, mayEndEarly: mayEndEarly)
         while true {
             guard let step = try await step(&reading, budget) else { continue }
             guard try await body(step.answer, step.new, step.hasRearranged ? reading.pages.confirmedRows : nil) else {
@@ -106,10 +143,14 @@ extension RemoteReader {
     }
 
     /// Reads everything that the requests of a plan find, side by side.
-    func readAll(_ plan: FetchPlan, _ budget: FetchBudget, for caller: StoreCaller) async throws -> Found {
+    ///
+    /// - Parameter mayEndEarly: Whether the caller asks again for what has not come.
+    func readAll(
+        _ plan: FetchPlan, _ budget: FetchBudget, mayEndEarly: Bool = false, for caller: StoreCaller
+    ) async throws -> Found {
         var parts: [Found]
         if plan.requests.count == 1 {
-            parts = [try await readAll(plan.requests[0], plan.endpoints[0], budget, for: caller)]
+            parts = [try await readAll(plan.requests[0], plan.endpoints[0], budget, mayEndEarly, for: caller)]
         } else {
             parts = try await withThrowingTaskGroup(of: (Int, Found).self) { group in
                 var parts = Array(repeating: Found(), count: plan.requests.count)
@@ -119,7 +160,7 @@ extension RemoteReader {
                     let index = next
                     next += 1
                     let (request, endpoint) = (plan.requests[index], plan.endpoints[index])
-                    group.addTask { (index, try await self.readAll(request, endpoint, budget, for: caller)) }
+                    group.addTask { (index, try await self.readAll(request, endpoint, budget, mayEndEarly, for: caller)) }
                 }
                 for _ in 0..<options.concurrentRequests { add() }
                 while let (index, part) = try await group.next() {
@@ -141,14 +182,14 @@ extension RemoteReader {
     }
 
     private func readAll(
-        _ request: BackendRequest, _ endpoint: Endpoint, _ budget: FetchBudget, for caller: StoreCaller
+        _ request: BackendRequest, _ endpoint: Endpoint, _ budget: FetchBudget, _ mayEndEarly: Bool, for caller: StoreCaller
     ) async throws -> Found {
         let epoch = runner.epoch
         if let answer = kept.answer(request, age: endpoint.freshness, maximumAge: caller.stalenessInterval, epoch: epoch) {
             return Found(rows: Array(answer.rows), time: answer.time)
         }
         let time = AskTime(options.now())
-        let (end, pages) = try await readPages(request, endpoint, budget) { _, _, _ in true }
+        let (end, pages) = try await readPages(request, endpoint, budget, mayEndEarly: mayEndEarly) { _, _, _ in true }
         var found = Found(rows: pages.rows)
         if case .last(let isProven) = end { found.isProven = isProven }
         if endpoint.freshness != nil { kept.keep(RowList(found.rows), request, askedAt: time, epoch: epoch) }

@@ -75,7 +75,7 @@ extension RemoteReader {
             if let kept {
                 found = Found(rows: order.compactMap(kept.row), time: kept.time)
             } else {
-                found = try await readAll(plan, budget, for: caller)
+                found = try await readAll(plan, budget, mayEndEarly: true, for: caller)
             }
             var new = 0
             let before = rows.count

@@ -49,6 +49,12 @@ final class RemoteReader: Sendable {
         }
     }
 
+    /// Forgets what may be older than changes that were just made or heard of.
+    func forgetEarlierAnswers() {
+        runner.beginEpoch()
+        parked.forgetAll()
+    }
+
     // MARK: Plans
 
     /// Returns the planner for a caller.

@@ -40,6 +40,23 @@ public protocol Backend: Sendable {
     /// - Returns: The outcome of each change, by its ``BackendChange/key``. A missing outcome is unknown, never success.
     /// - Throws: An error where nothing was saved; ``UnknownOutcome`` where that is not known.
     func save(_ changes: [BackendChange]) async throws -> [BackendChange.Key: BackendOutcome]
+
+    /// Changes or removes everything that a call finds, for a batch request. It is not cancelled, and not repeated.
+    ///
+    /// - Parameter request: A call that ``Resource/Saving/bulk`` has declared.
+    /// - Returns: What ``Resource/Saving/Bulk/results`` has declared.
+    /// - Throws: An error where nothing was changed; ``UnknownOutcome`` where that is not known.
+    func execute(_ request: BulkRequest) async throws -> BulkAnswer
+
+    /// Whether ``changes(_:)`` is implemented.
+    var hasChangeFeed: Bool { get }
+
+    /// Returns what has changed since a token, as far as one answer brings it.
+    ///
+    /// - Parameter request: Its token is nil at first: the answer then needs to contain nothing but the token of the present.
+    /// - Returns: An answer made by ``ChangesRequest/answer()``.
+    /// - Throws: ``ExpiredChangeToken`` where the backend does not know any more what has changed since; any other error.
+    func changes(_ request: ChangesRequest) async throws -> BackendChanges
 }
 
 extension Backend {
@@ -47,4 +64,15 @@ extension Backend {
     public func save(_ changes: [BackendChange]) async throws -> [BackendChange.Key: BackendOutcome] {
         throw RemoteStoreError.readOnly(changes.first?.entity ?? "?", at: location)
     }
+
+    /// Throws an error: a backend without this method has no bulk calls.
+    public func execute(_ request: BulkRequest) async throws -> BulkAnswer {
+        throw RemoteStoreError.readOnly(request.entity, at: location)
+    }
+
+    /// False: a backend without ``changes(_:)`` has no change feed.
+    public var hasChangeFeed: Bool { false }
+
+    /// Throws an error: a backend without this method has no change feed.
+    public func changes(_ request: ChangesRequest) async throws -> BackendChanges { throw RemoteStoreError.noChangeFeed(at: location) }
 }

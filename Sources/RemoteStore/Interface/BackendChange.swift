@@ -18,7 +18,7 @@ public struct BackendChange: Hashable, Sendable {
     }
 
     /// Identifies the change in the answer.
-    public let key: Key
+    public internal(set) var key: Key
     /// The kind of change.
     public let kind: Resource.Saving.Kind
     /// The name of the entity.
@@ -34,8 +34,9 @@ public struct BackendChange: Hashable, Sendable {
     public internal(set) var lists: [String: ListChange] = [:]
     /// The version that the resource was read with; nil for a new one, and where none is known.
     public internal(set) var version: ResourceVersion?
-    /// The same each time this change is sent, and of no other change.
-    public let idempotencyKey: UUID
+    /// The same each time this change is sent, and of no other change. It is minted once; a change that follows one whose outcome is not
+    /// known has its own, and is sent after the other one was sent again.
+    public internal(set) var idempotencyKey: UUID
 }
 
 /// What became of a change.

@@ -67,4 +67,37 @@ enum RemoteStoreError {
             NSPersistentStoreOperationError, "The pages of \(request) do not end.",
             reason: "The backend has given the token of a page that was read before.", next: "Let the last page have no next one.")
     }
+
+    static func noChangeFeed(at location: URL) -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreUnsupportedRequestTypeError, "The backend at \(location.absoluteString) does not tell what has changed.",
+            reason: "It has declared no change feed.",
+            next: "Let it implement hasChangeFeed and changes(_:), or refresh the objects that are shown.")
+    }
+
+    /// The error of a batch request that cannot be sent as it is: a part of it would have to be done in memory.
+    static func batch(_ request: String, _ entity: String, _ reason: String, next: String, cause: (any Error)? = nil) -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreUnsupportedRequestTypeError, "The \(request) of “\(entity)” cannot be executed.", reason: reason, next: next,
+            cause: cause)
+    }
+
+    static func isThere(_ change: BackendChange) -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreSaveError, "A new “\(change.entity)” was not saved.", reason: "The backend has reported a conflict.",
+            next: "Read the resource with the identifier \(change.id.map(\.description) ?? "?").")
+    }
+
+    static func endlessChanges(_ token: ChangeToken, at location: URL) -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreOperationError, "The changes at \(location.absoluteString) do not end.",
+            reason: "The backend says that there are more, and gives the token that it was asked with: \(token).",
+            next: "Let an answer that is not the last have a token of its own.")
+    }
+
+    static func endedEarly(_ request: BackendRequest, _ count: Int, _ expected: Int) -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreOperationError, "The answer to \(request) is not whole.",
+            reason: "\(count) resources have come, and the backend has told of \(expected).", next: "Fetch again.")
+    }
 }

@@ -73,11 +73,19 @@ public struct Resource: Sendable {
         public var isAtomic: Bool
         /// Who notices changes of others.
         public var conflicts: ConflictDetection
+        /// Whether a change that comes again with the same ``BackendChange/idempotencyKey`` is saved once, and gets the outcome that it had.
+        ///
+        /// Where it is not, a new resource whose identifier the backend assigns is never sent twice: when its outcome is lost, saving it
+        /// again is an error.
+        public var isIdempotent: Bool
+        /// What can be done to many resources by one call, for batch requests; nil for nothing.
+        public var bulk: Bulk?
 
         /// Creates the description of what can be saved.
         public init(
             _ kinds: Set<Kind> = [.insert, .update, .delete], identity: Identity = .assignedByBackend, lists: Set<String>? = nil,
-            sendsWholeObjects: Bool = false, maximumChanges: Int = 1, isAtomic: Bool = false, conflicts: ConflictDetection = .backend
+            sendsWholeObjects: Bool = false, maximumChanges: Int = 1, isAtomic: Bool = false, conflicts: ConflictDetection = .backend,
+            isIdempotent: Bool = false, bulk: Bulk? = nil
         ) {
             self.kinds = kinds
             self.identity = identity
@@ -86,6 +94,8 @@ public struct Resource: Sendable {
             self.maximumChanges = max(1, maximumChanges)
             self.isAtomic = isAtomic
             self.conflicts = conflicts
+            self.isIdempotent = isIdempotent
+            self.bulk = bulk
         }
     }
 }

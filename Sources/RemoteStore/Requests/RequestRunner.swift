@@ -125,6 +125,26 @@ final class RequestRunner: Sendable {
         }.value
     }
 
+    /// Makes a bulk call. Not cancelled with the task.
+    func execute(_ request: BulkRequest) async throws -> BulkAnswer {
+        try await Task(executorPreference: BlockingCall.executor) { [self] in
+            try await limited {
+                Self.log.debug("\(request.kind) all: \(request.target)")
+                return try await self.backend.execute(request)
+            }
+        }.value
+    }
+
+    /// Asks what has changed.
+    func changes(_ request: ChangesRequest) async throws -> BackendChanges {
+        try await Task(executorPreference: BlockingCall.executor) { [self] in
+            try await limited {
+                Self.log.debug("changes since \(request.token?.text ?? "now")")
+                return try await self.backend.changes(request)
+            }
+        }.value
+    }
+
     // MARK: The limit
 
     private func limited<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {

@@ -25,8 +25,14 @@ struct PendingChange {
     var awaited: Set<NSManagedObjectID> = []
     /// The only properties to send; nil for all that were changed.
     private(set) var only: Set<String>?
-    /// The version of the object, for an update that follows its insertion.
+    /// The version of the object, for a change that follows another.
     private(set) var followedVersion: ResourceVersion?
+    /// A change of the object whose outcome is not known: it is sent again as it was, and what has changed since follows.
+    var repeated: BackendChange?
+    /// What was saved before the repeated change, which follows it.
+    var followed: BackendChange?
+    /// The saved change that this one follows: only what it did not contain is sent.
+    private(set) var settled: BackendChange?
 
     var id: NSManagedObjectID { change.objectID }
     var entity: NSEntityDescription { change.entity }
@@ -47,12 +53,28 @@ struct PendingChange {
         followedVersion = version
     }
 
+    /// Creates the change that sends what an earlier one of the object did not contain.
+    init(_ number: Int, of one: PendingChange, following settled: BackendChange, _ version: ResourceVersion?) {
+        self.init(number, one.kind == .delete ? .delete : .update, one.change, one.saving)
+        row = one.row
+        self.settled = settled
+        followedVersion = version
+    }
+
+    /// Whether it follows a change of the same save.
+    var isFollowing: Bool { only != nil || settled != nil }
+
     // MARK: Properties
 
     /// The attributes and to-one relationships to send.
     var sentProperties: [NSPropertyDescription] {
         let all = entity.frozenParts.properties.filter { !$0.isTransient && !$0.isToManyRelationship }
         if let only, !saving.sendsWholeObjects { return all.filter { only.contains($0.name) } }
+        if let settled, kind == .update {
+            if settled.kind == .insert || saving.sendsWholeObjects { return all }
+            let changed = Set(change.changedProperties.map(\.name)).union(settled.values.keys)
+            return all.filter { changed.contains($0.name) }
+        }
         switch kind {
         case .delete: return []
         case .insert: return all.filter { property in row.map { !$0.isUnknown(property) && !$0.isNilValue(of: property) } ?? false }
@@ -78,7 +100,7 @@ struct PendingChange {
     }
 
     /// Whether there is anything to send.
-    var isEmpty: Bool { kind == .update && sentProperties.isEmpty && sentLists.isEmpty }
+    var isEmpty: Bool { kind == .update && settled == nil && sentProperties.isEmpty && sentLists.isEmpty }
 
     /// The objects that are referred to.
     var references: [(name: String, id: NSManagedObjectID)] {
@@ -125,6 +147,7 @@ struct PendingChange {
         }
         let changed = only ?? (kind == .update ? Set(change.changedProperties.map(\.name)) : Set(sent.values.keys))
         sent.changedProperties = changed.intersection(sent.values.keys).union(sent.lists.keys)
+        if let settled, kind == .update { sent.follow(settled, isWhole: saving.sendsWholeObjects) }
         return sent
     }
 }

@@ -6,51 +6,50 @@ internal import Predicates
 /// Saves changes to a backend: in the order of their dependencies, those that are independent side by side.
 // What changes is in a `LockedBox`.
 final class RemoteWriter: Sendable {
-    /// A change that was sent: sent again, it has the same key.
-    private struct Sent: Hashable {
-        let id: NSManagedObjectID
-        let kind: Resource.Saving.Kind
-        let version: Int64?
-        let values: [String: ResourceValue]
-        let lists: [String: BackendChange.ListChange]
-    }
-
     let reader: RemoteReader
-    /// The idempotency keys of changes whose outcome is not settled.
-    private let keys = LockedBox<[Sent: UUID]>([:])
+    /// What was sent and is not settled.
+    let unsettled = UnsettledChanges()
+    /// The calls that batch requests are sent to.
+    let bulk: BulkCalls
 
-    init(_ reader: RemoteReader) { self.reader = reader }
+    init(_ reader: RemoteReader, _ bulk: BulkCalls) {
+        self.reader = reader
+        self.bulk = bulk
+    }
 
     // MARK: Identifiers
 
     /// Returns the IDs of new objects, nil for those that the backend assigns.
     ///
     /// - Throws: Code 134030 for an entity that cannot be saved, or an object whose identifier is not set.
-    func knownIDs(for new: NewObjects) throws -> [NSManagedObjectID?] {
-        try new.map { object in
-            let name = object.entity.name ?? "?"
-            guard let saving = reader.catalog.saving(of: object.entity), saving.kinds.contains(.insert) else {
-                throw RemoteStoreError.readOnly(name, at: reader.location)
+    func knownIDs(for new: NewObjects) throws -> [NSManagedObjectID?] { try new.map { try knownID(of: $0.entity, $0.row) } }
+
+    /// Returns the ID of a new object; nil where the backend assigns it.
+    ///
+    /// - Throws: Code 134030 for an entity that cannot be saved, or an object whose identifier is not set.
+    func knownID(of entity: NSEntityDescription, _ row: Row?) throws -> NSManagedObjectID? {
+        let name = entity.name ?? "?"
+        guard let saving = reader.catalog.saving(of: entity), saving.kinds.contains(.insert) else {
+            throw RemoteStoreError.readOnly(name, at: reader.location)
+        }
+        switch saving.identity {
+        case .assignedByBackend: return nil
+        case .newUUID: return reader.decoding.id(.uuid(UUID()), of: entity)
+        case .attribute(let key):
+            guard let attribute = entity.frozenParts.byName[key] as? NSAttributeDescription,
+                let id = ResourceID(row?.value(of: attribute) ?? .null)
+            else {
+                throw CoreDataError.make(
+                    NSPersistentStoreSaveError, "A new “\(name)” cannot be saved.",
+                    reason: "“\(key)”, which is its identifier, is not set.", next: "Set it before the save.")
             }
-            switch saving.identity {
-            case .assignedByBackend: return nil
-            case .newUUID: return reader.decoding.id(.uuid(UUID()), of: object.entity)
-            case .attribute(let key):
-                guard let attribute = object.entity.frozenParts.byName[key] as? NSAttributeDescription,
-                    let id = ResourceID(object.row?.value(of: attribute) ?? .null)
-                else {
-                    throw CoreDataError.make(
-                        NSPersistentStoreSaveError, "A new “\(name)” cannot be saved.",
-                        reason: "“\(key)”, which is its identifier, is not set.", next: "Set it before the save.")
-                }
-                return reader.decoding.id(id, of: object.entity)
-            case .made(let make):
-                var values: [String: ResourceValue] = [:]
-                for case let attribute as NSAttributeDescription in object.entity.frozenParts.properties where !attribute.isTransient {
-                    if let row = object.row { values[attribute.name] = .value(row.value(of: attribute)) }
-                }
-                return reader.decoding.id(make(values), of: object.entity)
+            return reader.decoding.id(id, of: entity)
+        case .made(let make):
+            var values: [String: ResourceValue] = [:]
+            for case let attribute as NSAttributeDescription in entity.frozenParts.properties where !attribute.isTransient {
+                if let row { values[attribute.name] = .value(row.value(of: attribute)) }
             }
+            return reader.decoding.id(make(values), of: entity)
         }
     }
 
@@ -65,11 +64,9 @@ final class RemoteWriter: Sendable {
         var report = SaveProgress()
         for change in changes.locked { report.outcomes[change.objectID] = .accepted }
         reader.runner.beginEpoch()
-        defer {
-            // What was read before may be older than what was saved.
-            reader.runner.beginEpoch()
-            reader.parked.forgetAll()
-        }
+        // What was read before may be older than what was saved.
+        defer { reader.forgetEarlierAnswers() }
+        await repeatUnsettled(&pending, &report, for: caller)
         try await complete(&pending, for: caller)
         try await compareWithReading(&pending, &report, for: caller)
         while true {
@@ -88,7 +85,7 @@ final class RemoteWriter: Sendable {
             for change in part {
                 let saving = reader.catalog.saving(of: change.entity)
                 var one = PendingChange(pending.count, kind, change, saving ?? Resource.Saving([]))
-                if one.isEmpty {
+                if one.isEmpty, unsettled[one.id] == nil {
                     // Only the other end of a relationship is sent.
                     one.state = .done(.accepted)
                 } else if saving?.kinds.contains(kind) != true {
@@ -158,7 +155,7 @@ final class RemoteWriter: Sendable {
         var calls: [[Int]] = []
         var open: [String: Int] = [:]
         for index in ready {
-            let key = "\(pending[index].kind) \(pending[index].entity.name ?? "?")"
+            let key = "\(pending[index].repeated?.kind ?? pending[index].kind) \(pending[index].entity.name ?? "?")"
             if let call = open[key], calls[call].count < pending[index].saving.maximumChanges {
                 calls[call].append(index)
             } else {
@@ -169,7 +166,18 @@ final class RemoteWriter: Sendable {
         let assigned = report.assigned
         var prepared: [(indices: [Int], changes: [BackendChange])] = []
         for call in calls {
-            prepared.append((call, call.map { sent(pending[$0], assigned) }))
+            var (indices, changes): ([Int], [BackendChange]) = ([], [])
+            for index in call {
+                let change = sent(pending[index], assigned)
+                if change.isEmptyUpdate {
+                    // The change that it follows was all there is.
+                    noteSaved(change, nil, pending[index].followedVersion, [:], index, &pending, &report)
+                    continue
+                }
+                indices.append(index)
+                changes.append(change)
+            }
+            if !indices.isEmpty { prepared.append((indices, changes)) }
         }
         let answers = await withTaskGroup(of: (Int, Result<[BackendChange.Key: BackendOutcome], any Error>).self) { group in
             for (number, (_, changes)) in prepared.enumerated() {
@@ -197,28 +205,30 @@ final class RemoteWriter: Sendable {
         }
     }
 
-    private static var missingOutcome: NSError {
+    static var missingOutcome: NSError {
         CoreDataError.make(
             NSPersistentStoreSaveError, "The outcome of a change is not known.", reason: "The backend's answer does not contain it.",
             next: "Read the object again.")
     }
 
     private func sent(_ pending: PendingChange, _ assigned: [NSManagedObjectID: NSManagedObjectID]) -> BackendChange {
-        let version = pending.followedVersion ?? pending.change.baseVersion.flatMap { reader.versions.version(pending.id, $0) }
-        func make(_ key: UUID) -> BackendChange {
-            pending.sent(
-                reader.decoding, version: pending.saving.conflicts == .backend ? version : nil, idempotencyKey: key,
-                current: { assigned[$0] ?? $0.current })
+        if var repeated = pending.repeated {
+            repeated.key = BackendChange.Key(number: pending.number)
+            return repeated
         }
-        let draft = make(UUID())
-        let identity = Sent(
-            id: pending.id, kind: pending.kind, version: pending.change.baseVersion, values: draft.values, lists: draft.lists)
-        let key = keys.withLock { keys -> UUID in
-            if let known = keys[identity] { return known }
-            keys[identity] = draft.idempotencyKey
-            return draft.idempotencyKey
-        }
-        return key == draft.idempotencyKey ? draft : make(key)
+        var draft = draft(of: pending, assigned)
+        draft.idempotencyKey = unsettled.key(of: draft, assigned[pending.id] ?? pending.id, baseVersion: pending.change.baseVersion)
+        return draft
+    }
+
+    /// Returns a change as it would be sent now, with a key of its own.
+    func draft(of pending: PendingChange, _ assigned: [NSManagedObjectID: NSManagedObjectID] = [:]) -> BackendChange {
+        let version =
+            pending.isFollowing
+            ? pending.followedVersion : pending.change.baseVersion.flatMap { reader.versions.version(pending.id, $0) }
+        return pending.sent(
+            reader.decoding, version: pending.saving.conflicts == .backend ? version : nil, idempotencyKey: UUID(),
+            current: { assigned[$0] ?? $0.current })
     }
 
     // MARK: Outcomes
@@ -228,47 +238,102 @@ final class RemoteWriter: Sendable {
         for caller: StoreCaller
     ) async {
         let one = pending[index]
-        var isSettled = true
         switch outcome {
         case .saved(let id, let version, let values):
-            var current = report.assigned[one.id] ?? one.id
-            if one.kind == .insert, one.id.isTemporaryID {
-                guard let id else {
-                    // It is saved, and nobody knows where.
-                    report.outcomes[one.id] = .unknown(Self.missingOutcome)
-                    pending[index].state = .done(.unknown(Self.missingOutcome))
-                    return
-                }
-                current = reader.decoding.id(id, of: one.entity)
-                report.assigned[one.id] = current
+            noteSaved(sent, id, version, values, index, &pending, &report)
+        case .conflict(nil, _) where one.kind == .delete && isRepeatedDeletion(one):
+            // It was removed by the call whose answer was lost.
+            noteSaved(sent, nil, nil, [:], index, &pending, &report)
+        case .conflict(let values, let version):
+            let found: IncompleteSave.Outcome
+            do {
+                let row = try await current(one, values, version, for: caller)
+                if let row, isOwn(row, one) { return follow(row, index, &pending, &report) }
+                found = .conflicting(row)
+            } catch { found = .refused(error as NSError) }
+            report.outcomes[one.id] = found
+            pending[index].state = .done(found)
+            unsettled.settle(one.id)
+        case .refused(let error):
+            // A call that failed may be repeated; a change that was refused is settled.
+            if report.thrown.isEmpty { unsettled.settle(one.id) }
+            report.outcomes[one.id] = .refused(error as NSError)
+            pending[index].state = .done(.refused(error as NSError))
+        case .unknown(let error):
+            noteUnknown(sent, one, report)
+            report.outcomes[one.id] = .unknown(error as NSError)
+            pending[index].state = .done(.unknown(error as NSError))
+        }
+    }
+
+    /// Notes a change whose outcome is not known.
+    private func noteUnknown(_ sent: BackendChange, _ one: PendingChange, _ report: SaveProgress) {
+        guard one.isFollowing else {
+            return unsettled.note(sent, following: one.followed, of: one.id, baseVersion: one.change.baseVersion, .unknown)
+        }
+        // A backend that is not idempotent does not get it again: what it followed is what is known.
+        let id = report.assigned[one.id] ?? one.id
+        guard one.saving.isIdempotent, let known = unsettled[id] else { return }
+        unsettled.note(sent, following: known.change, of: id, baseVersion: one.change.baseVersion, .unknown)
+    }
+
+    private func isRepeatedDeletion(_ one: PendingChange) -> Bool {
+        guard let known = unsettled[one.id], case .unknown = known.state else { return false }
+        return known.change.kind == .delete
+    }
+
+    private func noteSaved(
+        _ sent: BackendChange, _ id: ResourceID?, _ version: ResourceVersion?, _ values: [String: ResourceValue], _ index: Int,
+        _ pending: inout [PendingChange], _ report: inout SaveProgress
+    ) {
+        let one = pending[index]
+        var current = report.assigned[one.id] ?? one.id
+        if sent.kind == .insert, one.id.isTemporaryID, report.assigned[one.id] == nil {
+            guard let id else {
+                // It is saved, and nobody knows where.
+                report.outcomes[one.id] = .unknown(Self.missingOutcome)
+                pending[index].state = .done(.unknown(Self.missingOutcome))
+                unsettled.note(sent, of: one.id, baseVersion: one.change.baseVersion, .unknown)
+                return
             }
-            if !one.postponed.isEmpty {
-                // The references follow, now that the objects have identifiers.
-                pending.append(PendingChange(pending.count, following: one, version))
-            }
-            do { try report.noteSaved(one, current, version, values, reader) } catch {
+            current = reader.decoding.id(id, of: one.entity)
+            report.assigned[one.id] = current
+        }
+        unsettled.settle(one.id)
+        unsettled.settle(current)
+        var following: PendingChange?
+        if one.repeated != nil {
+            let rest = PendingChange(pending.count, of: one, following: one.followed?.followed(by: sent) ?? sent, version)
+            if one.kind == .delete || !draft(of: rest, report.assigned).isEmptyUpdate { following = rest }
+        } else if !one.postponed.isEmpty {
+            // The references follow, now that the objects have identifiers.
+            following = PendingChange(pending.count, following: one, version)
+        }
+        // What the backend says of values that change again is not needed.
+        if one.kind == .delete, following != nil {
+            report.savedCount += 1
+        } else {
+            do { try report.noteSaved(one, current, version, following == nil ? values : [:], reader) } catch {
                 // It is saved, whatever the answer says besides: the values are read.
                 RequestRunner.log.error("The answer to a save cannot be read: \(error)")
                 report.unversioned.append(current)
             }
-            pending[index].state = .done(.accepted)
-            report.outcomes[one.id] = .accepted
-        case .conflict(let values, let version):
-            let found: IncompleteSave.Outcome
-            do { found = .conflicting(try await current(one, values, version, for: caller)) } catch { found = .refused(error as NSError) }
-            report.outcomes[one.id] = found
-            pending[index].state = .done(found)
-        case .refused(let error):
-            // A call that failed may be repeated; a change that was refused is settled.
-            isSettled = report.thrown.isEmpty
-            report.outcomes[one.id] = .refused(error as NSError)
-            pending[index].state = .done(.refused(error as NSError))
-        case .unknown(let error):
-            isSettled = false
-            report.outcomes[one.id] = .unknown(error as NSError)
-            pending[index].state = .done(.unknown(error as NSError))
         }
-        if isSettled { keys.withLock { $0 = $0.filter { $0.value != sent.idempotencyKey } } }
+        pending[index].state = .done(.accepted)
+        report.outcomes[one.id] = .accepted
+        guard var following else { return }
+        if following.dependencies.isEmpty { following.dependencies = newReferences(of: following, report) }
+        if !values.isEmpty { report.unversioned.append(current) }
+        unsettled.note(following.settled ?? sent, of: current, baseVersion: one.change.baseVersion, .saved(version))
+        pending.append(following)
+    }
+
+    /// Returns the objects without identifiers that a change refers to.
+    func newReferences(of one: PendingChange, _ report: SaveProgress) -> Set<NSManagedObjectID> {
+        Set(
+            one.references.map(\.id).filter { id in
+                id != one.id && report.assigned[id] == nil && reader.decoding.resourceID(id.current) == nil
+            })
     }
 
     /// Returns the current row of an object that others have changed; nil where it was deleted.
@@ -283,48 +348,6 @@ final class RemoteWriter: Sendable {
         try answer.add(id, version: version, values.filter { !(one.entity.frozenParts.byName[$0.key]?.isToManyRelationship ?? false) })
         reader.versions.number(answer)
         return one.change.base.map { answer.rows[0].filled(from: $0) } ?? answer.rows[0]
-    }
-
-    // MARK: Reading around a save
-
-    /// Compares objects with their current values where nobody else notices changes of others.
-    private func compareWithReading(
-        _ pending: inout [PendingChange], _ report: inout SaveProgress, for caller: StoreCaller
-    ) async throws {
-        let compared = pending.indices.filter { index in
-            guard case .waiting = pending[index].state, pending[index].kind != .insert, pending[index].change.base != nil else {
-                return false
-            }
-            return pending[index].saving.conflicts == .byReading || isOutdated(pending[index])
-        }
-        if compared.isEmpty { return }
-        let rows = try await reader.read(compared.map { pending[$0].id }, isFresh: true, for: caller)
-        let byID = Dictionary(rows.map { ($0.knownObjectID, $0) }, uniquingKeysWith: { first, _ in first })
-        for index in compared {
-            guard let base = pending[index].change.base else { continue }
-            let current = byID[pending[index].id]
-            if let current, !isOutdated(pending[index]), current.hasEqualKnownValues(as: base) { continue }
-            let stored = current?.filled(from: base)
-            pending[index].state = .done(.conflicting(stored))
-            report.outcomes[pending[index].id] = .conflicting(stored)
-        }
-    }
-
-    /// Whether this program has read or saved a later version of the object, so that the backend need not be asked for a conflict.
-    private func isOutdated(_ change: PendingChange) -> Bool {
-        change.saving.conflicts == .backend
-            && change.change.baseVersion.map { reader.versions.isOutdated(change.id, $0) } ?? false
-    }
-
-    /// Reads the versions that a backend has not told.
-    private func learnVersions(_ report: inout SaveProgress, for caller: StoreCaller) async {
-        if report.unversioned.isEmpty { return }
-        do {
-            for row in try await reader.read(report.unversioned, isFresh: true, for: caller) { report.rows[row.knownObjectID] = row }
-        } catch {
-            // The save succeeded. The next one of these objects meets a conflict, and reads them.
-            RequestRunner.log.warning("The versions of \(report.unversioned.count) saved objects could not be read: \(error)")
-        }
     }
 }
 

@@ -93,9 +93,13 @@ extension Row {
     }
 
     /// Returns whether the attributes and to-one relationships that both rows know are equal.
-    func hasEqualKnownValues(as other: Row) -> Bool {
+    func hasEqualKnownValues(as other: Row, besides names: Set<String> = []) -> Bool {
         knownObjectID.owningEntity.frozenParts.properties.allSatisfy { property in
-            if property.isTransient || property.isToManyRelationship || isUnknown(property) || other.isUnknown(property) { return true }
+            if names.contains(property.name) || property.isTransient || property.isToManyRelationship || isUnknown(property)
+                || other.isUnknown(property)
+            {
+                return true
+            }
             switch property {
             case let relationship as NSRelationshipDescription: return relatedIDs(relationship) == other.relatedIDs(relationship)
             case let attribute as NSAttributeDescription:

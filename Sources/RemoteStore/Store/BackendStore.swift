@@ -5,7 +5,7 @@ internal import Predicates
 /// A store over a ``Backend``.
 ///
 /// The class is internal: coordinators create it, and programs use it as an `NSPersistentStore`.
-// Unchecked: `reader` and `writer` are set once, before the store is shared, and guard themselves.
+// Unchecked: `reader`, `writer` and `feed` are set once, before the store is shared, and guard themselves.
 final class BackendStore: NSPersistentStore, @unchecked Sendable {
     static let typeName = "RemoteStore"
     static let backendOption = "RemoteStoreBackend"
@@ -25,6 +25,7 @@ final class BackendStore: NSPersistentStore, @unchecked Sendable {
 
     private(set) var reader: RemoteReader!
     private var writer: RemoteWriter!
+    private(set) var feed: ChangeFeed!
 
     /// Checks the backend's description against the model.
     ///
@@ -38,7 +39,8 @@ final class BackendStore: NSPersistentStore, @unchecked Sendable {
         let catalog = try Catalog(reference.backend.resources, model)
         reader = RemoteReader(
             reference.backend, catalog, AnswerDecoding(model, reference.backend.resources, token: token), reference.options)
-        writer = RemoteWriter(reader)
+        writer = RemoteWriter(reader, try BulkCalls(reference.backend.resources, model))
+        feed = ChangeFeed(reader) { [backend = reference.backend] in backend.hasChangeFeed }
     }
 
     override class func isSingleStoreURL(_ url: URL) -> Bool { true }
@@ -72,6 +74,14 @@ extension BackendStore: AsynchronousStore {
 
 extension BackendStore: ScrollingStore {
     func pages(of query: StoreQuery, for caller: StoreCaller) throws -> (any StorePages)? { try reader.pages(of: query, for: caller) }
+}
+
+extension BackendStore: BatchStore {
+    func executeBatch(_ request: any BatchRequest, for caller: StoreCaller) throws -> BatchOutcome {
+        // The handlers of a batch insert run here, on the queue of their context.
+        let (writer, work) = (writer!, try writer.work(for: request))
+        return try BlockingCall.wait(for: "a batch request") { try await writer.execute(work, for: caller) }
+    }
 }
 
 extension BackendStore: LateIdentityStore {

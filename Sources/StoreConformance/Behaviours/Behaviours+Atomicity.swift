@@ -37,7 +37,9 @@ extension Behaviour {
             try run.reopen()
             try run.elsewhere { try expectEqual(try run.members($0).map { run.number($0) }, [1]) }
         },
-        Behaviour(.changes, "A save with one conflicting object stores nothing of the others", requires: .detectsConflicts) { run in
+        Behaviour(
+            .changes, "A save with one conflicting object stores nothing of the others", requires: [.detectsConflicts, .savesAtomically]
+        ) { run in
             try run.inContext { context in
                 for name in ["a", "b", "c"] { run.addMember(name, 1, in: context) }
                 try context.save()
@@ -62,7 +64,9 @@ extension Behaviour {
                 try expectEqual(try run.members(context).map { run.number($0) }, [1, 2, 1])
             }
         },
-        Behaviour(.changes, "An object keeps a permanent ID that was obtained before the save") { run in
+        Behaviour(
+            .changes, "An object keeps a permanent ID that was obtained before the save", requires: .identifiesBeforeSaving
+        ) { run in
             try run.inContext { context in
                 let object = run.addMember("a", in: context)
                 try context.obtainPermanentIDs(for: [object])

@@ -10,14 +10,14 @@ enum Stores {
         songs(.incremental, "Songs, incremental", .detectsConflicts),
     ]
 
-    static let inMemory = StoreUnderTest(name: "In memory", capabilities: [.anyModel, .detectsConflicts, .enforcesUniqueness]) { _ in
+    static let inMemory = StoreUnderTest(name: "In memory", capabilities: .everything.subtracting(.durable)) { _ in
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: ConformanceModel.make())
         try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
         return coordinator
     }
 
     static let sqlite = StoreUnderTest(
-        name: "SQLite", capabilities: [.anyModel, .durable, .detectsConflicts, .enforcesUniqueness]
+        name: "SQLite", capabilities: .everything
     ) { place in
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: ConformanceModel.make())
         try coordinator.addPersistentStore(
@@ -26,7 +26,7 @@ enum Stores {
     }
 
     static let shelf = StoreUnderTest(
-        name: "JSON file, atomic", capabilities: [.anyModel, .durable, .detectsConflicts, .enforcesUniqueness]
+        name: "JSON file, atomic", capabilities: .everything
     ) { place in
         NSPersistentStoreCoordinator.registerStoreClass(ShelfStore.self, forStoreType: ShelfStore.storeType)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: ConformanceModel.make())
@@ -40,7 +40,8 @@ enum Stores {
     /// A store that makes a mistake; nil for one that makes none.
     static func records(_ mistake: RecordStore.Mistake?) -> StoreUnderTest {
         StoreUnderTest(
-            name: mistake.map { "Records, \($0)" } ?? "Records, incremental", capabilities: [.anyModel, .detectsConflicts],
+            name: mistake.map { "Records, \($0)" } ?? "Records, incremental",
+            capabilities: .everything.subtracting([.durable, .enforcesUniqueness]),
             callCount: { ($0.persistentStores.first as? RecordStore)?.callCount ?? 0 }
         ) { _ in
             NSPersistentStoreCoordinator.registerStoreClass(RecordStore.self, forStoreType: RecordStore.storeType)
@@ -52,7 +53,7 @@ enum Stores {
     }
 
     static let guide = StoreUnderTest(
-        name: "Guide", capabilities: [.durable, .detectsConflicts],
+        name: "Guide", capabilities: .everything.subtracting([.anyModel, .enforcesUniqueness]),
         roles: ConformanceRoles(
             group: "Department", groupName: "name", members: "employees", member: "Employee", memberName: "name", memberNumber: "salary",
             memberGroup: "department")
@@ -68,7 +69,7 @@ enum Stores {
         _ kind: SongLibrary.Kind, _ name: String, _ capabilities: StoreUnderTest.Capabilities
     ) -> StoreUnderTest {
         StoreUnderTest(
-            name: name, capabilities: capabilities.union(.durable),
+            name: name, capabilities: capabilities.union([.durable, .savesAtomically, .identifiesBeforeSaving]),
             roles: ConformanceRoles(
                 group: "Album", groupName: "title", members: "songs", member: "Song", memberName: "name", memberNumber: "trackNumber",
                 memberGroup: "album")

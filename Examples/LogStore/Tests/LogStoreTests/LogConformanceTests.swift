@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The store behaves as Core Data's do") struct LogConformanceTests {
     static let store = StoreUnderTest(
-        name: "Log", capabilities: [.anyModel, .durable, .detectsConflicts, .enforcesUniqueness]
+        name: "Log", capabilities: .everything
     ) { place in
         LogStore.register()
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: ConformanceModel.make())

@@ -91,7 +91,7 @@ enum StorageKind: UInt8, Sendable {
     /// The slots that hold references or strings, which a row must release.
     let managed: [Slot]
     /// The row of a new object: every attribute has its default value.
-    private(set) var defaultRow: Row!
+    package private(set) var defaultRow: Row!
     /// A row in which every value is nil, for reads that found no row.
     package private(set) var nilRow: Row!
     /// Whether `defaultRow` may be copied bitwise.

@@ -20,7 +20,7 @@ package enum BlockingCall {
     /// Runs `work` and blocks until it is done.
     ///
     /// - Parameter what: A description of the work for the log, which warns when the main queue is blocked.
-    static func wait<Result: Sendable>(
+    package static func wait<Result: Sendable>(
         for what: @autoclosure () -> String, _ work: @escaping @Sendable () async throws -> Result
     ) throws -> Result {
         warnOnMainQueue(what())

@@ -63,7 +63,7 @@ public struct StoreQuery: @unchecked Sendable {
     /// Creates a query from a request.
     ///
     /// - Throws: Code 134060 for columns with unknown names.
-    init(_ request: NSFetchRequest<any NSFetchRequestResult>, of entity: NSEntityDescription) throws {
+    package init(_ request: NSFetchRequest<any NSFetchRequestResult>, of entity: NSEntityDescription) throws {
         self.init(request.settings, entity, affectedStores: request.affectedStores)
         self.request = request
         guard resultType == .dictionaryResultType else { return }

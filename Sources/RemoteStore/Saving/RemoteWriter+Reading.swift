@@ -1,0 +1,159 @@
+internal import Foundation
+internal import Logging
+@_spi(Stores) internal import ObjectGraph
+internal import Predicates
+
+/// Reads around a save: what others have changed, versions, and whether a change whose outcome is not known was saved.
+extension RemoteWriter {
+    // MARK: Changes whose outcome is not known
+
+    /// Prepares changes of objects of which something was sent before whose outcome is not known.
+    ///
+    /// An idempotent backend gets the same change again, and what was edited since follows as an update. Otherwise a new object is looked for
+    /// by its identifier; where the backend assigns that, the object is not sent again.
+    func repeatUnsettled(_ pending: inout [PendingChange], _ report: inout SaveProgress, for caller: StoreCaller) async {
+        for index in pending.indices {
+            let one = pending[index]
+            guard let known = unsettled[one.id] else { continue }
+            guard one.kind == .insert || known.change.kind == .insert || known.baseVersion == one.change.baseVersion else {
+                // It was read since: what was read contains the change, or the change is made again.
+                unsettled.forgetEntry(one.id)
+                continue
+            }
+            switch (known.state, known.change.kind, one.kind) {
+            case (.saved(let version), _, _): follow(known.change, version, index, &pending, &report)
+            case (.unknown, .insert, .insert) where !one.saving.isIdempotent:
+                await lookFor(known.change, index, &pending, &report, for: caller)
+            case (.unknown, .insert, .insert), (.unknown, .update, .update), (.unknown, .update, .delete), (.unknown, .update, .insert):
+                guard one.saving.isIdempotent else { continue }
+                pending[index].repeated = known.change
+                pending[index].followed = known.followed
+                pending[index].dependencies = []
+                // Others may refer to a new object that was saved before.
+                if known.followed?.kind == .insert { report.outcomes[one.id] = .accepted }
+            case (.unknown, .delete, .delete): continue
+            default: unsettled.forgetEntry(one.id)
+            }
+        }
+    }
+
+    /// Lets a change follow an earlier one that was saved.
+    private func follow(
+        _ sent: BackendChange, _ version: ResourceVersion?, _ index: Int, _ pending: inout [PendingChange], _ report: inout SaveProgress
+    ) {
+        let one = pending[index]
+        pending[index] = PendingChange(index, of: one, following: sent, version)
+        pending[index].dependencies = newReferences(of: pending[index], report)
+        // Others may refer to it.
+        if one.kind == .insert { report.outcomes[one.id] = .accepted }
+    }
+
+    /// Whether the current row of an object is its own change, whose outcome was not known, and nothing else.
+    func isOwn(_ row: Row, _ one: PendingChange) -> Bool {
+        guard let known = unsettled[one.id], case .unknown = known.state, known.change.kind == .update, let base = one.change.base else {
+            return false
+        }
+        return reader.contains(row, known.change.values) && row.hasEqualKnownValues(as: base, besides: known.change.changedProperties)
+    }
+
+    /// Lets a change follow its own earlier one, which the backend has reported as a conflict.
+    func follow(_ row: Row, _ index: Int, _ pending: inout [PendingChange], _ report: inout SaveProgress) {
+        let one = pending[index]
+        guard let known = unsettled[one.id] else { return }
+        let version = reader.versions.version(one.id, row.version)
+        pending[index].state = .done(.accepted)
+        unsettled.note(known.change, of: one.id, baseVersion: one.change.baseVersion, .saved(version))
+        pending.append(PendingChange(pending.count, of: one, following: known.change, version))
+    }
+
+    /// Reads whether a new object was saved.
+    private func lookFor(
+        _ sent: BackendChange, _ index: Int, _ pending: inout [PendingChange], _ report: inout SaveProgress, for caller: StoreCaller
+    ) async {
+        let one = pending[index]
+        func fail(_ outcome: IncompleteSave.Outcome) {
+            pending[index].state = .done(outcome)
+            report.outcomes[one.id] = outcome
+        }
+        guard sent.id != nil else {
+            return fail(
+                .refused(
+                    CoreDataError.make(
+                        NSPersistentStoreSaveError, "A new “\(sent.entity)” is not sent again.",
+                        reason:
+                            "It was sent before, and the answer was lost: it may be saved already, and the backend would save it twice.",
+                        next: "Fetch to see whether it is there; delete this object then, and insert another where it is not.")))
+        }
+        do {
+            guard let row = try await reader.read([one.id], isFresh: true, for: caller).first else { return unsettled.forgetEntry(one.id) }
+            var isOwn = reader.contains(row, sent.values)
+            if case .newUUID = one.saving.identity { isOwn = true }
+            // Another object with the identifier: the backend refuses this one.
+            guard isOwn else { return unsettled.forgetEntry(one.id) }
+            let version = reader.versions.version(one.id, row.version)
+            unsettled.note(sent, of: one.id, baseVersion: nil, .saved(version))
+            follow(sent, version, index, &pending, &report)
+        } catch {
+            fail(.unknown(error as NSError))
+        }
+    }
+
+    // MARK: Changes of others
+
+    /// Compares objects with their current values where nobody else notices changes of others.
+    func compareWithReading(
+        _ pending: inout [PendingChange], _ report: inout SaveProgress, for caller: StoreCaller
+    ) async throws {
+        let compared = pending.indices.filter { index in
+            guard case .waiting = pending[index].state, pending[index].kind != .insert, pending[index].change.base != nil else {
+                return false
+            }
+            return pending[index].saving.conflicts == .byReading || isOutdated(pending[index])
+        }
+        if compared.isEmpty { return }
+        let rows = try await reader.read(compared.map { pending[$0].id }, isFresh: true, for: caller)
+        let byID = Dictionary(rows.map { ($0.knownObjectID, $0) }, uniquingKeysWith: { first, _ in first })
+        for index in compared {
+            guard let base = pending[index].change.base else { continue }
+            let current = byID[pending[index].id]
+            if let current, !isOutdated(pending[index]), current.hasEqualKnownValues(as: base) { continue }
+            // Its own change, whose outcome was not known.
+            if let current, let sent = unsettled[pending[index].id]?.change, reader.contains(current, sent.values) { continue }
+            let stored = current?.filled(from: base)
+            pending[index].state = .done(.conflicting(stored))
+            report.outcomes[pending[index].id] = .conflicting(stored)
+        }
+    }
+
+    /// Whether this program has read or saved a later version of the object, so that the backend need not be asked for a conflict.
+    func isOutdated(_ change: PendingChange) -> Bool {
+        change.saving.conflicts == .backend
+            && change.change.baseVersion.map { reader.versions.isOutdated(change.id, $0) } ?? false
+    }
+
+    /// Reads the versions that a backend has not told.
+    func learnVersions(_ report: inout SaveProgress, for caller: StoreCaller) async {
+        if report.unversioned.isEmpty { return }
+        do {
+            for row in try await reader.read(report.unversioned, isFresh: true, for: caller) { report.rows[row.knownObjectID] = row }
+        } catch {
+            // The save succeeded. The next one of these objects meets a conflict, and reads them.
+            RequestRunner.log.warning("The versions of \(report.unversioned.count) saved objects could not be read: \(error)")
+        }
+    }
+}
+
+extension RemoteReader {
+    /// Returns whether a row has values that were sent.
+    func contains(_ row: Row, _ values: [String: ResourceValue]) -> Bool {
+        values.allSatisfy { name, value in
+            switch (row.knownObjectID.owningEntity.frozenParts.byName[name], value) {
+            case (let attribute as NSAttributeDescription, .value(let value)):
+                return row.isUnknown(attribute) || row.value(of: attribute) == value
+            case (let relationship as NSRelationshipDescription, .one(let reference)) where !relationship.isToMany:
+                return row.isUnknown(relationship) || row.relatedIDs(relationship).first.flatMap(decoding.resourceID) == reference?.id
+            default: return true
+            }
+        }
+    }
+}

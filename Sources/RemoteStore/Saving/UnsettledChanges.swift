@@ -1,0 +1,124 @@
+internal import Foundation
+@_spi(Stores) internal import ObjectGraph
+internal import Predicates
+
+/// The changes that were sent and are not settled, by object: their outcome is not known, or a part of them is still to be sent.
+///
+/// An object may be edited before its changes are sent again. What was sent first is then sent again as it was, with its key, and the edit follows as
+/// an update: whatever became of the first attempt, the object is saved once and no edit is lost.
+// Everything is in a `LockedBox`.
+final class UnsettledChanges: Sendable {
+    enum State {
+        /// Whether it was saved is not known.
+        case unknown
+        /// It was saved, and has got a version; what was to follow was not.
+        case saved(ResourceVersion?)
+    }
+    struct Entry {
+        let change: BackendChange
+        /// What was saved of the object before, which the change follows.
+        let followed: BackendChange?
+        let baseVersion: Int64?
+        let state: State
+    }
+
+    private struct Content: Hashable {
+        let id: NSManagedObjectID
+        let kind: Resource.Saving.Kind
+        let version: Int64?
+        let values: [String: ResourceValue]
+        let lists: [String: BackendChange.ListChange]
+    }
+    private struct Contents {
+        var entries: [NSManagedObjectID: Entry] = [:]
+        /// The keys of what was sent.
+        var keys: [NSManagedObjectID: [Content: UUID]] = [:]
+    }
+
+    private let state = LockedBox(Contents())
+
+    subscript(id: NSManagedObjectID) -> Entry? { state.withLock { $0.entries[id] } }
+
+    func note(
+        _ change: BackendChange, following followed: BackendChange? = nil, of id: NSManagedObjectID, baseVersion: Int64?,
+        _ entryState: State
+    ) {
+        state.withLock {
+            $0.entries[id] = Entry(change: change, followed: followed, baseVersion: baseVersion, state: entryState)
+        }
+    }
+
+    /// Forgets what was sent of an object; its keys too, which belong to changes that are settled.
+    func settle(_ id: NSManagedObjectID) {
+        state.withLock { state in
+            state.entries[id] = nil
+            state.keys[id] = nil
+        }
+    }
+
+    /// Forgets that an outcome is not known, because it has turned out; the keys stay.
+    func forgetEntry(_ id: NSManagedObjectID) { state.withLock { $0.entries[id] = nil } }
+
+    /// Returns the key of a change: the one that it was sent with before, or the new one.
+    func key(of draft: BackendChange, _ id: NSManagedObjectID, baseVersion: Int64?) -> UUID {
+        let content = Content(id: id, kind: draft.kind, version: baseVersion, values: draft.values, lists: draft.lists)
+        return state.withLock { state in
+            if let known = state.keys[id]?[content] { return known }
+            state.keys[id, default: [:]][content] = draft.idempotencyKey
+            return draft.idempotencyKey
+        }
+    }
+}
+
+extension BackendChange {
+    /// Whether another change says the same.
+    func hasSameContent(as other: BackendChange) -> Bool {
+        kind == other.kind && id == other.id && values == other.values && lists == other.lists
+    }
+
+    /// Whether it is an update of nothing.
+    var isEmptyUpdate: Bool { kind == .update && values.isEmpty && lists.isEmpty }
+
+    /// Returns this change with another one that follows it, as one.
+    func followed(by next: BackendChange) -> BackendChange {
+        var both = self
+        both.values.merge(next.values) { _, new in new }
+        both.changedProperties.formUnion(next.changedProperties)
+        for (name, list) in next.lists {
+            var joined = both.lists[name] ?? ListChange()
+            let (added, removed) = (joined.added, joined.removed)
+            joined.added = added.filter { !list.removed.contains($0) } + list.added.filter { !removed.contains($0) }
+            joined.removed = removed.filter { !list.added.contains($0) } + list.removed.filter { !added.contains($0) }
+            joined.members = list.members
+            both.lists[name] = joined
+        }
+        return both
+    }
+
+    /// Leaves out what was sent before: this change follows it.
+    ///
+    /// - Parameter isWhole: Whether all values are needed where one is.
+    mutating func follow(_ sent: BackendChange, isWhole: Bool) {
+        for (name, value) in sent.values where values[name] == nil && !value.isNull {
+            // Of a new resource values that are nil are not sent.
+            if case .one = value { values[name] = .one(nil) } else { values[name] = .value(.null) }
+        }
+        let changed = values.filter { name, value in
+            guard let before = sent.values[name] else { return !(sent.kind == .insert && value.isNull) }
+            return before != value && !(before.isNull && value.isNull)
+        }
+        if !isWhole || changed.isEmpty { values = changed }
+        var rest: [String: ListChange] = [:]
+        for name in Set(lists.keys).union(sent.lists.keys) {
+            let (now, before) = (lists[name] ?? ListChange(), sent.lists[name] ?? ListChange())
+            if now == before { continue }
+            var list = ListChange()
+            list.added = now.added.filter { !before.added.contains($0) } + before.removed.filter { !now.removed.contains($0) }
+            list.removed = now.removed.filter { !before.removed.contains($0) } + before.added.filter { !now.added.contains($0) }
+            list.members = now.members
+            if !list.added.isEmpty || !list.removed.isEmpty || now.members != before.members { rest[name] = list }
+        }
+        lists = rest
+        changedProperties = Set(changed.keys).union(rest.keys)
+    }
+}

@@ -1,0 +1,47 @@
+internal import Foundation
+internal import ObjectGraph
+public import RemoteStore
+
+extension ScriptedBackend {
+    /// Begins to tell what changes, if ``setChangeFeed(pages:)`` was called.
+    public var hasChangeFeed: Bool { state.withLock { $0.log != nil } }
+
+    /// Lets the backend have a change feed from now on.
+    ///
+    /// - Parameter size: The number of changes in one answer.
+    public func setChangeFeed(pages size: Int = .max) {
+        state.withLock { state in
+            state.log = state.log ?? []
+            state.changePage = max(1, size)
+        }
+    }
+
+    /// Lets all tokens that were given expire.
+    public func expireChangeTokens() {
+        state.withLock { state in
+            state.log?.append(LoggedChange(entity: "", id: 0))
+            state.firstToken = state.log?.count ?? 0
+        }
+    }
+
+    /// Tells what has changed since a token.
+    public func changes(_ request: ChangesRequest) async throws -> BackendChanges {
+        let state = state.withLock { $0 }
+        guard let log = state.log else { throw ScriptMistake("There is no change feed.") }
+        guard let token = request.token else { return request.answer(ChangeToken(String(log.count))) }
+        guard let start = Int(token.text), start >= state.firstToken, start <= log.count else { throw ExpiredChangeToken() }
+        let end = min(log.count, start + min(state.changePage, log.count))
+        var answer = request.answer(ChangeToken(String(end)))
+        answer.hasMore = end < log.count
+        var seen: Set<ResourceReference> = []
+        for change in log[start..<end] where !change.entity.isEmpty {
+            guard seen.insert(ResourceReference(change.id, entity: change.entity)).inserted else { continue }
+            if let record = state.records[change.entity]?[change.id] {
+                try answer.add(change.id, entity: change.entity, version: state.mark(record.version), record.values)
+            } else {
+                try answer.remove(change.id, entity: change.entity)
+            }
+        }
+        return answer
+    }
+}
