@@ -137,11 +137,23 @@ extension NSManagedObjectContext {
 
     /// Deletes a saved object whose place another one takes.
     private func replace(_ object: NSManagedObject, by keeper: NSManagedObject, _ outcome: inout ConstraintOutcome) {
-        // What others have related to it since leads to the other one, too.
+        // What others have related to it since leads to the other one, too, and is taken out of both ends.
         refreshFromStore(object)
+        refreshOtherEnds(of: object)
         outcome.lost += object.leadReferences(to: keeper, keepsDestination: true)
         delete(object)
         outcome.replaced.append((object, keeper))
+    }
+
+    /// Updates the objects that an object is related to, so that it can be taken out of their ends.
+    private func refreshOtherEnds(of object: NSManagedObject) {
+        for relationship in object.owningEntity.frozen!.relationships where relationship.mutualInverse != nil {
+            for other in object.related(relationship) where other !== object && other.registry === registry {
+                if other.flags.contains(.inserted) || other.flags.contains(.deleted) { continue }
+                // Faults are read together.
+                if other.isFault, !other.hasChanges { other.relationships = [] } else { refreshFromStore(other) }
+            }
+        }
     }
 
     /// - Throws: Code 133021 where objects refer to an object that gives way and cannot refer to the one that stays.

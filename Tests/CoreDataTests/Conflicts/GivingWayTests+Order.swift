@@ -46,4 +46,31 @@ extension GivingWayTests {
             }
         }
     }
+
+    @Test("What others have related to an object that gives way does not list it any more", arguments: stores, objectWins)
+    func relatedUnnoticed(_ store: ProgramStore, _ policy: NSMergePolicyType) throws {
+        for keepsDestination in [true, false] {
+            try run(store, policy) {
+                for code in 1...4 { thing(code, in: $0) }
+            } then: { context in
+                func things(_ context: NSManagedObjectContext) throws -> [NSManagedObject] {
+                    try context.all("Thing").sorted { ($0.value(forKey: "code") as! Int) < ($1.value(forKey: "code") as! Int) }
+                }
+                let found = try things(context)
+                #expect((found[2].value(forKey: "queue") as? NSOrderedSet)?.count == 0)
+                let other = Music.context(context.persistentStoreCoordinator!)
+                try other.performAndWait {
+                    let found = try things(other)
+                    found[1].setValue(found[2], forKey: "queueOf")
+                    try other.save()
+                }
+                found[0].setValue(2, forKey: "code")
+                if keepsDestination { found[0].setValue(found[3], forKey: "queueOf") }
+                try context.save()
+                #expect(try stored(3, "queue", context) == (keepsDestination ? [] : [2]))
+                context.refreshAllObjects()
+                #expect((found[2].value(forKey: "queue") as? NSOrderedSet)?.count == (keepsDestination ? 0 : 1))
+            }
+        }
+    }
 }
