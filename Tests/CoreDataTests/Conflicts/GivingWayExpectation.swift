@@ -4,7 +4,7 @@ import CoreData
 /// between the things themselves or those that they have given way to; but none that either side has cut.
 ///
 /// Where two of them lead to or from a place for one, either may stay. A place may also be left empty by a link that had it and was then cut, deleted or
-/// discarded; but not by one that has only lost its other end to a third.
+/// discarded; by one that has only lost its other end to a third, where this context wins.
 struct GivingWayExpectation {
     typealias Link = GivingWayProgram.Link
 
@@ -87,7 +87,15 @@ struct GivingWayExpectation {
         let places = Set(places(moved))
         if places.isEmpty { return false }
         if kept.contains(where: { !places.isDisjoint(with: self.places($0)) }) { return true }
-        return stored.union(shown).contains { !places.isDisjoint(with: occupied(by: $0)) && isLost($0) }
+        return stored.union(shown).contains { !places.isDisjoint(with: occupied(by: $0)) && (isLost($0) || isDisplaced($0)) }
+    }
+
+    /// Whether a link made here has lost its other end to one that stays. Where this context wins, it may have taken the place of a third before.
+    private func isDisplaced(_ link: Link) -> Bool {
+        let wins = policy == .mergeByPropertyObjectTrumpMergePolicyType || policy == .overwriteMergePolicyType
+        guard wins, !known.contains(link), shown.contains(link), let moved = moved(link), !kept.contains(moved) else { return false }
+        let places = Set(places(moved))
+        return kept.contains { !places.isDisjoint(with: self.places($0)) }
     }
 
     /// Whether a link was cut by one side, or lost with what was, whatever else there is.
