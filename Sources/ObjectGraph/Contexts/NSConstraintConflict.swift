@@ -87,9 +87,10 @@ extension NSManagedObjectContext {
         let (new, saved) = (conflicts.filter { $0.isAmongNew(registry) }, conflicts.filter { !$0.isAmongNew(registry) })
         for conflict in new + saved { resolve(conflict, type, &outcome) }
         // What was in the way of a reference may have given way after it.
-        outcome.lost.removeAll { $0.restore() }
-        try leadReferencesWithoutInverse(outcome.replaced)
-        let discarded = outcome.replaced.lazy.map(\.object).filter { $0.flags.contains(.gaveWay) }
+        let final = outcome
+        outcome.lost.removeAll { $0.restore(final.staying) }
+        try leadReferencesWithoutInverse(outcome)
+        let discarded = outcome.replaced.lazy.filter { $0.flags.contains(.gaveWay) }
         if !discarded.isEmpty { post(Self.didChangeObjectsNotification, ObjectChanges(deleted: Set(discarded))) }
         try validate(cut: outcome.lost.filter { $0.other !== $0.keeper }.map(\.other))
     }
@@ -120,7 +121,7 @@ extension NSManagedObjectContext {
                 keeper.copyValues(from: rival, everything: type == .overwriteMergePolicyType)
                 takesValues = true
             }
-            outcome.lost += rival.leadReferences(to: keeper, keepsDestination: type.keepsStored)
+            outcome.lost += rival.leadReferences(to: keeper, keepsDestination: type.keepsStored, outcome.staying)
             discard(rival, inFavorOf: keeper, &outcome)
         }
         if !type.keepsStored, let stored = conflict.stored(in: registry), stored !== keeper { replace(stored, by: keeper, &outcome) }
@@ -132,16 +133,28 @@ extension NSManagedObjectContext {
         object.removeFromInverses()
         forget(object)
         object.giveWay(to: keeper)
-        outcome.replaced.append((object, keeper))
+        outcome.note(object, keeper)
     }
 
     /// Deletes a saved object whose place another one takes.
     private func replace(_ object: NSManagedObject, by keeper: NSManagedObject, _ outcome: inout ConstraintOutcome) {
-        // What others have related to it since leads to the other one, too.
+        // What others have related to it since leads to the other one, too, and is taken out of both ends.
         refreshFromStore(object)
-        outcome.lost += object.leadReferences(to: keeper, keepsDestination: true)
+        refreshOtherEnds(of: object)
+        outcome.lost += object.leadReferences(to: keeper, keepsDestination: true, outcome.staying)
         delete(object)
-        outcome.replaced.append((object, keeper))
+        outcome.note(object, keeper)
+    }
+
+    /// Updates the objects that an object is related to, so that it can be taken out of their ends.
+    private func refreshOtherEnds(of object: NSManagedObject) {
+        for relationship in object.owningEntity.frozen!.relationships where relationship.mutualInverse != nil {
+            for other in object.related(relationship) where other !== object && other.registry === registry {
+                if other.flags.contains(.inserted) || other.flags.contains(.deleted) { continue }
+                // Faults are read together.
+                if other.isFault, !other.hasChanges { other.relationships = [] } else { refreshFromStore(other) }
+            }
+        }
     }
 
     /// - Throws: Code 133021 where objects refer to an object that gives way and cannot refer to the one that stays.
@@ -175,11 +188,29 @@ extension NSManagedObjectContext {
 }
 
 /// What has become of the objects of constraint conflicts.
-private struct ConstraintOutcome {
-    /// The objects that have given way, with those that stay.
-    var replaced: [(object: NSManagedObject, keeper: NSManagedObject)] = []
+struct ConstraintOutcome {
+    /// The objects that have given way, new ones and saved ones.
+    private(set) var replaced: [NSManagedObject] = []
+    /// Those that they have given way to.
+    private var keepers: [ObjectIdentifier: NSManagedObject] = [:]
     /// The references that the objects that stay could not take, because they have other destinations.
-    var lost: [LostReference] = []
+    fileprivate(set) var lost: [LostReference] = []
+
+    /// Notes that an object has given way.
+    fileprivate mutating func note(_ object: NSManagedObject, _ keeper: NSManagedObject) {
+        replaced.append(object)
+        keepers[ObjectIdentifier(object)] = keeper
+    }
+
+    /// Returns what stays in the place of an object that has given way, or nil.
+    func keeper(of object: NSManagedObject) -> NSManagedObject? {
+        var found = keepers[ObjectIdentifier(object)]
+        while let next = found.flatMap({ keepers[ObjectIdentifier($0)] }) { found = next }
+        return found
+    }
+
+    /// Returns the object itself, or the one that it has given way to.
+    func staying(_ object: NSManagedObject) -> NSManagedObject { keeper(of: object) ?? object }
 }
 
 extension NSMergePolicyType {

@@ -33,9 +33,13 @@ extension NSManagedObject {
     ///
     /// Where the relationship leaves `keeper` one destination only, and it has another one, `keepsDestination` decides.
     ///
-    /// - Parameter keepsDestination: Whether `keeper` keeps that destination.
+    /// - Parameters:
+    ///   - keepsDestination: Whether `keeper` keeps that destination.
+    ///   - staying: Returns what an object that may have given way before has given way to.
     /// - Returns: The references that lead to neither object any more.
-    func leadReferences(to keeper: NSManagedObject, keepsDestination: Bool) -> [LostReference] {
+    func leadReferences(
+        to keeper: NSManagedObject, keepsDestination: Bool, _ staying: (NSManagedObject) -> NSManagedObject
+    ) -> [LostReference] {
         var lost: [LostReference] = []
         for ends in ends(sharedWith: keeper) {
             for other in related(ends.own) where !other.flags.contains(.deleted) && other.registry === registry {
@@ -57,7 +61,7 @@ extension NSManagedObject {
                 other.nullify(self, at: ends.inverse)
             }
         }
-        leadOwnDestinations(to: keeper, keepsDestination: keepsDestination)
+        leadOwnDestinations(to: keeper, keepsDestination: keepsDestination, staying)
         return lost
     }
 
@@ -83,28 +87,32 @@ extension NSManagedObject {
     }
 
     /// Gives `keeper` the objects of the relationships without an inverse.
-    private func leadOwnDestinations(to keeper: NSManagedObject, keepsDestination: Bool) {
+    private func leadOwnDestinations(
+        to keeper: NSManagedObject, keepsDestination: Bool, _ staying: (NSManagedObject) -> NSManagedObject
+    ) {
         for relationship in owningEntity.frozen!.relationships where relationship.mutualInverse == nil {
             guard let kept = keeper.owningEntity.frozen!.byName[relationship.name] as? NSRelationshipDescription else { continue }
             for destination in related(relationship) {
-                // It may have given way itself.
-                let other = destination.staying
+                let other = staying(destination)
                 guard !other.flags.contains(.deleted), other.registry === registry else { continue }
                 let target = other === self ? keeper : other
                 if kept.isToMany {
                     keeper.add(target, to: kept)
-                } else if !keepsDestination || keeper.toOne(kept) == nil {
+                } else if !keepsDestination || !keeper.hasDestination(by: kept, staying) {
                     keeper.setToOne(target, kept)
                 }
             }
         }
     }
 
-    /// The object itself, or the one that it has given way to.
-    fileprivate var staying: NSManagedObject {
-        var object = self
-        while object.flags.contains(.gaveWay), let successor = object.extras?.successor { object = successor }
-        return object
+    /// Whether a relationship to one object without an inverse leads to one that exists. Others may have deleted it: nothing has led the relationship
+    /// elsewhere then.
+    private func hasDestination(
+        by relationship: NSRelationshipDescription, _ staying: (NSManagedObject) -> NSManagedObject
+    ) -> Bool {
+        guard let other = toOne(relationship).map(staying), let context = registry?.context else { return false }
+        if other.registry !== registry { return false }
+        return other.flags.contains(.inserted) || other.flags.contains(.deleted) || context.refreshFromStore(other)
     }
 
     /// Returns the place of an object that gives way in an ordered relationship that has been read, unless the object that stays has one there.
@@ -175,8 +183,8 @@ struct LostReference {
     /// Relates the objects after all, if what was in their way has given way itself.
     ///
     /// - Returns: Whether they are related now.
-    func restore() -> Bool {
-        let (keeper, other) = (keeper.staying, other.staying)
+    func restore(_ staying: (NSManagedObject) -> NSManagedObject) -> Bool {
+        let (keeper, other) = (staying(keeper), staying(other))
         guard let inverse = relationship.mutualInverse, keeper.isPresent, other.isPresent,
             let kept = keeper.owningEntity.frozen!.byName[relationship.name] as? NSRelationshipDescription,
             keeper.hasRoom(in: kept), other.hasRoom(in: inverse)
@@ -197,21 +205,14 @@ extension NSManagedObjectContext {
     /// Leads references by relationships without an inverse from objects that have given way to those that stay.
     ///
     /// Only unsaved objects refer to a new object; for a saved one the stores are asked.
-    func leadReferencesWithoutInverse(_ replaced: [(object: NSManagedObject, keeper: NSManagedObject)]) throws {
-        guard !replaced.isEmpty, let model else { return }
+    func leadReferencesWithoutInverse(_ outcome: ConstraintOutcome) throws {
+        guard !outcome.replaced.isEmpty, let model else { return }
         let relationships = model.entities.flatMap { entity in
             (entity.frozen?.relationships ?? []).filter { $0.mutualInverse == nil && $0.entity === entity }
         }
         if relationships.isEmpty { return }
-        var keepers: [ObjectIdentifier: NSManagedObject] = [:]
-        for (object, keeper) in replaced { keepers[ObjectIdentifier(object)] = keeper }
-        func keeper(of object: NSManagedObject) -> NSManagedObject? {
-            var found = keepers[ObjectIdentifier(object)]
-            while let next = found.flatMap({ keepers[ObjectIdentifier($0)] }) { found = next }
-            return found
-        }
         var referring = insertedList.elements + updatedList.elements
-        let saved = replaced.map(\.object).filter { !$0.flags.contains(.gaveWay) }
+        let saved = outcome.replaced.filter { !$0.flags.contains(.gaveWay) }
         // The fetches find nothing to process, which would be registered for undo.
         if !saved.isEmpty { postUnregistered(ObjectChanges()) }
         for object in saved {
@@ -219,7 +220,7 @@ extension NSManagedObjectContext {
                 referring += try storedReferences(to: object, by: relationship)
             }
         }
-        for object in referring where object.registry === registry { object.replaceDestinations(keeper) }
+        for object in referring where object.registry === registry { object.replaceDestinations(outcome.keeper) }
     }
 
     private func storedReferences(

@@ -8,7 +8,7 @@ enum GivingWayModel {
         let isToMany: Bool
         var isOrdered = false
 
-        var inverse: Relationship? { inverseName.map { name in GivingWayModel.relationships.first { $0.name == name }! } }
+        var inverse: Relationship? { inverseName.map(GivingWayModel.relationship) }
     }
 
     static let relationships = [
@@ -26,6 +26,8 @@ enum GivingWayModel {
         Relationship(name: "pointer", inverseName: nil, isToMany: false),
         Relationship(name: "pointers", inverseName: nil, isToMany: true),
     ]
+
+    static func relationship(_ name: String) -> Relationship { relationships.first { $0.name == name }! }
 
     static func make() -> NSManagedObjectModel {
         let thing = NSEntityDescription(name: "Thing")

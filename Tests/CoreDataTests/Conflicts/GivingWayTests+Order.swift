@@ -46,4 +46,77 @@ extension GivingWayTests {
             }
         }
     }
+
+    @Test("A reference without an inverse to what others have deleted holds no place", arguments: stores, storeWins + objectWins)
+    func placeOfWhatIsGone(_ store: ProgramStore, _ policy: NSMergePolicyType) throws {
+        try run(store, policy) {
+            thing(1, in: $0).setValue(thing(9, in: $0), forKey: "pointer")
+            thing(2, in: $0).setValue(thing(3, in: $0), forKey: "pointer")
+        } then: { context in
+            let other = Music.context(context.persistentStoreCoordinator!)
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Thing")
+            request.predicate = NSPredicate(format: "code == 9")
+            try other.performAndWait {
+                other.delete(try #require(try other.fetch(request).first))
+                try other.save()
+            }
+            let found = try context.all("Thing").sorted { ($0.value(forKey: "code") as! Int) < ($1.value(forKey: "code") as! Int) }
+            // A saved object takes the value of another, or a new one gives way.
+            if Self.objectWins.contains(policy) {
+                found[0].setValue(2, forKey: "code")
+            } else {
+                thing(1, in: context).setValue(found[2], forKey: "pointer")
+            }
+            try context.save()
+            #expect(try stored(Self.storeWins.contains(policy) ? 1 : 2, "pointer", context) == [3])
+        }
+    }
+
+    @Test("What others have related to an object that gives way does not list it any more", arguments: stores, objectWins)
+    func relatedUnnoticed(_ store: ProgramStore, _ policy: NSMergePolicyType) throws {
+        for keepsDestination in [true, false] {
+            try run(store, policy) {
+                for code in 1...4 { thing(code, in: $0) }
+            } then: { context in
+                func things(_ context: NSManagedObjectContext) throws -> [NSManagedObject] {
+                    try context.all("Thing").sorted { ($0.value(forKey: "code") as! Int) < ($1.value(forKey: "code") as! Int) }
+                }
+                let found = try things(context)
+                #expect((found[2].value(forKey: "queue") as? NSOrderedSet)?.count == 0)
+                let other = Music.context(context.persistentStoreCoordinator!)
+                try other.performAndWait {
+                    let found = try things(other)
+                    found[1].setValue(found[2], forKey: "queueOf")
+                    try other.save()
+                }
+                found[0].setValue(2, forKey: "code")
+                if keepsDestination { found[0].setValue(found[3], forKey: "queueOf") }
+                try context.save()
+                #expect(try stored(3, "queue", context) == (keepsDestination ? [] : [2]))
+                context.refreshAllObjects()
+                #expect((found[2].value(forKey: "queue") as? NSOrderedSet)?.count == (keepsDestination ? 0 : 1))
+            }
+        }
+    }
+
+    @Test(
+        "A reference without an inverse from one saved object that gives way to another leads from what stays to what stays",
+        arguments: stores)
+    func bothEndsReplaced(_ store: ProgramStore) throws {
+        for policy in Self.objectWins {
+            // The codes decide about the order.
+            for (first, second) in [(1, 2), (2, 1)] {
+                try run(store, policy) {
+                    thing(first, in: $0).setValue(thing(second, in: $0), forKey: "pointer")
+                    for code in 3...4 { thing(code, in: $0) }
+                } then: { context in
+                    let found = try context.all("Thing").sorted { ($0.value(forKey: "code") as! Int) < ($1.value(forKey: "code") as! Int) }
+                    found[2].setValue(first, forKey: "code")
+                    found[3].setValue(second, forKey: "code")
+                    try context.save()
+                    #expect(try stored(first, "pointer", context) == [second])
+                }
+            }
+        }
+    }
 }
