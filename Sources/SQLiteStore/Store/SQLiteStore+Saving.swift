@@ -118,11 +118,12 @@ extension SQLiteStore {
                 try writeHistory(connection, for: caller)
             }
         } catch is SQLSave.Mismatch {
-            let deletions = try save.mismatched.compactMap(versionConflict)
+            let found = Set(save.conflicts.map(\.objectID))
+            let others = try save.mismatched.filter { !found.contains($0.objectID) }.compactMap(versionConflict)
             // The merge policy uses the rows of the file, and the cache must agree with them afterwards.
             cache.advance()
             for conflict in save.conflicts { keep(conflict) }
-            throw StoreConflicts(save.conflicts + deletions)
+            throw StoreConflicts(save.conflicts + others)
         }
         // Only now: a transaction that is not committed has written nothing.
         if let written { savedMetadata = written }

@@ -119,4 +119,34 @@ extension GivingWayTests {
             }
         }
     }
+
+    @Test(
+        "A value that is taken from an object that others have changed, and given to another one, is a conflict for the merge policy",
+        arguments: stores, objectWins)
+    func valueOfWhatOthersHaveChanged(_ store: ProgramStore, _ policy: NSMergePolicyType) throws {
+        for (first, second) in [(1, 2), (2, 1)] {
+            let coordinator = try GivingWayModel.coordinator(store)
+            let other = GivingWayModel.context(coordinator, .errorMergePolicyType)
+            let context = GivingWayModel.context(coordinator, policy)
+            try other.performAndWait {
+                thing(first, in: other)
+                thing(second, in: other)
+                try other.save()
+            }
+            try context.performAndWait {
+                let shown = try context.all("Thing").sorted {
+                    ($0.value(forKey: "code") as? Int ?? 0) < ($1.value(forKey: "code") as? Int ?? 0)
+                }
+                try other.performAndWait {
+                    for object in try other.all("Thing") { object.setValue("changed", forKey: "name") }
+                    try other.save()
+                }
+                shown[0].setValue(nil, forKey: "code")
+                shown[1].setValue(1, forKey: "code")
+                try context.save()
+                #expect(try context.all("Thing").count == 2)
+                #expect(shown[0].value(forKey: "code") == nil && shown[1].value(forKey: "code") as? Int == 1)
+            }
+        }
+    }
 }

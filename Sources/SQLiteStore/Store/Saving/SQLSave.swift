@@ -58,7 +58,7 @@ struct SQLSave {
     /// Whether rows are updated one by one, so that conflicting ones are known.
     private let isCareful: Bool
     private(set) var conflicts: [StoreConflicts.Version] = []
-    /// The deletions whose objects others have changed or deleted, determined after the rollback.
+    /// The deletions, and the changes of unique values, whose objects others have changed or deleted; the conflicts are determined after the rollback.
     private(set) var mismatched: [StoreChange] = []
     /// The changed objects without a row for which there was nothing to write.
     private(set) var lost: [NSManagedObjectID] = []
@@ -185,7 +185,7 @@ struct SQLSave {
     // MARK: Updating
 
     /// Clears the unique values of rows that are about to change them: two rows may exchange theirs.
-    func clearUniqueValues(of changes: [StoreChange]) throws {
+    mutating func clearUniqueValues(of changes: [StoreChange]) throws {
         guard store.persistentStoreCoordinator?.managedObjectModel.hasUniquenessConstraints ?? false else { return }
         for change in changes {
             let uniqueness = change.entity.frozen!.uniqueness
@@ -206,6 +206,8 @@ struct SQLSave {
                 statement.bind(version, at: 2)
                 try statement.run()
             }
+            // It still has its values, which another object may be given.
+            if connection.changes == 0 { mismatched.append(change) }
         }
     }
 
