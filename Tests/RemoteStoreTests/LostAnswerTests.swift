@@ -121,6 +121,31 @@ import Testing
         #expect(values["notes"] == "?")
     }
 
+    @Test("What follows a change that was sent again stays unsaved until it is saved", arguments: [0, 1])
+    func refusedFollower(loss: Int) throws {
+        let backend = backend(.init(isIdempotent: true))
+        backend.put("Album", 1, ["title": "Help", "year": 1964, "notes": "?"])
+        let context = try backend.context()
+        try context.performAndWait {
+            let album = try context.fetch(fetchRequest("Album"))[0]
+            let new = insert("Album", ["title": "New", "year": 1], context)
+            album.setValue(1965, forKey: "year")
+            backend.scriptSaves { _ in Self.losses[loss] }
+            #expect(failure { try context.save() } != nil)
+            for object in [album, new] { object.setValue("!", forKey: "notes") }
+            // What was sent first arrives, and what follows does not.
+            backend.scriptSaves { changes in changes[0].values["notes"] == "!" ? .fail(ServiceFailure()) : .answer }
+            #expect(failure { try context.save() } != nil)
+            #expect(album.hasChanges && new.hasChanges)
+            backend.scriptSaves { _ in .answer }
+            try context.save()
+            #expect(!context.hasChanges)
+        }
+        #expect(backend.ids("Album").count == 2)
+        for id in backend.ids("Album") { #expect(backend.values("Album", id)?["notes"] == "!") }
+        #expect(backend.values("Album", 1)?["year"] == 1965)
+    }
+
     @Test("An edit that is taken back after the answers of two saves were lost is taken back", arguments: [true, false])
     func takenBack(isIdempotent: Bool) throws {
         let backend = backend(.init(isIdempotent: isIdempotent))

@@ -244,7 +244,12 @@ private final class SoakWorld {
             }
             for album in albums().shuffled(using: &random).prefix(Int.random(in: 0...2, using: &random)) {
                 guard let title = album.value(forKey: "title") as? String, mine[title] != nil else { continue }
-                if Bool.random(using: &random) {
+                if isSmall, !album.isInserted {
+                    // A value that it never had: what is taken back altogether is no change for the store.
+                    number += 1
+                    mine[title]?.notes = "note \(number)"
+                    album.setValue(mine[title]?.notes, forKey: "notes")
+                } else if Bool.random(using: &random) {
                     mine[title]?.year = Int64.random(in: 1960...1999, using: &random)
                     album.setValue(mine[title]?.year, forKey: "year")
                 } else {

@@ -9,8 +9,8 @@ extension RemoteWriter {
 
     /// Prepares changes of objects of which something was sent before whose outcome is not known.
     ///
-    /// An idempotent backend gets the same change again, and what was edited since follows as an update. Otherwise a new object is looked for
-    /// by its identifier; where the backend assigns that, the object is not sent again.
+    /// An idempotent backend gets the same change again, and what was edited since follows as an update. Otherwise the object is read by its
+    /// identifier; a new object whose identifier the backend assigns is not sent again.
     func repeatUnsettled(_ pending: inout [PendingChange], _ report: inout SaveProgress, for caller: StoreCaller) async {
         for index in pending.indices {
             let one = pending[index]
@@ -18,6 +18,11 @@ extension RemoteWriter {
             guard one.kind == .insert || known.change.kind == .insert || known.baseVersion == one.change.baseVersion else {
                 // It was read since: what was read contains the change, or the change is made again.
                 unsettled.forgetEntry(one.id)
+                continue
+            }
+            if !known.attempts.isEmpty, let (saved, version) = await savedAttempt(known, one, for: caller) {
+                unsettled.note(saved, of: one.id, baseVersion: one.change.baseVersion, .saved(version))
+                follow(saved, version, index, &pending, &report)
                 continue
             }
             switch (known.state, known.change.kind, one.kind) {
@@ -48,22 +53,25 @@ extension RemoteWriter {
         if one.kind == .insert { report.outcomes[one.id] = .accepted }
     }
 
-    /// Whether the current row of an object is its own change, whose outcome was not known, and nothing else.
-    func isOwn(_ row: Row, _ one: PendingChange) -> Bool {
-        guard let known = unsettled[one.id], case .unknown = known.state, known.change.kind == .update, let base = one.change.base else {
-            return false
+    /// Reads which of several attempts to change an object was saved.
+    ///
+    /// - Returns: All that was saved of it, with its version; nil where none was, or others have changed the object too.
+    private func savedAttempt(
+        _ known: UnsettledChanges.Entry, _ one: PendingChange, for caller: StoreCaller
+    ) async -> (change: BackendChange, version: ResourceVersion?)? {
+        let row: Row?
+        do { row = try await reader.read([one.id], isFresh: true, for: caller).first } catch {
+            RequestRunner.log.warning("It cannot be seen whether a change of \(one.id) was saved: \(error)")
+            return nil
         }
-        return reader.contains(row, known.change.values) && row.hasEqualKnownValues(as: base, besides: known.change.changedProperties)
-    }
-
-    /// Lets a change follow its own earlier one, which the backend has reported as a conflict.
-    func follow(_ row: Row, _ index: Int, _ pending: inout [PendingChange], _ report: inout SaveProgress) {
-        let one = pending[index]
-        guard let known = unsettled[one.id] else { return }
-        let version = reader.versions.version(one.id, row.version)
-        pending[index].state = .done(.accepted)
-        unsettled.note(known.change, of: one.id, baseVersion: one.change.baseVersion, .saved(version))
-        pending.append(PendingChange(pending.count, of: one, following: known.change, version))
+        guard let row else { return nil }
+        for attempt in known.attempts.reversed() {
+            var whole = attempt
+            if case .saved = known.state { whole = known.change.followed(by: attempt) }
+            let isElsewhereTheSame = one.change.base.map { row.hasEqualKnownValues(as: $0, besides: whole.changedProperties) } ?? true
+            if isElsewhereTheSame, reader.contains(row, whole.values) { return (whole, reader.versions.version(one.id, row.version)) }
+        }
+        return nil
     }
 
     /// Reads whether a new object was saved.
@@ -144,14 +152,15 @@ extension RemoteWriter {
 }
 
 extension RemoteReader {
-    /// Returns whether a row has values that were sent.
+    /// Returns whether a row has values that were sent. One that is unknown does not count, unless nil was sent: many services leave that out.
     func contains(_ row: Row, _ values: [String: ResourceValue]) -> Bool {
         values.allSatisfy { name, value in
             switch (row.knownObjectID.owningEntity.frozenParts.byName[name], value) {
             case (let attribute as NSAttributeDescription, .value(let value)):
-                return row.isUnknown(attribute) || row.value(of: attribute) == value
+                return row.isUnknown(attribute) ? value.isNull : row.value(of: attribute) == value
             case (let relationship as NSRelationshipDescription, .one(let reference)) where !relationship.isToMany:
-                return row.isUnknown(relationship) || row.relatedIDs(relationship).first.flatMap(decoding.resourceID) == reference?.id
+                if row.isUnknown(relationship) { return reference == nil }
+                return row.relatedIDs(relationship).first.flatMap(decoding.resourceID) == reference?.id
             default: return true
             }
         }

@@ -248,7 +248,6 @@ final class RemoteWriter: Sendable {
             let found: IncompleteSave.Outcome
             do {
                 let row = try await current(one, values, version, for: caller)
-                if let row, isOwn(row, one) { return follow(row, index, &pending, &report) }
                 found = .conflicting(row)
             } catch { found = .refused(error as NSError) }
             report.outcomes[one.id] = found
@@ -268,13 +267,14 @@ final class RemoteWriter: Sendable {
 
     /// Notes a change whose outcome is not known.
     private func noteUnknown(_ sent: BackendChange, _ one: PendingChange, _ report: SaveProgress) {
-        guard one.isFollowing else {
-            return unsettled.note(sent, following: one.followed, of: one.id, baseVersion: one.change.baseVersion, .unknown)
-        }
-        // A backend that is not idempotent does not get it again: what it followed is what is known.
         let id = report.assigned[one.id] ?? one.id
-        guard one.saving.isIdempotent, let known = unsettled[id] else { return }
-        unsettled.note(sent, following: known.change, of: id, baseVersion: one.change.baseVersion, .unknown)
+        if !one.saving.isIdempotent, sent.kind == .update {
+            unsettled.noteAttempt(sent, of: id, baseVersion: one.change.baseVersion)
+        } else if !one.isFollowing {
+            unsettled.note(sent, following: one.followed, of: one.id, baseVersion: one.change.baseVersion, .unknown)
+        } else if let known = unsettled[id] {
+            unsettled.note(sent, following: known.change, of: id, baseVersion: one.change.baseVersion, .unknown)
+        }
     }
 
     private func isRepeatedDeletion(_ one: PendingChange) -> Bool {

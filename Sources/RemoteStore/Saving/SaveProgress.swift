@@ -59,6 +59,12 @@ struct SaveProgress {
     ///
     /// - Throws: `StoreConflicts`, `IncompleteSave`, or the error of a call that failed where nothing was saved.
     func result() throws -> SaveOutcome {
+        // What follows an earlier change of an object and was not saved stays a change of the context: its row is not that of the backend.
+        var rows = rows
+        for (id, outcome) in outcomes {
+            if case .accepted = outcome { continue }
+            rows[assigned[id] ?? id] = nil
+        }
         // Rows refer to objects by the IDs that they have now.
         let named = rows.values.map { $0.naming(assigned) }
         let isWhole = outcomes.values.allSatisfy { if case .accepted = $0 { true } else { false } }

@@ -20,6 +20,8 @@ final class UnsettledChanges: Sendable {
         let followed: BackendChange?
         let baseVersion: Int64?
         let state: State
+        /// The changes that a backend has got, or not, that is not idempotent: one of them at most was saved, for all are based on the same version.
+        var attempts: [BackendChange] = []
     }
 
     private struct Content: Hashable {
@@ -45,6 +47,18 @@ final class UnsettledChanges: Sendable {
     ) {
         state.withLock {
             $0.entries[id] = Entry(change: change, followed: followed, baseVersion: baseVersion, state: entryState)
+        }
+    }
+
+    /// Notes another attempt to change an object at a backend that is not idempotent.
+    func noteAttempt(_ change: BackendChange, of id: NSManagedObjectID, baseVersion: Int64?) {
+        state.withLock { state in
+            var entry = state.entries[id] ?? Entry(change: change, followed: nil, baseVersion: baseVersion, state: .unknown)
+            if entry.baseVersion != baseVersion || entry.change.kind == .delete {
+                entry = Entry(change: change, followed: nil, baseVersion: baseVersion, state: .unknown)
+            }
+            entry.attempts.append(change)
+            state.entries[id] = entry
         }
     }
 
