@@ -8,6 +8,8 @@ final class CandidateRows: RowSource {
     /// The rows of the fetched entity, in the order in which they came.
     private(set) var rows: [Row] = []
     private var byID: [NSManagedObjectID: Row] = [:]
+    /// Rows that `byID` does not have yet: most fetches never look for one.
+    private var unfiled: [[Row]] = []
     /// The lists of relationships that rows do not contain, by name.
     private var lists: [String: [NSManagedObjectID: [NSManagedObjectID]]] = [:]
 
@@ -24,7 +26,14 @@ final class CandidateRows: RowSource {
     }
 
     /// Adds rows that others refer to.
-    func addRelated(_ more: [Row]) { for row in more { byID[row.knownObjectID] = row } }
+    func addRelated(_ more: [Row]) { if !more.isEmpty { unfiled.append(more) } }
+
+    private func file() {
+        if unfiled.isEmpty { return }
+        byID.reserveCapacity(byID.count + unfiled.reduce(0) { $0 + $1.count })
+        for more in unfiled { for row in more { byID[row.knownObjectID] = row } }
+        unfiled = []
+    }
 
     func setLists(_ found: [NSManagedObjectID: [NSManagedObjectID]], _ relationship: String) {
         lists[relationship, default: [:]].merge(found) { _, new in new }
@@ -33,13 +42,17 @@ final class CandidateRows: RowSource {
     // MARK: The source
 
     func forEachRow(of entity: NSEntityDescription, includingSubentities: Bool, _ body: (Row) throws -> Void) throws {
+        file()
         for row in rows {
             let own = row.knownObjectID.owningEntity
             if own === entity || includingSubentities && own.isKindOf(entity: entity) { try body(byID[row.knownObjectID] ?? row) }
         }
     }
 
-    func row(with id: NSManagedObjectID) throws -> Row? { byID[id] }
+    func row(with id: NSManagedObjectID) throws -> Row? {
+        file()
+        return byID[id]
+    }
 
     func relatedIDs(of relationship: NSRelationshipDescription, in row: Row) throws -> [NSManagedObjectID] {
         lists[relationship.name]?[row.knownObjectID] ?? row.relatedIDs(relationship)
