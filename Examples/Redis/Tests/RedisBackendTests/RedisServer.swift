@@ -22,7 +22,9 @@ final class RedisServer: @unchecked Sendable {
         server.arguments = [
             "redis-server", "--port", "\(port)", "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", "/tmp",
         ]
+        // Nothing of the tests' own output: `swift test` waits until nobody has it any more.
         server.standardOutput = FileHandle.nullDevice
+        server.standardError = FileHandle.nullDevice
         try server.run()
         watcher.executableURL = URL(fileURLWithPath: "/bin/sh")
         let tests = ProcessInfo.processInfo.processIdentifier
