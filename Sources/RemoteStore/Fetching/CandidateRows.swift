@@ -8,10 +8,10 @@ final class CandidateRows: RowSource {
     /// The rows of the fetched entity, in the order in which they came.
     private(set) var rows: [Row] = []
     private var byID: [NSManagedObjectID: Row] = [:]
-    /// Rows that `byID` does not have yet: most fetches never look for one.
-    private var unfiled: [[Row]] = []
     /// The lists of relationships that rows do not contain, by name.
     private var lists: [String: [NSManagedObjectID: [NSManagedObjectID]]] = [:]
+    /// Rows that `byID` does not have yet: most fetches never look for one.
+    private var unfiled: [[Row]] = []
 
     /// Adds rows of the fetched entity.
     func add(_ more: [Row]) {
