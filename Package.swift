@@ -29,7 +29,7 @@ func example(_ name: String, dependencies: [Target.Dependency] = [], resources: 
             resources: resources,
             swiftSettings: strict),
         .testTarget(
-            name: "\(name)Tests", dependencies: [.byName(name: name), "SampleService"], path: "Examples/\(name)/Tests",
+            name: "\(name)Tests", dependencies: [.byName(name: name), "SampleService"] + dependencies, path: "Examples/\(name)/Tests",
             swiftSettings: strict),
     ]
 }
@@ -147,13 +147,13 @@ let package = Package(
         .testTarget(
             name: "SampleServiceTests", dependencies: ["SampleService"], path: "Examples/SampleService/Tests", swiftSettings: strict),
     ]
-        + example("Bandcamp")
+        + example("Bandcamp", dependencies: ["RemoteStore"])
         + example("Palettes", resources: [.copy("Resources")])
         + example("Songs", resources: [.copy("Resources")])
         + example("Guide")
         + [
             .executableTarget(
-                name: "coredata-demo", dependencies: ["Bandcamp", "Palettes", "Songs", "SampleService", "ExampleSupport"],
+                name: "coredata-demo", dependencies: ["Bandcamp", "Palettes", "Songs", "SampleService", "ExampleSupport", "RemoteStore"],
                 path: "Examples/Demo",
                 exclude: ["README.md", "Tests"], swiftSettings: strict),
             .testTarget(

@@ -23,6 +23,7 @@ let package = Package(
                 "PlainItems", "CountAllocations", "MachineSettings", "BenchmarkSQLite", "CountStatements",
                 .product(name: "CoreData", package: "OpenCoreData"),
                 .product(name: "LogStore", package: "LogStore"), .product(name: "Predicates", package: "OpenCoreData"),
+                .product(name: "RemoteStore", package: "OpenCoreData"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: [

@@ -2,7 +2,8 @@
 struct Count {
     let store: String
     let objects: Int
-    let faults: Int
+    /// Nil where the store does not count them.
+    let faults: Int?
     let requests: String
     let cacheHits: String
 }
@@ -14,6 +15,6 @@ struct Tally {
     private(set) var rows: [[String]] = []
 
     mutating func add(_ count: Count) {
-        rows.append([count.store, "\(count.objects)", "\(count.faults)", count.requests, count.cacheHits])
+        rows.append([count.store, "\(count.objects)", count.faults.map { "\($0)" } ?? "–", count.requests, count.cacheHits])
     }
 }

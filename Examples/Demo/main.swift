@@ -15,6 +15,7 @@ do {
 
     var tally = Tally()
     tally.add(try await WalkChapter(service: service, terminal: terminal).run())
+    tally.add(try await BackendChapter(service: service, terminal: terminal).run())
     tally.add(try await CacheChapter(service: service, terminal: terminal).run())
     tally.add(try await SongsChapter(terminal: terminal).run())
     try await FailureChapter(service: service, terminal: terminal).run()

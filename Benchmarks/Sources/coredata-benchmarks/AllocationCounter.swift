@@ -11,4 +11,14 @@ enum AllocationCounter {
         try body()
         return count_allocations() - before
     }
+
+    /// Begins to count the allocations of all threads.
+    ///
+    /// - Returns: The number so far, for ``endCounting(since:)``.
+    static func beginCounting() -> Int { count_all_allocations(1) }
+
+    /// Ends the counting.
+    ///
+    /// - Returns: The number of allocations since it has begun.
+    static func endCounting(since begin: Int) -> Int { count_all_allocations(0) - begin }
 }

@@ -53,7 +53,7 @@ if arguments.contains("--graph") {
     exit(0)
 }
 
-let runsAll = !["--sqlite", "--concurrency", "--in-memory", "--stores", "--linear"].contains(where: arguments.contains)
+let runsAll = !["--sqlite", "--concurrency", "--in-memory", "--stores", "--remote", "--linear"].contains(where: arguments.contains)
 var report = Report(count: count, rounds: harness.rounds)
 print("CPU time of each variant, and its ratio to the first of its group (median of interleaved rounds); several threads by the clock")
 /// Runs `body` with a directory that is created before and removed after it.
@@ -90,6 +90,11 @@ if runsAll || arguments.contains("--in-memory") {
 }
 if runsAll || arguments.contains("--stores") {
     try withDirectory { report.findings += try harness.run(try StoreComparison(count: count, directory: $0).benchmarks()) }
+}
+if runsAll || arguments.contains("--remote") {
+    let rows = RemoteRows(count: count)
+    report.findings += try harness.run(try rows.benchmarks())
+    if harness.filter == nil { try rows.printCosts() }
 }
 if runsAll && harness.filter == nil || arguments.contains("--linear") { try InMemory.linearity() }
 // Last, because they change the memory allocation of the process.

@@ -12,6 +12,8 @@ final class CandidateRows: RowSource {
     var found: RemoteReader.Found?
     /// The lists of relationships that rows do not contain, by name.
     private var lists: [String: [NSManagedObjectID: [NSManagedObjectID]]] = [:]
+    /// Rows that `byID` does not have yet: most fetches never look for one.
+    private var unfiled: [[Row]] = []
 
     /// Adds rows of the fetched entity.
     func add(_ more: [Row]) {
@@ -38,7 +40,14 @@ final class CandidateRows: RowSource {
     }
 
     /// Adds rows that others refer to.
-    func addRelated(_ more: [Row]) { for row in more { byID[row.knownObjectID] = row } }
+    func addRelated(_ more: [Row]) { if !more.isEmpty { unfiled.append(more) } }
+
+    private func file() {
+        if unfiled.isEmpty { return }
+        byID.reserveCapacity(byID.count + unfiled.reduce(0) { $0 + $1.count })
+        for more in unfiled { for row in more { byID[row.knownObjectID] = row } }
+        unfiled = []
+    }
 
     func setLists(_ found: [NSManagedObjectID: [NSManagedObjectID]], _ relationship: String) {
         lists[relationship, default: [:]].merge(found) { _, new in new }
@@ -47,13 +56,17 @@ final class CandidateRows: RowSource {
     // MARK: The source
 
     func forEachRow(of entity: NSEntityDescription, includingSubentities: Bool, _ body: (Row) throws -> Void) throws {
+        file()
         for row in rows {
             let own = row.knownObjectID.owningEntity
             if own === entity || includingSubentities && own.isKindOf(entity: entity) { try body(byID[row.knownObjectID] ?? row) }
         }
     }
 
-    func row(with id: NSManagedObjectID) throws -> Row? { byID[id] }
+    func row(with id: NSManagedObjectID) throws -> Row? {
+        file()
+        return byID[id]
+    }
 
     func relatedIDs(of relationship: NSRelationshipDescription, in row: Row) throws -> [NSManagedObjectID] {
         lists[relationship.name]?[row.knownObjectID] ?? row.relatedIDs(relationship)

@@ -88,26 +88,11 @@ public final class BandCampAPI: Sendable {
     // MARK: HTTP
 
     private func list(_ key: String, at path: String, _ parameter: String, _ value: String) throws -> [[String: Any]] {
-        let answer = try get(path, parameter, value)
-        guard let list = answer[key] as? [[String: Any]] else {
-            throw NSError.failure(
-                BandCampErrorCode.malformedAnswer, asking: address(path, parameter, value), "The answer has no list “\(key)”.")
-        }
-        return list
+        try BandCampResponse.list(key, of: get(path, parameter, value), at: baseURL.call(path, parameter, value))
     }
 
     private func get(_ path: String, _ parameter: String, _ value: String) throws -> [String: Any] {
         count.withLock { $0 += 1 }
-        return try connection.object(at: address(path, parameter, value))
+        return try connection.object(at: baseURL.call(path, parameter, value))
     }
-
-    private func address(_ path: String, _ parameter: String, _ value: String) -> URL {
-        // All special characters of queries are encoded: a band may be called “AC&DC+1”.
-        let allowed = CharacterSet.alphanumerics.union(CharacterSet(charactersIn: "-._~,"))
-        let encoded = value.addingPercentEncoding(withAllowedCharacters: allowed.intersection(Self.ascii)) ?? value
-        let base = baseURL.absoluteString.hasSuffix("/") ? String(baseURL.absoluteString.dropLast()) : baseURL.absoluteString
-        return URL(string: "\(base)\(path)?\(parameter)=\(encoded)") ?? baseURL
-    }
-
-    private static let ascii = CharacterSet(charactersIn: Unicode.Scalar(0)...Unicode.Scalar(127))
 }

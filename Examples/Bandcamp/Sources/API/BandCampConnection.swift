@@ -30,22 +30,7 @@ final class BandCampConnection: Sendable {
     /// - Throws: An error of ``BandCampErrorDomain`` that names the URL.
     func object(at url: URL) throws -> [String: Any] {
         let (body, status) = try answer(of: url)
-        let json = Result { try JSONSerialization.jsonObject(with: body) }
-        let object = (try? json.get()) as? [String: Any]
-        let message = object?["error_message"] as? String
-        guard 200..<300 ~= status else {
-            throw NSError.failure(
-                BandCampErrorCode.status, asking: url, "The service answered with HTTP status \(status)\(message.map { ": \($0)" } ?? "").")
-        }
-        guard let object else {
-            var cause: (any Error)?
-            if case .failure(let error) = json { cause = error }
-            throw NSError.failure(BandCampErrorCode.malformedAnswer, asking: url, "The answer is not a JSON object.", cause: cause)
-        }
-        // Bandcamp reports unknown identifiers with status 200 and an error in the body.
-        guard let failed = object["error"] as? Bool, failed else { return object }
-        let code: BandCampErrorCode = message?.hasPrefix("unknown") ?? false ? .unknownIdentifier : .refused
-        throw NSError.failure(code, asking: url, "The service answered: \(message ?? "an error without a message").")
+        return try BandCampResponse.object(body, status: status, of: url)
     }
 
     private typealias Answer = Result<(body: Data, status: Int), any Error>

@@ -76,6 +76,7 @@ final class CachedAccess: RowAccess {
     /// - Returns: The rows in the cache.
     @discardableResult func keep(_ rows: some Sequence<Row>, queryTime: UInt64 = .max) -> [Row] {
         let observer = observer
+        cache.reserve(rows.underestimatedCount)
         return rows.map { row in
             guard let id = row.objectID else { return row }
             let isOlder = observer.flatMap { observer in cache.row(for: id, maximumAge: -1).map { observer.isOlder(row, than: $0) } }

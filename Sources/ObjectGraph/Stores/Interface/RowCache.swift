@@ -46,6 +46,11 @@ final class RowCache: @unchecked Sendable {
 
     // MARK: Rows
 
+    /// Makes room for rows that are about to be cached.
+    func reserve(_ count: Int) {
+        if count > 1 { entries.withLock { $0.reserveCapacity($0.count + count) } }
+    }
+
     private func content(for id: NSManagedObjectID, maximumAge age: TimeInterval) -> Content? {
         entries.withLock { entries in
             guard let entry = entries[id], let content = entry.content, Self.isFresh(entry.time, age) else { return nil }

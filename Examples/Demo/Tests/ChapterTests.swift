@@ -4,7 +4,7 @@ import Testing
 
 @testable import coredata_demo
 
-@Suite("What the demo prints") struct WalkChapterTests {
+@Suite("What the demo prints") struct ChapterTests {
     /// Returns the output of a chapter, trimmed, line by line.
     private func lines(_ run: (SampleService, Terminal) async throws -> Void) async throws -> [String] {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("coredata-demo-\(UUID().uuidString).txt")
@@ -55,5 +55,34 @@ import Testing
         for track in bands.flatMap(\.albums).flatMap(\.tracks) {
             #expect(printed.contains { $0.contains(track.title) }, "\(track.title)")
         }
+    }
+    @Test("Over the backend each discography and each album's tracks is asked for once, all before the first is read, and counted")
+    func requestsOverTheBackend() async throws {
+        let bands = try ["Rue Royale", "Sideditch"].map { name in
+            try #require(SampleService.bands.first { $0.name == name })
+        }
+        let printed = try await lines { service, terminal in
+            _ = try await BackendChapter(service: service, terminal: terminal).run()
+        }
+        let asked = printed.filter { $0.hasPrefix("→") }
+        #expect(asked.first == "→ GET /api/band/3/search?name=Rue%20Royale,Sideditch")
+        // Those of one step are sent side by side, in any order.
+        #expect(asked.dropFirst().prefix(2).sorted() == bands.map { "→ GET /api/band/3/discography?band_id=\($0.id)" }.sorted())
+        let albums = bands.flatMap(\.albums)
+        #expect(asked.dropFirst(3).sorted() == albums.map { "→ GET /api/album/2/info?album_id=\($0.id)" }.sorted())
+        let last = try #require(printed.lastIndex { $0.hasPrefix("→") })
+        for album in albums {
+            let row = try #require(printed.firstIndex { $0.hasPrefix("\(album.title)  ") })
+            #expect(row > last)
+        }
+        let tracks = albums.flatMap(\.tracks).count
+        let objects = bands.count + albums.count + tracks
+        let lists = bands.count + albums.count
+        #expect(
+            printed.contains {
+                $0.hasSuffix(
+                    "\(asked.count) requests for \(objects) objects and \(lists) lists; one for each would have been \(1 + objects + lists)."
+                )
+            })
     }
 }
