@@ -72,6 +72,11 @@ extension ScriptedBackend {
         var answer = request.answer()
         if endpoint.counts { answer.total = matching.count }
         if request.wantsCount { return answer }
+        if !request.groups.isEmpty {
+            answer.total = matching.count
+            answer.groups = try query.groups(request, matching)
+            return answer
+        }
         if !request.aggregates.isEmpty {
             answer.aggregates = try request.aggregates.map { try query.value(of: $0, matching) }
             return answer

@@ -35,6 +35,9 @@ struct ScriptedQuery {
             }
         }
         if request.wantsCount, !endpoint.counts { throw ScriptMistake("\(request) counts.") }
+        guard endpoint.aggregates.isSuperset(of: request.aggregates), endpoint.groups.isSuperset(of: request.groups) else {
+            throw ScriptMistake("\(request) has functions or groups that were not declared.")
+        }
         if request.limit != nil, !endpoint.paging.takesLimit { throw ScriptMistake("\(request) has a limit.") }
         if request.offset > 0, !endpoint.paging.takesOffset { throw ScriptMistake("\(request) has an offset.") }
         guard request.embeddings.allSatisfy({ path in endpoint.embeddings.contains { $0.keyPath == path } }) else {
@@ -265,6 +268,14 @@ struct ScriptedQuery {
         case .maximum: return try ValueOperations.aggregate("@max", values, clause: "")
         case .average: return try ValueOperations.aggregate("@avg", values, clause: "")
         case .count: return .int64(Int64(values.count))
+        }
+    }
+
+    func groups(_ request: BackendRequest, _ resources: [ScriptedResource]) throws -> [BackendAnswer.Group] {
+        var members: [[PropertyValue]: [ScriptedResource]] = [:]
+        for resource in resources { members[try request.groups.map { try value(resource, $0) }, default: []].append(resource) }
+        return try members.map { keys, resources in
+            BackendAnswer.Group(keys: keys, values: try request.aggregates.map { try value(of: $0, resources) })
         }
     }
 

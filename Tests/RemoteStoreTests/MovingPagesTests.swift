@@ -95,7 +95,9 @@ import Testing
         let stayed = Set(0..<count).subtracting(changes.withValue { $0.deleted })
         let what = "\(place): \(paging), sorted \(isSorted), of a band \(ofBand), limit \(limit)"
         #expect(Set(ids).count == ids.count, "\(what): \(ids) has doubles")
-        if isSorted, !ofBand { #expect(found.map(\.year) == found.map(\.year).sorted(), "\(what): out of order: \(found)") }
+        // Where pages were read again, the place of what was deleted meanwhile is not known.
+        let ordered = kind == .totals ? found.filter { stayed.contains($0.id) } : found
+        if isSorted, !ofBand { #expect(ordered.map(\.year) == ordered.map(\.year).sorted(), "\(what): out of order: \(found)") }
         if limit == 0 {
             let lost = stayed.subtracting(ids)
             if !lost.isEmpty {

@@ -206,6 +206,39 @@ import Testing
         }
     }
 
+    @Test("Groups are the backend's where it can, conditions for them are not")
+    func groups() throws {
+        let backend = backend(
+            Endpoint(
+                "search", parameters: [Parameter("year", operators: .order)], paging: .pages(of: 10),
+                aggregates: [.init(.count, of: "title"), .init(.maximum, of: "rating")], groups: ["isLive"]))
+        let context = try backend.context()
+        let request = NSFetchRequest<NSDictionary>(entityName: "Album")
+        request.resultType = .dictionaryResultType
+        func column(_ name: String, _ format: String) -> NSExpressionDescription {
+            let column = NSExpressionDescription()
+            column.name = name
+            column.expression = NSExpression(format: format)
+            return column
+        }
+        request.propertiesToFetch = ["isLive", column("albums", "count(title)"), column("best", "max(rating)")]
+        request.propertiesToGroupBy = ["isLive"]
+        request.sortDescriptors = [NSSortDescriptor(key: "albums", ascending: false)]
+        request.predicate = NSPredicate(format: "year >= 1960")
+        try context.performAndWait {
+            let plan = try request.explain(in: context)
+            #expect("\(plan)".contains("the backend groups") && "\(plan)".contains("grouped by isLive"), "\(plan)")
+            let found = try context.fetch(request)
+            #expect(backend.requests.count == 1)
+            let expected = try self.backend(Endpoint("all")).context().performAndWaitForTests { try $0.fetch(request) }
+            #expect(found == expected)
+            request.havingPredicate = NSPredicate(format: "max(rating) > 9")
+            #expect(try !request.explain(in: context).isAggregatedByBackend)
+            let some = try context.fetch(request)
+            #expect(some == (try self.backend(Endpoint("all")).context().performAndWaitForTests { try $0.fetch(request) }))
+        }
+    }
+
     @Test("Too much that is read in vain is an error that names the clause")
     func budget() throws {
         let backend = backend(Endpoint("list", paging: .pages(of: 5)))
@@ -242,6 +275,12 @@ import Testing
             #expect("\(plan)".contains(part), "\(plan)")
         }
         #expect(backend.requests.isEmpty)
+    }
+}
+
+extension NSManagedObjectContext {
+    fileprivate func performAndWaitForTests<Result>(_ body: (NSManagedObjectContext) throws -> Result) rethrows -> Result {
+        try performAndWait { try body(self) }
     }
 }
 

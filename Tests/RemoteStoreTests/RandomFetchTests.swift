@@ -143,6 +143,63 @@ import Testing
         return request
     }
 
+    @Test("Whatever the backend can group and compute, the dictionaries are those of the store in memory")
+    func groups() throws {
+        let seed = Self.environment["COREDATA_TEST_SEED"].flatMap(UInt64.init) ?? .random(in: 0...UInt64(UInt32.max))
+        print("Random groups of a remote store: COREDATA_TEST_SEED=\(seed)")
+        let end = ContinuousClock.now + .seconds(Self.environment["COREDATA_SOAK_SECONDS"].flatMap(Double.init) ?? 5)
+        var (round, pushed, fetches) = (UInt64(0), 0, 0)
+        while ContinuousClock.now < end {
+            round += 1
+            var random = CaseGenerator(seed: seed &+ round &* 7919)
+            let stores = try RandomStores(&random)
+            var cases = PredicateCases(RandomWorld(), random: CaseGenerator(seed: seed &+ round &* 104_729), nilChance: 10)
+            for number in 0..<10 {
+                let tree = Bool.random(using: &random) ? nil : simple(&cases, .init(variable: nil, entity: "Thing"), &random)
+                let request = grouped(tree, &random)
+                guard let expected = try? dictionaries(request, stores.memory) else { continue }
+                let plan = try? stores.remote.performAndWait { try request.explain(in: stores.remote) }
+                guard let plan else { continue }
+                fetches += 1
+                if plan.isAggregatedByBackend { pushed += 1 }
+                let found: [NSDictionary]
+                do { found = try dictionaries(request, stores.remote) } catch let error as NSError
+                    where error.code == NSPersistentStoreUnsupportedRequestTypeError
+                { continue }
+                guard found == expected else {
+                    Issue.record("seed \(seed), round \(round), fetch \(number): \(request): \(found) instead of \(expected)\n\(plan)")
+                    return
+                }
+            }
+        }
+        print("\(fetches) grouped fetches, \(pushed) computed by the backend")
+        #expect(pushed > 0 || fetches < 300)
+    }
+
+    private func grouped(_ tree: PredicateTree?, _ random: inout CaseGenerator) -> NSFetchRequest<NSDictionary> {
+        let request = NSFetchRequest<NSDictionary>(entityName: "Thing")
+        request.resultType = .dictionaryResultType
+        request.predicate = tree.map { NSPredicate(tree: $0) }
+        let keys = ["flag", "number", "text"].filter { _ in Bool.random(using: &random) }
+        let functions = ["sum(number)", "max(real)", "count(label)"].filter { _ in Bool.random(using: &random) }
+        let columns = (functions.isEmpty ? ["count(label)"] : functions).map { format in
+            let column = NSExpressionDescription()
+            column.name = String(format.prefix { $0 != "(" })
+            column.expression = NSExpression(format: format)
+            return column
+        }
+        request.propertiesToGroupBy = keys
+        request.propertiesToFetch = keys + columns
+        request.sortDescriptors = keys.map { NSSortDescriptor(key: $0, ascending: Bool.random(using: &random)) }
+        if !keys.isEmpty, Int.random(in: 0..<4, using: &random) == 0 { request.fetchLimit = Int.random(in: 1...3, using: &random) }
+        if !keys.isEmpty, Int.random(in: 0..<4, using: &random) == 0 { request.havingPredicate = NSPredicate(format: "count(label) > 1") }
+        return request
+    }
+
+    private func dictionaries(_ request: NSFetchRequest<NSDictionary>, _ context: NSManagedObjectContext) throws -> [NSDictionary] {
+        try context.performAndWait { try context.fetch(request) }
+    }
+
     /// The labels of the results, and their number as the store counts them.
     private func result(_ request: NSFetchRequest<NSManagedObject>, _ context: NSManagedObjectContext) throws -> [Int] {
         try context.performAndWait {

@@ -201,6 +201,7 @@ enum RandomCapabilities {
                 stability: chance(30) ? .cursors : .offsets),
             counts: chance(50),
             aggregates: chance(50) ? [.init(.sum, of: "number"), .init(.maximum, of: "real"), .init(.count, of: "label")] : [],
+            groups: Set(["flag", "number", "text"].filter { _ in chance(50) }),
             properties: chance(25) ? Set(attributes.filter { _ in chance(70) } + ["label"]) : nil,
             embeddings: chance(30) ? [.init("more", isAlwaysThere: chance(50))] : chance(30) ? [.init("one")] : [],
             includesSubentities: chance(70), freshness: chance(15) ? .seconds(3600) : nil,

@@ -1,10 +1,10 @@
-internal import ObjectGraph
+@_spi(Stores) internal import ObjectGraph
 
 /// The requests for the pages of an answer, one after the other.
 ///
-/// Pages that begin after a number of resources overlap by one. As long as a page has a row that is known, nothing was skipped between that
-/// row and the next one: all that stays at the backend up to the last row of the page has been found. A page without one has moved: reading
-/// goes back, twice as far each time, to a page that has, or to the first.
+/// Pages that begin after a number of resources overlap by one. As long as a page begins with a row that is known, nothing was skipped between
+/// that row and the next one: all that stays at the backend up to the last row of the page has been found. A page that begins with another has
+/// moved: reading goes back, twice as far each time, to a page that does, or to the first.
 struct PageSequence {
     private(set) var request: BackendRequest
     private let first: BackendRequest
@@ -39,7 +39,7 @@ struct PageSequence {
 
     /// Returns whether resources may lie between the last page and this one, which were not read.
     func hasLostItsPlace(_ answer: BackendAnswer, _ pages: PagedRows) -> Bool {
-        expectsOverlap && request.offset > first.offset && !pages.overlaps(answer.rows)
+        expectsOverlap && request.offset > first.offset && !(answer.rows.first.map { pages.contains($0.knownObjectID) } ?? false)
     }
 
     /// Goes on with an earlier page.

@@ -16,9 +16,6 @@ struct PagedRows {
         isAtEnd ? rows : Array(rows.prefix((last.flatMap { last in rows.firstIndex { $0.knownObjectID == last } } ?? -1) + 1))
     }
 
-    /// Returns whether a page has a row that is known.
-    func overlaps(_ page: RowList) -> Bool { page.contains { known.contains($0.knownObjectID) } }
-
     /// Returns whether an object is among the rows.
     func contains(_ id: NSManagedObjectID) -> Bool { known.contains(id) }
 

@@ -22,13 +22,14 @@ extension RemoteReader {
             try budget.noteRequest()
             let answer = try await runner.answer(plan.requests[0])
             if plan.isCountedByBackend, let total = answer.total { return .count(total) }
-            if plan.isAggregatedByBackend, answer.aggregates.count == query.columns.count {
-                return .dictionaries(StoreDictionaries([try dictionary(query, answer.aggregates)]))
+            if plan.isAggregatedByBackend, let found = try BackendGroups(query)?.result(answer) {
+                return .dictionaries(StoreDictionaries(found))
             }
             // The backend has left the number out: the results themselves tell.
             var whole = plan
             whole.requests[0].wantsCount = false
             whole.requests[0].aggregates = []
+            whole.requests[0].groups = []
             return try await finish(query, whole, try await candidates(query, whole, budget, for: caller), for: caller)
         }
         return try await finish(query, plan, try await candidates(query, plan, budget, for: caller), for: caller)
@@ -42,14 +43,6 @@ extension RemoteReader {
         guard case .rows(let rows) = answer else { return [] }
         parked.park(rows.filter { earlier.take($0) == nil }, at: time)
         return rows.map(\.knownObjectID)
-    }
-
-    private func dictionary(_ query: StoreQuery, _ values: [PropertyValue]) throws -> NSDictionary {
-        let dictionary = NSMutableDictionary()
-        for (column, value) in zip(query.columns, values) {
-            if let value = try column.publicValue(value) { dictionary.setObject(value, forKey: column.name as NSString) }
-        }
-        return dictionary
     }
 
     /// Reads rows until nothing that belongs to the results can be missing.

@@ -75,7 +75,9 @@ final class RemoteReader: Sendable {
             for column in query.columns + query.groupedBy { reader.add(column.expression) }
             if let having = try query.havingPredicate?.tree() { reader.add(having) }
             fetch.needs = reader.needs
-            fetch.aggregates = aggregates(of: query) ?? []
+            let grouped = BackendGroups(query)
+            fetch.aggregates = grouped?.aggregates ?? []
+            fetch.groups = grouped?.keys ?? []
             // Whatever the order is made of, it is the order of dictionaries.
             if query.isGrouped || query.returnsDistinctResults { (fetch.limit, fetch.offset) = (0, 0) }
             if query.isGrouped {
@@ -85,19 +87,6 @@ final class RemoteReader: Sendable {
             }
         }
         return fetch
-    }
-
-    /// Returns the functions that a query consists of, where a backend could compute them: over all objects, without groups.
-    private func aggregates(of query: StoreQuery) -> [Endpoint.Aggregate]? {
-        guard query.isGrouped, query.groupedBy.isEmpty, query.havingPredicate == nil else { return nil }
-        var aggregates: [Endpoint.Aggregate] = []
-        for column in query.columns {
-            guard let (name, argument) = column.expression.overRows, argument.keys.count == 1,
-                let function = Endpoint.Aggregate.Function(rawValue: name)
-            else { return nil }
-            aggregates.append(Endpoint.Aggregate(function, of: argument.keys[0]))
-        }
-        return aggregates
     }
 
     /// Returns the plan of a query.

@@ -20,6 +20,23 @@ public struct BackendAnswer: @unchecked Sendable {
     public var total: Int?
     /// The values of the requested functions, in their order.
     public var aggregates: [PropertyValue] = []
+    /// The groups of the resources, in any order.
+    public var groups: [Group] = []
+
+    /// Resources with the same values of the attributes that they are grouped by.
+    public struct Group: Sendable {
+        /// The values that they share, in the order of ``BackendRequest/groups``.
+        public var keys: [PropertyValue]
+        /// The values of the functions, in the order of ``BackendRequest/aggregates``.
+        public var values: [PropertyValue]
+
+        /// Creates a group.
+        public init(keys: [PropertyValue], values: [PropertyValue]) {
+            self.keys = keys
+            self.values = values
+        }
+    }
+
     /// Whether a requested identifier without a resource here does not exist. Where it is false, the store asks again for those that
     /// have not come, until an answer brings none of them.
     public var isComplete = false

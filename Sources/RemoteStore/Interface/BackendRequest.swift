@@ -46,6 +46,8 @@ public struct BackendRequest: Hashable, Sendable {
     public var wantsCount = false
     /// The functions whose values are wanted, as ``BackendAnswer/aggregates``, instead of resources.
     public var aggregates: [Endpoint.Aggregate] = []
+    /// The attributes to group the resources by; then ``BackendAnswer/groups`` are wanted, with the functions over each.
+    public var groups: [String] = []
     /// The properties that are wanted; nil for those that the endpoint brings.
     public var properties: Set<String>?
     /// The key paths of relationships whose destinations are wanted along.
@@ -95,6 +97,7 @@ extension BackendRequest: CustomStringConvertible {
         }
         if wantsCount { parts.append("count") }
         if !aggregates.isEmpty { parts.append(aggregates.map { "\($0.function.rawValue)(\($0.attribute))" }.joined(separator: ", ")) }
+        if !groups.isEmpty { parts.append("grouped by " + groups.joined(separator: ", ")) }
         if let limit { parts.append("limit \(limit)") }
         if offset > 0 { parts.append("from \(offset)") }
         if let page { parts.append("page \(page)") }

@@ -24,6 +24,8 @@ public struct Endpoint: Hashable, Sendable {
     public var counts: Bool
     /// The functions over attributes that it can compute over all that it finds.
     public var aggregates: Set<Aggregate>
+    /// The attributes that it can group resources by, to compute the functions over each group.
+    public var groups: Set<String>
     /// The properties that its answers bring; nil for all attributes and to-one relationships. Other properties stay unknown.
     public var properties: Set<String>?
     /// The relationships whose destinations it can bring along: those that it always brings, and those that it brings when asked to.
@@ -38,7 +40,8 @@ public struct Endpoint: Hashable, Sendable {
     /// Creates an endpoint.
     public init(
         _ name: String, parameters: [Parameter] = [], logic: Logic = .all, sorting: Sorting = .none, paging: Paging = .whole,
-        counts: Bool = false, aggregates: Set<Aggregate> = [], properties: Set<String>? = nil, embeddings: [Embedding] = [],
+        counts: Bool = false, aggregates: Set<Aggregate> = [], groups: Set<String> = [], properties: Set<String>? = nil,
+        embeddings: [Embedding] = [],
         includesSubentities: Bool = true, freshness: Duration? = nil, cost: Cost = Cost()
     ) {
         self.name = name
@@ -48,6 +51,7 @@ public struct Endpoint: Hashable, Sendable {
         self.paging = paging
         self.counts = counts
         self.aggregates = aggregates
+        self.groups = groups
         self.properties = properties
         self.embeddings = embeddings
         self.includesSubentities = includesSubentities

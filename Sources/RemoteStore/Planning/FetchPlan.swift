@@ -83,7 +83,10 @@ extension FetchPlan: CustomStringConvertible {
         if !sortsInMemory.isEmpty { lines.append("in memory: sort by \(sortsInMemory.joined(separator: ", "))") }
         if pagesInMemory { lines.append(isOrdered ? "in memory: limit; pages are read until it is reached" : "in memory: limit") }
         if isCountedByBackend { lines.append("the backend counts") }
-        if isAggregatedByBackend { lines.append("the backend computes the values") }
+        if isAggregatedByBackend {
+            lines.append(
+                requests.first?.groups.isEmpty ?? true ? "the backend computes the values" : "the backend groups and computes the values")
+        }
         if let scrolling {
             lines.append("a fetched results controller reads \(scrolling ? "page by page, as it is scrolled" : "everything first")")
         }

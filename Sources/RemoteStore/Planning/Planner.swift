@@ -14,6 +14,8 @@ struct PlannedFetch {
     var offset = 0
     var wantsCount = false
     var aggregates: [Endpoint.Aggregate] = []
+    /// The attributes to group by, where a backend could.
+    var groups: [String] = []
     /// What is read of the results besides the predicate and the order.
     var needs = Needs()
     /// Whether the destinations of a relationship may be asked for first.
@@ -167,8 +169,11 @@ struct Planner {
                 if fetch.wantsCount, endpoint.counts, !isPaged {
                     request.wantsCount = true
                     plan.isCountedByBackend = true
-                } else if !fetch.aggregates.isEmpty, !isPaged, fetch.aggregates.allSatisfy(endpoint.aggregates.contains) {
+                } else if !fetch.aggregates.isEmpty, !isPaged, fetch.aggregates.allSatisfy(endpoint.aggregates.contains),
+                    endpoint.groups.isSuperset(of: fetch.groups)
+                {
                     request.aggregates = fetch.aggregates
+                    request.groups = fetch.groups
                     plan.isAggregatedByBackend = true
                 } else if isPaged {
                     if endpoint.paging.takesOffset { request.offset = fetch.offset }
