@@ -10,10 +10,13 @@ final class AnswerDecoding: Sendable {
         let description: NSEntityDescription
         let indexes: [String: Int]
         let properties: [NSPropertyDescription]
+        /// The types of attributes, by the places of the properties; undefined for others.
+        let types: [NSAttributeType]
 
         init(_ description: NSEntityDescription) {
             self.description = description
             properties = description.frozenParts.properties
+            types = properties.map { ($0 as? NSAttributeDescription)?.attributeType ?? .undefinedAttributeType }
             indexes = Dictionary(properties.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
         }
     }

@@ -84,29 +84,29 @@ public struct ResourceWriter {
 
     // MARK: By type
 
-    private func check(_ column: ResourceColumn, _ types: NSAttributeType...) throws {
-        guard let attribute = entity.properties[column.index] as? NSAttributeDescription, types.contains(attribute.attributeType) else {
-            throw RemoteStoreError.unfit(.value(.null), column.name, of: entity.description.name ?? "?", id)
-        }
-    }
-
     /// Sets a string from its UTF-8 bytes, which are copied.
     ///
     /// - Throws: Code 134070 for an attribute of another type.
     public mutating func set(utf8 bytes: UnsafeRawBufferPointer, _ column: ResourceColumn) throws {
-        try check(column, .stringAttributeType)
+        guard entity.types[column.index] == .stringAttributeType else { throw unfit(.value(.null), column) }
         row.set(utf8: bytes, column.index)
     }
 
     /// Sets an integer.
     ///
     /// - Throws: Code 134070 for an attribute of another type, or a number out of its range.
-    public mutating func set(_ value: Int64, _ column: ResourceColumn) throws { try set(.value(.int64(value)), column) }
+    public mutating func set(_ value: Int64, _ column: ResourceColumn) throws {
+        if entity.types[column.index] == .integer64AttributeType { return row.set(value, column.index) }
+        try set(.value(.int64(value)), column)
+    }
 
     /// Sets a floating-point number.
     ///
     /// - Throws: Code 134070 for an attribute of another type, and for a NaN.
-    public mutating func set(_ value: Double, _ column: ResourceColumn) throws { try set(.value(.double(value)), column) }
+    public mutating func set(_ value: Double, _ column: ResourceColumn) throws {
+        if entity.types[column.index] == .doubleAttributeType, !value.isNaN { return row.set(value, column.index) }
+        try set(.value(.double(value)), column)
+    }
 
     /// Sets a value to nil.
     public mutating func setNull(_ column: ResourceColumn) throws {

@@ -1,5 +1,4 @@
 public import Foundation
-@_spi(Stores) public import ObjectGraph
 
 extension Resource {
     /// What becomes of a resource that a backend cannot read: one of a page whose other resources can.
@@ -60,15 +59,5 @@ extension BackendAnswer {
                 keptRaw.append((id.resourceID, rows.count - 1, note))
             }
         }
-    }
-}
-
-extension NSPersistentStore {
-    /// Returns what a remote store has got for an object that its backend could not read; nil for an object that could be read, and for other
-    /// stores.
-    ///
-    /// Call it on any thread. It is known for as long as a context has the object.
-    public func unreadableResource(of id: NSManagedObjectID) -> UnreadableResource? {
-        (self as? BackendStore)?.reader.unreadable.note(id)
     }
 }

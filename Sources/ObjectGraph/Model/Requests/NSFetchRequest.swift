@@ -99,7 +99,8 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     ///
     /// The fetch itself loads IDs and returns an array of ordinary faults. Reading one fires it and loads the rows of its batch; the
     /// other objects stay faults until they are read. A batch size takes precedence over ``returnsObjectsAsFaults``. It affects stores
-    /// that load many objects at once, see ``NSIncrementalStore/newValuesForObjects(with:with:)``.
+    /// that load many objects at once, see ``NSIncrementalStore/newValuesForObjects(with:with:)``. With a remote store, a fetched results
+    /// controller reads only as many results at a time: see ``NSFetchedResultsController/mayHaveMoreObjects``.
     open var fetchBatchSize: Int {
         get { settings.fetchBatchSize }
         set { settings.fetchBatchSize = newValue }
