@@ -76,6 +76,44 @@ import Testing
         }
     }
 
+    @Test(
+        "A new object whose answer was lost, and which a fetch has found since, is one object when it has been sent again",
+        arguments: [false, true])
+    func fetchedMeanwhile(isAwaited: Bool) async throws {
+        for isEdited in [false, true] {
+            let backend = backend(.init(isIdempotent: true))
+            let context = try backend.context()
+            backend.put("Band", 1, ["name": "Beatles"])
+            backend.scriptSaves { changes in changes.contains { $0.entity == "Album" } ? .loseAnswer(ServiceFailure()) : .answer }
+            let objects = try await context.perform {
+                let band = try #require(try context.fetch(fetchRequest("Band")).first)
+                return QueueValue((band: band, album: self.insert("Album", ["title": "Help!", "band": band], context)))
+            }
+            #expect(await save(context, isAwaited: isAwaited)?.code == NSPersistentStoreIncompleteSaveError)
+            backend.scriptSaves { _ in .answer }
+            let found = try await context.perform {
+                let found = try #require(try context.fetch(fetchRequest("Album")).first { !$0.objectID.isTemporaryID })
+                if isEdited { found.setValue("lost", forKey: "notes") }
+                return QueueValue(found)
+            }
+            let error = await save(context, isAwaited: isAwaited)
+            try await context.perform {
+                let (band, album) = objects.value
+                #expect(error?.code == nil || isEdited)
+                #expect(album.managedObjectContext === context && !album.objectID.isTemporaryID)
+                #expect(found.value.managedObjectContext == nil && found.value.isDeleted)
+                // A change to the other one is not lost without a word.
+                let next = failure { _ = try context.fetch(fetchRequest("Album")) }
+                #expect((error ?? next) != nil || !isEdited)
+                let all = try context.fetch(fetchRequest("Album"))
+                #expect(all == [album])
+                #expect(band.value(forKey: "albums") as? Set<NSManagedObject> == [album])
+                #expect(album.value(forKey: "band") as? NSManagedObject === band)
+            }
+            #expect(backend.ids("Album").count == 1)
+        }
+    }
+
     @Test("Where the backend would save a new object twice, it is not sent again, and the error says what to do")
     func notIdempotent() throws {
         for loss in Self.losses {

@@ -187,19 +187,6 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Gives new objects the IDs that stores have assigned when they saved them.
-    func adopt(_ assigned: [NSManagedObjectID: NSManagedObjectID], _ changes: ChangeSet) {
-        if assigned.isEmpty { return }
-        var adopted: [NSManagedObjectID] = []
-        for object in changes.inserted where object.registry === registry {
-            guard let id = assigned[object.objectID] else { continue }
-            assign(permanentID: id, to: object)
-            adopted.append(id)
-        }
-        saveCount.add(1, ordering: .releasing)
-        notifySourceOfRegistration(adopted)
-    }
-
     /// Makes the permanent IDs of new objects final.
     func promoteTemporaryIDs(_ temporary: [NSManagedObjectID?], to ids: [NSManagedObjectID]) {
         for index in temporary.indices {
