@@ -38,7 +38,14 @@ final class CandidateRows: RowSource {
     }
 
     /// Adds rows that others refer to.
-    func addRelated(_ more: [Row]) { for row in more { byID[row.knownObjectID] = row } }
+    ///
+    /// An object may be both fetched and referred to: what one row of it knows, the other may not.
+    func addRelated(_ more: [Row]) {
+        for row in more {
+            let id = row.knownObjectID
+            byID[id] = byID[id].map { row.filled(from: $0) } ?? row
+        }
+    }
 
     func setLists(_ found: [NSManagedObjectID: [NSManagedObjectID]], _ relationship: String) {
         lists[relationship, default: [:]].merge(found) { _, new in new }
