@@ -40,12 +40,17 @@ final class CandidateRows: RowSource {
     }
 
     /// Adds rows that others refer to.
+    ///
+    /// An object may be both fetched and referred to: what one row of it knows, the other may not.
     func addRelated(_ more: [Row]) { if !more.isEmpty { unfiled.append(more) } }
 
     private func file() {
         if unfiled.isEmpty { return }
         byID.reserveCapacity(byID.count + unfiled.reduce(0) { $0 + $1.count })
-        for more in unfiled { for row in more { byID[row.knownObjectID] = row } }
+        for row in unfiled.joined() {
+            let id = row.knownObjectID
+            byID[id] = byID[id].map { row.filled(from: $0) } ?? row
+        }
         unfiled = []
     }
 
