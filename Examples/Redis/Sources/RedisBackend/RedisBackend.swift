@@ -102,7 +102,7 @@ public struct RedisBackend: Backend {
             entity.name, endpoints: endpoints,
             saving: .init(
                 identity: .assignedByBackend, lists: Set(entity.links.filter(\.isList).map(\.name)), maximumChanges: 500,
-                conflicts: .backend))
+                conflicts: .backend, isIdempotent: true))
     }
 
     /// Counts whose turn it is.
