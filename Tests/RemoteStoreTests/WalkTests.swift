@@ -72,6 +72,48 @@ import Testing
             "\(backend.requests.map { "\n\($0)" }.joined())")
     }
 
+    @Test(
+        "Owners to their many, and on to a different one of each: a request for each full page and five more", arguments: [1, 10, 100],
+        [false, true])
+    func distinctDestinations(children: Int, isAwaited: Bool) async throws {
+        let owners = 40
+        func resource(_ entity: String, _ owner: String?) -> Resource {
+            var parameters = [Parameter("SELF", maximumValues: 1000)]
+            if let owner { parameters.append(Parameter(owner, maximumValues: 1000)) }
+            return Resource(entity, endpoints: [Endpoint("list", parameters: parameters, paging: .pages(of: 100))])
+        }
+        let backend = ScriptedBackend(Shop.model(), [resource("Album", nil), resource("Track", "album"), resource("Person", nil)])
+        for owner in 1...owners {
+            backend.put("Album", owner, ["title": .value(.string("Album \(owner)"))])
+            for number in 1...children {
+                let id = owner * 1000 + number
+                backend.put(id % 3 == 0 ? "Singer" : "Person", id, ["name": .value(.string("P\(id)"))])
+                backend.put(
+                    "Track", id,
+                    [
+                        "title": .value(.string("T\(id)")), "album": .one(.init(.integer(Int64(owner)))),
+                        "writer": .one(.init(.integer(Int64(id)), entity: id % 3 == 0 ? "Singer" : "Person")),
+                    ])
+            }
+        }
+        let context = try backend.context()
+        let albums = try await context.fetch(fetchRequest("Album"))
+        if isAwaited { try await context.load(albums, "tracks.writer") }
+        await context.perform {
+            var names: Set<String> = []
+            for album in albums {
+                for case let track as NSManagedObject in album.value(forKey: "tracks") as? NSOrderedSet ?? [] {
+                    if let name = (track.value(forKey: "writer") as? NSManagedObject)?.value(forKey: "name") as? String {
+                        names.insert(name)
+                    }
+                }
+            }
+            #expect(names.count == owners * children)
+        }
+        let rows = owners + 2 * owners * children
+        #expect(backend.requests.count <= (rows + 99) / 100 + 5, "\(backend.requests.map { "\n\($0)" }.joined())")
+    }
+
     @Test("Observed objects are walked by as few requests as others")
     func observed() async throws {
         let backend = backend(40, 1)
