@@ -53,7 +53,7 @@ final class IncrementalInterface: ContextReceivingStore, BatchStore, @unchecked 
             for change in part {
                 let id = change.objectID
                 guard isSaved(id), let row = change.row else { continue }
-                let related = areNew ? [] : change.changedProperties.compactMap { ($0 as? NSRelationshipDescription)?.name }
+                let related = areNew ? nil : change.changedProperties.compactMap { ($0 as? NSRelationshipDescription)?.name }
                 store.cache.didSave(row, of: id, changed: related, makesNode: true)
             }
         }

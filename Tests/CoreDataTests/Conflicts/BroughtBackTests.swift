@@ -40,6 +40,35 @@ import Testing
     }
 }
 
+extension BroughtBackTests {
+    @Test(
+        "An object that is brought back has both ends of the relationships that it was given meanwhile",
+        arguments: [ProgramStore.inMemory, .sqlite, .incremental])
+    func relationships(_ store: ProgramStore) throws {
+        let coordinator = try GivingWayModel.coordinator(store)
+        let keeping = GivingWayModel.context(coordinator, .overwriteMergePolicyType)
+        let deleting = GivingWayModel.context(coordinator, .errorMergePolicyType)
+        deleting.automaticallyMergesChangesFromParent = true
+        try keeping.performAndWait {
+            let thing = keeping.insert("Region", ["code": 1])
+            try keeping.save()
+            try deleting.performAndWait {
+                let shown = try #require(try deleting.all("Thing").first)
+                _ = shown.value(forKey: "likes")
+                deleting.delete(shown)
+                thing.setValue(Set([thing]), forKey: "likes")
+                try deleting.save()
+            }
+            try keeping.save()
+        }
+        try deleting.performAndWait {
+            let found = try #require(try deleting.all("Thing").first)
+            #expect(found.value(forKey: "likes") as? Set<NSManagedObject> == [found])
+            #expect(found.value(forKey: "likedBy") as? Set<NSManagedObject> == [found])
+        }
+    }
+}
+
 /// Resolves conflicts like its type, and runs something once afterwards.
 // Used on the queue of one context.
 private final class InterruptedPolicy: NSMergePolicy, @unchecked Sendable {

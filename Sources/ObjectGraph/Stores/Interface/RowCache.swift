@@ -153,15 +153,22 @@ final class RowCache: @unchecked Sendable {
 
     /// Updates an object after a save: caches the saved row and forgets its changed relationships.
     ///
-    /// - Parameter makesNode: Whether to create a node where nothing was cached.
-    func didSave(_ row: Row, of id: NSManagedObjectID, changed relationships: [String], makesNode: Bool = false) {
+    /// - Parameters:
+    ///   - relationships: The names of the changed relationships; nil for all, as of a new object, or of one that others have deleted and that is
+    ///     brought back.
+    ///   - makesNode: Whether to create a node where nothing was cached.
+    func didSave(_ row: Row, of id: NSManagedObjectID, changed relationships: [String]?, makesNode: Bool = false) {
         defer { checkInvariants() }
         // A node takes the row without the lock, which guards its place only.
         var known: NSIncrementalStoreNode?
         change { entries, removed in
             var entry = entries[id] ?? Entry()
             entry.isDeleted = false
-            for name in relationships { entry.related[name] = nil }
+            if let relationships {
+                for name in relationships { entry.related[name] = nil }
+            } else if !entry.related.isEmpty {
+                entry.related = [:]
+            }
             entry.time = Self.now
             entry.saveTime = entry.time
             switch entry.content {
