@@ -79,11 +79,10 @@ final class CachedAccess: RowAccess {
         cache.reserve(rows.underestimatedCount)
         return rows.map { row in
             guard let id = row.objectID else { return row }
-            let isOlder = observer.flatMap { observer in cache.row(for: id, maximumAge: -1).map { observer.isOlder(row, than: $0) } }
             if queryTime != .max, let earlier = observer?.timeOfEarlierQuery(for: row), earlier < queryTime {
-                return cache.setRow(row, of: id, queryTime: earlier, loadTime: earlier, isOlder: isOlder ?? false)
+                return cache.setRow(row, of: id, queryTime: earlier, loadTime: earlier, comparedBy: observer)
             }
-            return cache.setRow(row, of: id, queryTime: queryTime, isOlder: isOlder ?? false)
+            return cache.setRow(row, of: id, queryTime: queryTime, comparedBy: observer)
         }
     }
 

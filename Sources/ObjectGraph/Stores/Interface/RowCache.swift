@@ -78,15 +78,25 @@ final class RowCache: @unchecked Sendable {
         }
     }
 
+    /// Whether a row is older than the cached one, as its version tells. Where versions do not tell, what was asked for earlier is older.
+    private static func isOlder(
+        _ row: Row, than known: Row, _ wasAskedForEarlier: Bool, _ observer: (any RowCacheObserver)?
+    ) -> Bool {
+        guard let observer else { return wasAskedForEarlier }
+        return observer.isOlder(row, than: known) || wasAskedForEarlier && !observer.isOlder(known, than: row)
+    }
+
     /// Caches a row.
     ///
     /// - Parameters:
     ///   - queryTime: The time of the query. A row that a context has saved since, or that was asked for later, is newer and kept.
     ///   - loadTime: The time that the row's age counts from; nil for now.
-    ///   - isOlder: Whether the store knows the row to be older than the cached one, whenever it was asked for.
+    ///   - observer: The store, if it knows which of two rows is older, whenever they were asked for. It is asked under the lock, so that two answers
+    ///     at once are compared with each other.
     /// - Returns: The cached row: unknown values of the new row are taken from the previous one of the same version.
     func setRow(
-        _ row: Row, of id: NSManagedObjectID, queryTime: UInt64 = .max, loadTime: UInt64? = nil, isOlder: Bool = false
+        _ row: Row, of id: NSManagedObjectID, queryTime: UInt64 = .max, loadTime: UInt64? = nil,
+        comparedBy observer: (any RowCacheObserver)? = nil
     ) -> Row {
         defer { checkInvariants() }
         return change { entries, removed in
@@ -95,7 +105,9 @@ final class RowCache: @unchecked Sendable {
                 if case .row(let saved)? = entry.content { return saved }
                 return row
             }
-            if queryTime != .max, case .row(let known)? = entry.content, isOlder || queryTime < entry.queryTime {
+            if queryTime != .max, case .row(let known)? = entry.content,
+                Self.isOlder(row, than: known, queryTime < entry.queryTime, observer)
+            {
                 // What the newer row leaves unknown may still be taken from an older one of the same version.
                 guard known.mayHaveUnknown else { return known }
                 let completed = known.completed(from: row)
@@ -109,7 +121,7 @@ final class RowCache: @unchecked Sendable {
             if let old = entry.content { removed.append(old) }
             entry.content = .row(row)
             entry.time = loadTime ?? Self.now
-            if queryTime != .max { entry.queryTime = queryTime }
+            if queryTime != .max { entry.queryTime = max(queryTime, entry.queryTime) }
             entry.isDeleted = false
             entries[id] = entry
             return row
