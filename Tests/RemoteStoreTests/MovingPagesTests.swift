@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import PredicateCases
 import RemoteStore
 import RemoteStoreTesting
 import Testing
@@ -32,7 +33,7 @@ import Testing
         print("Moving pages: COREDATA_TEST_SEED=\(seed)")
         let seconds = Self.environment["COREDATA_SOAK_SECONDS"].flatMap(Double.init) ?? 3
         let end = ContinuousClock.now + .seconds(seconds)
-        var random = SeededGenerator(seed: seed)
+        var random = CaseGenerator(seed: seed)
         var round = 0
         while ContinuousClock.now < end {
             round += 1
@@ -40,7 +41,7 @@ import Testing
         }
     }
 
-    private func run(_ kind: Kind, _ random: inout SeededGenerator, _ place: String) throws -> Bool {
+    private func run(_ kind: Kind, _ random: inout CaseGenerator, _ place: String) throws -> Bool {
         let count = Int.random(in: 0...50, using: &random)
         let paging = kind.paging(Int.random(in: 2...9, using: &random))
         let endpoints = [

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import PredicateCases
 import RemoteStore
 import RemoteStoreTesting
 import Testing
@@ -64,7 +65,7 @@ private final class SoakWorld {
 
     /// What the script notes.
     private struct Script {
-        var random: SeededGenerator
+        var random: CaseGenerator
         var isCalm = true
         var faults = 0
         var calls = 0
@@ -80,14 +81,14 @@ private final class SoakWorld {
     private let isIdempotent: Bool
     private let hasOwnIdentifiers: Bool
     private let script: Guarded<Script>
-    private var random: SeededGenerator
+    private var random: CaseGenerator
     private var wanted: [[String: Wanted]] = [[:], [:]]
     /// How often a new album was given up and inserted again, by title.
     private var insertedByHand: [String: Int] = [:]
     private var number = 0
 
     init(seed: UInt64) throws {
-        var random = SeededGenerator(seed: seed)
+        var random = CaseGenerator(seed: seed)
         isIdempotent = Bool.random(using: &random)
         hasOwnIdentifiers = Bool.random(using: &random)
         let most = [1, 3, 100].randomElement(using: &random)!
@@ -116,7 +117,7 @@ private final class SoakWorld {
             context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
             return context
         }
-        script = Guarded(Script(random: SeededGenerator(seed: seed &* 31)))
+        script = Guarded(Script(random: CaseGenerator(seed: seed &* 31)))
         self.random = random
         let script = script
         backend.script { request in
@@ -223,7 +224,7 @@ private final class SoakWorld {
         let context = writers[writer]
         var mine = wanted[writer]
         var (random, number) = (random, number)
-        let result = await context.perform { () -> ([String: Wanted], SeededGenerator, Int) in
+        let result = await context.perform { () -> ([String: Wanted], CaseGenerator, Int) in
             func albums() -> [NSManagedObject] {
                 context.registeredObjects.filter { $0.entity.name == "Album" && !$0.isDeleted && $0.managedObjectContext != nil }
                     .sorted { ($0.value(forKey: "title") as? String ?? "") < ($1.value(forKey: "title") as? String ?? "") }
