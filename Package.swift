@@ -45,6 +45,8 @@ let package = Package(
         // Stores over web services, databases and whatever else is described as a backend, and a kit for their tests.
         .library(name: "RemoteStore", targets: ["RemoteStore"]),
         .library(name: "RemoteStoreTesting", targets: ["RemoteStoreTesting"]),
+        // Web services, described in a few lines, as backends of a remote store.
+        .library(name: "WebBackend", targets: ["WebBackend"]),
         // Functions of Foundation on Apple's platforms that it lacks on others.
         .library(name: "FoundationCompatibility", targets: ["FoundationCompatibility"]),
         .library(name: "StoreConformance", targets: ["StoreConformance"]),
@@ -55,11 +57,17 @@ let package = Package(
         .default(enabledTraits: []),
         .trait(name: "Macros", description: "The product CoreDataMacros: models as Swift classes. Fetches swift-syntax."),
         .trait(name: "ManagedAccessors", description: "The plugin ManagedAccessors: @NSManaged classes as they are. Fetches swift-syntax."),
+        .trait(name: "WebBackend", description: "The product WebBackend: web services as stores. Fetches AsyncHTTPClient, Yams and others."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         // Fetched only by those who enable the trait "Macros" or "ManagedAccessors".
         .package(url: "https://github.com/swiftlang/swift-syntax", "600.0.0"..<"700.0.0"),
+        // Fetched only by those who enable the trait "WebBackend".
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.30.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
         // Only the examples use it; SwiftPM leaves it out of packages that depend on the products.
         .package(url: "https://github.com/swhitty/FlyingFox", .upToNextMinor(from: "0.27.0")),
     ],
@@ -93,6 +101,27 @@ let package = Package(
         .testTarget(
             name: "RemoteStoreTests",
             dependencies: coreDataModules + ["RemoteStore", "RemoteStoreTesting", "PredicateCases", "StoreConformance", "store-writer"],
+            swiftSettings: strict),
+        .target(name: "JSONReading", swiftSettings: strict),
+        .testTarget(name: "JSONReadingTests", dependencies: ["JSONReading"], swiftSettings: strict),
+        .target(
+            name: "WebTransport",
+            dependencies: [
+                logging,
+                .product(name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["WebBackend"])),
+                .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["WebBackend"])),
+                .product(name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["WebBackend"])),
+            ], swiftSettings: strict),
+        .testTarget(name: "WebTransportTests", dependencies: ["WebTransport"], swiftSettings: strict),
+        .target(
+            name: "WebBackend",
+            dependencies: [
+                "RemoteStore", "ObjectGraph", "Predicates", "JSONReading", "WebTransport", logging,
+                .product(name: "Yams", package: "Yams", condition: .when(traits: ["WebBackend"])),
+            ], swiftSettings: strict),
+        .testTarget(
+            name: "WebBackendTests",
+            dependencies: coreDataModules + ["WebBackend", "WebTransport", "JSONReading", "RemoteStore", "StoreConformance"],
             swiftSettings: strict),
         .target(name: "FoundationCompatibility", dependencies: ["ObjectGraph"], swiftSettings: strict),
         .testTarget(

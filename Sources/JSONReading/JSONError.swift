@@ -1,0 +1,22 @@
+/// The error of text that is not what RFC 8259 calls JSON, or is beyond a limit.
+public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What was expected, or what is wrong.
+    public var reason: String
+    /// The place, in bytes from the start.
+    public var offset: Int
+    /// The line, counted from 1.
+    public var line: Int
+    /// The column in bytes, counted from 1.
+    public var column: Int
+
+    /// Creates an error.
+    public init(_ reason: String, offset: Int, line: Int, column: Int) {
+        self.reason = reason
+        self.offset = offset
+        self.line = line
+        self.column = column
+    }
+
+    /// The reason and the place.
+    public var description: String { "\(reason) (line \(line), column \(column))" }
+}
