@@ -1,0 +1,103 @@
+public import RemoteStore
+
+/// How lists are divided into pages.
+public struct PagingStyle: Hashable, Sendable {
+    /// The forms of pages.
+    public enum Form: Hashable, Sendable {
+        /// Everything comes at once.
+        case none
+        /// A parameter with the number of the page.
+        case number(String, first: Int)
+        /// A parameter with the number of resources to skip.
+        case offset(String)
+        /// A parameter with what the answer before has named.
+        case cursor(String)
+        /// The answer before has the address of the next page.
+        case address
+    }
+
+    /// The form.
+    public var form: Form
+    /// The parameter with the number of resources of a page; nil where it cannot be chosen.
+    public var sizeParameter: String?
+    /// The number of resources of a page, which is asked for where it can be chosen.
+    public var size: Int
+    /// Where an answer names the next page; nil where that follows from the number of resources.
+    public var next: AnswerPart?
+    /// Where an answer tells whether there is a next page, as true or false; nil where it does not tell.
+    public var hasMore: AnswerPart?
+    /// Where an answer tells the number of resources in all pages; nil where it does not tell.
+    public var total: AnswerPart?
+    /// A parameter that makes answers tell the number of resources, as `count=1`; nil where they always do.
+    public var totalParameter: String?
+    /// What becomes of pages when resources are inserted or deleted meanwhile.
+    public var stability: Paging.Stability
+    /// Whether only an empty page is the last one, for services that may send short pages in between.
+    public var endsEmpty: Bool
+    /// Whether the parameters are sent in the body.
+    public var isInBody: Bool
+
+    /// Creates a style of pages.
+    public init(
+        _ form: Form, sizeParameter: String? = nil, size: Int = 100, next: AnswerPart? = nil, hasMore: AnswerPart? = nil,
+        total: AnswerPart? = nil, totalParameter: String? = nil, stability: Paging.Stability = .offsets, endsEmpty: Bool = false,
+        isInBody: Bool = false
+    ) {
+        self.form = form
+        self.sizeParameter = sizeParameter
+        self.size = size
+        self.next = next
+        self.hasMore = hasMore
+        self.total = total
+        self.totalParameter = totalParameter
+        self.stability = stability
+        self.endsEmpty = endsEmpty
+        self.isInBody = isInBody
+    }
+
+    /// Everything comes at once.
+    public static let none = PagingStyle(.none)
+
+    /// Returns pages by number.
+    public static func pages(
+        _ parameter: String = "page", first: Int = 1, size sizeParameter: String? = nil, of size: Int, next: AnswerPart? = nil,
+        total: AnswerPart? = nil
+    ) -> PagingStyle {
+        PagingStyle(.number(parameter, first: first), sizeParameter: sizeParameter, size: size, next: next, total: total)
+    }
+
+    /// Returns pages by the number of resources to skip.
+    public static func offsets(
+        _ parameter: String = "offset", size sizeParameter: String? = "limit", of size: Int, total: AnswerPart? = nil
+    ) -> PagingStyle { PagingStyle(.offset(parameter), sizeParameter: sizeParameter, size: size, total: total) }
+
+    /// Returns pages by the addresses or tokens that answers have.
+    ///
+    /// - Parameters:
+    ///   - next: Where an answer has it.
+    ///   - parameter: The parameter that takes a token; nil for addresses.
+    ///   - sizeParameter: The parameter with the number of resources of a page.
+    ///   - size: The number of resources of a page.
+    ///   - total: Where an answer tells the number of resources in all pages.
+    ///   - stability: What becomes of pages when resources are inserted or deleted meanwhile.
+    public static func following(
+        _ next: AnswerPart, parameter: String? = nil, size sizeParameter: String? = nil, of size: Int = 100, total: AnswerPart? = nil,
+        stability: Paging.Stability = .cursors
+    ) -> PagingStyle {
+        PagingStyle(
+            parameter.map { .cursor($0) } ?? .address, sizeParameter: sizeParameter, size: size, next: next, total: total,
+            stability: stability)
+    }
+}
+
+/// A part of an answer.
+public enum AnswerPart: Hashable, Sendable {
+    /// A value of the body.
+    case body(JSONPath)
+    /// The value of a header.
+    case header(String)
+    /// The address of a relation in the header `Link`, such as `next`.
+    case link(String)
+    /// What follows the slash in the header `Content-Range`: `items 0-9/120`.
+    case contentRange
+}
