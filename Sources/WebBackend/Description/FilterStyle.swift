@@ -146,6 +146,8 @@ public struct SortStyle: Hashable, Sendable {
     public var maximumKeys: Int
     /// Whether the order of strings is Core Data's, by their code points. If not, strings are sorted in memory.
     public var sortsTextInOrder: Bool
+    /// Whether nothing comes before every value, as in Core Data. If not, properties that may be nil are sorted in memory.
+    public var sortsNilFirst: Bool
     /// A second parameter with the direction, which replaces the templates' signs: its name, and the words for ascending and descending.
     public var direction: Direction?
     /// The place of the order.
@@ -179,7 +181,8 @@ public struct SortStyle: Hashable, Sendable {
     /// Creates a style of orders.
     public init(
         _ parameter: String?, ascending: String = "{name}", descending: String? = "-{name}", separator: String = ",",
-        maximumKeys: Int = .max, sortsTextInOrder: Bool = true, direction: Direction? = nil, place: Place = .query
+        maximumKeys: Int = .max, sortsTextInOrder: Bool = true, sortsNilFirst: Bool = false, direction: Direction? = nil,
+        place: Place = .query
     ) {
         self.parameter = parameter
         self.ascending = ascending
@@ -187,6 +190,7 @@ public struct SortStyle: Hashable, Sendable {
         self.separator = separator
         self.maximumKeys = maximumKeys
         self.sortsTextInOrder = sortsTextInOrder
+        self.sortsNilFirst = sortsNilFirst
         self.direction = direction
         self.place = place
     }

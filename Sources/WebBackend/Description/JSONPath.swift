@@ -21,7 +21,7 @@ public struct JSONPath: Hashable, Sendable, ExpressibleByStringLiteral, CustomSt
         if text.hasPrefix("/") {
             steps = text.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map { part in
                 let key = part.replacing("~1", with: "/").replacing("~0", with: "~")
-                return Int(key).map { .element($0) } ?? .key(key)
+                return Int(key).map { .element($0) } ?? .key(String(key))
             }
             return
         }

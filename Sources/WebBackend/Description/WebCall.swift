@@ -27,9 +27,10 @@ public struct WebCall: Hashable, Sendable {
     public var items: JSONPath?
     /// Further parameters, which may be given.
     public var parameters: [WebParameter]
-    /// The properties that can be compared as the style's filters say; nil for all that the style can.
+    /// The properties, and key paths over relationships, that can be compared as the style's filters say; nil for all attributes and to-one
+    /// relationships. `SELF` is the identifier.
     public var filters: [String]?
-    /// The properties that can be sorted by as the style says; nil for all that the style can.
+    /// The properties that can be sorted by as the style says, in Core Data's order; nil for all attributes of which the style knows that.
     public var sorting: [String]?
     /// The paging; nil as the style has it.
     public var paging: PagingStyle?

@@ -1,5 +1,3 @@
-public import WebTransport
-
 /// The description of a web service: where its resources are, and how it is asked for them.
 ///
 /// Most services follow a convention, which says nearly everything; what differs is said for the service, a resource or a call.

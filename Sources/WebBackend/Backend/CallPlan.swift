@@ -1,0 +1,221 @@
+internal import ObjectGraph
+internal import Predicates
+internal import RemoteStore
+
+/// A call's description, checked against the entity, with what the store is told of it.
+struct CallPlan: Sendable {
+    /// What a call is checked against.
+    struct Context {
+        let entity: NSEntityDescription
+        let properties: [String: PropertyPlan]
+        let style: ServiceStyle
+        let collection: String
+        let type: String
+        let identifierAttribute: String?
+        let identityCount: Int
+        let hasVersionInHeader: Bool
+    }
+
+    let call: WebCall
+    let endpoint: Endpoint
+    let paging: PagingStyle
+    let path: Template
+    let query: [(name: Template, value: Template)]
+    /// The names of the places in path, query and body, which are required parameters.
+    let places: Set<String>
+    /// Properties that are not sent with others as a filter, by parameters' names.
+    let parameters: [String: WebParameter]
+
+    init(_ call: WebCall, _ context: Context) throws {
+        let style = context.style
+        let entity = context.entity.name ?? "?"
+        let place = "the call “\(call.name)” of “\(entity)”"
+        self.call = call
+        paging = call.returns == .one ? .none : call.paging ?? style.paging
+        path = Template(call.path.replacing("{path}", with: context.collection).replacing("{type}", with: context.type))
+        query = call.query.sorted { $0.key < $1.key }.map { (Template($0.key), Template($0.value.replacing("{type}", with: context.type))) }
+        var places = Set(path.places).union(query.flatMap { $0.name.places + $0.value.places })
+        if let body = call.body { places.formUnion(Template(body).places) }
+        self.places = places
+
+        var parameters: [Parameter] = []
+        var custom: [String: WebParameter] = [:]
+        for name in Set(places.map(Self.keyPath)).sorted() {
+            if name != "SELF" { try Self.check(name, context, place) }
+            parameters.append(Parameter(keyPaths: context.synonyms(name), name: name, operators: [.equal], isRequired: true))
+        }
+        for parameter in call.parameters {
+            for keyPath in parameter.keyPaths where keyPath != "SELF" { try Self.check(keyPath, context, place) }
+            for (comparison, template) in parameter.templates.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+                guard Template.parameter(template) != nil else {
+                    throw WebBackendError.description(
+                        place, "“\(template)” has no name and value.", next: "Write a name, an equals sign and a value: “min_year={value}”.")
+                }
+                let name = "\(parameter.keyPaths.first ?? "") \(comparison.rawValue)"
+                custom[name] = parameter
+                parameters.append(
+                    Parameter(
+                        keyPaths: parameter.keyPaths, name: name, operators: [comparison], isRequired: parameter.isRequired,
+                        maximumValues: parameter.maximumValues, text: parameter.text.options, isExact: parameter.isExact))
+            }
+        }
+        self.parameters = custom
+        if call.returns != .one {
+            let filters = try FilterPlan(call, context, place).parameters
+            parameters += filters.filter { filter in !parameters.contains { $0.name == filter.name } }
+        }
+        for name in (call.properties ?? []).sorted() where context.properties[name] == nil {
+            throw WebBackendError.description(place, "It brings “\(name)”, which the entity does not have.", next: "Remove it.")
+        }
+        for keyPath in call.includes { try Self.check(keyPath, context, place) }
+
+        let isTree: Bool =
+            switch style.filters.form {
+            case .expression(let expression): expression.or != nil || expression.not != nil
+            case .selector: true
+            case .none, .parameters: false
+            }
+        let canTree = isTree && places.isEmpty && call.parameters.isEmpty && call.returns != .one
+        let total = paging.total != nil
+        endpoint = Endpoint(
+            call.name, parameters: parameters, logic: canTree ? .tree : .all, sorting: try Self.sorting(call, context, place),
+            paging: Self.described(paging), counts: total && call.returns == .list && paging.sizeParameter != nil,
+            properties: call.properties ?? context.broughtProperties, embeddings: context.embeddings(call),
+            includesSubentities: call.includesSubentities, freshness: call.freshness.map { .seconds($0) },
+            cost: call.returns == .one && call.cost == .init() ? .init(expectedRows: 1) : call.cost)
+    }
+
+    /// The property that a place stands for: `{SELF.0}` is a part of `SELF`.
+    static func keyPath(_ place: String) -> String {
+        let parts = place.split(separator: ".")
+        guard parts.count > 1, let last = parts.last, Int(last) != nil else { return place }
+        return parts.dropLast().joined(separator: ".")
+    }
+
+    private static func check(_ keyPath: String, _ context: Context, _ place: String) throws {
+        var current = context.entity
+        let keys = keyPath.split(separator: ".").map(String.init)
+        for (index, key) in keys.enumerated() {
+            let known = current.allKindsInModel.lazy.compactMap { $0.propertiesByName[key] }.first
+            if index == keys.count - 1, known != nil { return }
+            guard let next = (known as? NSRelationshipDescription)?.destinationEntity else {
+                throw WebBackendError.description(
+                    place, "It names “\(keyPath)”; “\(current.name ?? "?")” has no such \(index < keys.count - 1 ? "relationship" : "property").",
+                    next: "Name a property of the entity, a key path over relationships, or SELF.")
+            }
+            current = next
+        }
+    }
+
+    private static func described(_ style: PagingStyle) -> Paging {
+        switch style.form {
+        case .none: .whole
+        case .number, .cursor, .address:
+            Paging(size: style.size, takesLimit: style.sizeParameter != nil, takesOffset: false, stability: style.stability)
+        case .offset: Paging(size: style.size, takesLimit: style.sizeParameter != nil, takesOffset: true, stability: style.stability)
+        }
+    }
+
+    private static func sorting(_ call: WebCall, _ context: Context, _ place: String) throws -> Sorting {
+        let style = context.style.sorting
+        guard style.parameter != nil, call.returns == .list else {
+            guard call.sorting?.isEmpty ?? true else {
+                throw WebBackendError.description(place, "It can be sorted, and the style says not how.", next: "Give the style a sorting.")
+            }
+            return .none
+        }
+        for keyPath in call.sorting ?? [] { try check(keyPath, context, place) }
+        let names =
+            call.sorting
+            ?? context.properties.values.filter { plan in
+                guard case .attribute(let type, let transform) = plan.kind, transform.keepsOrder, type.hasOrder,
+                    let attribute = context.entity.attributesByName[plan.name]
+                else { return false }
+                return (style.sortsTextInOrder || !plan.isText) && (style.sortsNilFirst || !attribute.isOptional)
+            }.map(\.name).sorted()
+        return Sorting(names.map { Sorting.Key($0, isReversible: style.descending != nil || style.direction != nil) }, maximumKeys: style.maximumKeys)
+    }
+}
+
+extension CallPlan.Context {
+    /// The properties that answers bring unless a call says otherwise: those that resources have.
+    var broughtProperties: Set<String>? {
+        Set(properties.values.filter { plan in plan.path != nil }.map(\.name))
+    }
+
+    /// Returns what means the same as a key path: the identifier, and the attribute that has it.
+    func synonyms(_ keyPath: String) -> [String] {
+        if keyPath == "SELF" { return ["SELF"] + (identifierAttribute.map { [$0] } ?? []) }
+        if keyPath == identifierAttribute { return [keyPath, "SELF"] }
+        return [keyPath]
+    }
+
+    /// The relationships whose destinations come along.
+    func embeddings(_ call: WebCall) -> [Endpoint.Embedding] {
+        var known = properties.values.filter { plan in
+            switch plan.kind {
+            case .toOne(let reference), .toMany(let reference, _, _):
+                if case .object = reference.style { return plan.path != nil && (call.properties?.contains(plan.name) ?? true) }
+                return false
+            case .attribute, .composite: return false
+            }
+        }.map { Endpoint.Embedding($0.name, isAlwaysThere: true) }
+        if style.includes != nil {
+            let names = call.includes.isEmpty && call.returns != .map
+                ? properties.values.filter { !$0.isAttribute && $0.path != nil }.map(\.name) : call.includes
+            known += names.sorted().filter { name in !known.contains { $0.keyPath == name } }.map { Endpoint.Embedding($0) }
+        }
+        return known.sorted { $0.keyPath < $1.keyPath }
+    }
+}
+
+extension TextComparison {
+    /// The options of Core Data's comparisons.
+    var options: PredicateComparison.Options {
+        switch self {
+        case .exact: []
+        case .caseInsensitive: .caseInsensitive
+        case .diacriticInsensitive: .diacriticInsensitive
+        case .caseAndDiacriticInsensitive: [.caseInsensitive, .diacriticInsensitive]
+        }
+    }
+}
+
+extension ValueTransform {
+    /// Whether values compare as what JSON has for them.
+    var keepsOrder: Bool {
+        switch self {
+        case .byType, .date, .text: true
+        case .scaled(let factor): factor > 0
+        case .wrapped(_, _, let inner): inner.keepsOrder
+        case .enumeration, .json, .relativeURL, .joined: false
+        }
+    }
+    /// Whether equal values, and only those, are equal in JSON.
+    var keepsEquality: Bool {
+        switch self {
+        case .byType, .date, .text, .scaled, .enumeration: true
+        case .wrapped(_, _, let inner): inner.keepsEquality
+        case .json, .relativeURL, .joined: false
+        }
+    }
+}
+
+extension NSAttributeType {
+    /// Whether values have an order that services share.
+    var hasOrder: Bool {
+        switch self {
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType, .floatAttributeType,
+            .decimalAttributeType, .dateAttributeType, .stringAttributeType:
+            true
+        default: false
+        }
+    }
+    /// Whether values can be compared for equality in a service.
+    var hasEquality: Bool {
+        switch self {
+        case .transformableAttributeType, .binaryDataAttributeType, .undefinedAttributeType, .compositeAttributeType: false
+        default: true
+        }
+    }
+}

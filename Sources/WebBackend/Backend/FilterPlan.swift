@@ -1,0 +1,98 @@
+internal import ObjectGraph
+internal import Predicates
+internal import RemoteStore
+
+/// The parameters that the style's filters give a call.
+struct FilterPlan {
+    private(set) var parameters: [Parameter] = []
+
+    init(_ call: WebCall, _ context: CallPlan.Context, _ place: String) throws {
+        let style = context.style.filters
+        if case .none = style.form {
+            guard call.filters?.isEmpty ?? true else {
+                throw WebBackendError.description(place, "It can be filtered, and the style says not how.", next: "Give the style filters.")
+            }
+            return
+        }
+        let keyPaths =
+            call.filters
+            ?? (style.identifier == nil ? [] : ["SELF"])
+            + context.properties.values.filter { $0.path != nil && context.entity.propertiesByName[$0.name] != nil }.map(\.name).sorted()
+        for keyPath in keyPaths { try add(keyPath, context, place) }
+    }
+
+    private mutating func add(_ keyPath: String, _ context: CallPlan.Context, _ place: String) throws {
+        let style = context.style.filters
+        if keyPath == "SELF" {
+            guard style.identifier != nil else {
+                throw WebBackendError.description(
+                    place, "It can be filtered by SELF, and the style says not by what name.", next: "Set the filters' identifier.")
+            }
+            return add(context.synonyms("SELF"), [.equal, .isIn], [], style)
+        }
+        let property = try Self.property(keyPath, context, place)
+        switch property {
+        case let attribute as NSAttributeDescription:
+            let transform = keyPath.contains(".") ? .byType : context.properties[keyPath]?.transform ?? .byType
+            guard attribute.attributeType.hasEquality, transform.keepsEquality else { return }
+            let isText = attribute.attributeType == .stringAttributeType
+            var operators: Set<Parameter.Operator> = [.equal, .notEqual, .isIn, .isNil, .isNotNil]
+            if attribute.attributeType.hasOrder, transform.keepsOrder, !isText || style.comparesTextInOrder {
+                operators.formUnion([.lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual])
+            }
+            if isText, transform == .byType { operators.formUnion([.beginsWith, .endsWith, .contains, .like]) }
+            add(keyPath.contains(".") ? [keyPath] : context.synonyms(keyPath), operators, isText ? style.caseInsensitive : [], style)
+        case let relationship as NSRelationshipDescription where !relationship.isToMany:
+            add([keyPath], [.equal, .notEqual, .isIn, .isNil, .isNotNil], [], style)
+        case is NSRelationshipDescription: add(["ANY " + keyPath], [.equal, .isIn], [], style)
+        default: break
+        }
+    }
+
+    /// One parameter for each comparison: a lower and an upper bound are given together.
+    private mutating func add(
+        _ keyPaths: [String], _ operators: Set<Parameter.Operator>, _ caseInsensitive: Set<Parameter.Operator>, _ style: FilterStyle
+    ) {
+        let known = operators.intersection(style.templates.keys)
+        for comparison in known.sorted(by: { $0.rawValue < $1.rawValue }) {
+            // What finds regardless of case finds all that a comparison as is would find, and that is said once only: as inexact.
+            parameters.append(
+                Parameter(
+                    keyPaths: keyPaths, name: "\(keyPaths[0]) \(comparison.rawValue)", operators: [comparison],
+                    maximumValues: comparison == .isIn ? style.maximumValues : 1,
+                    text: caseInsensitive.contains(comparison) ? .caseInsensitive : [], isExact: !style.inexact.contains(comparison)))
+        }
+    }
+
+    private static func property(_ keyPath: String, _ context: CallPlan.Context, _ place: String) throws -> NSPropertyDescription {
+        var current = context.entity
+        let keys = keyPath.split(separator: ".").map(String.init)
+        for (index, key) in keys.enumerated() {
+            let known = current.allKindsInModel.lazy.compactMap { $0.propertiesByName[key] }.first
+            if let known, index == keys.count - 1 { return known }
+            guard context.style.filters.pathSeparator != nil, let next = (known as? NSRelationshipDescription)?.destinationEntity else {
+                throw WebBackendError.description(
+                    place, "It can be filtered by “\(keyPath)”, which “\(current.name ?? "?")” does not have, or the style cannot write.",
+                    next: "Name a property, or a key path over relationships if the filters have a path separator.")
+            }
+            current = next
+        }
+        throw WebBackendError.description(place, "It can be filtered by nothing.", next: "Name a property.")
+    }
+}
+
+extension PropertyPlan {
+    /// The transform of an attribute; by type for others.
+    var transform: ValueTransform { if case .attribute(_, let transform) = kind { transform } else { .byType } }
+}
+
+extension Parameter {
+    /// Creates a parameter from a list of key paths.
+    init(
+        keyPaths: [String], name: String, operators: Set<Operator>, isRequired: Bool = false, maximumValues: Int = 1,
+        text: PredicateComparison.Options = [], isExact: Bool = true
+    ) {
+        self.init(name, name: name, operators: operators, isRequired: isRequired, maximumValues: maximumValues, text: text, isExact: isExact)
+        self.keyPaths = keyPaths
+    }
+}

@@ -1,0 +1,39 @@
+internal import ObjectGraph
+
+/// What is known of a property before any request: its type, and where and how the service has it.
+struct PropertyPlan: Sendable {
+    /// The kinds of properties.
+    enum Kind: Sendable {
+        case attribute(NSAttributeType, ValueTransform)
+        case toOne(Reference)
+        case toMany(Reference, isOrdered: Bool, isWhole: Bool)
+        /// An attribute with parts of its own, each at its own place.
+        case composite([PropertyPlan])
+    }
+
+    /// How references are written, and to what.
+    struct Reference: Sendable {
+        let entity: String
+        let hasSubentities: Bool
+        let style: ReferenceStyle
+    }
+
+    let name: String
+    let kind: Kind
+    /// The place in a resource; nil for a property that resources do not have.
+    let path: JSONPath?
+    /// The name in filters and sort keys.
+    let queryName: String
+    let isReadOnly: Bool
+    /// Whether it is text: its order may be another one in the service.
+    let isText: Bool
+    let dates: DateForm
+    let dateWrapping: ServiceStyle.Wrapping?
+
+    var isAttribute: Bool {
+        switch kind {
+        case .attribute, .composite: true
+        case .toOne, .toMany: false
+        }
+    }
+}

@@ -1,0 +1,206 @@
+internal import Foundation
+internal import ObjectGraph
+internal import RemoteStore
+
+/// A resource's description, checked against its entity, with everything that the style has filled in.
+final class ResourcePlan: Sendable {
+    let entity: String
+    let style: ServiceStyle
+    let saving: SavingStyle?
+    /// The path of the collection, and the type.
+    let collection: String
+    let type: String
+    /// The paths to the identifier; with `@name` what a call was given.
+    let identity: [String]
+    let identifier: WebResource.IdentifierKind?
+    let version: VersionSource
+    let properties: [String: PropertyPlan]
+    let kinds: WebResource.Kinds?
+    let calls: [CallPlan]
+    /// The attribute with the identifier, if the entity has one.
+    let identifierAttribute: String?
+
+    /// Creates a plan.
+    ///
+    /// - Throws: Code 134080 naming entity and property, for what does not fit the model.
+    init(_ resource: WebResource, _ entity: NSEntityDescription, _ service: WebService) throws {
+        let style = service.style
+        let name = entity.name ?? "?"
+        self.entity = name
+        self.style = style
+        let collectionName = style.collection.name(name)
+        type = resource.type ?? (style.collection.typeIsEntity ? name : collectionName)
+        collection = resource.path ?? style.collection.template.replacing("{name}", with: collectionName)
+        identity = resource.identity ?? style.identity
+        identifier = resource.identifier
+        version = resource.version ?? style.version
+        kinds = resource.kinds
+        saving = resource.isReadOnly ? nil : resource.saving ?? style.saving
+
+        var plans: [String: PropertyPlan] = [:]
+        let everywhere = entity.allKindsInModel.reduce(into: [String: NSPropertyDescription]()) {
+            $0.merge($1.propertiesByName) { first, _ in first }
+        }
+        for name in Set(resource.properties.keys).union(resource.ignored) where everywhere[name] == nil {
+            throw WebBackendError.description(
+                "“\(name)” of “\(resource.entity)”", "The entity has no such property.",
+                next: "Its properties are: \(everywhere.keys.sorted().joined(separator: ", ")).")
+        }
+        for (name, property) in everywhere where !property.isTransient && !resource.ignored.contains(name) {
+            plans[name] = try PropertyPlan(property, resource.properties[name], style, of: resource.entity)
+        }
+        properties = plans
+        let identityPath = identity.count == 1 ? JSONPath(identity[0]) : nil
+        identifierAttribute = plans.values.filter { plan in plan.isAttribute && plan.path != nil && plan.path == identityPath }
+            .map(\.name).min()
+        if case .composite = Self.identityKind(identity), saving?.identity == .newUUID {
+            throw WebBackendError.description(
+                "“\(resource.entity)”", "Its identifier has several parts, and new resources are to get a UUID.",
+                next: "Let the service assign identifiers.")
+        }
+        var calls: [CallPlan] = []
+        let context = CallPlan.Context(
+            entity: entity, properties: plans, style: style, collection: collection, type: type, identifierAttribute: identifierAttribute,
+            identityCount: identity.count, hasVersionInHeader: version == .eTag)
+        for call in resource.calls ?? style.calls { calls.append(try CallPlan(call, context)) }
+        self.calls = calls
+    }
+
+    private enum IdentityKind {
+        case single
+        case composite
+    }
+    private static func identityKind(_ identity: [String]) -> IdentityKind { identity.count > 1 ? .composite : .single }
+
+    /// Returns the plan of a call.
+    func call(_ name: String) -> CallPlan? { calls.first { $0.call.name == name } }
+
+    /// The description of the resource for the store.
+    var resource: Resource {
+        Resource(entity, endpoints: calls.map(\.endpoint), saving: saving.map(described), unreadable: .reported)
+    }
+
+    private func described(_ saving: SavingStyle) -> Resource.Saving {
+        var kinds: Set<Resource.Saving.Kind> = []
+        if saving.create != nil || saving.createIdentified != nil { kinds.insert(.insert) }
+        if saving.update != nil { kinds.insert(.update) }
+        if saving.delete != nil { kinds.insert(.delete) }
+        let identity: Resource.Saving.Identity =
+            switch saving.identity {
+            case .assignedByService: .assignedByBackend
+            case .attribute(let name): .attribute(name)
+            case .newUUID: identifier == .string ? .made { _ in .string(UUID().uuidString.lowercased()) } : .newUUID
+            }
+        var maximum = 1
+        switch saving.batch {
+        case .requests(let batch)?: maximum = batch.maximum
+        case .documents?: maximum = 100
+        case nil: break
+        }
+        let notices = saving.precondition != .none
+        var bulk: Resource.Saving.Bulk?
+        if saving.deletesLists, let list = calls.first(where: { $0.call.returns == .list && $0.endpoint.parameters.allSatisfy { !$0.isRequired } }) {
+            var endpoint = list.endpoint
+            endpoint.name = "delete"
+            endpoint.paging = .whole
+            bulk = Resource.Saving.Bulk(inserts: true, delete: endpoint, results: [])
+        } else if maximum > 1 {
+            bulk = Resource.Saving.Bulk(inserts: true)
+        }
+        return Resource.Saving(
+            kinds, identity: identity, lists: Set(properties.values.filter(\.isWritableList).map(\.name)),
+            sendsWholeObjects: saving.replacesWholeResources, maximumChanges: maximum, isAtomic: isAtomic(saving),
+            conflicts: notices ? .backend : saving.conflicts, isIdempotent: saving.idempotencyHeader != nil, bulk: bulk)
+    }
+
+    private func isAtomic(_ saving: SavingStyle) -> Bool {
+        if case .requests(let batch)? = saving.batch { batch.isAtomic } else { false }
+    }
+}
+
+extension PropertyPlan {
+    /// Whether changes of a list are sent with its owner.
+    var isWritableList: Bool {
+        if case .toMany(_, _, true) = kind { path != nil && !isReadOnly } else { false }
+    }
+
+    /// Creates the plan of a property.
+    ///
+    /// - Throws: Code 134080 naming the property, where its mapping does not fit its type.
+    init(_ property: NSPropertyDescription, _ mapping: PropertyMapping?, _ style: ServiceStyle, of entity: String) throws {
+        let key = style.names.key(property.name)
+        let place = "“\(property.name)” of “\(entity)”"
+        var isText = false
+        switch property {
+        case let composite as NSCompositeAttributeDescription:
+            var elementStyle = style
+            elementStyle.attributes = ""
+            kind = .composite(try composite.elements.map { try PropertyPlan($0, nil, elementStyle, of: "\(entity).\(property.name)") })
+            path = mapping?.path ?? style.attributes + JSONPath(steps: [.key(key)])
+        case let attribute as NSAttributeDescription:
+            let transform = mapping?.transform ?? .byType
+            try Self.check(transform, attribute, place)
+            kind = .attribute(attribute.attributeType, transform)
+            path = mapping?.path.map { style.attributes + $0 } ?? style.attributes + JSONPath(steps: [.key(key)])
+            isText = attribute.attributeType == .stringAttributeType
+            if mapping?.reference != nil {
+                throw WebBackendError.description(place, "It is an attribute, and described as a reference.", next: "Remove the reference.")
+            }
+        case let relationship as NSRelationshipDescription:
+            guard let destination = relationship.destinationEntity else {
+                throw WebBackendError.description(place, "The relationship has no destination.", next: "Set it in the model.")
+            }
+            if let transform = mapping?.transform, transform != .byType {
+                throw WebBackendError.description(
+                    place, "It is a relationship, and described with the transform of an attribute.", next: "Remove the transform.")
+            }
+            let reference = Reference(
+                entity: destination.name ?? "?", hasSubentities: !destination.subentities.isEmpty,
+                style: mapping?.reference ?? style.references)
+            if relationship.isToMany {
+                kind = .toMany(reference, isOrdered: relationship.isOrdered, isWhole: mapping?.isWholeList ?? true)
+                path = mapping?.path.map { style.relationships + $0 }
+                    ?? (style.hasLists ? style.relationships + JSONPath(steps: [.key(key)]) : nil)
+            } else {
+                kind = .toOne(reference)
+                path = mapping?.path.map { style.relationships + $0 }
+                    ?? style.relationships + JSONPath(steps: [.key(key + style.referenceSuffix)])
+            }
+        default:
+            throw WebBackendError.description(place, "It is neither an attribute nor a relationship.", next: "Ignore it in the description.")
+        }
+        name = property.name
+        queryName = mapping?.queryName ?? mapping?.path?.description ?? key
+        isReadOnly = mapping?.isReadOnly ?? false
+        self.isText = isText
+        dates = style.dates
+        dateWrapping = style.dateWrapping
+    }
+
+    private static func check(_ transform: ValueTransform, _ attribute: NSAttributeDescription, _ place: String) throws {
+        let type = attribute.attributeType
+        func require(_ types: [NSAttributeType], _ what: String) throws {
+            guard types.contains(type) else {
+                throw WebBackendError.description(place, "Its transform makes \(what), which its type cannot hold.", next: "Change one of both.")
+            }
+        }
+        switch transform {
+        case .byType, .enumeration, .text: break
+        case .date: try require([.dateAttributeType], "dates")
+        case .scaled:
+            try require(
+                [
+                    .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType, .floatAttributeType,
+                    .decimalAttributeType,
+                ], "numbers")
+        case .json, .joined: try require([.stringAttributeType], "strings")
+        case .relativeURL: try require([.URIAttributeType, .stringAttributeType], "addresses")
+        case .wrapped(_, _, let inner): try check(inner, attribute, place)
+        }
+    }
+}
+
+extension NSEntityDescription {
+    /// The entity, its subentities and theirs.
+    var allKindsInModel: [NSEntityDescription] { [self] + subentities.flatMap(\.allKindsInModel) }
+}

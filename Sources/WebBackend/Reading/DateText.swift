@@ -1,0 +1,151 @@
+internal import Foundation
+internal import JSONReading
+
+/// Reads and writes dates.
+enum DateText {
+    /// Returns a date as JSON.
+    static func json(_ date: Date, _ form: DateForm) -> JSONValue {
+        func number(_ value: Double) -> JSONValue { value.rounded() == value && abs(value) < 1e15 ? .integer(Int64(value)) : .number(value) }
+        switch form {
+        case .secondsSince1970: return number(date.timeIntervalSince1970)
+        case .millisecondsSince1970: return number((date.timeIntervalSince1970 * 1000).rounded())
+        case .secondsSinceReferenceDate: return number(date.timeIntervalSinceReferenceDate)
+        case .iso8601, .day, .http, .pattern: return .string(text(date, form))
+        }
+    }
+
+    /// Returns a date as text.
+    static func text(_ date: Date, _ form: DateForm) -> String {
+        switch form {
+        case .iso8601:
+            let seconds = date.timeIntervalSince1970
+            let whole = seconds.rounded() == seconds
+            var style = Date.ISO8601FormatStyle(timeZone: .gmt)
+            if !whole {
+                style = Date.ISO8601FormatStyle(includingFractionalSeconds: true, timeZone: .gmt)
+                // Three digits are written: more would be lost, and the value that comes back would differ.
+                let micros = (seconds * 1_000_000).rounded()
+                if (micros / 1000).rounded() * 1000 != micros {
+                    let base = Date(timeIntervalSince1970: (micros / 1_000_000).rounded(.down)).formatted(Date.ISO8601FormatStyle(timeZone: .gmt))
+                    let fraction = Int(micros - (micros / 1_000_000).rounded(.down) * 1_000_000)
+                    let digits = String(repeating: "0", count: 6 - "\(fraction)".count) + "\(fraction)"
+                    return base.dropLast() + ".\(digits)Z"
+                }
+            }
+            return date.formatted(style)
+        case .day: return date.formatted(Date.ISO8601FormatStyle(timeZone: .gmt).year().month().day())
+        case .http: return formatter("EEE, dd MMM yyyy HH:mm:ss 'GMT'").string(from: date)
+        case .pattern(let pattern): return formatter(pattern).string(from: date)
+        case .secondsSince1970: return "\(date.timeIntervalSince1970)"
+        case .millisecondsSince1970: return "\((date.timeIntervalSince1970 * 1000).rounded())"
+        case .secondsSinceReferenceDate: return "\(date.timeIntervalSinceReferenceDate)"
+        }
+    }
+
+    private static func formatter(_ pattern: String) -> DateFormatter {
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = .gmt
+        formatter.dateFormat = pattern
+        return formatter
+    }
+
+    /// Returns seconds since the reference date for a number; nil for a form of text.
+    static func seconds(_ number: Double, _ form: DateForm) -> Double? {
+        switch form {
+        case .secondsSince1970: number - Date.timeIntervalBetween1970AndReferenceDate
+        case .millisecondsSince1970: number / 1000 - Date.timeIntervalBetween1970AndReferenceDate
+        case .secondsSinceReferenceDate: number
+        case .iso8601, .day, .http, .pattern: nil
+        }
+    }
+
+    /// Returns seconds since the reference date for text; nil for what is no date of the form.
+    static func seconds(_ text: UnsafeRawBufferPointer, _ form: DateForm) -> Double? {
+        switch form {
+        case .iso8601, .day: return iso8601(text)
+        case .secondsSince1970, .millisecondsSince1970, .secondsSinceReferenceDate:
+            return Double(String(decoding: text, as: UTF8.self)).flatMap { seconds($0, form) }
+        case .http:
+            return formatter("EEE, dd MMM yyyy HH:mm:ss zzz").date(from: String(decoding: text, as: UTF8.self))?.timeIntervalSinceReferenceDate
+        case .pattern(let pattern):
+            return formatter(pattern).date(from: String(decoding: text, as: UTF8.self))?.timeIntervalSinceReferenceDate
+        }
+    }
+
+    /// Reads `2026-03-01T10:00:00.123456+01:00`, of which everything after the day may be missing; without an offset it is UTC.
+    static func iso8601(_ text: UnsafeRawBufferPointer) -> Double? {
+        var place = 0
+        func digits(_ count: Int) -> Int? {
+            guard place + count <= text.count else { return nil }
+            var value = 0
+            for index in place..<place + count {
+                let digit = Int(text[index]) - 0x30
+                guard digit >= 0, digit <= 9 else { return nil }
+                value = value * 10 + digit
+            }
+            place += count
+            return value
+        }
+        func take(_ byte: UInt8) -> Bool {
+            guard place < text.count, text[place] == byte else { return false }
+            place += 1
+            return true
+        }
+        guard let year = digits(4), take(0x2D), let month = digits(2), take(0x2D), let day = digits(2), (1...12).contains(month),
+            (1...daysIn(month, year)).contains(day)
+        else { return nil }
+        var seconds = Double(daysSinceReference(year, month, day)) * 86400
+        if place == text.count { return seconds }
+        guard take(0x54) || take(0x74) || take(0x20), let hour = digits(2), take(0x3A), let minute = digits(2), hour < 24, minute < 60 else {
+            return nil
+        }
+        var second = 0
+        if take(0x3A) {
+            guard let value = digits(2), value <= 60 else { return nil }
+            second = value
+        }
+        seconds += Double(hour * 3600 + minute * 60 + second)
+        if take(0x2E) || take(0x2C) {
+            var numerator = 0.0
+            var denominator = 1.0
+            let start = place
+            while place < text.count, text[place] >= 0x30, text[place] <= 0x39 {
+                if place - start < 15 {
+                    numerator = numerator * 10 + Double(text[place] - 0x30)
+                    denominator *= 10
+                }
+                place += 1
+            }
+            if place == start { return nil }
+            seconds += numerator / denominator
+        }
+        if place == text.count { return seconds }
+        if take(0x5A) || take(0x7A) { return place == text.count ? seconds : nil }
+        let sign: Double
+        if take(0x2B) { sign = -1 } else if take(0x2D) { sign = 1 } else { return nil }
+        guard let hours = digits(2) else { return nil }
+        _ = take(0x3A)
+        let minutes = place < text.count ? digits(2) : 0
+        guard let minutes, place == text.count else { return nil }
+        return seconds + sign * Double(hours * 3600 + minutes * 60)
+    }
+
+    private static func daysIn(_ month: Int, _ year: Int) -> Int {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+
+    /// Days of the Gregorian calendar since 1 January 2001: by years that begin in March, so that the leap day is the last.
+    private static func daysSinceReference(_ year: Int, _ month: Int, _ day: Int) -> Int {
+        let shifted = month <= 2 ? year - 1 : year
+        let era = (shifted >= 0 ? shifted : shifted - 399) / 400
+        let yearOfEra = shifted - era * 400
+        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        return era * 146_097 + dayOfEra - 730_791
+    }
+}

@@ -1,0 +1,95 @@
+internal import Predicates
+internal import RemoteStore
+
+/// What a list is filtered by: comparisons, joined.
+indirect enum Condition: Sendable {
+    case comparison(Comparison)
+    case and([Condition])
+    case or([Condition])
+    case not(Condition)
+    /// Matches everything, or nothing.
+    case constant(Bool)
+
+    /// A comparison of a property.
+    struct Comparison: Sendable {
+        let keyPath: String
+        let comparison: Parameter.Operator
+        let values: [PropertyValue]
+        let ids: [ResourceID]
+
+        var count: Int { values.count + ids.count }
+    }
+
+    /// Creates the condition of a filter.
+    init(_ filter: BackendRequest.Filter) {
+        self = .comparison(
+            Comparison(keyPath: filter.keyPath, comparison: filter.comparison, values: filter.values, ids: filter.ids))
+    }
+
+    /// Creates the condition of a predicate; nil for a part that no filter can express, which the store never sends.
+    init?(_ tree: PredicateTree) {
+        switch tree {
+        case .true: self = .constant(true)
+        case .false: self = .constant(false)
+        case .and(let parts): self = .and(parts.compactMap(Condition.init))
+            if parts.count != Self.count(self) { return nil }
+        case .or(let parts): self = .or(parts.compactMap(Condition.init))
+            if parts.count != Self.count(self) { return nil }
+        case .not(let part):
+            guard let part = Condition(part) else { return nil }
+            self = .not(part)
+        case .comparison(let comparison):
+            guard let known = Comparison(comparison) else { return nil }
+            self = .comparison(known)
+        case .block: return nil
+        }
+    }
+
+    private static func count(_ condition: Condition) -> Int {
+        switch condition {
+        case .and(let parts), .or(let parts): parts.count
+        default: 1
+        }
+    }
+}
+
+extension Condition.Comparison {
+    init?(_ comparison: PredicateComparison) {
+        let keys: [String]
+        switch comparison.left {
+        case .keyPath(let path): keys = path
+        case .evaluatedObject: keys = ["SELF"]
+        default: return nil
+        }
+        let constant: PropertyValue
+        switch comparison.right {
+        case .constant(let value), .numberedConstant(let value, _): constant = value
+        default: return nil
+        }
+        let path = (comparison.modifier == .any ? "ANY " : "") + keys.joined(separator: ".")
+        let kind: Parameter.Operator
+        switch comparison.operator {
+        case .equal: kind = constant.isNull ? .isNil : .equal
+        case .notEqual: kind = constant.isNull ? .isNotNil : .notEqual
+        case .lessThan: kind = .lessThan
+        case .lessThanOrEqual: kind = .lessThanOrEqual
+        case .greaterThan: kind = .greaterThan
+        case .greaterThanOrEqual: kind = .greaterThanOrEqual
+        case .isIn: kind = .isIn
+        case .beginsWith: kind = .beginsWith
+        case .endsWith: kind = .endsWith
+        case .contains: kind = .contains
+        case .like: kind = .like
+        default: return nil
+        }
+        let values: [PropertyValue] =
+            switch (kind, constant) {
+            case (.isNil, _), (.isNotNil, _): []
+            case (.isIn, .array(let elements)): elements
+            case (.isIn, .set(let elements)): Array(elements)
+            case (.isIn, _): [constant]
+            default: [constant]
+            }
+        self.init(keyPath: path == "objectID" || path == "self" ? "SELF" : path, comparison: kind, values: values, ids: [])
+    }
+}

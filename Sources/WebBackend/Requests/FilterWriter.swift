@@ -1,0 +1,170 @@
+internal import Foundation
+internal import JSONReading
+internal import Predicates
+internal import RemoteStore
+
+/// Writes what a list is filtered by as the style has it.
+struct FilterWriter {
+    let plan: ResourcePlan
+    let call: CallPlan
+    let names: NameWriter
+    let values: ValueWriter
+
+    /// The name and the values of a comparison, as text.
+    private struct Texts {
+        let name: String
+        let values: [String]
+    }
+
+    // MARK: Parameters
+
+    /// Returns the parameters of comparisons that all apply.
+    ///
+    /// - Throws: Code 134070 for a value that cannot be written.
+    func parameters(_ comparisons: [Condition.Comparison]) throws -> [(name: String, value: String)] {
+        let style = plan.style.filters
+        return try comparisons.compactMap { comparison in
+            let custom = call.parameters["\(comparison.keyPath) \(comparison.comparison.rawValue)"]
+                ?? call.parameters.values.first { $0.keyPaths.contains(comparison.keyPath) && $0.templates[comparison.comparison] != nil }
+            let text = custom?.templates[comparison.comparison] ?? style.templates[comparison.comparison]
+            guard let text, let template = Template.parameter(text) else { throw unwritten(comparison) }
+            let texts = try self.texts(comparison, custom == nil ? style.quoting : .bare)
+            func fill(_ place: String) -> String {
+                switch place {
+                case "name": texts.name
+                case "value": texts.values.first ?? ""
+                case "values": texts.values.joined(separator: style.separator)
+                case "type": plan.type
+                default: "{\(place)}"
+                }
+            }
+            return (template.name.filled(fill), template.value.filled(fill))
+        }
+    }
+
+    private func unwritten(_ comparison: Condition.Comparison) -> NSError {
+        WebBackendError.unwritable(
+            comparison.keyPath, plan.entity, "The description has no template for \(comparison.comparison.rawValue).")
+    }
+
+    private func texts(_ comparison: Condition.Comparison, _ quoting: FilterStyle.Quoting) throws -> Texts {
+        Texts(
+            name: names.filterName(comparison.keyPath),
+            values: try json(comparison).map { ValueWriter.text($0, quoting) })
+    }
+
+    /// Returns the values of a comparison, with identifiers as the references of the property have them.
+    private func json(_ comparison: Condition.Comparison) throws -> [JSONValue] {
+        let property = names.property(comparison.keyPath)
+        return try comparison.ids.map(values.json) + comparison.values.map { try values.json($0, property, of: plan.entity) }
+    }
+
+    // MARK: Expressions
+
+    /// Returns an expression; nil for one that matches everything.
+    ///
+    /// - Throws: Code 134070 for a value that cannot be written.
+    func expression(_ condition: Condition, _ style: FilterStyle.Expression) throws -> String? {
+        let filters = plan.style.filters
+        func grouped(_ parts: [Condition], _ separator: String) throws -> String? {
+            let texts = try parts.compactMap { part -> String? in
+                guard let text = try expression(part, style) else { return nil }
+                switch part {
+                case .and(let inner) where inner.count > 1, .or(let inner) where inner.count > 1:
+                    return style.group.replacing("{}", with: text)
+                default: return text
+                }
+            }
+            return texts.isEmpty ? nil : texts.joined(separator: separator)
+        }
+        switch condition {
+        case .constant(true): return nil
+        case .constant(false): throw WebBackendError.unwritable("FALSEPREDICATE", plan.entity, "It matches nothing.")
+        case .and(let parts): return try grouped(parts, style.and)
+        case .or(let parts):
+            guard let or = style.or else { throw WebBackendError.unwritable("OR", plan.entity, "The style has none.") }
+            return try grouped(parts, or)
+        case .not(let part):
+            guard let not = style.not, let text = try expression(part, style) else {
+                throw WebBackendError.unwritable("NOT", plan.entity, "The style has none.")
+            }
+            return not.replacing("{}", with: text)
+        case .comparison(let comparison):
+            guard let template = filters.templates[comparison.comparison] else { throw unwritten(comparison) }
+            let texts = try self.texts(comparison, filters.quoting)
+            return Template(template).filled { place in
+                switch place {
+                case "name": texts.name
+                case "value": texts.values.first ?? ""
+                case "values": texts.values.joined(separator: filters.separator)
+                default: "{\(place)}"
+                }
+            }
+        }
+    }
+
+    // MARK: Selectors
+
+    /// Returns a selector, with the constants of the style.
+    ///
+    /// - Throws: Code 134070 for a value that cannot be written.
+    func selector(_ condition: Condition?, _ style: FilterStyle.Selector) throws -> JSONObject {
+        var object = JSONObject()
+        if let constants = style.constants {
+            let text = constants.replacing("{type}", with: plan.type)
+            object = try JSONValue(parsing: Array(text.utf8)).object ?? object
+        }
+        guard let condition, let own = try json(condition, style) else { return object }
+        if own.keys.contains(where: { object[$0] != nil }) {
+            object[style.and] = .array([.object(own)])
+        } else {
+            for member in own { object[member.key] = member.value }
+        }
+        return object
+    }
+
+    private func json(_ condition: Condition, _ style: FilterStyle.Selector) throws -> JSONObject? {
+        switch condition {
+        case .constant(true): return nil
+        case .constant(false): throw WebBackendError.unwritable("FALSEPREDICATE", plan.entity, "It matches nothing.")
+        case .and(let parts):
+            let objects = try parts.compactMap { try json($0, style) }
+            return objects.count > 1 ? [style.and: .array(objects.map { .object($0) })] : objects.first
+        case .or(let parts):
+            guard let or = style.or else { throw WebBackendError.unwritable("OR", plan.entity, "The style has none.") }
+            return [or: .array(try parts.compactMap { try json($0, style).map { .object($0) } })]
+        case .not(let part):
+            guard let nor = style.nor, let inner = try json(part, style) else {
+                throw WebBackendError.unwritable("NOT", plan.entity, "The style has none.")
+            }
+            return [nor: .array([.object(inner)])]
+        case .comparison(let comparison): return [names.filterName(comparison.keyPath): try operators(comparison)]
+        }
+    }
+
+    /// Returns the object of operators of a comparison. Its template is the operator's key, or JSON with `{value}`, `{values}` or
+    /// `{pattern}`, the value as a regular expression.
+    private func operators(_ comparison: Condition.Comparison) throws -> JSONValue {
+        guard let template = plan.style.filters.templates[comparison.comparison] else { throw unwritten(comparison) }
+        var json = try self.json(comparison)
+        if let property = names.property(comparison.keyPath), !property.isAttribute {
+            let references = ReferenceWriter(plans: names.plans, values: values)
+            json = try comparison.ids.map { try references.json(ResourceReference($0), property, of: plan.entity) }
+                + comparison.values.map { try references.json($0, property, of: plan.entity) }
+        }
+        if template.hasPrefix("{") {
+            let text = Template(template).filled { place in
+                switch place {
+                case "value": json.first?.description ?? "null"
+                case "values": JSONValue.array(json).description
+                case "pattern":
+                    JSONValue.string(NSRegularExpression.escapedPattern(for: json.first?.string ?? "")).description
+                case "text": String(JSONValue.string(NSRegularExpression.escapedPattern(for: json.first?.string ?? "")).description.dropFirst().dropLast())
+                default: "{\(place)}"
+                }
+            }
+            return try JSONValue(parsing: Array(text.utf8))
+        }
+        return [template: comparison.comparison == .isIn ? .array(json) : json.first ?? .null]
+    }
+}

@@ -1,0 +1,161 @@
+internal import Foundation
+internal import JSONReading
+internal import ObjectGraph
+internal import Predicates
+internal import RemoteStore
+
+/// Writes values of properties as the service has them.
+struct ValueWriter {
+    let plans: [String: ResourcePlan]
+
+    /// Returns the value of an attribute as JSON.
+    ///
+    /// - Throws: Code 134070 for a value that the transform cannot write.
+    func json(_ value: PropertyValue, _ property: PropertyPlan?, of entity: String) throws -> JSONValue {
+        guard let property, case .attribute(let type, let transform) = property.kind else { return try plain(value, nil, "", entity) }
+        if value.isNull { return .null }
+        return try json(value, type, transform, property, entity)
+    }
+
+    private func json(
+        _ value: PropertyValue, _ type: NSAttributeType, _ transform: ValueTransform, _ property: PropertyPlan, _ entity: String
+    ) throws -> JSONValue {
+        switch transform {
+        case .byType: return try plain(value, property, property.name, entity)
+        case .date(let form):
+            guard case .date(let date) = value else { throw unwritable(property, entity, "It is no date.") }
+            return DateText.json(date, form)
+        case .enumeration(let names):
+            let text = text(value)
+            guard let found = names.filter({ $0.value == text }).keys.min() else {
+                throw unwritable(property, entity, "The service has no name for “\(text)”; it has: \(names.values.sorted().joined(separator: ", ")).")
+            }
+            return .string(found)
+        case .scaled(let factor):
+            guard let number = value.doubleValue, factor != 0 else { throw unwritable(property, entity, "It is no number.") }
+            let scaled = number / factor
+            let isInteger = scaled.rounded() == scaled && abs(scaled) < 1e15
+            return isInteger ? .integer(Int64(scaled)) : .number(scaled)
+        case .text: return .string(text(value))
+        case .json:
+            guard case .string(let text) = value, let parsed = try? JSONValue(parsing: Array(text.utf8)) else {
+                throw unwritable(property, entity, "It is no JSON.")
+            }
+            return parsed
+        case .relativeURL(let base):
+            let text = text(value)
+            return .string(text.hasPrefix(base) ? String(text.dropFirst(base.count)) : text)
+        case .joined(let separator):
+            guard case .string(let text) = value else { throw unwritable(property, entity, "It is no string.") }
+            return .array(text.isEmpty ? [] : text.split(separator: separator, omittingEmptySubsequences: false).map { .string(String($0)) })
+        case .wrapped(let key, let constants, let inner):
+            return Self.wrapped(try json(value, type, inner, property, entity), key, constants)
+        }
+    }
+
+    private static func wrapped(_ json: JSONValue, _ key: String, _ constants: [String: String]) -> JSONValue {
+        var object = JSONObject()
+        for (name, text) in constants.sorted(by: { $0.key < $1.key }) { object[name] = .string(text) }
+        object[key] = json
+        return .object(object)
+    }
+
+    private func unwritable(_ property: PropertyPlan, _ entity: String, _ reason: String) -> NSError {
+        WebBackendError.unwritable(property.name, entity, reason)
+    }
+
+    private func plain(_ value: PropertyValue, _ property: PropertyPlan?, _ name: String, _ entity: String) throws -> JSONValue {
+        switch value {
+        case .null: return .null
+        case .bool(let flag): return .bool(flag)
+        case .int64(let number):
+            if case .attribute(.booleanAttributeType, _)? = property?.kind { return .bool(number != 0) }
+            return .integer(number)
+        case .double(let number):
+            guard number.isFinite else { throw WebBackendError.unwritable(name, entity, "JSON has no infinite numbers.") }
+            return .number(number)
+        case .decimal(let number):
+            guard !number.isNaN else { throw WebBackendError.unwritable(name, entity, "It is not a number.") }
+            return .decimal(number.description)
+        case .string(let text): return .string(text)
+        case .date(let date):
+            let json = DateText.json(date, property?.dates ?? .iso8601)
+            guard let wrapping = property?.dateWrapping else { return json }
+            return Self.wrapped(json, wrapping.key, wrapping.constants)
+        case .data(let data): return .string(data.base64EncodedString())
+        case .uuid(let uuid): return .string(uuid.uuidString.lowercased())
+        case .url(let url): return .string(url.absoluteString)
+        case .array(let elements): return .array(try elements.map { try plain($0, nil, name, entity) })
+        case .set(let elements): return .array(try elements.map { try plain($0, nil, name, entity) })
+        case .object(let object):
+            guard let json = JSONValue(any: object.object) else {
+                throw WebBackendError.unwritable(name, entity, "JSON has no form for a \(type(of: object.object)).")
+            }
+            return json
+        }
+    }
+
+    /// Returns a value as text, without a form of its own.
+    func text(_ value: PropertyValue) -> String {
+        switch value {
+        case .string(let text): text
+        case .int64(let number): "\(number)"
+        case .bool(let flag): flag ? "true" : "false"
+        case .double(let number): "\(number)"
+        case .decimal(let number): number.description
+        case .uuid(let uuid): uuid.uuidString.lowercased()
+        case .url(let url): url.absoluteString
+        case .date(let date): DateText.text(date, .iso8601)
+        default: ""
+        }
+    }
+
+    /// Returns an identifier as JSON.
+    func json(_ id: ResourceID) -> JSONValue {
+        switch id {
+        case .integer(let number): .integer(number)
+        case .string(let text): .string(text)
+        case .uuid(let uuid): .string(uuid.uuidString.lowercased())
+        case .composite(let parts): .array(parts.map(json))
+        }
+    }
+
+    /// Returns an identifier as text, or a part of a composite one.
+    func text(_ id: ResourceID, part: Int? = nil) -> String {
+        switch id {
+        case .composite(let parts):
+            if let part { return parts.indices.contains(part) ? text(parts[part]) : "" }
+            return parts.map { text($0) }.joined(separator: "/")
+        case .uuid(let uuid): return uuid.uuidString.lowercased()
+        default: return id.description
+        }
+    }
+
+    /// Returns JSON as text for an address, as the filters quote it.
+    static func text(_ json: JSONValue, _ quoting: FilterStyle.Quoting) -> String {
+        guard case .string(let text) = json else {
+            return json.description
+        }
+        switch quoting {
+        case .bare: return text
+        case .bareUnlessAmbiguous: return (try? JSONValue(parsing: Array(text.utf8))) == nil ? text : json.description
+        case .json: return json.description
+        case .singleQuoted: return "'" + text.replacing("'", with: "''") + "'"
+        case .backslashed(let quote):
+            return "\(quote)" + text.replacing("\\", with: "\\\\").replacing("\(quote)", with: "\\\(quote)") + "\(quote)"
+        }
+    }
+}
+
+extension PropertyValue {
+    /// The value as a number; nil for what is none.
+    var doubleValue: Double? {
+        switch self {
+        case .int64(let number): Double(number)
+        case .double(let number): number
+        case .decimal(let number): NSDecimalNumber(decimal: number).doubleValue
+        case .bool(let flag): flag ? 1 : 0
+        default: nil
+        }
+    }
+}
