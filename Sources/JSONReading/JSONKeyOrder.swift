@@ -1,0 +1,106 @@
+/// In which order the keys of objects came, that were read with one table: objects of one kind mostly have the same keys in the same
+/// order, unknown ones among them. So the next key is compared with the one that came next in the object before, in place.
+///
+/// A scanner owns these orders, one for each table that it was asked to use; they keep their tables.
+@usableFromInline package struct JSONKeyOrder {
+    /// How many tables a scanner knows the orders of. Should there be more, those that share a place with others learn anew.
+    @usableFromInline static let tables = 32
+
+    /// A key that came, and which one came then.
+    @frozen @usableFromInline package struct Entry {
+        /// The first bytes of the key with its quotes, at most eight; the others are zero.
+        @usableFromInline package var word: UInt64
+        /// The bits of the word that are bytes of the key.
+        @usableFromInline package var mask: UInt64
+        /// Where the key begins, with its quote, in the document.
+        @usableFromInline package var start: UnsafeRawPointer
+        /// The number of bytes of the key, with its quotes, the colon and all white space up to the value.
+        @usableFromInline package var length: Int32
+        /// The index of the key in the table, or -1.
+        @usableFromInline package var index: Int32
+        /// The entry of the key that came next, or 0.
+        @usableFromInline package var next: Int32
+    }
+
+    /// The address of the contents of the table that this is the order of, or 0. They are retained.
+    @usableFromInline package var table: UInt = 0
+    /// The keys that came: this order owns them. The first entry is none: it stands for the beginning of an object, and after it comes
+    /// the first key.
+    @usableFromInline package var entries: UnsafeMutablePointer<Entry>
+    /// The entry of the key that came last.
+    @usableFromInline package var last = 0
+    /// For each key of the table, its newest entry, or 0: this order owns them.
+    private var known: UnsafeMutablePointer<Int32>
+    private var keys = 0
+    private var count = 0
+    private var capacity = 0
+
+    private init() {
+        // Nothing is owned yet: these addresses are never used.
+        entries = UnsafeMutablePointer(bitPattern: 8)!
+        known = UnsafeMutablePointer(bitPattern: 8)!
+    }
+
+    /// Memory for the orders of a scanner.
+    static func allocate() -> UnsafeMutablePointer<JSONKeyOrder> {
+        let orders = UnsafeMutablePointer<JSONKeyOrder>.allocate(capacity: tables)
+        orders.initialize(repeating: JSONKeyOrder(), count: tables)
+        return orders
+    }
+
+    /// Frees the memory of the orders of a scanner.
+    static func free(_ orders: UnsafeMutablePointer<JSONKeyOrder>) {
+        for index in 0..<tables { orders[index].clear() }
+        orders.deallocate()
+    }
+
+    private mutating func clear() {
+        guard let address = UnsafeRawPointer(bitPattern: table) else { return }
+        Unmanaged<JSONKeyTable.Contents>.fromOpaque(address).release()
+        entries.deallocate()
+        known.deallocate()
+        table = 0
+    }
+
+    /// Begins to learn the order of a table's keys.
+    mutating func begin(_ contents: JSONKeyTable.Contents) {
+        clear()
+        table = UInt(bitPattern: Unmanaged.passRetained(contents).toOpaque())
+        keys = contents.keys.count
+        capacity = keys * 2 + 64
+        entries = .allocate(capacity: capacity)
+        known = .allocate(capacity: max(1, keys))
+        forget()
+    }
+
+    private mutating func forget() {
+        // No key has the first entry's word, for keys begin with a quote.
+        entries.initialize(to: Entry(word: .max, mask: .max, start: UnsafeRawPointer(entries), length: 0, index: -1, next: 0))
+        known.initialize(repeating: 0, count: keys)
+        count = 1
+        last = 0
+    }
+
+    /// Learns that a key came after the last one. Its length is that of an entry.
+    mutating func learn(_ start: UnsafeRawPointer, length: Int, index: Int, limit: UnsafeRawPointer) {
+        // A key of the table that came at another place is at this one from now on.
+        if index >= 0, case let entry = Int(known[index]), entry > 0, entries[entry].length == length {
+            entries[last].next = Int32(entry)
+            last = entry
+            return
+        }
+        // Keys that are unusually long, and those at the end of the document, are not worth it.
+        guard length < 1 << 10, limit - start >= 8 else { return }
+        if count == capacity { forget() }
+        let mask = length >= 8 ? UInt64.max : UInt64(littleEndian: (1 << UInt64(8 * length)) - 1)
+        let word = start.loadUnaligned(as: UInt64.self) & mask
+        entries.advanced(by: count).initialize(
+            to: Entry(
+                word: word, mask: mask, start: start, length: Int32(length), index: Int32(truncatingIfNeeded: index),
+                next: entries[last].next))
+        if index >= 0 { known[index] = Int32(count) }
+        entries[last].next = Int32(count)
+        last = count
+        count += 1
+    }
+}

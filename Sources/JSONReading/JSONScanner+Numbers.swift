@@ -1,0 +1,113 @@
+extension JSONScanner {
+    /// Reads a number.
+    ///
+    /// - Throws: If the next value is none, or not written as JSON has it.
+    @inlinable package mutating func readNumber() throws(JSONError) -> JSONNumber {
+        let first = token()
+        guard first == UInt8(ascii: "-") || first &- UInt8(ascii: "0") < 10 else { throw unexpected("a number") }
+        let number = next
+        var place = next
+        let isNegative = first == UInt8(ascii: "-")
+        if isNegative { place += 1 }
+        let digits = place
+        var significand: UInt64 = 0
+        // More than nineteen digits overflow; they are read again below.
+        while place < limit, case let digit = place.load(as: UInt8.self) &- UInt8(ascii: "0"), digit < 10 {
+            significand = significand &* 10 &+ UInt64(digit)
+            place += 1
+        }
+        var count = place - digits
+        guard count > 0 else { throw error("A digit must follow the sign", at: place) }
+        guard count == 1 || digits.load(as: UInt8.self) != UInt8(ascii: "0") else {
+            throw error("A number must not begin with a zero before another digit", at: digits)
+        }
+        var exponent = 0
+        var isInteger = true
+        if place < limit {
+            if place.load(as: UInt8.self) == UInt8(ascii: ".") {
+                isInteger = false
+                place += 1
+                let fraction = place
+                while place < limit, case let digit = place.load(as: UInt8.self) &- UInt8(ascii: "0"), digit < 10 {
+                    significand = significand &* 10 &+ UInt64(digit)
+                    place += 1
+                }
+                exponent = fraction - place
+                guard exponent < 0 else { throw error("A digit must follow the decimal point", at: place) }
+                count -= exponent
+            }
+            if place < limit, place.load(as: UInt8.self) | 0x20 == UInt8(ascii: "e") {
+                isInteger = false
+                exponent += try passExponent(&place)
+            }
+        }
+        next = place
+        guard count <= 19 else { return longNumber(number, exponent, isNegative, isInteger) }
+        return JSONNumber(
+            start: number, offset: number - start, count: place - number, significand: significand,
+            exponent: Int32(clamping: exponent), isNegative: isNegative, isInteger: isInteger, isTruncated: false)
+    }
+
+    /// Reads a number that is an integer and fits, also where it is written as `1.0` or `1e3`.
+    ///
+    /// - Throws: If the next value is none.
+    @inlinable package mutating func readInteger() throws(JSONError) -> Int64 {
+        let number = try readNumber()
+        guard let value = number.int64 else { throw error("The number is not an integer of 64 bits", at: number.start) }
+        return value
+    }
+
+    /// Reads a number as the double that is nearest to it.
+    ///
+    /// - Throws: If the next value is no number, or one beyond what doubles can be.
+    @inlinable package mutating func readDouble() throws(JSONError) -> Double {
+        let number = try readNumber()
+        guard let value = number.double else { throw error("The number is beyond what a Double can be", at: number.start) }
+        return value
+    }
+
+    /// Passes the exponent that begins at a place; returns it. One that is beyond reason is cut, for what it means does not change.
+    @usableFromInline @inline(never) package func passExponent(_ place: inout UnsafeRawPointer) throws(JSONError) -> Int {
+        place += 1
+        var isNegative = false
+        if place < limit, case let sign = place.load(as: UInt8.self), sign == UInt8(ascii: "-") || sign == UInt8(ascii: "+") {
+            isNegative = sign == UInt8(ascii: "-")
+            place += 1
+        }
+        let first = place
+        var exponent = 0
+        while place < limit, case let digit = place.load(as: UInt8.self) &- UInt8(ascii: "0"), digit < 10 {
+            if exponent < 1 << 48 { exponent = exponent * 10 + Int(digit) }
+            place += 1
+        }
+        guard place > first else { throw error("A digit must follow the exponent's sign", at: place) }
+        return isNegative ? -exponent : exponent
+    }
+
+    /// The number from a place to the next byte, which has more than nineteen digits. `scale` is that of all digits.
+    @usableFromInline @inline(never) package func longNumber(
+        _ number: UnsafeRawPointer, _ scale: Int, _ isNegative: Bool, _ isInteger: Bool
+    ) -> JSONNumber {
+        var (significand, exponent, taken, zeros, isTruncated) = (UInt64(0), scale, 0, 0, false)
+        var place = number
+        // Zeros are counted and taken with the next other digit: those at the end do not count, and those at the beginning are nothing.
+        while place < next, case let byte = place.load(as: UInt8.self), byte | 0x20 != UInt8(ascii: "e") {
+            place += 1
+            let digit = byte &- UInt8(ascii: "0")
+            guard digit < 10 else { continue }
+            if digit == 0 || taken + zeros >= 19 {
+                zeros += taken == 0 && !isTruncated ? 0 : 1
+                if digit != 0 { isTruncated = true }
+                continue
+            }
+            for _ in 0..<zeros { significand = significand &* 10 }
+            significand = significand &* 10 &+ UInt64(digit)
+            taken += zeros + 1
+            zeros = 0
+        }
+        exponent += zeros
+        return JSONNumber(
+            start: number, offset: number - start, count: next - number, significand: significand,
+            exponent: Int32(clamping: exponent), isNegative: isNegative, isInteger: isInteger, isTruncated: isTruncated)
+    }
+}

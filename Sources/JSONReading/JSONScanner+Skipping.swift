@@ -1,0 +1,84 @@
+extension JSONScanner {
+    /// Skips the next value, whatever it is; it is checked as if it was read.
+    ///
+    /// - Returns: Its place in the document, to ``seek(to:)-(Int)``.
+    /// - Throws: If there is none or it is wrong or too deep. That a number is beyond what doubles can be is no error.
+    @inlinable @discardableResult package mutating func skipValue() throws(JSONError) -> Range<Int> {
+        let byte = token()
+        let first = position
+        if byte == UInt8(ascii: "\"") {
+            try passString()
+        } else if byte | 0x20 == UInt8(ascii: "{") {
+            try skipContainer()
+        } else {
+            try skipScalar(byte)
+        }
+        return first..<position
+    }
+
+    /// Skips a number or literal that begins with a byte.
+    @usableFromInline @inline(never) package mutating func skipScalar(_ byte: UInt8) throws(JSONError) {
+        switch byte {
+        case UInt8(ascii: "n"): try readNull()
+        case UInt8(ascii: "t"), UInt8(ascii: "f"): _ = try readBool()
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): _ = try readNumber()
+        default: throw unexpected("a value")
+        }
+    }
+
+    /// Skips the object or array that begins at the next byte.
+    ///
+    /// One bit a level tells whether it is an object. What is deeper than 64 levels is left to another call, so that as much of the
+    /// stack is needed as the limit of depth allows.
+    @usableFromInline @inline(never) package mutating func skipContainer() throws(JSONError) {
+        var (levels, objects) = (0, UInt64(0))
+        values: while true {
+            let byte = token()
+            if byte == UInt8(ascii: "\"") {
+                try passString()
+            } else if byte | 0x20 != UInt8(ascii: "{") {
+                try skipScalar(byte)
+            } else if levels == 64 {
+                try skipContainer()
+            } else {
+                try begin()
+                isFirst = false
+                levels += 1
+                let isObject = byte == UInt8(ascii: "{")
+                objects = objects << 1 | (isObject ? 1 : 0)
+                let inside = token()
+                if isObject {
+                    if inside == UInt8(ascii: "\"") {
+                        try passString()
+                        try passColon()
+                        continue
+                    }
+                    guard inside == UInt8(ascii: "}") else { throw unexpected("a key or the end of the object") }
+                } else if inside != UInt8(ascii: "]") {
+                    continue
+                }
+            }
+            // The value ends here, and with it perhaps those that it stands in.
+            while levels > 0 {
+                let isObject = objects & 1 == 1
+                let byte = token()
+                if byte == UInt8(ascii: ",") {
+                    next += 1
+                    guard isObject else { continue values }
+                    guard token() == UInt8(ascii: "\"") else { throw unexpected("a key") }
+                    try passString()
+                    try passColon()
+                    continue values
+                }
+                guard byte == (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) else {
+                    throw unexpected("a comma or the end of the \(isObject ? "object" : "array")")
+                }
+                next += 1
+                levelsLeft += 1
+                levels -= 1
+                objects >>= 1
+            }
+            return
+        }
+    }
+}

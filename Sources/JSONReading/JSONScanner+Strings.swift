@@ -1,0 +1,138 @@
+extension JSONScanner {
+    /// Reads a string.
+    ///
+    /// - Returns: Its text, in the document where it has no escape; otherwise valid until the next string or key is read.
+    /// - Throws: If the next value is none, or is not valid UTF-8, or has a control character or a wrong escape.
+    @inlinable package mutating func readString() throws(JSONError) -> JSONText {
+        guard token() == UInt8(ascii: "\"") else { throw unexpected("a string") }
+        let text = next + 1
+        var place = text
+        while limit - place >= 8 {
+            let marks = Self.marks(place.loadUnaligned(as: UInt64.self))
+            guard marks != 0 else {
+                place += 8
+                continue
+            }
+            place += marks.trailingZeroBitCount >> 3
+            guard place.load(as: UInt8.self) == UInt8(ascii: "\"") else { break }
+            next = place + 1
+            return JSONText(start: text, count: place - text)
+        }
+        return try readString(text, checkedTo: place)
+    }
+
+    /// Passes a string that is read later, or never: it is checked as if it was read.
+    @inlinable package mutating func skipString() throws(JSONError) {
+        guard token() == UInt8(ascii: "\"") else { throw unexpected("a string") }
+        try passString()
+    }
+
+    /// Passes a string whose quote is the next byte.
+    @inlinable package mutating func passString() throws(JSONError) {
+        var place = next + 1
+        while limit - place >= 8 {
+            let marks = Self.marks(place.loadUnaligned(as: UInt64.self))
+            guard marks != 0 else {
+                place += 8
+                continue
+            }
+            place += marks.trailingZeroBitCount >> 3
+            guard place.load(as: UInt8.self) == UInt8(ascii: "\"") else { break }
+            next = place + 1
+            return
+        }
+        _ = try checkString(from: place)
+    }
+
+    /// The bytes, of eight, that end a string or need a look: quotes, backslashes, control characters and what is not ASCII.
+    ///
+    /// - Returns: The lowest bit that is set belongs to the first of them. Bits above it may be set for a byte that is none, by a borrow.
+    @inlinable @inline(__always) package static func marks(_ loaded: UInt64) -> UInt64 {
+        let word = UInt64(littleEndian: loaded)
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let quotes = word ^ (ones &* 0x22)
+        let backslashes = word ^ (ones &* 0x5C)
+        return (((quotes &- ones) | (backslashes &- ones) | (word &- (ones &* 0x20))) | word) & (ones &* 0x80)
+    }
+
+    /// Reads the rest of a string that begins behind its quote at `text` and has nothing but plain ASCII up to `place`.
+    @usableFromInline @inline(never) package mutating func readString(
+        _ text: UnsafeRawPointer, checkedTo place: UnsafeRawPointer
+    ) throws(JSONError) -> JSONText {
+        let hasEscapes = try checkString(from: place)
+        return hasEscapes ? unescape(text, next - 1) : JSONText(start: text, count: next - 1 - text)
+    }
+
+    /// Checks the rest of a string from a place in it, goes behind its end, and returns whether there are escapes.
+    @usableFromInline @inline(never) package mutating func checkString(from start: UnsafeRawPointer) throws(JSONError) -> Bool {
+        var place = start
+        var hasEscapes = false
+        while true {
+            if limit - place >= 8 {
+                let marks = Self.marks(place.loadUnaligned(as: UInt64.self))
+                guard marks != 0 else {
+                    place += 8
+                    continue
+                }
+                place += marks.trailingZeroBitCount >> 3
+            }
+            guard place < limit else { throw error("The string does not end", at: limit) }
+            switch place.load(as: UInt8.self) {
+            case UInt8(ascii: "\""):
+                next = place + 1
+                return hasEscapes
+            case UInt8(ascii: "\\"):
+                hasEscapes = true
+                place = try checkEscape(place)
+            case 0..<0x20: throw error("A control character in a string must be escaped", at: place)
+            case 0x80...: place = try checkSequences(place)
+            default: place += 1
+            }
+        }
+    }
+
+    /// Checks characters of more than one byte; returns the place of the first byte that is ASCII.
+    @inline(__always) private func checkSequences(_ first: UnsafeRawPointer) throws(JSONError) -> UnsafeRawPointer {
+        var place = first
+        while limit - place >= 4 {
+            // The first byte of the sequence is the lowest of the word.
+            let word = UInt32(littleEndian: place.loadUnaligned(as: UInt32.self))
+            if word & 0xC0E0 == 0x80C0, word & 0x1E != 0 {
+                place += 2
+            } else if word & 0xC0_C0F0 == 0x80_80E0, word & 0x200F != 0, word & 0x200F != 0x200D {
+                // Neither longer than needed nor a surrogate.
+                place += 3
+            } else if word & 0xC0C0_C0F8 == 0x8080_80F0, word & 0x3007 != 0, word & 0x04 == 0 || word & 0x3003 == 0 {
+                // Neither longer than needed nor beyond U+10FFFF.
+                place += 4
+            } else if word & 0x80 == 0 {
+                return place
+            } else {
+                throw notUTF8(place)
+            }
+        }
+        return try checkLastSequences(place)
+    }
+
+    /// The same for the last three bytes of the document.
+    @inline(never) private func checkLastSequences(_ first: UnsafeRawPointer) throws(JSONError) -> UnsafeRawPointer {
+        var place = first
+        while place < limit, place.load(as: UInt8.self) >= 0x80 {
+            let (lead, left) = (place.load(as: UInt8.self), limit - place)
+            let second = left > 1 ? place.load(fromByteOffset: 1, as: UInt8.self) : 0
+            let third = left > 2 ? place.load(fromByteOffset: 2, as: UInt8.self) : 0
+            if 0xC2...0xDF ~= lead, second & 0xC0 == 0x80 {
+                place += 2
+            } else if 0xE0...0xEF ~= lead, second & 0xC0 == 0x80, third & 0xC0 == 0x80, lead != 0xE0 || second >= 0xA0,
+                lead != 0xED || second < 0xA0
+            {
+                place += 3
+            } else {
+                throw notUTF8(place)
+            }
+        }
+        return place
+    }
+
+    @inline(never) private func notUTF8(_ place: UnsafeRawPointer) -> JSONError { error("The string is not valid UTF-8", at: place) }
+}

@@ -1,0 +1,90 @@
+/// A JSON value that was read whole, or is to be written.
+package indirect enum JSONValue: Hashable, Sendable {
+    case object(JSONObject)
+    case array([JSONValue])
+    case string(String)
+    /// A number that is written as an integer and fits.
+    case integer(Int64)
+    /// Another number, whose digits a double gives back.
+    case number(Double)
+    /// The text of a number of which neither holds all digits, or which is beyond what they can be.
+    case decimal(String)
+    case bool(Bool)
+    case null
+
+    // MARK: Access
+
+    /// The members of an object.
+    package var object: JSONObject? { if case .object(let object) = self { object } else { nil } }
+
+    /// The elements of an array.
+    package var array: [JSONValue]? { if case .array(let array) = self { array } else { nil } }
+
+    /// The text of a string.
+    package var string: String? { if case .string(let string) = self { string } else { nil } }
+
+    package var bool: Bool? { if case .bool(let bool) = self { bool } else { nil } }
+
+    package var isNull: Bool { self == .null }
+
+    /// The number, if it is an integer that fits.
+    package var integer: Int64? {
+        switch self {
+        case .integer(let integer): integer
+        case .number(let number):
+            // Not `Int64(exactly:)`, which wants the mathematics library of C. 0x1p63 is the first that does not fit.
+            number >= -0x1p63 && number < 0x1p63 && Double(Int64(number)) == number ? Int64(number) : nil
+        default: nil
+        }
+    }
+
+    /// The number as the double that is nearest to it; nil for one that is beyond what doubles can be.
+    package var double: Double? {
+        switch self {
+        case .integer(let integer): Double(integer)
+        case .number(let number): number
+        case .decimal(let text): Double(text).flatMap { $0.isFinite ? $0 : nil }
+        default: nil
+        }
+    }
+
+    /// The value of a key of an object; nil if it has none, or the value is no object. Setting nil removes the key.
+    ///
+    /// Setting makes an object of a value that is none.
+    package subscript(key: String) -> JSONValue? {
+        get { object?[key] }
+        set {
+            var object = object ?? JSONObject()
+            self = .null
+            object[key] = newValue
+            self = .object(object)
+        }
+    }
+
+    /// The element of an array at an index; nil if there is none, or the value is no array.
+    package subscript(index: Int) -> JSONValue? {
+        guard let array, array.indices.contains(index) else { return nil }
+        return array[index]
+    }
+}
+
+extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral,
+    ExpressibleByNilLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+    package init(stringLiteral value: String) { self = .string(value) }
+    package init(integerLiteral value: Int64) { self = .integer(value) }
+    package init(floatLiteral value: Double) { self = .number(value) }
+    package init(booleanLiteral value: Bool) { self = .bool(value) }
+    package init(nilLiteral: ()) { self = .null }
+    package init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+    package init(dictionaryLiteral elements: (String, JSONValue)...) {
+        self = .object(JSONObject(elements.map { JSONObject.Member(key: $0.0, value: $0.1) }))
+    }
+}
+
+extension JSONValue: CustomStringConvertible {
+    /// The value as compact JSON, with what cannot be written named as such.
+    package var description: String {
+        do { return String(decoding: try serialized(), as: UTF8.self) } catch { return "(\(error.reason))" }
+    }
+}
