@@ -104,7 +104,8 @@ public struct SavingStyle: Hashable, Sendable {
     public var conflicts: Resource.Saving.ConflictDetection
     /// The path to the resource in a request's body.
     public var item: JSONPath
-    /// What a request's body has besides, as JSON at paths: `["data.type": "\"{type}\""]`.
+    /// What a request's body has besides, as JSON at paths: `["data.type": "\"{type}\""]`. One with `{SELF}` is left out for a new
+    /// resource without an identifier.
     public var constants: [String: String]
     /// The body of a value that is taken away: null unless this is set, such as `{"__op": "Delete"}`.
     public var removal: String?
@@ -118,6 +119,22 @@ public struct SavingStyle: Hashable, Sendable {
     public var deletesLists: Bool
     /// The path to the current resource in the body of a refused precondition; nil where it must be read.
     public var current: JSONPath?
+    /// The paths to identifier and version in answers that have nothing else; nil where they are as in resources.
+    public var receipt: Receipt?
+
+    /// Where answers to saves have what the service has assigned.
+    public struct Receipt: Hashable, Sendable {
+        /// The path to the identifier.
+        public var id: JSONPath
+        /// The path to the version.
+        public var version: JSONPath
+
+        /// Creates the paths.
+        public init(id: JSONPath, version: JSONPath) {
+            self.id = id
+            self.version = version
+        }
+    }
 
     /// Creates a style of saving: `POST` to the collection, `PATCH` and `DELETE` of a resource.
     public init(
@@ -125,7 +142,8 @@ public struct SavingStyle: Hashable, Sendable {
         delete: Action? = Action(.delete, "{path}/{SELF}"), identity: Identity = .assignedByService, replacesWholeResources: Bool = false,
         precondition: Precondition = .none, conflicts: Resource.Saving.ConflictDetection = .byReading, item: JSONPath = "",
         constants: [String: String] = [:], removal: String? = nil, idempotencyHeader: String? = nil, batch: Batch? = nil,
-        createsIfNoneMatch: Bool = false, deletesLists: Bool = false, current: JSONPath? = nil
+        createsIfNoneMatch: Bool = false, deletesLists: Bool = false, current: JSONPath? = nil,
+        receipt: Receipt? = nil
     ) {
         self.create = create
         self.createIdentified = createIdentified
@@ -143,6 +161,7 @@ public struct SavingStyle: Hashable, Sendable {
         self.createsIfNoneMatch = createsIfNoneMatch
         self.deletesLists = deletesLists
         self.current = current
+        self.receipt = receipt
     }
 }
 

@@ -1,0 +1,99 @@
+internal import Foundation
+internal import ObjectGraph
+internal import WebTransport
+
+/// A service's description, checked against the model.
+final class ServicePlan: Sendable {
+    let service: WebService
+    /// The address, without a slash at its end.
+    let address: String
+    /// The scheme, host and port of the address, which credentials and next pages stay within.
+    let origin: String
+    /// The path of the address, without a slash at its end.
+    let basePath: String
+    let plans: [String: ResourcePlan]
+
+    /// Checks a description.
+    ///
+    /// - Throws: Code 134080 naming entity and property, for what does not fit.
+    init(_ service: WebService, _ model: NSManagedObjectModel) throws {
+        self.service = service
+        var address = service.address
+        while address.hasSuffix("/") { address.removeLast() }
+        guard let components = URLComponents(string: address), let scheme = components.scheme?.lowercased(),
+            scheme == "http" || scheme == "https", let host = components.host, !host.isEmpty
+        else {
+            throw WebBackendError.description(
+                "the address “\(Self.withoutCredentials(service.address))”", "It is not the absolute address of a web service.",
+                next: "Write it with http:// or https://, and a host.")
+        }
+        guard components.user == nil, components.password == nil, components.query == nil, components.fragment == nil else {
+            throw WebBackendError.description(
+                "the address “\(Self.withoutCredentials(service.address))”", "It contains credentials, parameters or a fragment.",
+                next: "Give credentials as authentication:, and parameters as query:.")
+        }
+        self.address = address
+        basePath = components.percentEncodedPath
+        origin = String(address.dropLast(basePath.count)).lowercased()
+
+        var plans: [String: ResourcePlan] = [:]
+        for resource in service.resources {
+            guard let entity = model.entitiesByName[resource.entity] else {
+                throw WebBackendError.description(
+                    "“\(resource.entity)”", "The model has no such entity.",
+                    next: "Its entities are: \(model.entitiesByName.keys.sorted().joined(separator: ", ")).")
+            }
+            guard plans[resource.entity] == nil else {
+                throw WebBackendError.description("“\(resource.entity)”", "It is described twice.", next: "Describe each entity once.")
+            }
+            plans[resource.entity] = try ResourcePlan(resource, entity, service)
+        }
+        if service.includesAllEntities {
+            for (name, entity) in model.entitiesByName where plans[name] == nil && entity.superentity == nil {
+                plans[name] = try ResourcePlan(WebResource(name), entity, service)
+            }
+        }
+        for plan in plans.values { try Self.check(plan, model, plans) }
+        self.plans = plans
+    }
+
+    private static func check(_ plan: ResourcePlan, _ model: NSManagedObjectModel, _ plans: [String: ResourcePlan]) throws {
+        for (value, name) in (plan.kinds?.entities ?? [:]).sorted(by: { $0.key < $1.key }) {
+            var entity = model.entitiesByName[name]
+            while let known = entity, known.name != plan.entity { entity = known.superentity }
+            guard entity != nil else {
+                throw WebBackendError.description(
+                    "the kind “\(value)” of “\(plan.entity)”", "“\(name)” is neither this entity nor a subentity of it.",
+                    next: "Name one that is.")
+            }
+        }
+        if case .attribute(let name)? = plan.saving?.identity, plan.properties[name]?.isAttribute != true {
+            throw WebBackendError.description(
+                "“\(plan.entity)”", "New resources are identified by “\(name)”, which is no attribute of the entity.",
+                next: "Name an attribute.")
+        }
+    }
+
+    /// Returns an address without a user and password.
+    static func withoutCredentials(_ address: String) -> String {
+        guard let scheme = address.range(of: "://") else { return address }
+        let rest = address[scheme.upperBound...]
+        let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        guard let at = authority.lastIndex(of: "@") else { return address }
+        return address[..<scheme.upperBound] + rest[rest.index(after: at)...]
+    }
+
+    /// Returns the absolute address of what an answer names; nil for one outside of the service's origin.
+    func absolute(_ text: String, from request: String) -> String? {
+        if text.hasPrefix("http://") || text.hasPrefix("https://") {
+            return text.lowercased().hasPrefix(origin + "/") || text.lowercased().hasPrefix(origin + "?") || text.lowercased() == origin
+                ? text : nil
+        }
+        if text.hasPrefix("//") { return nil }
+        if text.hasPrefix("/") { return origin + text }
+        let base = request.prefix { $0 != "?" }
+        if text.hasPrefix("?") { return base + text }
+        guard let slash = base.lastIndex(of: "/"), !text.contains("://") else { return nil }
+        return base[...slash] + text
+    }
+}

@@ -1,0 +1,259 @@
+internal import Foundation
+internal import JSONReading
+internal import ObjectGraph
+internal import RemoteStore
+internal import WebTransport
+
+/// Reads the answer to a call.
+struct AnswerReader {
+    let service: ServicePlan
+    let shapes: ItemShapes
+    let plan: ResourcePlan
+    let call: CallPlan
+    let envelope: EnvelopeShape
+    let limits: JSONLimits
+
+    /// What was found around the resources.
+    private struct Findings {
+        var count = 0
+        var foundItems = false
+        var next: JSONValue?
+        var total: JSONValue?
+        var more: JSONValue?
+    }
+
+    /// Reads an answer.
+    ///
+    /// - Throws: Code 134070 for what cannot be read, with the place in the answer.
+    func read(_ response: WebResponse, to request: BackendRequest, at url: String) throws -> BackendAnswer {
+        guard let item = shapes[plan.entity] else { return request.answer() }
+        let reader = ItemReader(service, shapes, request)
+        let tag = plan.version == .eTag && call.call.returns == .one ? response.headers["ETag"].map(Self.opaque) : nil
+        var findings = Findings()
+        let implied = impliedValues(request, item)
+        if !(response.body.isEmpty && response.status == 204) {
+            do {
+                try response.body.withUnsafeBytes { bytes in
+                    var scanner = try JSONScanner(bytes, limits: limits)
+                    try walk(&scanner, envelope, reader, item, tag, implied, &findings)
+                    try scanner.end()
+                }
+            } catch let error as JSONError {
+                throw WebBackendError.answer(request.description, "\(error)", next: "Compare the description with what the service answers: \(url)")
+            }
+            guard findings.foundItems || request.wantsCount else {
+                let path = call.call.items ?? (call.call.returns == .one ? plan.style.envelope.item : plan.style.envelope.items)
+                throw WebBackendError.answer(request.description, "It has nothing at “\(path)”, where resources should be.")
+            }
+        }
+        var answer = reader.answer
+        answer.total = try part(call.paging.total, response, findings.total).flatMap { Int($0) }
+        if request.wantsCount, answer.total == nil {
+            throw WebBackendError.answer(request.description, "It does not tell the number of resources.")
+        }
+        answer.isComplete = call.call.returns == .one
+        answer.next = try next(request, response, findings, answer.total, url)
+        return answer
+    }
+
+    /// Returns a version out of a header, without quotation marks.
+    static func opaque(_ tag: String) -> String {
+        let strong = tag.hasPrefix("W/") ? String(tag.dropFirst(2)) : tag
+        return strong.count >= 2 && strong.hasPrefix("\"") && strong.hasSuffix("\"") ? String(strong.dropFirst().dropLast()) : strong
+    }
+
+    /// The values that all resources of a call have, for it was given them: those of the list of a parent.
+    private func impliedValues(_ request: BackendRequest, _ item: ItemPlan) -> [(index: Int, value: ResourceValue)] {
+        item.properties.enumerated().compactMap { index, property in
+            guard call.places.contains(property.name), let filter = request.filter(property.name), filter.keyPath == property.name else { return nil }
+            switch property.kind {
+            case .toOne: return filter.ids.first.map { (index, .one(ResourceReference($0))) }
+            case .attribute: return filter.values.first.map { (index, .value($0)) }
+            case .toMany, .composite: return nil
+            }
+        }
+    }
+
+    // MARK: Parts
+
+    private func walk(
+        _ scanner: inout JSONScanner, _ shape: EnvelopeShape, _ reader: ItemReader, _ item: ItemPlan, _ tag: String?,
+        _ implied: [(index: Int, value: ResourceValue)], _ findings: inout Findings
+    ) throws {
+        if let own = shape.own {
+            try read(own, &scanner, reader, item, tag, implied, &findings)
+            return
+        }
+        guard try scanner.peek() == .object else {
+            try scanner.skipValue()
+            return
+        }
+        try scanner.beginObject()
+        while let index = try scanner.nextIndex(in: shape.table) {
+            guard index >= 0 else {
+                try scanner.skipValue()
+                continue
+            }
+            let node = shape.nodes[index]
+            let place = scanner.place
+            for part in node.parts {
+                scanner.seek(to: place)
+                try read(part, &scanner, reader, item, tag, implied, &findings)
+            }
+            if let children = node.children {
+                scanner.seek(to: place)
+                try walk(&scanner, children, reader, item, tag, implied, &findings)
+            }
+        }
+    }
+
+    private func read(
+        _ part: EnvelopeShape.Part, _ scanner: inout JSONScanner, _ reader: ItemReader, _ item: ItemPlan, _ tag: String?,
+        _ implied: [(index: Int, value: ResourceValue)], _ findings: inout Findings
+    ) throws {
+        switch part {
+        case .next: findings.next = try scanner.readValue()
+        case .total: findings.total = try scanner.readValue()
+        case .more: findings.more = try scanner.readValue()
+        case .item:
+            findings.foundItems = true
+            // Some services answer null, or a list of one, where others answer 404.
+            switch try scanner.peek() {
+            case .null: try scanner.readNull()
+            case .array: try readList(&scanner, reader, item, implied, &findings)
+            default: try reader.read(&scanner, item, tag: tag, implied: implied)
+            }
+        case .items where call.call.returns == .map:
+            findings.foundItems = true
+            try scanner.beginObject()
+            while let key = try scanner.nextKey()?.string {
+                findings.count += 1
+                try reader.read(&scanner, item, key: key, implied: implied)
+            }
+        case .items:
+            guard try scanner.peek() == .array else {
+                try scanner.skipValue()
+                return
+            }
+            findings.foundItems = true
+            try readList(&scanner, reader, item, implied, &findings)
+        case .included:
+            guard try scanner.peek() == .array else {
+                try scanner.skipValue()
+                return
+            }
+            try scanner.beginArray()
+            while try scanner.nextElement() { try readIncluded(&scanner, reader) }
+        }
+    }
+
+    private func readList(
+        _ scanner: inout JSONScanner, _ reader: ItemReader, _ item: ItemPlan, _ implied: [(index: Int, value: ResourceValue)],
+        _ findings: inout Findings
+    ) throws {
+        let element = plan.style.envelope.element
+        try scanner.beginArray()
+        while try scanner.nextElement() {
+            findings.count += 1
+            if element.isEmpty {
+                try reader.read(&scanner, item, implied: implied)
+                continue
+            }
+            // An element without a resource is one that was not found: a row of CouchDB's with an error.
+            guard let inner = try scanner.readValue().value(at: element), !inner.isNull else { continue }
+            let bytes = try inner.serialized()
+            try bytes.withUnsafeBytes { bytes in
+                var scanner = try JSONScanner(bytes)
+                try reader.read(&scanner, item, implied: implied)
+            }
+        }
+    }
+
+    private func readIncluded(_ scanner: inout JSONScanner, _ reader: ItemReader) throws {
+        let path = plan.style.envelope.type ?? "type"
+        let place = scanner.place
+        let type = try scanner.readValue().value(at: path)?.string
+        guard let type, let destination = shapes.ofType(type) else { return }
+        scanner.seek(to: place)
+        _ = try reader.readEmbedded(&scanner, destination)
+    }
+
+    // MARK: Pages
+
+    /// Returns a part of an answer as text; nil where there is none.
+    private func part(_ part: AnswerPart?, _ response: WebResponse, _ body: JSONValue?) throws -> String? {
+        switch part {
+        case nil: nil
+        case .body?: body.flatMap { $0.isNull ? nil : $0.string ?? $0.description }
+        case .header(let name)?: response.headers[name]
+        case .link(let relation)?: LinkHeader.address(relation, in: response.headers.all("Link"))
+        case .contentRange?:
+            response.headers["Content-Range"].flatMap { $0.split(separator: "/").last }.map(String.init)
+        }
+    }
+
+    private func next(
+        _ request: BackendRequest, _ response: WebResponse, _ findings: Findings, _ total: Int?, _ url: String
+    ) throws -> PageToken? {
+        let paging = call.paging
+        if case .none = paging.form { return nil }
+        if call.call.returns == .one || request.wantsCount { return nil }
+        let text = try part(paging.next, response, findings.next)
+        let hasMore = try part(paging.hasMore, response, findings.more).map { $0 == "true" || $0 == "1" }
+        if hasMore == false { return nil }
+        switch paging.form {
+        case .none: return nil
+        case .address:
+            guard let text, !text.isEmpty else { return nil }
+            guard let address = service.absolute(text, from: url) else { throw WebBackendError.foreign(request.description) }
+            return PageToken(address)
+        case .cursor:
+            // Some services name a cursor at the end, too.
+            return findings.count == 0 && hasMore == nil ? nil : text.flatMap { $0.isEmpty ? nil : PageToken($0) }
+        case .number(_, let first):
+            let size = Self.size(request, paging)
+            let number = request.page.map { NumberToken($0).number } ?? first
+            let isMore =
+                paging.next != nil ? text != nil : hasMore ?? total.map { (number - first + 1) * size < $0 && findings.count > 0 }
+                ?? (paging.endsEmpty ? findings.count > 0 : findings.count >= size)
+            return isMore ? NumberToken(number: number + 1, size: size).token : nil
+        case .offset:
+            let size = Self.size(request, paging)
+            let offset = request.page.map { NumberToken($0).number } ?? request.offset
+            let isMore =
+                paging.next != nil ? text != nil : hasMore ?? total.map { offset + findings.count < $0 && findings.count > 0 }
+                ?? (paging.endsEmpty ? findings.count > 0 : findings.count >= size)
+            return isMore ? NumberToken(number: offset + findings.count, size: size).token : nil
+        }
+    }
+
+    /// The number of resources that a page was asked for.
+    static func size(_ request: BackendRequest, _ paging: PagingStyle) -> Int {
+        if let token = request.page, case .number = paging.form { return NumberToken(token).size }
+        guard paging.sizeParameter != nil, let limit = request.limit, limit < paging.size else { return paging.size }
+        return max(1, limit)
+    }
+}
+
+/// Reads the header `Link` (RFC 8288).
+enum LinkHeader {
+    /// Returns the address of a relation; nil where there is none.
+    static func address(_ relation: String, in headers: [String]) -> String? {
+        for header in headers {
+            var rest = header[...]
+            while let open = rest.firstIndex(of: "<"), let close = rest[open...].firstIndex(of: ">") {
+                let address = String(rest[rest.index(after: open)..<close])
+                let after = rest[rest.index(after: close)...]
+                // The parameters end where the next address begins.
+                let end = after.firstIndex(of: "<") ?? after.endIndex
+                let parameters = after[..<end].split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces.union([","])) }
+                for parameter in parameters where parameter.lowercased().hasPrefix("rel=") {
+                    let names = parameter.dropFirst(4).trimmingCharacters(in: ["\"", "'"]).split(separator: " ")
+                    if names.contains(where: { $0.lowercased() == relation.lowercased() }) { return address }
+                }
+                rest = after[end...]
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,113 @@
+public import Foundation
+internal import JSONReading
+internal import ObjectGraph
+internal import WebTransport
+
+/// The error of a service that has answered with an error: the underlying error of those that fetches and saves throw.
+public struct WebServiceError: Error, Sendable, CustomStringConvertible {
+    /// The status of the answer.
+    public let status: Int
+    /// What the service says, at most a few hundred characters.
+    public let message: String
+    /// The request, without credentials.
+    public let request: String
+
+    /// The request, the status and the message on one line.
+    public var description: String { "\(request) was answered with \(status)\(message.isEmpty ? "" : ": \(message)")" }
+}
+
+/// Reads errors as the service writes them.
+struct ErrorReader {
+    let plan: ResourcePlan
+
+    /// Returns the error of an answer.
+    ///
+    /// - Parameters:
+    ///   - isSave: Whether a change was refused: what the service says of properties is then an error of validation.
+    func error(_ response: WebResponse, _ request: String, isSave: Bool) -> NSError {
+        let body = try? JSONValue(parsing: response.body)
+        let message = self.message(body) ?? ""
+        let cause = WebServiceError(status: response.status, message: String(message.prefix(300)), request: request)
+        let details = isSave ? self.details(body) : []
+        if isSave, !details.isEmpty {
+            let errors = details.map { property, text in
+                CoreDataError.make(
+                    NSManagedObjectValidationError, "“\(property)” of “\(plan.entity)” was refused by the service.", reason: text,
+                    next: "Change the value and save again.", cause: cause, info: [NSValidationKeyErrorKey: property])
+            }
+            if errors.count == 1 { return errors[0] }
+            return CoreDataError.make(
+                NSValidationMultipleErrorsError, "The service refused \(errors.count) values of “\(plan.entity)”.",
+                reason: details.map { "\($0.property): \($0.text)" }.joined(separator: " "), next: "Change the values and save again.",
+                cause: cause, info: [NSDetailedErrorsKey: errors])
+        }
+        let next: String =
+            switch response.status {
+            case 401: "Check the credentials."
+            case 403: "Ask for the right to do this, or use other credentials."
+            case 404: "Compare the paths of the description with the service's."
+            case 429: "Wait, or ask for less."
+            case 500...: "Try again later."
+            default: "Compare the description with what the service expects."
+            }
+        return CoreDataError.make(
+            isSave ? NSPersistentStoreSaveError : NSPersistentStoreOperationError,
+            isSave ? "The service refused a change of “\(plan.entity)”." : "The service refused to answer for “\(plan.entity)”.",
+            reason: "\(cause)", next: next, cause: cause)
+    }
+
+    private func message(_ body: JSONValue?) -> String? {
+        guard let body else { return nil }
+        for path in plan.style.errors.messages {
+            if let text = body.value(at: path)?.string { return text }
+        }
+        if let list = plan.style.errors.list, let errors = body.value(at: list)?.array {
+            let texts = errors.compactMap { $0.value(at: plan.style.errors.detail)?.string }
+            if !texts.isEmpty { return texts.joined(separator: " ") }
+        }
+        return nil
+    }
+
+    private func details(_ body: JSONValue?) -> [(property: String, text: String)] {
+        guard let body else { return [] }
+        let style = plan.style.errors
+        var found: [(property: String, text: String)] = []
+        if let list = style.list, let pointer = style.pointer {
+            for error in body.value(at: list)?.array ?? [] {
+                guard let text = error.value(at: pointer)?.string, let property = property(text) else { continue }
+                found.append((property, error.value(at: style.detail)?.string ?? ""))
+            }
+        }
+        if style.isByField, let object = body.object {
+            for member in object {
+                guard let property = property(member.key) else { continue }
+                let texts = member.value.array?.compactMap { $0.string ?? $0.description } ?? [member.value.string ?? member.value.description]
+                found.append((property, texts.joined(separator: " ")))
+            }
+        }
+        return found
+    }
+
+    /// Returns the property that a name or pointer of the service means.
+    private func property(_ text: String) -> String? {
+        let path = JSONPath(text.hasPrefix("#/") ? String(text.dropFirst()) : text)
+        var candidates: [(name: String, length: Int)] = []
+        for plan in plan.properties.values {
+            guard let own = plan.path else { continue }
+            if path.steps == own.steps || path.steps.ends(with: own.steps) || path.description == plan.queryName {
+                candidates.append((plan.name, own.steps.count))
+            } else if case .key(let last)? = path.steps.last, last == plan.queryName {
+                candidates.append((plan.name, 0))
+            } else if own.steps.count < path.steps.count, path.steps.contains(own.steps) {
+                // Something within the value.
+                candidates.append((plan.name, 0))
+            }
+        }
+        return candidates.max { ($0.length, $1.name) < ($1.length, $0.name) }?.name
+    }
+}
+
+extension Array where Element: Equatable {
+    /// Whether the last elements are those of another array.
+    func ends(with other: [Element]) -> Bool { count >= other.count && Array(suffix(other.count)) == other }
+}

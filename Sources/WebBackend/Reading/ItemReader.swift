@@ -1,0 +1,379 @@
+internal import Foundation
+internal import JSONReading
+internal import ObjectGraph
+internal import Predicates
+internal import RemoteStore
+
+/// Reads the resources of one answer straight from JSON into rows.
+final class ItemReader {
+    private let service: ServicePlan
+    private let shapes: ItemShapes
+    private let request: BackendRequest
+    var answer: BackendAnswer
+    /// Writers and columns that no resource is being read with, by entity.
+    private var idle: [String: [Sink]] = [:]
+
+    /// A writer of rows, with the columns of the properties in the order of the item's plan.
+    private final class Sink {
+        let writer: ResourceRowWriter
+        let columns: [ResourceColumn?]
+        init(_ writer: ResourceRowWriter, _ columns: [ResourceColumn?]) { (self.writer, self.columns) = (writer, columns) }
+    }
+
+    /// What is found out about a resource while it is read.
+    struct Item {
+        var id: ResourceID?
+        var parts: [ResourceID?]
+        var version: ResourceVersion?
+        /// Why it cannot be read.
+        var failure: (any Error)?
+        /// Whether a property was read.
+        var hasValues = false
+
+        init(_ count: Int) { parts = count > 1 ? Array(repeating: nil, count: count) : [] }
+    }
+
+    init(_ service: ServicePlan, _ shapes: ItemShapes, _ request: BackendRequest) {
+        self.service = service
+        self.shapes = shapes
+        self.request = request
+        answer = request.answer()
+    }
+
+    // MARK: Resources
+
+    /// Reads a resource, and adds it to those that were asked for.
+    ///
+    /// - Parameters:
+    ///   - key: The identifier, where the resource itself does not have it.
+    ///   - tag: The version, where the resource itself does not have it.
+    func read(
+        _ scanner: inout JSONScanner, _ plan: ItemPlan, key: String? = nil, tag: String? = nil, implied: [(index: Int, value: ResourceValue)] = []
+    ) throws {
+        let entity = try kind(&scanner, plan)
+        let sink = try take(entity, plan)
+        defer { give(sink, entity) }
+        let start = scanner.position
+        sink.writer.begin()
+        for (index, value) in implied {
+            if let column = sink.columns[index] { _ = sink.writer.set(value, column) }
+        }
+        var item = Item(plan.partCount)
+        try readValues(&scanner, plan, plan.shape, sink, &item)
+        if let key { item.id = ResourceID(key: key, plan.plan.identifier) }
+        if item.version == nil, let tag { item.version = .tag(tag) }
+        guard item.failure == nil, let id = identifier(item, plan) else {
+            let range = start..<scanner.position
+            let raw = { Data(UnsafeRawBufferPointer(rebasing: scanner.document[range])) }()
+            answer.addUnreadable(
+                sink.writer, id: identifier(item, plan),
+                reason: item.failure ?? WebBackendError.answer(
+                    request.description, "A resource has no identifier at \(plan.plan.identity.joined(separator: ", ")): \(Self.shortened(raw))"),
+                raw: raw)
+            return
+        }
+        answer.add(sink.writer, id: id, version: item.version)
+    }
+
+    /// Reads a resource that came along.
+    ///
+    /// - Returns: The identifier; nil for a resource without one.
+    func readEmbedded(_ scanner: inout JSONScanner, _ plan: ItemPlan) throws -> ResourceReference? {
+        let entity = try kind(&scanner, plan)
+        let sink = try take(entity, plan)
+        defer { give(sink, entity) }
+        sink.writer.begin()
+        var item = Item(plan.partCount)
+        try readValues(&scanner, plan, plan.shape, sink, &item)
+        guard let id = identifier(item, plan) else {
+            sink.writer.cancel()
+            return nil
+        }
+        if let failure = item.failure {
+            answer.unreadable.append(UnreadableResource(entity, id: id, reason: failure))
+            sink.writer.cancel()
+        } else if item.hasValues {
+            answer.embed(sink.writer, id: id, version: item.version)
+        } else {
+            sink.writer.cancel()
+        }
+        return ResourceReference(id, entity: plan.plan.kinds == nil ? nil : entity)
+    }
+
+    private func take(_ entity: String, _ plan: ItemPlan) throws -> Sink {
+        if let sink = idle[entity]?.popLast() { return sink }
+        return Sink(
+            try answer.writer(entity), plan.properties.map { property in try? request.column(property.name, of: entity) })
+    }
+
+    private func give(_ sink: Sink, _ entity: String) { idle[entity, default: []].append(sink) }
+
+    private static func shortened(_ data: Data) -> String {
+        let text = String(decoding: data.prefix(120), as: UTF8.self)
+        return data.count > 120 ? text + "…" : text
+    }
+
+    /// Returns the entity of the resource that is read next.
+    private func kind(_ scanner: inout JSONScanner, _ plan: ItemPlan) throws -> String {
+        guard let kinds = plan.plan.kinds, try scanner.peek() == .object else { return plan.plan.entity }
+        let place = scanner.place
+        defer { scanner.seek(to: place) }
+        let value = try scanner.readValue().value(at: kinds.path)
+        return value.flatMap { kinds.entities[$0.string ?? $0.description] } ?? plan.plan.entity
+    }
+
+    private func identifier(_ item: Item, _ plan: ItemPlan) -> ResourceID? {
+        guard plan.partCount > 1 || !plan.givenParts.isEmpty else { return item.id }
+        var parts = plan.partCount > 1 ? item.parts : [item.id]
+        for (part, parameter) in plan.givenParts { parts[part] = given(parameter) }
+        let known = parts.compactMap { $0 }
+        return known.count == parts.count ? (known.count == 1 ? known[0] : .composite(known)) : nil
+    }
+
+    private func given(_ parameter: String) -> ResourceID? {
+        if let id = request.ids(parameter).first { return id }
+        switch request[parameter] {
+        case .int64(let number)?: return .integer(number)
+        case .string(let text)?: return .string(text)
+        case .uuid(let uuid)?: return .uuid(uuid)
+        default: return nil
+        }
+    }
+
+    // MARK: Values
+
+    private func readValues(
+        _ scanner: inout JSONScanner, _ plan: ItemPlan, _ shape: ItemShape, _ sink: Sink, _ item: inout Item
+    ) throws {
+        guard try scanner.peek() == .object else {
+            if item.failure == nil, shape === plan.shape {
+                item.failure = WebBackendError.answer(request.description, "A resource is no object.")
+            }
+            try scanner.skipValue()
+            return
+        }
+        try scanner.beginObject()
+        while let index = try scanner.nextIndex(in: shape.table) {
+            guard index >= 0 else {
+                try scanner.skipValue()
+                continue
+            }
+            let node = shape.nodes[index]
+            if node.leaves.count == 1, node.children == nil {
+                try read(&scanner, node.leaves[0], plan, sink, &item)
+                continue
+            }
+            let place = scanner.place
+            for leaf in node.leaves {
+                scanner.seek(to: place)
+                try read(&scanner, leaf, plan, sink, &item)
+            }
+            if let children = node.children {
+                scanner.seek(to: place)
+                try readValues(&scanner, plan, children, sink, &item)
+            }
+        }
+    }
+
+    private func read(
+        _ scanner: inout JSONScanner, _ leaf: ItemShape.Leaf, _ plan: ItemPlan, _ sink: Sink, _ item: inout Item
+    ) throws {
+        switch leaf {
+        case .identifier(let part):
+            let id = try self.identifier(&scanner, plan.partCount > 1 ? nil : plan.plan.identifier)
+            if plan.partCount > 1 { item.parts[part] = id } else { item.id = id }
+        case .versionNumber:
+            if try scanner.peek() == .number, let number = try scanner.readNumber().int64 {
+                item.version = .number(number)
+            } else {
+                try skipRest(&scanner)
+            }
+        case .versionTag:
+            switch try scanner.peek() {
+            case .string: item.version = .tag(try scanner.readString().string)
+            case .number: item.version = .tag(try scanner.readNumber().text.string)
+            default: try scanner.skipValue()
+            }
+        case .property(let index):
+            guard let column = sink.columns[index] else {
+                try scanner.skipValue()
+                return
+            }
+            try read(&scanner, plan.properties[index], column, plan, sink.writer, &item)
+        case .inner(let path, let leaf):
+            guard let value = try scanner.readValue().value(at: path) else { return }
+            try reread(value, leaf, plan, sink, &item)
+        }
+    }
+
+    /// A number that is no integer was read already; anything else is still there.
+    private func skipRest(_ scanner: inout JSONScanner) throws {
+        if try scanner.peek() != .number { try scanner.skipValue() }
+    }
+
+    /// Reads a value that was taken out of another one.
+    private func reread(_ value: JSONValue, _ leaf: ItemShape.Leaf, _ plan: ItemPlan, _ sink: Sink, _ item: inout Item) throws {
+        let bytes = try value.serialized()
+        try bytes.withUnsafeBytes { bytes in
+            var scanner = try JSONScanner(bytes)
+            try read(&scanner, leaf, plan, sink, &item)
+        }
+    }
+
+    /// Reads an identifier; nil for what is none.
+    func identifier(_ scanner: inout JSONScanner, _ kind: WebResource.IdentifierKind?) throws -> ResourceID? {
+        switch try scanner.peek() {
+        case .number:
+            let number = try scanner.readNumber()
+            if kind == .string { return .string(number.text.string) }
+            return number.int64.map { .integer($0) }
+        case .string:
+            let text = try scanner.readString().string
+            return text.isEmpty ? nil : ResourceID(key: text, kind)
+        default:
+            try scanner.skipValue()
+            return nil
+        }
+    }
+
+    private func read(
+        _ scanner: inout JSONScanner, _ property: PropertyPlan, _ column: ResourceColumn, _ plan: ItemPlan, _ writer: ResourceRowWriter,
+        _ item: inout Item
+    ) throws {
+        item.hasValues = true
+        let start = scanner.position
+        let isSet: Bool
+        switch property.kind {
+        case .attribute(_, let transform):
+            if try scanner.readIfNull() {
+                isSet = writer.setNull(column)
+            } else if case .byType = transform, property.dateWrapping == nil || column.kind != .date {
+                isSet = try readPlain(&scanner, property, column, writer)
+            } else if case .date(let form) = transform {
+                isSet = try readDate(&scanner, form, column, writer)
+            } else {
+                isSet = try ValueReader.set(try scanner.readValue(), property, column, writer)
+            }
+        case .composite(let elements): isSet = try ValueReader.set(try scanner.readValue(), elements, column, writer)
+        case .toOne(let reference):
+            if try scanner.readIfNull() {
+                isSet = writer.setNull(column)
+            } else if case .identifier = reference.style, try scanner.peek() == .number, !reference.hasSubentities,
+                shapes[reference.entity]?.plan.identifier == nil || shapes[reference.entity]?.plan.identifier == .integer
+            {
+                let number = try scanner.readNumber()
+                isSet = number.int64.map { writer.setOne($0, column) } ?? false
+            } else {
+                switch try self.reference(&scanner, reference) {
+                case .reference(let reference): isSet = writer.setOne(reference, column)
+                case .none: isSet = writer.setNull(column)
+                case .absent: isSet = true
+                case .unreadable: isSet = false
+                }
+            }
+        case .toMany(let reference, _, let isWhole):
+            guard let references = try self.references(&scanner, reference) else {
+                isSet = true
+                break
+            }
+            isSet = references.isComplete && (!isWhole || writer.set(.many(references.list), column))
+        }
+        if !isSet, item.failure == nil {
+            let text = String(decoding: scanner.document[start..<scanner.position].prefix(80), as: UTF8.self)
+            item.failure = WebBackendError.answer(
+                request.description, "“\(property.name)” of “\(plan.plan.entity)” cannot hold \(text.trimmingPrefix { $0 == " " }).")
+        }
+    }
+
+    /// Reads a value as the type of the attribute has it.
+    private func readPlain(
+        _ scanner: inout JSONScanner, _ property: PropertyPlan, _ column: ResourceColumn, _ writer: ResourceRowWriter
+    ) throws -> Bool {
+        switch (column.kind, try scanner.peek()) {
+        case (.string, .string): return writer.set(utf8: try scanner.readString().bytes, column)
+        case (.int64, .number), (.int32, .number), (.int16, .number):
+            let number = try scanner.readNumber()
+            return number.int64.map { writer.set($0, column) } ?? false
+        case (.double, .number), (.float, .number): return writer.set(try scanner.readDouble(), column)
+        case (.boolean, .true), (.boolean, .false): return writer.set(try scanner.readBool(), column)
+        case (.date, _): return try readDate(&scanner, property.dates, column, writer)
+        default: return try ValueReader.set(try scanner.readValue(), property, column, writer)
+        }
+    }
+
+    private func readDate(
+        _ scanner: inout JSONScanner, _ form: DateForm, _ column: ResourceColumn, _ writer: ResourceRowWriter
+    ) throws -> Bool {
+        switch try scanner.peek() {
+        case .string:
+            let text = try scanner.readString().bytes
+            return DateText.seconds(text, form).map { writer.set(date: $0, column) } ?? false
+        case .number:
+            let number = try scanner.readDouble()
+            return DateText.seconds(number, form).map { writer.set(date: $0, column) } ?? false
+        default:
+            try scanner.skipValue()
+            return false
+        }
+    }
+
+    // MARK: References
+
+    /// What a reference is read as.
+    enum FoundReference {
+        case reference(ResourceReference)
+        case none
+        /// The answer has only a place for it: JSON:API's relationships without data.
+        case absent
+        case unreadable
+    }
+
+    private func references(
+        _ scanner: inout JSONScanner, _ reference: PropertyPlan.Reference
+    ) throws -> (list: [ResourceReference], isComplete: Bool)? {
+        var list: [ResourceReference] = []
+        var isComplete = true
+        if case .typed(let data, _, _) = reference.style, !data.isEmpty, try scanner.peek() == .object {
+            guard let values = try scanner.readValue().value(at: data) else { return nil }
+            guard let elements = values.array else { return values.isNull ? ([], true) : ([], false) }
+            for element in elements {
+                if let found = ReferenceReader(shapes: shapes).reference(element, reference, isInData: true) { list.append(found) } else {
+                    isComplete = false
+                }
+            }
+            return (list, isComplete)
+        }
+        switch try scanner.peek() {
+        case .array:
+            try scanner.beginArray()
+            while try scanner.nextElement() {
+                if case .reference(let found) = try self.reference(&scanner, reference) { list.append(found) } else { isComplete = false }
+            }
+        case .null: try scanner.readNull()
+        default:
+            try scanner.skipValue()
+            isComplete = false
+        }
+        return (list, isComplete)
+    }
+
+    private func reference(_ scanner: inout JSONScanner, _ reference: PropertyPlan.Reference) throws -> FoundReference {
+        let destination = shapes[reference.entity]
+        let kind = try scanner.peek()
+        switch reference.style {
+        case .identifier, .object:
+            if kind == .object, let destination {
+                return try readEmbedded(&scanner, destination).map { .reference($0) } ?? .unreadable
+            }
+            guard kind != .object else { fallthrough }
+            return try identifier(&scanner, destination?.plan.identifier).map { .reference(ResourceReference($0)) } ?? .unreadable
+        case .typed, .link, .pointer:
+            let value = try scanner.readValue()
+            if case .typed(let data, _, _) = reference.style, !data.isEmpty {
+                guard let inner = value.value(at: data) else { return .absent }
+                if inner.isNull { return .none }
+            }
+            return ReferenceReader(shapes: shapes).reference(value, reference).map { .reference($0) } ?? .unreadable
+        }
+    }
+}

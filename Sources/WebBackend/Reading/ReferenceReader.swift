@@ -1,0 +1,80 @@
+internal import Foundation
+internal import JSONReading
+internal import RemoteStore
+
+/// The shapes of all resources of a service, by entity and by type.
+final class ItemShapes: Sendable {
+    private let byEntity: [String: ItemPlan]
+    private let byType: [String: ItemPlan]
+
+    init(_ service: ServicePlan) {
+        byEntity = service.plans.mapValues { ItemPlan($0) }
+        byType = Dictionary(byEntity.values.map { ($0.plan.type, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    subscript(entity: String) -> ItemPlan? { byEntity[entity] }
+    /// Returns the shape of resources of a type.
+    func ofType(_ type: String) -> ItemPlan? { byType[type] }
+}
+
+/// Reads references that are more than an identifier.
+struct ReferenceReader {
+    let shapes: ItemShapes
+
+    /// Returns the reference that a value is; nil for what is none.
+    ///
+    /// - Parameter isInData: Whether the value was taken out of what wraps it.
+    func reference(_ value: JSONValue, _ reference: PropertyPlan.Reference, isInData: Bool = false) -> ResourceReference? {
+        let kind = shapes[reference.entity]?.plan.identifier
+        switch reference.style {
+        case .identifier, .object: return ResourceID(value, kind).map { ResourceReference($0) }
+        case .typed(let data, let typePath, let idPath):
+            let inner = isInData ? value : value.value(at: data)
+            guard let type = inner?.value(at: typePath)?.string else { return nil }
+            let known = shapes.ofType(type)
+            return inner?.value(at: idPath).flatMap { ResourceID($0, known?.plan.identifier ?? kind) }.map {
+                ResourceReference($0, entity: reference.hasSubentities ? known?.plan.entity : nil)
+            }
+        case .pointer(let path, _): return value.value(at: path).flatMap { ResourceID($0, kind) }.map { ResourceReference($0) }
+        case .link(let template):
+            guard let text = value.string, let found = Self.identifier(in: text, template) else { return nil }
+            return ResourceReference(ResourceID(key: found, kind))
+        }
+    }
+
+    /// Returns the identifier in an address: what a template has in the place of `{SELF}`, or the last component.
+    static func identifier(in address: String, _ template: String?) -> String? {
+        let path = address.prefix { $0 != "?" && $0 != "#" }
+        if let template {
+            guard let open = template.range(of: "{SELF}") else { return nil }
+            let before = template[..<open.lowerBound]
+            let after = template[open.upperBound...]
+            guard let start = path.range(of: before)?.upperBound else { return nil }
+            let rest = path[start...]
+            let end = after.isEmpty ? rest.firstIndex(of: "/") ?? rest.endIndex : rest.range(of: after)?.lowerBound
+            guard let end, end > rest.startIndex else { return nil }
+            return String(rest[..<end]).removingPercentEncoding
+        }
+        return path.split(separator: "/").last.flatMap { String($0).removingPercentEncoding }
+    }
+}
+
+extension ResourceID {
+    /// Creates an identifier from text.
+    init(key: String, _ kind: WebResource.IdentifierKind?) {
+        switch kind {
+        case .integer?: self = Int64(key).map { .integer($0) } ?? .string(key)
+        case .uuid?: self = UUID(uuidString: key).map { .uuid($0) } ?? .string(key)
+        case .string?, nil: self = .string(key)
+        }
+    }
+
+    /// Creates an identifier from JSON; nil for what is none.
+    init?(_ value: JSONValue, _ kind: WebResource.IdentifierKind?) {
+        switch value {
+        case .integer(let number): self = kind == .string ? .string("\(number)") : .integer(number)
+        case .string(let text) where !text.isEmpty: self.init(key: text, kind)
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,97 @@
+internal import Foundation
+internal import JSONReading
+internal import Predicates
+internal import RemoteStore
+
+/// Reads a resource as values, for what was saved or is in conflict.
+struct ResourceValues {
+    let shapes: ItemShapes?
+    private let plans: [String: ResourcePlan]
+
+    init(service plans: [String: ResourcePlan], shapes: ItemShapes? = nil) {
+        self.plans = plans
+        self.shapes = shapes
+    }
+
+    /// Returns the values of a resource. What cannot be read is left out: it is then unknown.
+    func values(_ json: JSONValue, _ plan: ResourcePlan) -> [String: ResourceValue] {
+        var values: [String: ResourceValue] = [:]
+        for property in plan.properties.values {
+            guard let path = property.path, let json = json.value(at: path) else { continue }
+            switch property.kind {
+            case .attribute(let type, let transform):
+                if let value = ValueReader.value(json, type, transform, property) { values[property.name] = .value(value) }
+            case .composite: continue
+            case .toOne(let reference):
+                if json.isNull || isEmpty(json, reference) { values[property.name] = .one(nil) } else if
+                    let found = self.reference(json, reference)
+                {
+                    values[property.name] = .one(found)
+                }
+            case .toMany(_, _, true): values[property.name] = .many(references(json, property))
+            case .toMany: continue
+            }
+        }
+        return values
+    }
+
+    /// Returns the identifier of a resource; nil where it has none.
+    func identifier(_ json: JSONValue, _ plan: ResourcePlan) -> ResourceID? {
+        let parts = plan.identity.map { path in
+            path.hasPrefix("@") ? nil : json.value(at: JSONPath(path)).flatMap { ResourceID($0, plan.identity.count > 1 ? nil : plan.identifier) }
+        }
+        let known = parts.compactMap { $0 }
+        guard known.count == parts.count else { return nil }
+        return known.count == 1 ? known[0] : .composite(known)
+    }
+
+    /// Returns the version of a resource; nil where it has none.
+    func version(_ json: JSONValue, _ plan: ResourcePlan) -> ResourceVersion? {
+        switch plan.version {
+        case .none, .eTag: nil
+        case .number(let path): json.value(at: path)?.integer.map { .number($0) }
+        case .tag(let path): json.value(at: path).map { .tag($0.string ?? $0.description) }
+        }
+    }
+
+    private func isEmpty(_ json: JSONValue, _ reference: PropertyPlan.Reference) -> Bool {
+        if case .typed(let data, _, _) = reference.style { json.value(at: data)?.isNull ?? false } else { false }
+    }
+
+    /// Returns the references of a list.
+    func references(_ json: JSONValue?, _ property: PropertyPlan) -> [ResourceReference] {
+        guard case .toMany(let reference, _, _) = property.kind, let json else { return [] }
+        if case .typed(let data, let type, let id) = reference.style, !data.isEmpty {
+            let inner = PropertyPlan.Reference(
+                entity: reference.entity, hasSubentities: reference.hasSubentities, style: .typed(data: "", type: type, id: id))
+            return (json.value(at: data)?.array ?? []).compactMap { self.reference($0, inner) }
+        }
+        return (json.array ?? []).compactMap { self.reference($0, reference) }
+    }
+
+    private func reference(_ json: JSONValue, _ reference: PropertyPlan.Reference) -> ResourceReference? {
+        switch reference.style {
+        case .identifier, .object:
+            let destination = plans[reference.entity]
+            if json.object != nil, let destination { return identifier(json, destination).map { ResourceReference($0) } }
+            return ResourceID(json, destination?.identifier).map { ResourceReference($0) }
+        case .typed, .link, .pointer:
+            guard let shapes else { return ReferenceReader.plain(json, reference, plans) }
+            return ReferenceReader(shapes: shapes).reference(json, reference)
+        }
+    }
+}
+
+extension ReferenceReader {
+    /// Returns a reference without the shapes of other resources.
+    static func plain(_ json: JSONValue, _ reference: PropertyPlan.Reference, _ plans: [String: ResourcePlan]) -> ResourceReference? {
+        let kind = plans[reference.entity]?.identifier
+        switch reference.style {
+        case .typed(let data, _, let id): return json.value(at: data + id).flatMap { ResourceID($0, kind) }.map { ResourceReference($0) }
+        case .pointer(let id, _): return json.value(at: id).flatMap { ResourceID($0, kind) }.map { ResourceReference($0) }
+        case .link(let template):
+            return json.string.flatMap { identifier(in: $0, template) }.map { ResourceReference(ResourceID(key: $0, kind)) }
+        case .identifier, .object: return ResourceID(json, kind).map { ResourceReference($0) }
+        }
+    }
+}

@@ -1,0 +1,185 @@
+internal import Foundation
+internal import JSONReading
+internal import ObjectGraph
+internal import Predicates
+internal import RemoteStore
+
+/// Reads values that a transform, or a type that JSON does not have, makes of others.
+enum ValueReader {
+    /// Sets an attribute; returns whether it can hold the value.
+    static func set(_ json: JSONValue, _ property: PropertyPlan, _ column: ResourceColumn, _ writer: ResourceRowWriter) throws -> Bool {
+        guard case .attribute(let type, let transform) = property.kind, let value = value(json, type, transform, property) else { return false }
+        return writer.set(.value(value), column)
+    }
+
+    /// Sets a composite attribute; returns whether it can hold the value.
+    static func set(
+        _ json: JSONValue, _ elements: [PropertyPlan], _ column: ResourceColumn, _ writer: ResourceRowWriter
+    ) throws -> Bool {
+        if json.isNull { return writer.setNull(column) }
+        guard let values = composite(json, elements) else { return false }
+        return writer.set(.value(.object(ObjectReference(values as NSDictionary))), column)
+    }
+
+    private static func composite(_ json: JSONValue, _ elements: [PropertyPlan]) -> [String: Any]? {
+        guard json.object != nil else { return nil }
+        var values: [String: Any] = [:]
+        for element in elements {
+            guard let path = element.path, let json = json.value(at: path), !json.isNull else { continue }
+            switch element.kind {
+            case .attribute(let type, let transform):
+                guard let value = value(json, type, transform, element) else { return nil }
+                values[element.name] = value.any
+            case .composite(let inner):
+                guard let inner = composite(json, inner) else { return nil }
+                values[element.name] = inner
+            case .toOne, .toMany: continue
+            }
+        }
+        return values
+    }
+
+    /// Returns the value of an attribute; nil for what it cannot hold.
+    static func value(_ json: JSONValue, _ type: NSAttributeType, _ transform: ValueTransform, _ property: PropertyPlan) -> PropertyValue? {
+        if json.isNull { return .null }
+        switch transform {
+        case .byType:
+            if type == .dateAttributeType, let wrapping = property.dateWrapping, let inner = json[wrapping.key] {
+                return date(inner, property.dates)
+            }
+            return plain(json, type, property)
+        case .date(let form): return date(json, form)
+        case .enumeration(let names):
+            let key = json.string ?? json.description
+            return names[key].flatMap { text($0, type) }
+        case .scaled(let factor):
+            guard let number = json.double else { return nil }
+            let scaled = number * factor
+            if type == .doubleAttributeType || type == .floatAttributeType { return .double(scaled) }
+            if type == .decimalAttributeType { return .decimal(Decimal(scaled)) }
+            return abs(scaled.rounded()) < 9e18 ? .int64(Int64(scaled.rounded())) : nil
+        case .text: return text(json.string ?? json.description, type)
+        case .json: return .string(json.description)
+        case .relativeURL(let base):
+            guard let text = json.string else { return nil }
+            let whole = text.contains("://") ? text : base + text
+            return type == .stringAttributeType ? .string(whole) : URL(string: whole).map { .url($0) }
+        case .joined(let separator):
+            guard let elements = json.array else { return nil }
+            return .string(elements.map { $0.string ?? $0.description }.joined(separator: separator))
+        case .wrapped(let key, _, let inner): return json[key].flatMap { value($0, type, inner, property) }
+        }
+    }
+
+    private static func date(_ json: JSONValue, _ form: DateForm) -> PropertyValue? {
+        let seconds: Double?
+        if var text = json.string {
+            seconds = text.withUTF8 { DateText.seconds(UnsafeRawBufferPointer($0), form) }
+        } else {
+            seconds = json.double.flatMap { DateText.seconds($0, form) }
+        }
+        return seconds.map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
+    }
+
+    private static func plain(_ json: JSONValue, _ type: NSAttributeType, _ property: PropertyPlan) -> PropertyValue? {
+        switch type {
+        case .dateAttributeType: return date(json, property.dates)
+        case .binaryDataAttributeType: return json.string.flatMap { Data(base64Encoded: $0) }.map { .data($0) }
+        case .UUIDAttributeType: return json.string.flatMap { UUID(uuidString: $0) }.map { .uuid($0) }
+        case .URIAttributeType: return json.string.flatMap { URL(string: $0) }.map { .url($0) }
+        case .decimalAttributeType:
+            switch json {
+            case .decimal(let text): return decimal(text)
+            case .string(let text): return decimal(text)
+            case .integer(let number): return .decimal(Decimal(number))
+            case .number: return decimal(json.description)
+            default: return nil
+            }
+        case .transformableAttributeType: return json.foundation.flatMap { try? PropertyValue(any: $0) }
+        case .stringAttributeType: return json.string.map { .string($0) }
+        case .booleanAttributeType: return json.bool.map { .bool($0) }
+        case .doubleAttributeType, .floatAttributeType: return json.double.map { .double($0) }
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: return json.integer.map { .int64($0) }
+        default: return nil
+        }
+    }
+
+    private static func decimal(_ text: String) -> PropertyValue? {
+        Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")).map { .decimal($0) }
+    }
+
+    /// Returns what text says, as the type of an attribute.
+    private static func text(_ text: String, _ type: NSAttributeType) -> PropertyValue? {
+        switch type {
+        case .stringAttributeType: .string(text)
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: Int64(text).map { .int64($0) }
+        case .doubleAttributeType, .floatAttributeType: Double(text).flatMap { $0.isNaN ? nil : .double($0) }
+        case .booleanAttributeType: ["true": true, "1": true, "false": false, "0": false][text.lowercased()].map { .bool($0) }
+        case .decimalAttributeType: decimal(text)
+        case .URIAttributeType: URL(string: text).map { .url($0) }
+        case .UUIDAttributeType: UUID(uuidString: text).map { .uuid($0) }
+        default: nil
+        }
+    }
+}
+
+extension JSONValue {
+    /// The value as Foundation's objects, for transformable attributes.
+    var foundation: Any? {
+        switch self {
+        case .null: NSNull()
+        case .bool(let flag): flag as NSNumber
+        case .integer(let number): number as NSNumber
+        case .number(let number): number as NSNumber
+        case .decimal(let text): NSDecimalNumber(string: text)
+        case .string(let text): text as NSString
+        case .array(let elements): elements.compactMap(\.foundation) as NSArray
+        case .object(let object):
+            Dictionary(object.members.map { ($0.key, $0.value.foundation ?? NSNull()) }, uniquingKeysWith: { $1 }) as NSDictionary
+        }
+    }
+
+    /// Creates JSON from Foundation's objects; nil for what JSON has no form for.
+    init?(any: Any) {
+        switch any {
+        case is NSNull: self = .null
+        case let text as String: self = .string(text)
+        case let flag as Bool: self = .bool(flag)
+        case let number as NSDecimalNumber: self = .decimal(number.stringValue)
+        case let number as NSNumber:
+            if number.objCType.pointee == 0x63 || number.objCType.pointee == 0x42 { self = .bool(number.boolValue) } else if
+                CFNumberIsFloat(number)
+            {
+                guard number.doubleValue.isFinite else { return nil }
+                self = .number(number.doubleValue)
+            } else {
+                self = .integer(number.int64Value)
+            }
+        case let date as Date: self = .string(DateText.text(date, .iso8601))
+        case let url as URL: self = .string(url.absoluteString)
+        case let uuid as UUID: self = .string(uuid.uuidString.lowercased())
+        case let data as Data: self = .string(data.base64EncodedString())
+        case let elements as [Any]:
+            let values = elements.compactMap { JSONValue(any: $0) }
+            guard values.count == elements.count else { return nil }
+            self = .array(values)
+        case let elements as Set<AnyHashable>:
+            let values = elements.compactMap { JSONValue(any: $0.base) }
+            guard values.count == elements.count else { return nil }
+            self = .array(values.sorted { $0.description < $1.description })
+        case let dictionary as [String: Any]:
+            var object = JSONObject()
+            for (key, value) in dictionary.sorted(by: { $0.key < $1.key }) {
+                guard let value = JSONValue(any: value) else { return nil }
+                object[key] = value
+            }
+            self = .object(object)
+        default: return nil
+        }
+    }
+
+    private static func CFNumberIsFloat(_ number: NSNumber) -> Bool {
+        let type = number.objCType.pointee
+        return type == 0x64 || type == 0x66
+    }
+}

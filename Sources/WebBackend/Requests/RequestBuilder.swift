@@ -1,0 +1,209 @@
+internal import Foundation
+internal import JSONReading
+internal import Predicates
+internal import RemoteStore
+internal import WebTransport
+
+/// Writes requests of the store as requests to the service.
+struct RequestBuilder {
+    let service: ServicePlan
+    private let values: ValueWriter
+
+    init(_ service: ServicePlan) {
+        self.service = service
+        values = ValueWriter(plans: service.plans)
+    }
+
+    /// Returns the request of a call.
+    ///
+    /// - Throws: Code 134070 for values that cannot be sent.
+    func request(_ request: BackendRequest, _ plan: ResourcePlan, _ call: CallPlan) throws -> WebRequest {
+        let label = "\(plan.entity).\(call.call.name)"
+        let headers = self.headers(plan, hasBody: call.call.method != .get)
+        if let token = request.page, case .address = call.paging.form {
+            return WebRequest(call.call.method, token.text, headers: headers, isIdempotent: true, label: label)
+        }
+        let isInBody = call.paging.isInBody
+        var query = service.service.query.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        var body = call.call.method == .get ? nil : JSONValue.object(JSONObject())
+        if let text = call.call.body { body = try JSONValue(parsing: Array(try filledBody(text, request, plan).utf8)) }
+        for (name, value) in call.query {
+            let pair = try (
+                name.filled { try placeText($0, request, plan) }, value.filled { try placeText($0, request, plan) }
+            )
+            query.append(pair)
+        }
+        try addFilters(request, plan, call, &query, &body)
+        addSorts(request, plan, &query, &body)
+        addPage(request, call, isInBody, &query, &body)
+        addShape(request, plan, call, &query)
+        let path = try call.path.filled { place in
+            let text = try placeText(place, request, plan)
+            guard let component = PercentEncoding.component(text) else { throw WebBackendError.path(text, label) }
+            return component
+        }
+        return WebRequest(
+            call.call.method, service.address + (path.isEmpty || path.hasPrefix("/") ? "" : "/") + path + Self.encoded(query, after: path),
+            headers: headers, body: try body.map { try $0.serialized() }, isIdempotent: true, label: label)
+    }
+
+    /// The headers of every request.
+    func headers(_ plan: ResourcePlan, hasBody: Bool) -> WebHeaders {
+        var headers = WebHeaders()
+        headers["Accept"] = plan.style.accept
+        if hasBody { headers["Content-Type"] = plan.style.contentType ?? plan.style.accept }
+        for (name, value) in service.service.headers.sorted(by: { $0.key < $1.key }) { headers[name] = value }
+        return headers
+    }
+
+    /// Returns parameters as the end of an address.
+    static func encoded(_ query: [(String, String)], after path: String) -> String {
+        if query.isEmpty { return "" }
+        let text = query.map { name, value in
+            PercentEncoding.encoded(name, keeping: "[]$:@!*(),;") + "=" + PercentEncoding.encoded(value, keeping: "[]$:@!*(),;/?")
+        }.joined(separator: "&")
+        return (path.contains("?") ? "&" : "?") + text
+    }
+
+    // MARK: Places
+
+    /// Returns what a call is given for a place.
+    private func placeText(_ place: String, _ request: BackendRequest, _ plan: ResourcePlan) throws -> String {
+        let part = place.split(separator: ".").last.flatMap { Int($0) }
+        guard let filter = request.filter(CallPlan.keyPath(place)) else { return "" }
+        if let id = filter.ids.first { return values.text(id, part: part) }
+        let property = NameWriter(plan: plan, plans: service.plans).property(filter.keyPath)
+        return try filter.values.first.map { ValueWriter.text(try values.json($0, property, of: plan.entity), .bare) } ?? ""
+    }
+
+    private func filledBody(_ text: String, _ request: BackendRequest, _ plan: ResourcePlan) throws -> String {
+        try Template(text).filled { place in
+            guard let filter = request.filter(CallPlan.keyPath(place)) else { return place == "type" ? plan.type : "null" }
+            if let id = filter.ids.first { return values.json(id).description }
+            let property = NameWriter(plan: plan, plans: service.plans).property(filter.keyPath)
+            return try filter.values.first.map { try values.json($0, property, of: plan.entity).description } ?? "null"
+        }
+    }
+
+    // MARK: Parts
+
+    private func addFilters(
+        _ request: BackendRequest, _ plan: ResourcePlan, _ call: CallPlan, _ query: inout [(String, String)], _ body: inout JSONValue?
+    ) throws {
+        let writer = FilterWriter(
+            plan: plan, call: call, names: NameWriter(plan: plan, plans: service.plans), values: values)
+        let comparisons = request.filters.filter { !call.places.map(CallPlan.keyPath).contains($0.parameter) }.map(Condition.init)
+        var condition = comparisons.isEmpty ? nil : comparisons.count == 1 ? comparisons[0] : Condition.and(comparisons)
+        if let tree = request.predicate {
+            guard let parsed = Condition(tree) else {
+                throw WebBackendError.unwritable("\(tree)", plan.entity, "It is no comparison that a filter can have.")
+            }
+            condition = parsed
+        }
+        switch plan.style.filters.form {
+        case .none, .parameters:
+            query += try writer.parameters(condition?.comparisons ?? [])
+        case .expression(let expression):
+            if let condition, let text = try writer.expression(condition, expression) { query.append((expression.parameter, text)) }
+        case .selector(let selector) where call.call.returns != .one && call.call.body == nil:
+            let object = try writer.selector(condition, selector)
+            switch selector.place {
+            case .query(let name): if object.count > 0 { query.append((name, JSONValue.object(object).description)) }
+            case .body(let key): body?[key] = .object(object)
+            }
+        case .selector: break
+        }
+    }
+
+    private func addSorts(_ request: BackendRequest, _ plan: ResourcePlan, _ query: inout [(String, String)], _ body: inout JSONValue?) {
+        let style = plan.style.sorting
+        guard let parameter = style.parameter, !request.sorts.isEmpty else { return }
+        let names = NameWriter(plan: plan, plans: service.plans)
+        if style.place == .body {
+            body?[parameter] = .array(
+                request.sorts.map { [names.sortName($0.keyPath): .string($0.isAscending ? style.ascending : style.descending ?? "desc")] })
+            return
+        }
+        let keys = request.sorts.map { sort in
+            let template = sort.isAscending || style.direction != nil ? style.ascending : style.descending ?? style.ascending
+            return template.replacing("{name}", with: names.sortName(sort.keyPath))
+        }
+        query.append((parameter, keys.joined(separator: style.separator)))
+        if let direction = style.direction, let first = request.sorts.first {
+            query.append((direction.parameter, first.isAscending ? direction.ascending : direction.descending))
+        }
+    }
+
+    private func addPage(
+        _ request: BackendRequest, _ call: CallPlan, _ isInBody: Bool, _ query: inout [(String, String)], _ body: inout JSONValue?
+    ) {
+        let paging = call.paging
+        var size = paging.size
+        if let limit = request.limit, limit < size { size = max(1, limit) }
+        if request.wantsCount { size = 1 }
+        func add(_ name: String, _ value: Int) {
+            if isInBody { body?[name] = .integer(Int64(value)) } else { query.append((name, "\(value)")) }
+        }
+        switch paging.form {
+        case .none, .address: break
+        case .number(let name, let first):
+            let token = request.page.map { NumberToken($0) }
+            if let token { size = token.size }
+            add(name, token?.number ?? first)
+        case .offset(let name):
+            let offset = request.page.map { NumberToken($0).number } ?? request.offset
+            if offset > 0 { add(name, offset) }
+        case .cursor(let name):
+            if let token = request.page {
+                if isInBody { body?[name] = .string(token.text) } else { query.append((name, token.text)) }
+            }
+        }
+        if let name = paging.sizeParameter { add(name, size) }
+        if let text = paging.totalParameter, let pair = Template.parameter(text), request.wantsCount || request.page == nil {
+            query.append((pair.name.filled { $0 }, pair.value.filled { $0 }))
+        }
+    }
+
+    private func addShape(_ request: BackendRequest, _ plan: ResourcePlan, _ call: CallPlan, _ query: inout [(String, String)]) {
+        if let style = plan.style.fields, let wanted = request.properties, !request.wantsCount, let pair = Template.parameter(style.template) {
+            var names = wanted.compactMap { plan.properties[$0] }.filter { $0.path != nil }.map(\.queryName)
+            names += plan.identity.filter { !$0.hasPrefix("@") && plan.style.attributes.isEmpty }
+            if case .number(let path) = plan.version { names.append(path.description) }
+            if case .tag(let path) = plan.version { names.append(path.description) }
+            let text = Set(names).sorted().joined(separator: style.separator)
+            func fill(_ place: String) -> String { place == "type" ? plan.type : place == "names" ? text : place }
+            query.append((pair.name.filled(fill), pair.value.filled(fill)))
+        }
+        if let style = plan.style.includes, !request.embeddings.isEmpty, !request.wantsCount, let pair = Template.parameter(style.template) {
+            let names = NameWriter(plan: plan, plans: service.plans)
+            let text = request.embeddings.map(names.sortName).sorted().joined(separator: style.separator)
+            query.append((pair.name.filled { $0 }, pair.value.filled { $0 == "paths" ? text : $0 }))
+        }
+    }
+}
+
+/// The token of a page that is known by a number, with the size of the pages it belongs to.
+struct NumberToken {
+    let number: Int
+    let size: Int
+
+    init(number: Int, size: Int) { (self.number, self.size) = (number, size) }
+
+    init(_ token: PageToken) {
+        let parts = token.text.split(separator: "@").map { Int($0) ?? 0 }
+        self.init(number: parts.first ?? 0, size: parts.count > 1 ? parts[1] : 1)
+    }
+
+    var token: PageToken { PageToken("\(number)@\(size)") }
+}
+
+extension Condition {
+    /// The comparisons that all apply.
+    var comparisons: [Comparison] {
+        switch self {
+        case .comparison(let comparison): [comparison]
+        case .and(let parts): parts.flatMap(\.comparisons)
+        case .or, .not, .constant: []
+        }
+    }
+}

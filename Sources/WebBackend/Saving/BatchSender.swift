@@ -1,0 +1,142 @@
+internal import Foundation
+internal import JSONReading
+internal import ObjectGraph
+internal import RemoteStore
+internal import WebTransport
+
+/// Sends several changes as a list of requests.
+struct BatchSender {
+    let sender: ChangeSender
+    let batch: SavingStyle.BatchRequests
+
+    func save(_ changes: [BackendChange]) async throws -> ChangeSender.Outcomes {
+        var outcomes: ChangeSender.Outcomes = [:]
+        var sent: [(change: BackendChange, request: WebRequest)] = []
+        var list: [JSONValue] = []
+        for change in changes {
+            var current: JSONValue?
+            if sender.needsCurrent(change) {
+                switch try await sender.current(change) {
+                case .resource(let json): current = json
+                case .outcome(let outcome):
+                    outcomes[change.key] = outcome
+                    continue
+                }
+            }
+            do {
+                let request = try sender.request(change, current: current)
+                list.append(try element(request))
+                sent.append((change, request))
+            } catch { outcomes[change.key] = .refused(error) }
+        }
+        if sent.isEmpty { return outcomes }
+        var body = JSONValue.array(list)
+        if !batch.list.isEmpty { body = [batch.list: body] }
+        let builder = RequestBuilder(sender.service)
+        let request = WebRequest(
+            .post, sender.service.address + "/" + batch.path, headers: builder.headers(sender.plan, hasBody: true),
+            body: try body.serialized(), isIdempotent: sent.allSatisfy(\.request.isIdempotent), label: "\(sender.plan.entity).batch")
+        let response: WebResponse
+        do { response = try await sender.send(request) } catch {
+            for (change, _) in sent { outcomes[change.key] = ChangeSender.outcome(error) }
+            return outcomes
+        }
+        guard response.status < 300 else {
+            for (change, request) in sent { outcomes[change.key] = sender.outcome(response, change, request) }
+            return outcomes
+        }
+        guard let answers = (try? JSONValue(parsing: response.body))?.value(at: batch.answers)?.array else {
+            // Whether anything was saved is not known: no outcome says so.
+            return outcomes
+        }
+        for ((change, request), answer) in zip(sent, answers) {
+            outcomes[change.key] = sender.outcome(try self.response(answer), change, request)
+        }
+        return outcomes
+    }
+
+    private func element(_ request: WebRequest) throws -> JSONValue {
+        var path = String(request.url.dropFirst(sender.service.address.count))
+        if batch.hasWholePaths { path = sender.service.basePath + path }
+        var element: JSONValue = ["method": .string(request.method.rawValue), "path": .string(path)]
+        var headers = JSONObject()
+        for field in request.headers.fields where field.name.lowercased() != "accept" { headers[field.name] = .string(field.value) }
+        if headers.count > 0, batch.status != nil { element["headers"] = .object(headers) }
+        if let body = request.body { element["body"] = try JSONValue(parsing: body) }
+        return element
+    }
+
+    private func response(_ answer: JSONValue) throws -> WebResponse {
+        var status = 200
+        var body = answer.value(at: JSONPath(batch.body)) ?? .null
+        var headers = WebHeaders()
+        if let key = batch.status { status = answer.value(at: JSONPath(key))?.integer.map(Int.init) ?? 500 }
+        if let key = batch.error, let error = answer.value(at: JSONPath(key)) {
+            status = 400
+            body = error
+        }
+        for member in answer["headers"]?.object ?? [:] { headers[member.key] = member.value.string ?? member.value.description }
+        return WebResponse(status: status, headers: headers, body: try body.serialized())
+    }
+}
+
+/// Sends several changes as a list of resources.
+struct DocumentSender {
+    let sender: ChangeSender
+    let path: String
+    let list: String
+    let deleted: String
+
+    func save(_ changes: [BackendChange]) async throws -> ChangeSender.Outcomes {
+        var outcomes: ChangeSender.Outcomes = [:]
+        var sent: [BackendChange] = []
+        var documents: [JSONValue] = []
+        for change in changes {
+            var current: JSONValue?
+            if sender.needsCurrent(change) {
+                switch try await sender.current(change) {
+                case .resource(let json): current = json
+                case .outcome(let outcome):
+                    outcomes[change.key] = outcome
+                    continue
+                }
+            }
+            do {
+                var document = try sender.resource(change, current: current)
+                if let id = change.id, let identity = sender.plan.identity.first { document.set(sender.json(id), at: JSONPath(identity)) }
+                if change.kind == .delete { document[deleted] = true }
+                documents.append(try sender.document(document))
+                sent.append(change)
+            } catch { outcomes[change.key] = .refused(error) }
+        }
+        if sent.isEmpty { return outcomes }
+        let request = WebRequest(
+            .post, sender.service.address + "/" + path, headers: RequestBuilder(sender.service).headers(sender.plan, hasBody: true),
+            body: try JSONValue.object([list: .array(documents)]).serialized(), label: "\(sender.plan.entity).batch")
+        let response: WebResponse
+        do { response = try await sender.send(request) } catch {
+            for change in sent { outcomes[change.key] = ChangeSender.outcome(error) }
+            return outcomes
+        }
+        guard response.status < 300, let answers = (try? JSONValue(parsing: response.body))?.array else {
+            for change in sent { outcomes[change.key] = sender.outcome(response, change, request) }
+            return outcomes
+        }
+        for (change, answer) in zip(sent, answers) {
+            let status = answer["error"]?.string.map { $0 == "conflict" ? 409 : 400 } ?? 201
+            outcomes[change.key] = sender.outcome(WebResponse(status: status, body: try answer.serialized()), change, request)
+        }
+        return outcomes
+    }
+}
+
+extension ChangeSender {
+    /// Returns a resource with the constants of a request's body, for a list of resources.
+    func document(_ resource: JSONValue) throws -> JSONValue {
+        var document = resource
+        for (path, template) in saving.constants.sorted(by: { $0.key < $1.key }) where !template.contains("{SELF}") {
+            document.set(try JSONValue(parsing: Array(template.replacing("{type}", with: plan.type).utf8)), at: JSONPath(path))
+        }
+        return document
+    }
+}

@@ -1,0 +1,120 @@
+internal import Foundation
+internal import JSONReading
+internal import ObjectGraph
+internal import Predicates
+internal import RemoteStore
+
+/// Writes changes as the service has resources.
+struct BodyWriter {
+    let plan: ResourcePlan
+    let saving: SavingStyle
+    let values: ValueWriter
+    let references: ReferenceWriter
+
+    init(_ plan: ResourcePlan, _ saving: SavingStyle, _ service: ServicePlan) {
+        self.plan = plan
+        self.saving = saving
+        values = ValueWriter(plans: service.plans)
+        references = ReferenceWriter(plans: service.plans, values: values)
+    }
+
+    /// Returns the resource of a change: its values on top of what the service has, if that was read.
+    ///
+    /// - Throws: Code 134070 for a value that cannot be sent.
+    func resource(_ change: BackendChange, current: JSONValue?) throws -> JSONValue {
+        var json = saving.replacesWholeResources ? current ?? .object(JSONObject()) : .object(JSONObject())
+        for (name, value) in change.values.sorted(by: { $0.key < $1.key }) {
+            guard let property = plan.properties[name], let path = property.path, !property.isReadOnly else { continue }
+            switch (property.kind, value) {
+            case (.composite(let elements), .value(let value)): try set(value, elements, at: path, of: &json)
+            case (_, .value(.null)) where property.isAttribute:
+                // A new resource has nothing that could be removed.
+                if change.kind == .insert, saving.removal != nil { continue }
+                json.set(try removal(), at: path)
+            case (_, .value(let value)): json.set(try values.json(value, property, of: plan.entity), at: path)
+            case (_, .one(nil)): json.set(saving.removal == nil ? references.none(property) : try removal(), at: path)
+            case (_, .one(let reference?)): json.set(try references.json(reference, property, of: plan.entity), at: path)
+            case (_, .many(let list)): json.set(try self.list(list, property), at: path)
+            }
+        }
+        for (name, list) in change.lists.sorted(by: { $0.key < $1.key }) {
+            guard let property = plan.properties[name], let path = property.path, !property.isReadOnly else { continue }
+            json.set(try self.list(members(list, property, path, current), property), at: path)
+        }
+        if case .field = saving.precondition, let version = change.version {
+            switch (plan.version, version) {
+            case (.tag(let path), .tag(let tag)): json.set(.string(tag), at: path)
+            case (.number(let path), .number(let number)): json.set(.integer(number), at: path)
+            default: break
+            }
+        }
+        return json
+    }
+
+    /// Returns the whole body of a request with a resource.
+    func body(_ resource: JSONValue, _ id: ResourceID?) throws -> JSONValue {
+        var body = JSONValue.object(JSONObject())
+        body.set(resource, at: saving.item)
+        for (path, template) in saving.constants.sorted(by: { $0.key < $1.key }) {
+            let template = Template(template)
+            if id == nil, template.places.contains("SELF") { continue }
+            let text = template.filled { place in
+                let text = place == "type" ? plan.type : id.map { values.text($0) } ?? ""
+                // It stands within quotation marks.
+                return String(JSONValue.string(text).description.dropFirst().dropLast())
+            }
+            body.set(try JSONValue(parsing: Array(text.utf8)), at: JSONPath(path))
+        }
+        return body
+    }
+
+    private func removal() throws -> JSONValue {
+        guard let removal = saving.removal else { return .null }
+        return try JSONValue(parsing: Array(removal.utf8))
+    }
+
+    private func set(_ value: PropertyValue, _ elements: [PropertyPlan], at path: JSONPath, of json: inout JSONValue) throws {
+        guard case .object(let object) = value, let parts = object.object as? [String: Any] else {
+            json.set(.null, at: path)
+            return
+        }
+        for element in elements {
+            guard let own = element.path else { continue }
+            let part = try parts[element.name].map { try PropertyValue(any: $0) } ?? .null
+            if case .composite(let inner) = element.kind {
+                try set(part, inner, at: path + own, of: &json)
+            } else {
+                json.set(try values.json(part, element, of: plan.entity), at: path + own)
+            }
+        }
+    }
+
+    // MARK: Lists
+
+    private func list(_ members: [ResourceReference], _ property: PropertyPlan) throws -> JSONValue {
+        guard case .toMany(let reference, _, _) = property.kind else { return .null }
+        let elements = try members.map { try references.json($0, property, of: plan.entity) }
+        guard case .typed(let data, _, _) = reference.style, !data.isEmpty else { return .array(elements) }
+        var json = JSONValue.null
+        json.set(.array(elements.compactMap { $0.value(at: data) }), at: data)
+        return json
+    }
+
+    /// Returns all members of a list: of an unordered one that was changed, those of the service with the change.
+    private func members(
+        _ list: BackendChange.ListChange, _ property: PropertyPlan, _ path: JSONPath, _ current: JSONValue?
+    ) throws -> [ResourceReference] {
+        if let members = list.members { return members }
+        guard let current else { return list.added }
+        let known = ResourceValues(service: values.plans).references(current.value(at: path), property)
+        let removed = Set(list.removed.map(\.id))
+        let kept = known.filter { !removed.contains($0.id) }
+        let keptIDs = Set(kept.map(\.id))
+        return kept + list.added.filter { !keptIDs.contains($0.id) }
+    }
+
+    /// Whether a change can only be written with what the service has.
+    func needsCurrent(_ change: BackendChange) -> Bool {
+        change.kind == .update && (saving.replacesWholeResources || change.lists.values.contains { $0.members == nil })
+    }
+}

@@ -1,0 +1,229 @@
+internal import Foundation
+internal import JSONReading
+internal import ObjectGraph
+internal import RemoteStore
+internal import WebTransport
+
+/// Sends changes of one resource to the service.
+struct ChangeSender {
+    let service: ServicePlan
+    let shapes: ItemShapes
+    let plan: ResourcePlan
+    let saving: SavingStyle
+    let send: @Sendable (WebRequest) async throws -> WebResponse
+    private let builder: RequestBuilder
+    private let bodies: BodyWriter
+    private let values: ResourceValues
+
+    init(
+        _ service: ServicePlan, _ shapes: ItemShapes, _ plan: ResourcePlan, _ saving: SavingStyle,
+        send: @escaping @Sendable (WebRequest) async throws -> WebResponse
+    ) {
+        self.service = service
+        self.shapes = shapes
+        self.plan = plan
+        self.saving = saving
+        self.send = send
+        builder = RequestBuilder(service)
+        bodies = BodyWriter(plan, saving, service)
+        values = ResourceValues(service: service.plans, shapes: shapes)
+    }
+
+    typealias Outcomes = [BackendChange.Key: BackendOutcome]
+
+    /// Saves changes, all of one kind.
+    func save(_ changes: [BackendChange]) async throws -> Outcomes {
+        if changes.count > 1 {
+            switch saving.batch {
+            case .requests(let batch)?: return try await BatchSender(sender: self, batch: batch).save(changes)
+            case .documents(let path, let list, let deleted)?:
+                return try await DocumentSender(sender: self, path: path, list: list, deleted: deleted).save(changes)
+            case nil: break
+            }
+        }
+        var outcomes: Outcomes = [:]
+        for change in changes { outcomes[change.key] = try await save(change) }
+        return outcomes
+    }
+
+    private func save(_ change: BackendChange) async throws -> BackendOutcome {
+        var current: JSONValue?
+        if bodies.needsCurrent(change) {
+            switch try await self.current(change) {
+            case .resource(let json): current = json
+            case .outcome(let outcome): return outcome
+            }
+        }
+        let request: WebRequest
+        do { request = try self.request(change, current: current) } catch { return .refused(error) }
+        do { return outcome(try await send(request), change, request) } catch { return Self.outcome(error) }
+    }
+
+    /// Returns the outcome of a request without an answer.
+    static func outcome(_ error: any Error) -> BackendOutcome {
+        if let error = error as? TransportError, !error.mayHaveArrived { return .refused(error) }
+        return .unknown(error)
+    }
+
+    // MARK: Requests
+
+    /// Returns the request of a change.
+    ///
+    /// - Throws: Code 134070 for values that cannot be sent, and for a kind of change that the description does not have.
+    func request(_ change: BackendChange, current: JSONValue?) throws -> WebRequest {
+        guard let action = action(change) else {
+            throw WebBackendError.unwritable("\(change.kind)", plan.entity, "The description has no request for this kind of change.")
+        }
+        let label = "\(plan.entity).\(change.kind)"
+        let path = try Template(
+            action.path.replacing("{path}", with: plan.collection).replacing("{type}", with: plan.type)
+        ).filled { place in
+            let text = try self.text(place, change)
+            guard let component = PercentEncoding.component(text) else { throw WebBackendError.path(text, label) }
+            return component
+        }
+        var query = action.query.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        if change.kind == .delete, case .field = saving.precondition, case .tag(let tag)? = change.version { query.append(("rev", tag)) }
+        query += service.service.query.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        let hasBody = change.kind != .delete
+        var headers = builder.headers(plan, hasBody: hasBody)
+        if case .ifMatch = saving.precondition, change.kind != .insert, let version = change.version {
+            headers["If-Match"] = "\"\(Self.text(version))\""
+        }
+        if change.kind == .insert, change.id != nil, saving.createsIfNoneMatch { headers["If-None-Match"] = "*" }
+        if let name = saving.idempotencyHeader { headers[name] = change.idempotencyKey.uuidString.lowercased() }
+        let body = hasBody ? try bodies.body(try bodies.resource(change, current: current), change.id) : nil
+        return WebRequest(
+            action.method, service.address + (path.hasPrefix("/") ? "" : "/") + path + RequestBuilder.encoded(query, after: path),
+            headers: headers, body: try body.map { try $0.serialized() },
+            isIdempotent: saving.idempotencyHeader != nil || (change.kind != .insert && action.method != .post && change.version == nil),
+            label: label)
+    }
+
+    private func action(_ change: BackendChange) -> SavingStyle.Action? {
+        switch change.kind {
+        case .insert: change.id == nil ? saving.create : saving.createIdentified ?? saving.create
+        case .update: saving.update
+        case .delete: saving.delete
+        }
+    }
+
+    private func text(_ place: String, _ change: BackendChange) throws -> String {
+        let values = bodies.values
+        if CallPlan.keyPath(place) == "SELF" { return change.id.map { values.text($0, part: Int(place.split(separator: ".").last ?? "")) } ?? "" }
+        switch change.values[place] {
+        case .value(let value)?: return ValueWriter.text(try values.json(value, plan.properties[place], of: plan.entity), .bare)
+        case .one(let reference?)?: return values.text(reference.id)
+        default: return ""
+        }
+    }
+
+    static func text(_ version: ResourceVersion) -> String {
+        switch version {
+        case .number(let number): "\(number)"
+        case .tag(let tag): tag
+        }
+    }
+
+    // MARK: Answers
+
+    /// Returns what the answer to a change says.
+    func outcome(_ response: WebResponse, _ change: BackendChange, _ request: WebRequest) -> BackendOutcome {
+        let errors = ErrorReader(plan: plan)
+        let name = "\(request.method.rawValue) \(request.url.prefix { $0 != "?" })"
+        switch response.status {
+        case 200..<300: return saved(response, change)
+        case 404 where change.kind == .delete, 410 where change.kind == .delete: return .saved()
+        case 404 where change.kind == .update, 410 where change.kind == .update: return .conflict(current: nil)
+        case 412: return conflict(response)
+        case 409 where saving.precondition == .field || change.kind == .insert && change.id != nil && saving.createIdentified != nil:
+            return conflict(response)
+        case 408, 500, 502, 504: return .unknown(errors.error(response, name, isSave: true))
+        default: return .refused(errors.error(response, name, isSave: true))
+        }
+    }
+
+    private func saved(_ response: WebResponse, _ change: BackendChange) -> BackendOutcome {
+        let body = try? JSONValue(parsing: response.body)
+        var version = response.headers["ETag"].flatMap { plan.version == .eTag ? ResourceVersion.tag(AnswerReader.opaque($0)) : nil }
+        var id: ResourceID?
+        if let receipt = saving.receipt {
+            id = body?.value(at: receipt.id).flatMap { ResourceID($0, plan.identifier) }
+            if let found = body?.value(at: receipt.version) { version = .tag(found.string ?? found.description) }
+            return result(id, version, [:], change)
+        }
+        let item = body?.value(at: saving.item) ?? body
+        guard let item, item.object != nil else { return result(nil, version, [:], change) }
+        id = values.identifier(item, plan)
+        version = values.version(item, plan) ?? version
+        return result(id, version, values.values(item, plan).filter { change.values[$0.key] != $0.value }, change)
+    }
+
+    private func result(
+        _ id: ResourceID?, _ version: ResourceVersion?, _ found: [String: ResourceValue], _ change: BackendChange
+    ) -> BackendOutcome {
+        if change.kind == .delete { return .saved() }
+        guard change.kind == .insert, change.id == nil else { return .saved(version: version, values: found) }
+        guard let id else {
+            return .unknown(
+                WebBackendError.answer("\(plan.entity).insert", "It has no identifier of the new resource at \(plan.identity.joined(separator: ", "))."))
+        }
+        return .saved(id: id, version: version, values: found)
+    }
+
+    private func conflict(_ response: WebResponse) -> BackendOutcome {
+        guard let path = saving.current, let body = try? JSONValue(parsing: response.body), let item = body.value(at: path), item.object != nil
+        else { return .conflict(current: [:]) }
+        return .conflict(current: values.values(item, plan), version: values.version(item, plan))
+    }
+
+    // MARK: Reading before
+
+    /// What the service has.
+    enum Current {
+        case resource(JSONValue)
+        case outcome(BackendOutcome)
+    }
+
+    /// Reads the resource of a change as the service has it; a conflict where it is not the version that was changed.
+    func current(_ change: BackendChange) async throws -> Current {
+        guard let id = change.id, let call = plan.calls.first(where: { $0.call.returns == .one && $0.places == ["SELF"] }) else {
+            return .outcome(
+                .refused(
+                    WebBackendError.unwritable(
+                        "\(change.kind)", plan.entity, "Whole resources are sent, and the description has no call that reads one by its identifier.")))
+        }
+        let path = try call.path.filled { place in
+            guard let component = PercentEncoding.component(bodies.values.text(id, part: Int(place.split(separator: ".").last ?? ""))) else {
+                throw WebBackendError.path(id.description, plan.entity)
+            }
+            return component
+        }
+        let request = WebRequest(
+            .get, service.address + "/" + path, headers: builder.headers(plan, hasBody: false), label: "\(plan.entity).\(call.call.name)")
+        let response: WebResponse
+        do { response = try await send(request) } catch { return .outcome(.refused(error)) }
+        guard response.status < 300 else {
+            if response.status == 404 || response.status == 410 { return .outcome(.conflict(current: nil)) }
+            return .outcome(.refused(ErrorReader(plan: plan).error(response, "GET \(request.url)", isSave: true)))
+        }
+        let body = try JSONValue(parsing: response.body)
+        guard let item = body.value(at: call.call.items ?? plan.style.envelope.item), item.object != nil else {
+            return .outcome(.refused(WebBackendError.answer(request.label, "It is no resource.")))
+        }
+        let version = values.version(item, plan) ?? response.headers["ETag"].map { .tag(AnswerReader.opaque($0)) }
+        if plan.version != .none, let known = change.version, let version, known != version {
+            return .outcome(.conflict(current: values.values(item, plan), version: version))
+        }
+        return .resource(item)
+    }
+
+    /// Returns the resource of a change, for a request with several.
+    func resource(_ change: BackendChange, current: JSONValue?) throws -> JSONValue { try bodies.resource(change, current: current) }
+
+    /// Whether a change can only be written with what the service has.
+    func needsCurrent(_ change: BackendChange) -> Bool { bodies.needsCurrent(change) }
+
+    /// Returns an identifier as JSON.
+    func json(_ id: ResourceID) -> JSONValue { bodies.values.json(id) }
+}
