@@ -50,6 +50,12 @@ public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible
         case redirected = "The redirects could not be followed."
         /// There is no recorded answer to the request.
         case notRecorded = "There is no recorded answer to this request."
+        /// The request cannot be sent as it is: nothing was sent.
+        case invalid = "The request cannot be sent."
+        /// The credentials for the request could not be had: the request was not sent.
+        case unauthorized = "The credentials could not be had."
+        /// The service allows no more requests before the time for this one is over: nothing was sent.
+        case rateLimited = "The service allows no more requests for now."
     }
 
     /// What has failed.
@@ -69,7 +75,7 @@ public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible
     /// Whether the service may have got the request.
     public var mayHaveArrived: Bool {
         switch kind {
-        case .cannotConnect, .untrusted, .notRecorded: false
+        case .cannotConnect, .untrusted, .notRecorded, .invalid, .unauthorized, .rateLimited: false
         case .timedOut, .lost, .tooLarge, .malformed, .redirected: true
         }
     }

@@ -1,0 +1,186 @@
+internal import Logging
+
+/// One request of a client on its way: its tries, redirects and waits.
+struct Delivery {
+    let client: WebClient
+    let request: WebRequest
+    /// Whether the client's credentials go along.
+    let authenticates: Bool
+    let followsRedirects: Bool
+    var record: RequestRecord
+    /// When all tries and waits must be over, in the client's seconds. Waits for other requests of the client do not count.
+    private var deadline: Double
+    /// With which credentials the last try was sent.
+    private var generations: Authenticators.Generations?
+    private var lastRequest: WebRequest
+
+    private var options: WebClient.Options { client.options }
+    private var now: Double { options.time.seconds() }
+    private var summary: String { client.secrets.summary(request) }
+
+    init(client: WebClient, request: WebRequest, authenticates: Bool, followsRedirects: Bool, record: RequestRecord) {
+        self.client = client
+        self.request = request
+        self.authenticates = authenticates
+        self.followsRedirects = followsRedirects
+        self.record = record
+        deadline = client.options.time.seconds() + client.options.retries.totalSeconds
+        lastRequest = request
+    }
+
+    /// What authenticators may use.
+    private var context: AuthenticationContext {
+        AuthenticationContext(
+            send: { [client] request, followsRedirects in
+                try await client.send(request, authenticates: false, followsRedirects: followsRedirects)
+            }, secrets: client.secrets, cookies: client.authenticators.cookies, seconds: options.time.seconds)
+    }
+
+    /// Sends the request until there is an answer that is to be returned.
+    mutating func send() async throws -> WebResponse {
+        var number = 0
+        var mayRenew = true
+        while true {
+            number += 1
+            record.tries += 1
+            let wait: Double
+            let reason: String
+            do {
+                let response = try await follow()
+                if mayRenew, let generations,
+                    try await client.authenticators.renew(after: response, to: lastRequest, generations: generations, in: context)
+                {
+                    // The credentials were no longer taken: the service has done nothing.
+                    mayRenew = false
+                    number -= 1
+                    continue
+                }
+                guard number < options.retries.maximumTries, options.retries.repeats(request, after: response.status) else {
+                    return response
+                }
+                let asked = response.headers["Retry-After"].flatMap {
+                    RetryPolicy.delay(retryAfter: $0, now: options.time.secondsSince1970())
+                }
+                let chosen = options.retries.delay(afterTry: number, random: options.time.random())
+                // Clients that were all told the same moment do not all come at it.
+                wait = asked.map { $0 + chosen / 10 } ?? chosen
+                guard now + wait < deadline else { return response }
+                reason = "The status was \(response.status)."
+            } catch let error as TransportError {
+                wait = options.retries.delay(afterTry: number, random: options.time.random())
+                guard number < options.retries.maximumTries, options.retries.repeats(request, after: error), now + wait < deadline else {
+                    throw error
+                }
+                reason = error.kind.rawValue
+            }
+            let seconds = (wait * 1000).rounded() / 1000
+            options.logger.notice("\(summary) is sent again in \(seconds) s (try \(number + 1)). \(reason)")
+            record.secondsWaiting += wait
+            try await options.time.sleep(wait)
+        }
+    }
+
+    /// Sends the request once and follows the redirects that come.
+    private mutating func follow() async throws -> WebResponse {
+        var current = request
+        let isOwn = client.isOwn(request.url)
+        for field in options.headers.fields
+        where current.headers[field.name] == nil && (isOwn || RedirectPolicy.harmlessHeaders.contains(field.name.lowercased())) {
+            current.headers.add(field.name, field.value)
+        }
+        var visited: Set<String> = []
+        generations = nil
+        for hop in 0... {
+            let cookieChanges = client.authenticators.cookies?.changes ?? 0
+            guard visited.insert("\(current.method.rawValue) \(cookieChanges) \(current.url)").inserted else {
+                throw TransportError(.redirected, request: summary, detail: "They lead in a circle.")
+            }
+            let response = try await sendOnce(&current)
+            guard followsRedirects, let next = try options.redirects.next(after: response, to: current, summary: summary) else {
+                return response
+            }
+            guard hop < options.redirects.maximum else {
+                throw TransportError(.redirected, request: summary, detail: "There are more than \(options.redirects.maximum).")
+            }
+            current = try withoutCredentials(next)
+            record.redirects += 1
+        }
+        throw TransportError(.redirected, request: summary)
+    }
+
+    /// Returns the request to which a redirect leads, without the credential that its address may repeat.
+    private func withoutCredentials(_ next: WebRequest) throws -> WebRequest {
+        guard !client.isOwn(next.url) else { return next }
+        var result = next
+        result.url = CredentialAuthenticator.removing(client.authenticators.queryNames.union(options.secretQueryItems), from: next.url)
+        guard !client.secrets.occur(in: result.url) else {
+            throw TransportError(.redirected, request: summary, detail: "One leads with a credential to another origin.")
+        }
+        return result
+    }
+
+    /// Sends a request once, with credentials if they may go there.
+    ///
+    /// - Parameter message: The request, from which headers are removed that may not go where it does.
+    private mutating func sendOnce(_ message: inout WebRequest) async throws -> WebResponse {
+        let address: WebAddress
+        do {
+            address = try WebAddress(message.url)
+        } catch {
+            throw TransportError(.invalid, request: summary, detail: error.rawValue)
+        }
+        let isOwn = client.isOwn(message.url)
+        if !isOwn, authenticates {
+            message.headers.fields.removeAll { !RedirectPolicy.harmlessHeaders.contains($0.name.lowercased()) }
+        }
+        // Credentials that must be fetched are so before the request takes a place: fetching them needs one, too.
+        var outgoing = message
+        lastRequest = message
+        generations = isOwn && authenticates ? try await client.authenticators.authorize(&outgoing, in: context) : nil
+        try await waitForTurn(address.origin)
+        let before = now
+        try await client.gate.enter(address.origin)
+        defer { client.gate.leave(address.origin) }
+        deadline += now - before
+        if isOwn, authenticates {
+            try await client.authenticators.sign(&outgoing, in: context)
+        } else if !authenticates {
+            client.authenticators.cookies?.add(to: &outgoing, secondsNow: now)
+        }
+        client.secrets.add(of: outgoing, headers: client.secretHeaders)
+        Telemetry.propagate(to: &outgoing)
+        var limits = options.limits
+        limits.requestSeconds = max(0.001, min(limits.requestSeconds, deadline - now))
+        let notes = RequestNotes { [secrets = client.secrets] text in secrets.remove(from: text) }
+        record.bytesSent += outgoing.body?.count ?? 0
+        let response = try await RequestNotes.$current.withValue(notes) { try await client.transport.send(outgoing, limits: limits) }
+        record.bytesReceived += response.body.count
+        record.secondsToFirstByte = notes.secondsToFirstByte.withLock { $0 }
+        let dateNow = options.time.secondsSince1970()
+        client.limiter.note(response, from: address.origin, now: now, dateNow: dateNow)
+        if isOwn || !authenticates {
+            client.authenticators.cookies?.store(
+                from: response, to: message.url, secrets: client.secrets, secondsNow: now, dateNow: dateNow)
+        }
+        return response
+    }
+
+    /// Waits until the request may go by the limits of its rate.
+    private mutating func waitForTurn(_ origin: String) async throws {
+        while true {
+            // How long the service wants no requests counts for the time of this one; how many the client sends in a time does not.
+            let blocked = client.limiter.blockedUntil(origin) - now
+            guard blocked > 0 else { break }
+            guard now + blocked < deadline else {
+                throw TransportError(.rateLimited, request: summary, detail: "It does again in \(Int(blocked.rounded(.up))) s.")
+            }
+            record.secondsWaiting += blocked
+            try await options.time.sleep(blocked)
+        }
+        let wait = client.limiter.reserve(origin, now: now) - now
+        guard wait > 0 else { return }
+        record.secondsWaiting += wait
+        deadline += wait
+        try await options.time.sleep(wait)
+    }
+}

@@ -1,0 +1,65 @@
+/// Lets so many requests to a host be on their way at a time; the others wait, in their order.
+final class RequestGate: Sendable {
+    private struct Host {
+        var running = 0
+        var waiting: [(id: Int, continuation: CheckedContinuation<Void, any Error>)] = []
+    }
+
+    private struct State {
+        var hosts: [String: Host] = [:]
+        var nextID = 0
+        /// Those who were cancelled before they stood in line.
+        var cancelled: Set<Int> = []
+    }
+
+    private let limit: Int?
+    private let state = LockedBox(State())
+
+    init(limit: Int?) { self.limit = limit.map { max(1, $0) } }
+
+    /// Waits until a request may go to a host. ``leave(_:)`` must follow.
+    func enter(_ host: String) async throws {
+        guard let limit else { return }
+        let id = state.withLock { state in
+            state.nextID += 1
+            return state.nextID
+        }
+        defer { _ = state.withLock { $0.cancelled.remove(id) } }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                let outcome: Result<Void, any Error>? = state.withLock { state in
+                    if state.cancelled.contains(id) { return .failure(CancellationError()) }
+                    if state.hosts[host, default: Host()].running < limit {
+                        state.hosts[host, default: Host()].running += 1
+                        return .success(())
+                    }
+                    state.hosts[host, default: Host()].waiting.append((id, continuation))
+                    return nil
+                }
+                if let outcome { continuation.resume(with: outcome) }
+            }
+        } onCancel: {
+            let continuation: CheckedContinuation<Void, any Error>? = state.withLock { state in
+                guard let place = state.hosts[host]?.waiting.firstIndex(where: { $0.id == id }) else {
+                    state.cancelled.insert(id)
+                    return nil
+                }
+                return state.hosts[host]?.waiting.remove(at: place).continuation
+            }
+            continuation?.resume(throwing: CancellationError())
+        }
+    }
+
+    /// Lets the next request to a host go.
+    func leave(_ host: String) {
+        guard limit != nil else { return }
+        let next: CheckedContinuation<Void, any Error>? = state.withLock { state in
+            guard var entry = state.hosts[host] else { return nil }
+            defer { state.hosts[host] = entry.running == 0 ? nil : entry }
+            guard entry.waiting.isEmpty else { return entry.waiting.removeFirst().continuation }
+            entry.running -= 1
+            return nil
+        }
+        next?.resume()
+    }
+}

@@ -1,0 +1,72 @@
+#if WebBackend
+internal import Metrics
+internal import Tracing
+
+/// Tells swift-metrics and swift-distributed-tracing of requests.
+enum Telemetry {
+    /// The span of a request.
+    struct TraceSpan {
+        fileprivate let span: any Span
+
+        /// Notes how the request went.
+        func note(_ record: RequestRecord, host: String, port: Int) {
+            span.updateAttributes { attributes in
+                attributes["http.request.method"] = record.method.rawValue
+                attributes["url.full"] = record.url
+                attributes["server.address"] = host
+                attributes["server.port"] = port
+                if let status = record.status { attributes["http.response.status_code"] = status }
+                if record.tries > 1 { attributes["http.request.resend_count"] = record.tries - 1 }
+                attributes["http.request.body.size"] = record.bytesSent
+                attributes["http.response.body.size"] = record.bytesReceived
+                if !record.label.isEmpty { attributes["code.label"] = record.label }
+            }
+            if let failure = record.failure {
+                span.setStatus(SpanStatus(code: .error, message: failure))
+            } else if let status = record.status, status >= 400 {
+                span.setStatus(SpanStatus(code: .error))
+            }
+        }
+    }
+
+    /// Runs a request within a span, which the service's own belong to if it traces.
+    static func traced<Result>(_ name: String, _ body: (TraceSpan) async throws -> Result) async rethrows -> Result {
+        try await withSpan(name, ofKind: .client) { try await body(TraceSpan(span: $0)) }
+    }
+
+    /// Adds the headers by which the service's spans belong to that of the request.
+    static func propagate(to request: inout WebRequest) {
+        guard let context = ServiceContext.current else { return }
+        InstrumentationSystem.instrument.inject(context, into: &request.headers, using: HeaderInjector())
+    }
+
+    private struct HeaderInjector: Injector {
+        func inject(_ value: String, forKey key: String, into carrier: inout WebHeaders) { carrier[key] = value }
+    }
+
+    /// Counts a request.
+    static func count(_ record: RequestRecord, host: String) {
+        let place = [("host", host), ("label", record.label)]
+        Counter(label: "web_client_requests", dimensions: place + [("status", record.status.map(String.init) ?? "none")]).increment()
+        if record.tries > 1 { Counter(label: "web_client_retries", dimensions: place).increment(by: record.tries - 1) }
+        Metrics.Timer(label: "web_client_duration", dimensions: place).recordSeconds(record.seconds)
+        Counter(label: "web_client_bytes_received", dimensions: place).increment(by: record.bytesReceived)
+        Counter(label: "web_client_bytes_sent", dimensions: place).increment(by: record.bytesSent)
+    }
+}
+#else
+/// Nobody is told of requests: swift-metrics and swift-distributed-tracing are there with the trait `WebBackend` only.
+enum Telemetry {
+    struct TraceSpan {
+        func note(_ record: RequestRecord, host: String, port: Int) {}
+    }
+
+    static func traced<Result>(_ name: String, _ body: (TraceSpan) async throws -> Result) async rethrows -> Result {
+        try await body(TraceSpan())
+    }
+
+    static func propagate(to request: inout WebRequest) {}
+
+    static func count(_ record: RequestRecord, host: String) {}
+}
+#endif

@@ -1,0 +1,119 @@
+internal import Foundation
+
+/// A token against forged requests: an address gives it together with a cookie, and requests that change something send both.
+///
+/// It is fetched once for all requests that wait for it, and once more when the service no longer takes it (the statuses 403 and 419), after
+/// which the request is sent once more.
+public struct CSRFToken: Sendable, Codable {
+    /// Where the token stands in the answer.
+    public enum Source: Hashable, Sendable, Codable {
+        /// In a cookie of this name.
+        case cookie(String)
+        /// In a header of this name.
+        case header(String)
+        /// In the body, which is JSON, under these keys.
+        case json([String])
+    }
+
+    /// The address that gives the token.
+    public var url: String
+    /// Where the token stands in its answer.
+    public var source: Source
+    /// The header by which requests send the token.
+    public var header: String
+    /// Whether requests name the service in the header `Referer`, as Django wants it over `https`.
+    public var sendsReferer: Bool
+
+    /// Creates a description of a token.
+    public init(url: String, source: Source, header: String = "X-CSRFToken", sendsReferer: Bool = true) {
+        self.url = url
+        self.source = source
+        self.header = header
+        self.sendsReferer = sendsReferer
+    }
+}
+
+/// Adds a token against forged requests.
+final class CSRFAuthenticator: Authenticator {
+    private struct State {
+        var token: String?
+        var generation = 0
+    }
+
+    private let description: CSRFToken
+    private let state = LockedBox(State())
+    private let flight = SingleFlight<(token: String, generation: Int)>()
+
+    init(_ description: CSRFToken) { self.description = description }
+
+    private static func changesSomething(_ request: WebRequest) -> Bool {
+        !["GET", "HEAD", "OPTIONS", "TRACE"].contains(request.method.rawValue)
+    }
+
+    func authorize(_ request: inout WebRequest, in context: AuthenticationContext) async throws -> Int {
+        guard Self.changesSomething(request) else { return 0 }
+        let (token, generation) = try await current(newerThan: nil, in: context)
+        request.headers[description.header] = token
+        if description.sendsReferer, request.headers["Referer"] == nil, let address = try? WebAddress(request.url) {
+            request.headers["Referer"] = WebAddress(address, path: "/", query: nil).text
+        }
+        return generation
+    }
+
+    func renew(after response: WebResponse, to request: WebRequest, generation: Int, in context: AuthenticationContext) async throws -> Bool
+    {
+        guard response.status == 403 || response.status == 419, Self.changesSomething(request) else { return false }
+        let old = state.withLock { $0.generation == generation ? $0.token : nil }
+        let new = try await current(newerThan: generation, in: context)
+        // Where the token is the same, the service forbids the request for another reason.
+        return new.token != old
+    }
+
+    private func current(newerThan old: Int?, in context: AuthenticationContext) async throws -> (token: String, generation: Int) {
+        @Sendable func known() -> (String, Int)? {
+            let (token, generation) = state.withLock { ($0.token, $0.generation) }
+            guard let token, generation > old ?? -1 else { return nil }
+            // A service gives a new one with any answer, when somebody logs in.
+            guard case .cookie(let name) = description.source else { return (token, generation) }
+            return (context.cookies?.value(name, at: description.url) ?? token, generation)
+        }
+        if let known = known() { return known }
+        return try await flight.value { [self] in
+            if let known = known() { return known }
+            return try await fetch(in: context)
+        }
+    }
+
+    private func fetch(in context: AuthenticationContext) async throws -> (token: String, generation: Int) {
+        let request = WebRequest(.get, description.url, label: "CSRF.token")
+        let response = try await context.send(request, true)
+        guard (200..<300).contains(response.status) else {
+            throw context.failure(request, "The address of the CSRF token answered \(response.status).")
+        }
+        let token: String?
+        let place: String
+        switch description.source {
+        case .cookie(let name):
+            token = context.cookies?.value(name, at: description.url)
+            place = "cookie \(name)"
+        case .header(let name):
+            token = response.headers[name]
+            place = "header \(name)"
+        case .json(let keys):
+            var value: Any? = try? JSONSerialization.jsonObject(with: Data(response.body), options: .fragmentsAllowed)
+            for key in keys { value = (value as? [String: Any])?[key] }
+            token = value as? String
+            place = "value \(keys.joined(separator: "."))"
+        }
+        guard let token, !token.isEmpty else { throw context.failure(request, "Its answer has no \(place) with a CSRF token.") }
+        context.secrets.add(token)
+        guard token.unicodeScalars.allSatisfy({ (0x20...0x7E).contains($0.value) }) else {
+            throw context.failure(request, "The CSRF token has characters that no header may have.")
+        }
+        return state.withLock { state in
+            state.token = token
+            state.generation += 1
+            return (token, state.generation)
+        }
+    }
+}

@@ -1,0 +1,96 @@
+internal import Foundation
+
+/// The secrets that a client has used, so that none of them is written anywhere.
+final class Secrets: Sendable {
+    private struct Known {
+        /// The secrets and the forms in which they are sent, from the oldest.
+        var values: [String] = []
+        var all: Set<String> = []
+    }
+
+    /// How many are remembered: the cookies of a service that sends a new one with each answer must not fill the memory.
+    private static let maximum = 2000
+
+    private let known = LockedBox(Known())
+    /// Names of query items that have secrets, in lower case.
+    let queryNames: Set<String>
+
+    init(queryNames: Set<String> = []) { self.queryNames = Set(queryNames.map { $0.lowercased() }) }
+
+    /// Headers whose values are secret, in lower case.
+    static let headerNames: Set<String> = [
+        "authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key", "api-key", "apikey", "x-auth-token", "x-access-token",
+        "x-csrf-token", "x-csrftoken", "x-xsrf-token", "x-amz-security-token", "x-session-token", "x-session-id", "x-signature",
+        "signature",
+    ]
+
+    /// Remembers a secret, and the forms that it has in addresses, forms and JSON.
+    func add(_ secret: String) {
+        guard !secret.isEmpty, known.withLock({ !$0.all.contains(secret) }) else { return }
+        let encoded = FormEncoding.encode(secret)
+        let json = secret.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+        let forms = [
+            secret, encoded, encoded.replacing("%20", with: "+"), json, json.replacing("/", with: "\\/"),
+            secret.addingPercentEncoding(withAllowedCharacters: .urlQueryAllowed) ?? "", Data(secret.utf8).base64EncodedString(),
+        ]
+        known.withLock { known in
+            for form in forms where !form.isEmpty && known.all.insert(form).inserted { known.values.append(form) }
+            guard known.values.count > Self.maximum else { return }
+            let old = known.values.prefix(known.values.count - Self.maximum)
+            known.all.subtract(old)
+            known.values.removeFirst(old.count)
+        }
+    }
+
+    /// Remembers the values of a request's headers and query items that are secret: of those that the program itself gave it, too.
+    func add(of request: WebRequest, headers: Set<String>) {
+        for field in request.headers.fields {
+            let name = field.name.lowercased()
+            guard name != "cookie", Self.headerNames.contains(name) || headers.contains(name) else { continue }
+            let words = field.value.split(separator: " ", maxSplits: 1)
+            add(String(words.count == 2 && name.hasSuffix("authorization") ? words[1] : Substring(field.value)))
+        }
+        guard !queryNames.isEmpty, let question = request.url.firstIndex(of: "?") else { return }
+        for item in request.url[request.url.index(after: question)...].split(separator: "&") {
+            let pair = item.split(separator: "=", maxSplits: 1)
+            if pair.count == 2, queryNames.contains(WebRequest.decoded(pair[0]).lowercased()) {
+                add(String(pair[1]))
+                add(WebRequest.decoded(pair[1]))
+            }
+        }
+    }
+
+    /// Returns a text without the secrets.
+    ///
+    /// Secrets of less than four characters stay: they are in any text, and a text without them would say nothing.
+    func remove(from text: String) -> String {
+        let values = known.withLock { $0.values }
+        var result = text
+        for value in values.sorted(by: { $0.utf8.count > $1.utf8.count }) where value.utf8.count >= 4 && result.contains(value) {
+            result = result.replacing(value, with: WebRequest.removed)
+        }
+        return result
+    }
+
+    /// Whether a text has one of the secrets.
+    func occur(in text: String) -> Bool { known.withLock { $0.values }.contains { $0.utf8.count >= 4 && text.contains($0) } }
+
+    /// Returns an address without secrets.
+    func remove(fromURL url: String) -> String { remove(from: WebRequest.withoutSecrets(url, names: queryNames)) }
+
+    /// Returns the method and the address of a request, without secrets.
+    func summary(_ request: WebRequest) -> String { "\(request.method.rawValue) \(remove(fromURL: request.url))" }
+}
+
+/// The encoding of forms, `name=value&name=value`.
+enum FormEncoding {
+    private static let unreserved = CharacterSet(charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+
+    /// Returns a text with everything percent-encoded but letters, digits and `-._~`.
+    static func encode(_ text: String) -> String { text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? "" }
+
+    /// Returns the body of a form.
+    static func body(_ items: [(name: String, value: String)]) -> [UInt8] {
+        Array(items.map { encode($0.name) + "=" + encode($0.value) }.joined(separator: "&").utf8)
+    }
+}

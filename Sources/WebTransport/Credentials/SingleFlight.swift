@@ -1,0 +1,68 @@
+/// Runs a piece of work once for all who want its result at the same time.
+///
+/// Who is cancelled gets `CancellationError` at once; the work goes on for the others.
+final class SingleFlight<Value: Sendable>: Sendable {
+    private struct State {
+        var waiting: [Int: CheckedContinuation<Value, any Error>] = [:]
+        var nextID = 0
+        var isRunning = false
+        /// Those who were cancelled before they waited.
+        var cancelled: Set<Int> = []
+    }
+
+    private enum Step {
+        case wait
+        case start
+        case end
+    }
+
+    private let state = LockedBox(State())
+
+    /// Returns the result of the work that runs, or of this one if none does.
+    func value(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
+        let id = state.withLock { state in
+            state.nextID += 1
+            return state.nextID
+        }
+        defer { _ = state.withLock { $0.cancelled.remove(id) } }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let step: Step = state.withLock { state in
+                    if state.cancelled.contains(id) { return .end }
+                    state.waiting[id] = continuation
+                    if state.isRunning { return .wait }
+                    state.isRunning = true
+                    return .start
+                }
+                switch step {
+                case .wait: break
+                case .end: continuation.resume(throwing: CancellationError())
+                case .start:
+                    Task {
+                        do {
+                            finish(.success(try await work()))
+                        } catch {
+                            finish(.failure(error))
+                        }
+                    }
+                }
+            }
+        } onCancel: {
+            let continuation: CheckedContinuation<Value, any Error>? = state.withLock { state in
+                if let continuation = state.waiting.removeValue(forKey: id) { return continuation }
+                state.cancelled.insert(id)
+                return nil
+            }
+            continuation?.resume(throwing: CancellationError())
+        }
+    }
+
+    private func finish(_ result: Result<Value, any Error>) {
+        let waiting = state.withLock { state in
+            state.isRunning = false
+            defer { state.waiting = [:] }
+            return state.waiting.values
+        }
+        for continuation in waiting { continuation.resume(with: result) }
+    }
+}

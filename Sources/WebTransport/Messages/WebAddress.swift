@@ -1,0 +1,114 @@
+/// An absolute address of the web in its parts.
+///
+/// It reads only what every reader of addresses reads in the same way: the characters of RFC 3986, no name or password before the host, a
+/// host of letters, digits, dots, hyphens and underscores or in brackets. Whether a credential may go to an address is decided by its
+/// ``origin``: a backslash or a blank, which one reader takes for a part of the host and another does not, would decide it wrongly.
+struct WebAddress: Hashable, Sendable {
+    /// The longest address that is read.
+    static let maximumLength = 16_384
+
+    /// `http` or `https`.
+    var scheme: String
+    /// The host, in lower case; with brackets where it is an address of IPv6.
+    var host: String
+    /// The port; that of the scheme where none is named.
+    var port: Int
+    /// The path, percent-encoded, which begins with a slash.
+    var path: String
+    /// What follows the question mark, percent-encoded.
+    var query: String?
+
+    /// Whether the connection is encrypted.
+    var isSecure: Bool { scheme == "https" }
+
+    /// The port of a scheme.
+    private static func usualPort(_ scheme: String) -> Int { scheme == "https" ? 443 : 80 }
+
+    /// What must be equal for a credential to go along.
+    var origin: String { "\(scheme)://\(host):\(port)" }
+
+    /// The whole address. Brackets, which services write as they are and readers take for an error, are percent-encoded.
+    var text: String {
+        let rest = path + (query.map { "?" + $0 } ?? "")
+        return scheme + "://" + host + (port == Self.usualPort(scheme) ? "" : ":\(port)")
+            + (rest.contains { "[]".contains($0) } ? rest.replacing("[", with: "%5B").replacing("]", with: "%5D") : rest)
+    }
+
+    /// Why an address cannot be read.
+    enum Problem: String, Error {
+        case long = "It is too long."
+        case scheme = "It must begin with http:// or https://."
+        case user = "It has a name or a password before the host: give them as the client's authentication."
+        case host = "Its host cannot be read."
+        case characters = "It has characters that must be percent-encoded."
+    }
+
+    /// Reads an absolute address; what follows `#` is left out.
+    init(_ text: String) throws(Problem) {
+        let bytes = Array(text.utf8)
+        guard bytes.count <= Self.maximumLength else { throw .long }
+        let rest: Int
+        if Self.begins(bytes, with: "https://") {
+            (scheme, rest) = ("https", 8)
+        } else if Self.begins(bytes, with: "http://") {
+            (scheme, rest) = ("http", 7)
+        } else {
+            throw .scheme
+        }
+        guard bytes.indices.allSatisfy({ Self.isAllowed(bytes[$0]) && (bytes[$0] != UInt8(ascii: "%") || Self.isEncoded(bytes, at: $0)) })
+        else { throw .characters }
+        let end = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.count
+        let authorityEnd = bytes[rest..<end].firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? end
+        let authority = bytes[rest..<authorityEnd]
+        guard !authority.contains(UInt8(ascii: "@")) else { throw .user }
+        var hostEnd = authority.endIndex
+        port = Self.usualPort(scheme)
+        if let colon = authority.lastIndex(of: UInt8(ascii: ":")), !authority[colon...].contains(UInt8(ascii: "]")) {
+            hostEnd = colon
+            let digits = authority[(colon + 1)...]
+            guard digits.allSatisfy({ (48...57).contains($0) }) else { throw .host }
+            if !digits.isEmpty {
+                guard let number = Int(String(decoding: digits, as: UTF8.self)), (1...65_535).contains(number) else { throw .host }
+                port = number
+            }
+        }
+        host = String(decoding: authority[..<hostEnd], as: UTF8.self).lowercased()
+        guard Self.isHost(Array(authority[..<hostEnd])) else { throw .host }
+        let question = bytes[authorityEnd..<end].firstIndex(of: UInt8(ascii: "?"))
+        path = String(decoding: bytes[authorityEnd..<(question ?? end)], as: UTF8.self)
+        if path.isEmpty { path = "/" }
+        query = question.map { String(decoding: bytes[($0 + 1)..<end], as: UTF8.self) }
+    }
+
+    /// Returns the address without a query, with another path.
+    init(_ base: WebAddress, path: String, query: String?) {
+        self = base
+        self.path = path
+        self.query = query
+    }
+
+    private static func begins(_ bytes: [UInt8], with prefix: String) -> Bool {
+        bytes.count > prefix.utf8.count && zip(bytes, prefix.utf8).allSatisfy { $0 | (isLetter($0) ? 0x20 : 0) == $1 }
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool { (97...122).contains(byte | 0x20) }
+    private static func isDigit(_ byte: UInt8) -> Bool { (48...57).contains(byte) }
+
+    /// Whether RFC 3986 has the character in an address, and the brackets and bars that services write besides.
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        isLetter(byte) || isDigit(byte) || "-._~:/?#[]@!$&'()*+,;=%".utf8.contains(byte)
+    }
+
+    /// Whether two hexadecimal digits follow a percent sign.
+    static func isEncoded(_ bytes: [UInt8], at index: Int) -> Bool {
+        index + 2 < bytes.count && bytes[(index + 1)...(index + 2)].allSatisfy { isDigit($0) || (97...102).contains($0 | 0x20) }
+    }
+
+    private static func isHost(_ bytes: [UInt8]) -> Bool {
+        if bytes.first == UInt8(ascii: "[") {
+            return bytes.count > 3 && bytes.last == UInt8(ascii: "]")
+                && bytes.dropFirst().dropLast().allSatisfy { isDigit($0) || (97...102).contains($0 | 0x20) || $0 == 58 || $0 == 46 }
+        }
+        return !bytes.isEmpty && bytes.count <= 255 && bytes.allSatisfy { isLetter($0) || isDigit($0) || "-._".utf8.contains($0) }
+    }
+}

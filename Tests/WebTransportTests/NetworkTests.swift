@@ -1,0 +1,198 @@
+#if WebBackend
+import Foundation
+import Testing
+
+@testable import WebTransport
+
+@Suite("Requests over the network")
+struct NetworkTests {
+    private let limits = TransportLimits(connectSeconds: 10, requestSeconds: 20, maximumBytes: 1 << 20)
+
+    @Test("A request arrives as it is, and its answer comes back as it is")
+    func exchange() async throws {
+        let server = try LoopbackServer.answering { request, connection in
+            let lines = [request.line, request.headers["X-Own"] ?? "", String(decoding: request.body, as: UTF8.self)]
+            return connection.answer(201, headers: ["X-Two: 1", "X-Two: 2"], body: Array(lines.joined(separator: "|").utf8))
+        }
+        let request = WebRequest(.post, server.url + "/a%20b?c=%2F&d=[1]", headers: ["X-Own": "ä"], body: Array("body".utf8))
+        let response = try await AsyncHTTPClientTransport().send(request, limits: limits)
+        #expect(response.status == 201)
+        #expect(response.headers.all("x-two") == ["1", "2"])
+        #expect(response.text.hasPrefix("POST /a%20b?c=%2F&d=%5B1%5D HTTP"))
+        #expect(response.text.hasSuffix("|ä|body"))
+    }
+
+    @Test("One connection serves the requests that follow each other")
+    func keepAlive() async throws {
+        let server = try LoopbackServer.answering { _, connection in connection.answer(body: [1]) }
+        let transport = AsyncHTTPClientTransport()
+        for _ in 0..<20 { #expect(try await transport.send(WebRequest(.get, server.url), limits: limits).body == [1]) }
+        #expect(server.connections == 1)
+    }
+
+    @Test("A body in chunks is put together, and one that ends with the connection is whole")
+    func chunks() async throws {
+        let chunked = try LoopbackServer.answering { _, connection in
+            connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n")
+                && connection.write("7\r\n, world\r\n0\r\n\r\n")
+        }
+        #expect(try await AsyncHTTPClientTransport().send(WebRequest(.get, chunked.url), limits: limits).text == "hello, world")
+        let closing = try LoopbackServer { connection in
+            guard connection.read() != nil else { return }
+            connection.write("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nall")
+        }
+        #expect(try await AsyncHTTPClientTransport().send(WebRequest(.get, closing.url), limits: limits).text == "all")
+    }
+
+    @Test("An endless body, and one of ten gigabytes, end the request after the first bytes")
+    func endless() async throws {
+        let isClosed = LockedBox(false)
+        let written = LockedBox(0)
+        let endless = try LoopbackServer { connection in
+            guard connection.read() != nil else { return }
+            connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+            let chunk = Array("10000\r\n".utf8) + [UInt8](repeating: 97, count: 65_536) + Array("\r\n".utf8)
+            while connection.write(chunk) { written.withLock { $0 += chunk.count } }
+            isClosed.withLock { $0 = true }
+        }
+        let error = try await transportError { try await AsyncHTTPClientTransport().send(WebRequest(.get, endless.url), limits: limits) }
+        #expect(error?.kind == .tooLarge)
+        #expect(written.withLock { $0 } < 64 << 20)
+
+        let announced = try LoopbackServer { connection in
+            guard connection.read() != nil else { return }
+            connection.write("HTTP/1.1 200 OK\r\nContent-Length: 10000000000\r\n\r\n")
+            while connection.write([UInt8](repeating: 97, count: 1024)), !connection.isClosed(within: 1) {}
+        }
+        let early = try await transportError { try await AsyncHTTPClientTransport().send(WebRequest(.get, announced.url), limits: limits) }
+        #expect(early?.kind == .tooLarge)
+    }
+
+    @Test("A compressed body is decompressed, and one that grows beyond the limit ends the request")
+    func compressed() async throws {
+        let small = try gzip(Array("hello".utf8))
+        let bomb = try gzip([UInt8](repeating: 0, count: 200 << 20))
+        #expect(bomb.count < 1 << 20)
+        let server = try LoopbackServer.answering { request, connection in
+            guard request.headers["Accept-Encoding"]?.contains("gzip") == true else { return connection.answer(400) }
+            switch request.target {
+            case "/bomb": return connection.answer(headers: ["Content-Encoding: gzip"], body: bomb)
+            case "/garbage": return connection.answer(headers: ["Content-Encoding: gzip"], body: [1, 2, 3, 4])
+            case "/other": return connection.answer(headers: ["Content-Encoding: br"], body: small)
+            default: return connection.answer(headers: ["Content-Encoding: gzip"], body: small)
+            }
+        }
+        let transport = AsyncHTTPClientTransport()
+        #expect(try await transport.send(WebRequest(.get, server.url), limits: limits).text == "hello")
+        for (path, kind) in [("/bomb", TransportError.Kind.tooLarge), ("/garbage", .malformed), ("/other", .malformed)] {
+            let error = try await transportError { try await transport.send(WebRequest(.get, server.url + path), limits: limits) }
+            #expect(error?.kind == kind, "\(path): \(error.map(String.init(describing:)) ?? "none")")
+        }
+    }
+
+    @Test("A service that answers byte by byte, or not at all, is given up in time")
+    func slow() async throws {
+        var short = limits
+        short.requestSeconds = 0.3
+        let silent = try LoopbackServer { connection in
+            while connection.read() != nil {}
+        }
+        let silence = try await transportError { try await AsyncHTTPClientTransport().send(WebRequest(.get, silent.url), limits: short) }
+        #expect(silence?.kind == .timedOut)
+        let dripping = try LoopbackServer { connection in
+            guard connection.read() != nil else { return }
+            connection.write("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
+            while connection.write("a"), !connection.isClosed(within: 10) {}
+        }
+        let drip = try await transportError { try await AsyncHTTPClientTransport().send(WebRequest(.get, dripping.url), limits: short) }
+        #expect(drip?.kind == .timedOut)
+    }
+
+    @Test("A connection that ends midway is lost, one that cannot be made has sent nothing, and garbage is malformed")
+    func broken() async throws {
+        let server = try LoopbackServer { connection in
+            switch connection.read()?.target {
+            case "/midway": connection.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
+            case "/chunk": connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel")
+            case "/garbage": connection.write("This is not HTTP at all\r\n\r\n")
+            default: break
+            }
+        }
+        let transport = AsyncHTTPClientTransport()
+        for (path, kind) in [
+            ("/midway", TransportError.Kind.lost), ("/chunk", .lost), ("/nothing", .lost), ("/garbage", .malformed),
+        ] {
+            let error = try await transportError { try await transport.send(WebRequest(.get, server.url + path), limits: limits) }
+            #expect(error?.kind == kind, "\(path): \(error.map(String.init(describing:)) ?? "none")")
+            #expect(error?.mayHaveArrived == true)
+        }
+        // Nobody listens at this port: the one who did has just gone.
+        let gone = try LoopbackServer { _ in }.url
+        let error = try await transportError { try await transport.send(WebRequest(.get, gone), limits: limits) }
+        #expect(error?.mayHaveArrived == false || error?.kind == .lost, "\(error.map(String.init(describing:)) ?? "none")")
+        let unknown = try await transportError { try await transport.send(WebRequest(.get, "http://nobody.invalid/"), limits: limits) }
+        #expect(unknown?.kind == .cannotConnect)
+    }
+
+    @Test("A request that cannot be sent says so, and repeats no header")
+    func invalid() async throws {
+        let transport = AsyncHTTPClientTransport()
+        for request in [
+            WebRequest(.get, "ftp://127.0.0.1/"), WebRequest(.get, "http://"), WebRequest(.get, "http+unix://%2Ftmp/a"),
+            WebRequest(.get, "http://user:Zebra-1@127.0.0.1/"),
+            WebRequest(.get, "http://127.0.0.1:9/", headers: ["X-Key": "Zebra-1\r\nX-Other: 1"]),
+        ] {
+            let error = try await transportError { try await transport.send(request, limits: limits) }
+            #expect(error?.kind == .invalid, "\(request.url): \(error.map(String.init(describing:)) ?? "none")")
+            #expect(error.map { "\($0)".contains("Zebra") } == false)
+        }
+    }
+
+    @Test("A request whose task is cancelled ends with CancellationError, and closes its connection")
+    func cancelled() async throws {
+        let (events, arrived) = AsyncStream.makeStream(of: String.self)
+        let server = try LoopbackServer { connection in
+            guard connection.read() != nil else { return }
+            arrived.yield("arrived")
+            if connection.isClosed(within: 20_000) { arrived.yield("closed") }
+            arrived.finish()
+        }
+        let task = Task { [limits] in try await AsyncHTTPClientTransport().send(WebRequest(.get, server.url), limits: limits) }
+        var seen: [String] = []
+        for await event in events {
+            seen.append(event)
+            if event == "arrived" { task.cancel() }
+        }
+        #expect(seen == ["arrived", "closed"])
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test("The transport follows no redirects by itself")
+    func redirects() async throws {
+        let server = try LoopbackServer.answering { _, connection in connection.answer(302, headers: ["Location: /b"]) }
+        #expect(try await AsyncHTTPClientTransport().send(WebRequest(.get, server.url), limits: limits).status == 302)
+        let error = try await transportError {
+            try await WebClient(baseURL: server.url, transport: AsyncHTTPClientTransport()).send(WebRequest(.get, server.url))
+        }
+        #expect(error?.kind == .redirected)
+    }
+
+    /// Returns bytes in the form of gzip.
+    private func gzip(_ bytes: [UInt8]) throws -> [UInt8] {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["gzip", "-c"]
+        let (input, output) = (Pipe(), Pipe())
+        process.standardInput = input
+        process.standardOutput = output
+        try process.run()
+        Thread.detachNewThread {
+            input.fileHandleForWriting.write(Data(bytes))
+            try? input.fileHandleForWriting.close()
+        }
+        let data = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return Array(data)
+    }
+}
+#endif

@@ -1,0 +1,114 @@
+import Testing
+
+@testable import WebTransport
+
+@Suite("Redirects are followed as the standard says, and credentials stay where they belong")
+struct RedirectTests {
+    @Test("A redirect keeps or changes the method and the body as its status says")
+    func methods() async throws {
+        let cases: [(Int, WebRequest.Method, WebRequest.Method)] = [
+            (301, .get, .get), (301, .post, .get), (302, .post, .get), (302, .put, .put), (303, .put, .get), (303, .head, .head),
+            (307, .post, .post), (308, .patch, .patch),
+        ]
+        for (status, before, after) in cases {
+            let transport = ScriptedTransport(.redirect(status, "/b"), .text("there"))
+            let body: [UInt8]? = before == .get || before == .head ? nil : [1]
+            let request = WebRequest(before, base + "/a", headers: ["Content-Type": "text/plain", "X-Own": "1"], body: body)
+            let response = try await client(transport).send(request)
+            #expect(response.text == "there")
+            #expect(transport.requests.last?.method == after, "\(status) \(before)")
+            #expect(transport.requests.last?.url == base + "/b")
+            #expect(transport.requests.last?.body == (after == before ? body : nil), "\(status) \(before)")
+            #expect(transport.requests.last?.headers["X-Own"] == "1")
+        }
+    }
+
+    @Test("Relative addresses are those that RFC 3986 says")
+    func relative() throws {
+        func resolve(_ location: String) throws -> String { try RedirectPolicy.resolve(location, at: "http://a/b/c/d?q").text }
+        #expect(try resolve("g") == "http://a/b/c/g")
+        #expect(try resolve("./g") == "http://a/b/c/g")
+        #expect(try resolve("/g") == "http://a/g")
+        #expect(try resolve("//g") == "http://g/")
+        #expect(try resolve("?y") == "http://a/b/c/d?y")
+        #expect(try resolve("g?y/./x") == "http://a/b/c/g?y/./x")
+        #expect(try resolve("#s") == "http://a/b/c/d?q")
+        #expect(try resolve("..") == "http://a/b/")
+        #expect(try resolve("../../../g") == "http://a/g")
+        #expect(try resolve("../g") == "http://a/b/g")
+        #expect(try resolve("HTTPS://G:443/h") == "https://g/h")
+        #expect(try resolve("/ä b") == "http://a/%C3%A4%20b")
+        #expect(try resolve("?page[number]=2&d=5%&e=%2F") == "http://a/b/c/d?page%5Bnumber%5D=2&d=5%25&e=%2F")
+        #expect(throws: WebAddress.Problem.self) { try resolve("ftp://g") }
+        #expect(throws: WebAddress.Problem.self) { try resolve("http+unix://g") }
+        #expect(throws: WebAddress.Problem.self) { try resolve("https://user:word@g/") }
+        #expect(throws: WebAddress.Problem.self) { try resolve("https://g\\@h/") }
+        #expect(throws: WebAddress.Problem.self) { try resolve("https://g:99999/") }
+        #expect(throws: WebAddress.Problem.self) { try resolve(String(repeating: "a", count: 20_000)) }
+    }
+
+    @Test("Redirects in a circle, and too many, are errors")
+    func circles() async throws {
+        let circle = ScriptedTransport { request, _ in .redirect(302, request.url.hasSuffix("a") ? "/b" : "/a") }
+        let error = try await transportError { try await client(circle).send(WebRequest(.get, base + "/a")) }
+        #expect(error?.kind == .redirected)
+        #expect(circle.requests.count == 2)
+
+        let endless = ScriptedTransport { _, index in .redirect(302, "/\(index)") }
+        let many = try await transportError { try await client(endless).send(WebRequest(.get, base + "/a")) }
+        #expect(many?.kind == .redirected)
+        #expect(endless.requests.count == 11)
+    }
+
+    @Test("A redirect from https to http is an error, unless it is allowed")
+    func insecure() async throws {
+        let transport = ScriptedTransport(.redirect(302, "http://api.example.com/a"), .text("there"))
+        let error = try await transportError { try await client(transport).send(WebRequest(.get, base + "/a")) }
+        #expect(error?.kind == .redirected)
+        #expect(transport.requests.count == 1)
+        let allowed = ScriptedTransport(.redirect(302, "http://api.example.com/a"), .text("there"))
+        #expect(try await client(allowed) { $0.redirects.allowsInsecure = true }.send(WebRequest(.get, base + "/a")).text == "there")
+    }
+
+    @Test(
+        "Credentials, cookies and headers of the program do not go along to another origin",
+        arguments: ["https://evil.example/", "https://api.example.com:444/", "https://api.example.com.evil.example/"])
+    func otherOrigin(target: String) async throws {
+        let transport = ScriptedTransport { request, _ in
+            request.url.hasPrefix(base + "/")
+                ? WebResponse(status: 302, headers: ["Location": target + "?api_key=Zebra-1&x=1", "Set-Cookie": "sid=Zebra-2"])
+                : .text("there")
+        }
+        let request = WebRequest(.get, base + "/a", headers: ["X-Private": "Zebra-3", "Accept": "application/json"])
+        let options: (inout WebClient.Options) -> Void = {
+            $0.authentication = .all([.bearer(.value("Zebra-4")), .query(name: "api_key", value: .value("Zebra-1"))])
+            $0.headers = ["X-Api-Version": "Zebra-5"]
+            $0.keepsCookies = true
+        }
+        #expect(try await client(transport, options).send(request).text == "there")
+        #expect(transport.requests.first.map { "\($0)".contains("Zebra-4") } == true)
+        let last = try #require(transport.requests.last)
+        #expect(last.url == target + "?x=1")
+        #expect(last.headers.fields.map(\.name) == ["Accept"])
+
+        // A link of the service is no better than a redirect.
+        _ = try await client(transport, options).send(WebRequest(.get, target, headers: ["X-Private": "Zebra-3"]))
+        #expect(transport.requests.last?.headers == [:])
+        #expect(transport.requests.last?.url == target)
+    }
+
+    @Test("A redirect to another origin whose address repeats a credential, or that takes a body along, is an error")
+    func leaks() async throws {
+        let repeating = ScriptedTransport(.redirect(302, "https://evil.example/Zebra-1"), .text("there"))
+        let error = try await transportError {
+            try await client(repeating) { $0.authentication = .bearer(.value("Zebra-1")) }.send(WebRequest(.get, base + "/a"))
+        }
+        #expect(error?.kind == .redirected)
+        #expect(repeating.requests.count == 1)
+
+        let body = ScriptedTransport(.redirect(307, "https://evil.example/"), .text("there"))
+        let bodyError = try await transportError { try await client(body).send(WebRequest(.post, base + "/a", body: [1])) }
+        #expect(bodyError?.kind == .redirected)
+        #expect(body.requests.count == 1)
+    }
+}

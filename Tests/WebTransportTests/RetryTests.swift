@@ -1,0 +1,104 @@
+import Foundation
+import Testing
+
+@testable import WebTransport
+
+@Suite("Requests are sent again where that is safe")
+struct RetryTests {
+    @Test("An idempotent request is sent again after a 503, after waits that double")
+    func doubles() async throws {
+        let time = VirtualTime()
+        let transport = ScriptedTransport(.text("", status: 503), .text("", status: 503), .text("", status: 500), .text("yes"))
+        let response = try await client(transport, time: time).send(WebRequest(.get, base + "/a"))
+        #expect(response.text == "yes")
+        #expect(transport.requests.count == 4)
+        #expect(time.waits == [0.375, 0.75, 1.5])
+    }
+
+    @Test("A request that is not idempotent is sent once, whatever the answer", arguments: [500, 502, 503, 504])
+    func notIdempotent(status: Int) async throws {
+        let transport = ScriptedTransport(.text("", status: status))
+        let response = try await client(transport).send(WebRequest(.post, base + "/a"))
+        #expect(response.status == status)
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test("Any request is sent again after a 429, when the service says", arguments: ["7", "Fri, 15 Jan 2027 08:00:07 GMT"])
+    func tooMany(after: String) async throws {
+        let time = VirtualTime()
+        let transport = ScriptedTransport(.text("", status: 429, headers: ["Retry-After": after]), .text("yes"))
+        let response = try await client(transport, time: time).send(WebRequest(.post, base + "/a", body: [1]))
+        #expect(response.text == "yes")
+        #expect(transport.requests.map(\.body) == [[1], [1]])
+        #expect(time.waits.first.map { (7..<7.1).contains($0) } == true, "\(time.waits)")
+    }
+
+    @Test("Where the service asks for a longer wait than there is time, its answer is returned")
+    func longWait() async throws {
+        let time = VirtualTime()
+        let transport = ScriptedTransport(.text("", status: 503, headers: ["Retry-After": "100000000"]))
+        let response = try await client(transport, time: time).send(WebRequest(.get, base + "/a"))
+        #expect(response.status == 503)
+        #expect(time.waits.isEmpty)
+    }
+
+    @Test("A request of which nothing was sent is sent again; one that may have arrived, only where it is idempotent")
+    func errors() async throws {
+        func count(_ kind: TransportError.Kind, _ request: WebRequest) async throws -> Int {
+            let transport = ScriptedTransport { request, _ in throw TransportError(kind, request: request.summary) }
+            let error = try await transportError { try await client(transport).send(request) }
+            #expect(error?.kind == kind)
+            return transport.requests.count
+        }
+        let put = WebRequest(.put, base + "/a")
+        let post = WebRequest(.post, base + "/a")
+        #expect(try await count(.cannotConnect, post) == 4)
+        #expect(try await count(.lost, put) == 4)
+        #expect(try await count(.timedOut, put) == 4)
+        #expect(try await count(.malformed, put) == 4)
+        #expect(try await count(.lost, post) == 1)
+        #expect(try await count(.timedOut, post) == 1)
+        #expect(try await count(.untrusted, put) == 1)
+        #expect(try await count(.tooLarge, put) == 1)
+        #expect(try await count(.lost, WebRequest(.post, base + "/a", isIdempotent: true)) == 4)
+    }
+
+    @Test("All tries together keep to the time of the policy")
+    func totalTime() async throws {
+        let time = VirtualTime()
+        let transport = ScriptedTransport { _, _ in
+            time.advance(50)
+            return .text("", status: 503)
+        }
+        let response = try await client(transport, time: time) {
+            $0.retries = RetryPolicy(maximumTries: 100, totalSeconds: 120)
+        }.send(WebRequest(.get, base + "/a"))
+        #expect(response.status == 503)
+        #expect(transport.requests.count == 3)
+    }
+
+    @Test("A client that is cancelled while it waits throws CancellationError")
+    func cancelled() async throws {
+        let transport = ScriptedTransport(.text("", status: 503))
+        let task = Task {
+            try await client(transport) { options in
+                options.time.sleep = { _ in
+                    withUnsafeCurrentTask { $0?.cancel() }
+                    try Task.checkCancellation()
+                }
+            }.send(WebRequest(.get, base + "/a"))
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test("The three forms of dates in headers are read, and others are not")
+    func dates() {
+        for text in ["Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"] {
+            #expect(WebDate.seconds(text) == 784_111_777)
+        }
+        for text in ["", "Sun, 06 Nov", "Sun, 99 Nov 1994 08:49:37 GMT", "Sun, 06 Foo 1994 08:49:37 GMT", "Sun, 06 Nov 1994 25:49:37 GMT"] {
+            #expect(WebDate.seconds(text) == nil)
+        }
+    }
+}
