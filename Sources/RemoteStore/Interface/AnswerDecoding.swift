@@ -8,16 +8,26 @@ final class AnswerDecoding: Sendable {
     /// An entity with the places of its properties.
     final class Entity: Sendable {
         let description: NSEntityDescription
-        let indexes: [String: Int]
+        private let indexes: [String: Int]
         let properties: [NSPropertyDescription]
-        /// The types of attributes, by the places of the properties; undefined for others.
-        let types: [NSAttributeType]
+        let columns: [ResourceColumn]
+        /// The common part of the keys of IDs.
+        let keyBase: Int64
 
         init(_ description: NSEntityDescription) {
             self.description = description
             properties = description.frozenParts.properties
-            types = properties.map { ($0 as? NSAttributeDescription)?.attributeType ?? .undefinedAttributeType }
+            columns = zip(properties, description.rowPlaces).map { ResourceColumn($0, at: $1) }
+            keyBase = NSManagedObjectID.keyBase(of: description)
             indexes = Dictionary(properties.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+        }
+
+        /// Returns the place of a property.
+        ///
+        /// - Throws: Code 134070 for a name that the entity does not have.
+        func column(_ name: String) throws -> ResourceColumn {
+            guard let index = indexes[name] else { throw RemoteStoreError.unknownProperty(name, of: description.name ?? "?") }
+            return columns[index]
         }
     }
 
@@ -48,6 +58,14 @@ final class AnswerDecoding: Sendable {
     func entity(_ name: String) throws -> Entity {
         guard let entity = entities[name] else { throw RemoteStoreError.unknownEntity(name) }
         return entity
+    }
+
+    /// Returns the ID of a resource of an entity.
+    func id(_ id: ResourceID, of entity: Entity) -> NSManagedObjectID {
+        if case .integer(let number) = id {
+            return NSManagedObjectID(entity: entity.description, token: token, number: number, keyBase: entity.keyBase)
+        }
+        return self.id(id, of: entity.description)
     }
 
     func id(_ id: ResourceID, of entity: NSEntityDescription) -> NSManagedObjectID {

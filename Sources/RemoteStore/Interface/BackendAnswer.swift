@@ -1,4 +1,4 @@
-internal import Foundation
+package import Foundation
 @_spi(Stores) internal import ObjectGraph
 public import Predicates
 
@@ -100,9 +100,9 @@ public struct BackendAnswer: @unchecked Sendable {
         _ id: some ResourceIdentifier, entity: String? = nil, version: ResourceVersion? = nil, owner: ResourceID? = nil,
         writing: (inout ResourceWriter) throws -> Void
     ) throws {
-        let row = try write(id.resourceID, entity, version, writing)
+        let slots = try write(id.resourceID, entity, version, writing)
         if let owner { owners.append((owner, rows.count)) }
-        rows.append(row)
+        rows.append(slots)
     }
 
     /// Adds a resource that came along with those that were asked for.
@@ -127,48 +127,91 @@ public struct BackendAnswer: @unchecked Sendable {
 
     private mutating func write(
         _ id: ResourceID, _ entity: String?, _ version: ResourceVersion?, _ body: (inout ResourceWriter) throws -> Void
-    ) throws -> Row {
+    ) throws -> UnsafeMutableRawPointer {
         if !isKnownUniquelyReferenced(&writers) { writers = AnswerWriters(decoding) }
-        let (entity, writer) = try writers.writer(entity ?? self.entity)
-        let objectID = decoding.id(id, of: entity.description)
-        var number: Int64 = 0
-        if case .number(let given)? = version { number = given }
-        writer.begin(version: number)
-        var row = ResourceWriter(id: id, entity: entity, decoding: decoding, row: writer)
+        let writer = try writers.writer(entity ?? self.entity)
+        writer.begin()
+        var row = ResourceWriter(id, writer)
         do { try body(&row) } catch {
-            // The row was begun: its contents are released with its block.
-            _ = writer.end(objectID)
+            writer.cancel()
             throw error
         }
-        let written = writer.end(objectID)
+        return end(writer, id, version)
+    }
+
+    /// Ends a row, and notes its version.
+    private mutating func end(_ writer: ResourceRowWriter, _ id: ResourceID, _ version: ResourceVersion?) -> UnsafeMutableRawPointer {
         switch version {
-        case .number: break
-        case .tag(let tag): tags[written.slots] = tag
-        case nil: hasVersions = false
+        case .number(let number): return writer.end(id, version: number)
+        case .tag(let tag):
+            let slots = writer.end(id, version: 0)
+            tags[slots] = tag
+            return slots
+        case nil:
+            hasVersions = false
+            return writer.end(id, version: 0)
         }
-        return written
+    }
+
+    // MARK: For decoders
+
+    /// Returns a writer of resources of an entity, for a decoder that knows their columns: see ``ResourceRowWriter``.
+    ///
+    /// - Parameter entity: The entity; that of the request unless given.
+    /// - Throws: Code 134070 for an entity that the model does not have.
+    package func writer(_ entity: String? = nil) throws -> ResourceRowWriter {
+        ResourceRowWriter(try decoding.entity(entity ?? self.entity), decoding)
+    }
+
+    /// Adds the resource that a writer has begun, and whose values are set.
+    ///
+    /// - Parameters:
+    ///   - writer: A writer of this answer.
+    ///   - id: The identifier.
+    ///   - version: The version; nil where the backend has none.
+    ///   - owner: The object whose list it was asked for in, where a request names several and the values do not tell.
+    package mutating func add(_ writer: ResourceRowWriter, id: ResourceID, version: ResourceVersion? = nil, owner: ResourceID? = nil) {
+        let slots = end(writer, id, version)
+        if let owner { owners.append((owner, rows.count)) }
+        rows.append(slots)
+    }
+
+    /// Adds a resource that came along with those that were asked for, like ``add(_:id:version:owner:)``.
+    package mutating func embed(_ writer: ResourceRowWriter, id: ResourceID, version: ResourceVersion? = nil) {
+        embedded.append(end(writer, id, version))
+    }
+
+    /// Does with the resource that a writer has begun, and that cannot be read, what its ``Resource/unreadable`` says: it is given up and
+    /// reported, or added with what could be read. What could not be is nil.
+    ///
+    /// - Parameters:
+    ///   - id: The identifier; nil where that could not be read either.
+    ///   - reason: Why it cannot be read.
+    ///   - raw: What the backend has got, in its own form.
+    package mutating func addUnreadable(
+        _ writer: ResourceRowWriter, id: ResourceID?, reason: any Error, raw: @autoclosure () -> Data? = nil
+    ) {
+        let note = UnreadableResource(writer.entity.description.name ?? "?", id: id, reason: reason, raw: raw())
+        unreadable.append(note)
+        guard let id, unreadablePolicy == .keptRaw else { return writer.cancel() }
+        add(writer, id: id)
+        keptRaw.append((id, rows.count - 1, note))
     }
 }
 
 /// The writers of an answer's rows, by entity.
 final class AnswerWriters {
     private let decoding: AnswerDecoding
-    private var known: [String: (entity: AnswerDecoding.Entity, writer: PackedRowWriter)] = [:]
-    private var last: (name: String, entity: AnswerDecoding.Entity, writer: PackedRowWriter)?
+    private var known: [String: ResourceRowWriter] = [:]
+    private var last: (name: String, writer: ResourceRowWriter)?
 
     init(_ decoding: AnswerDecoding) { self.decoding = decoding }
 
-    func writer(_ name: String) throws -> (AnswerDecoding.Entity, PackedRowWriter) {
-        if let last, last.name == name { return (last.entity, last.writer) }
-        let found: (entity: AnswerDecoding.Entity, writer: PackedRowWriter)
-        if let writer = known[name] {
-            found = writer
-        } else {
-            let entity = try decoding.entity(name)
-            found = (entity, PackedRowWriter(entity.description))
-            known[name] = found
-        }
-        last = (name, found.entity, found.writer)
-        return found
+    func writer(_ name: String) throws -> ResourceRowWriter {
+        if let last, last.name == name { return last.writer }
+        let writer = try known[name] ?? ResourceRowWriter(decoding.entity(name), decoding)
+        known[name] = writer
+        last = (name, writer)
+        return writer
     }
 }

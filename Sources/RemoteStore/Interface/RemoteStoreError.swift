@@ -23,10 +23,18 @@ enum RemoteStoreError {
             reason: "The entity has no such property.", next: "Give the names of properties of the model.")
     }
 
-    static func unfit(_ value: ResourceValue, _ property: String, of entity: String, _ id: ResourceID) -> NSError {
+    static func unfit(_ value: ResourceValue, _ property: String, of entity: String, _ id: ResourceID?) -> NSError {
         CoreDataError.make(
-            NSPersistentStoreOperationError, "“\(property)” of “\(entity)” \(id) cannot be read.",
+            NSPersistentStoreOperationError,
+            "“\(property)” of “\(entity)” \(id.map(\.description) ?? "without an identifier") cannot be read.",
             reason: "The backend has answered \(value), which the property cannot hold.", next: "Convert the value in the backend.")
+    }
+
+    static func foreignColumn(of entity: String) -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreOperationError, "A value of “\(entity)” cannot be read.",
+            reason: "The column that the backend has given is not one of the entity's.",
+            next: "Look columns up by the writer, or by the request for its own entity.")
     }
 
     /// The error of a description that does not fit the model.

@@ -1,140 +1,263 @@
 internal import Foundation
 internal import Predicates
 
+/// The place of a value in the rows of an entity and its subentities, as a ``PackedRowWriter`` needs it.
+@usableFromInline package struct RowPlace: Hashable, Sendable {
+    /// The index of the property.
+    @usableFromInline package let index: UInt32
+    /// The number of the layout that has the place.
+    @usableFromInline let layout: UInt32
+    @usableFromInline let offset: UInt32
+    @usableFromInline let nullOffset: UInt32
+    @usableFromInline let nullMask: UInt64
+
+    init(_ location: SlotLocation, index: Int, layout: RowLayout) {
+        self.index = UInt32(truncatingIfNeeded: index)
+        self.layout = layout.identifier
+        offset = UInt32(truncatingIfNeeded: location.offset)
+        nullOffset = UInt32(truncatingIfNeeded: location.nullOffset)
+        nullMask = location.nullMask
+    }
+}
+
+extension NSEntityDescription {
+    /// The places of the values in rows of an entity whose model is in use, in the order of its properties.
+    package final var rowPlaces: [RowPlace] {
+        let layout = frozenParts.layout
+        return layout.slots.enumerated().map { RowPlace($1.location, index: $0, layout: layout) }
+    }
+}
+
 /// Writes rows of one layout into blocks, value by value, for stores that decode answers: strings and data are packed.
 ///
 /// A row begins with every value unknown, and each value that is set is known. Use a writer on one thread at a time.
 package final class PackedRowWriter {
     /// The layout of the rows.
     private let layout: RowLayout
-    private let nilRow: Row
+    @usableFromInline let layoutNumber: UInt32
+    /// The layouts that this one extends.
+    private let inherited: [UInt32]
+    /// The slots of a row in which nothing was set: values are unknown, except for those of transient properties, which no store has.
+    ///
+    /// To-one relationships are marked like attributes, until the row ends.
+    private let blank: [UInt64]
+    /// The same where every value is nil.
+    private let allNil: [UInt64]
+    /// Which bits in each word of nil bits are of attributes and of to-one relationships that may be unknown.
+    private let words: [(offset: Int, attributes: UInt64, references: UInt64)]
+    private let toOne: [RowLayout.Slot]
     private let slotsSize: Int
-    /// The slots of transient properties, which no store has, are never unknown.
-    private let isTransient: [Bool]
-    private var isKnown: [Bool]
+    private let hasAttributes: Bool
     /// The block for the next rows, while there is space.
-    private var block: RowBlock?
-    private var nextBlockSize = 1024
+    @exclusivity(unchecked) private var block: RowBlock?
+    @exclusivity(unchecked) private var nextBlockSize = 1024
     // The slots of the row that is being written: they lie in `block`, which holds them.
-    private var slots: UnsafeMutableRawPointer?
-    private var size = 0
+    @exclusivity(unchecked) @usableFromInline var slots: UnsafeMutableRawPointer?
+    /// The size of the row so far, and how large it may become in its block.
+    @exclusivity(unchecked) @usableFromInline var size = 0
+    @exclusivity(unchecked) @usableFromInline var room = 0
     /// The usual space for strings of a row; a larger row is moved to another block.
     private static let usualTexts = 512
+    /// Longer texts are not packed.
+    private static let longestText = 1 << 24
 
     /// Creates a writer of the rows of an entity whose model is in use.
     package init(_ entity: NSEntityDescription) {
         let frozen = entity.frozenParts
-        layout = frozen.layout
-        nilRow = frozen.layout.nilRow.known("a layout that is in use has one")
+        let layout = frozen.layout
+        self.layout = layout
+        layoutNumber = layout.identifier
+        var inherited: [UInt32] = []
+        var superentity = entity.superentity
+        while let current = superentity {
+            inherited.append(current.frozenParts.layout.identifier)
+            superentity = current.superentity
+        }
+        self.inherited = inherited
         slotsSize = layout.wordCount * 8
-        isTransient = frozen.properties.map(\.isTransient)
-        isKnown = isTransient
+        let nilRow = layout.nilRow.known("a layout that is in use has one")
+        let allNil = (0..<layout.wordCount).map { nilRow.slots.load(fromByteOffset: $0 * 8, as: UInt64.self) }
+        var blank = allNil
+        var words: [(offset: Int, attributes: UInt64, references: UInt64)] = []
+        for (property, slot) in zip(frozen.properties, layout.slots) where !property.isTransient && slot.kind != .objectIDs {
+            let location = slot.location
+            for word in 0..<slot.kind.size / 8 { blank[location.offset / 8 + word] = 0 }
+            blank[location.nullOffset / 8] |= location.nullMask
+            blank[location.nullOffset / 8 + 1] |= location.nullMask
+            if words.last?.offset != location.nullOffset { words.append((location.nullOffset, 0, 0)) }
+            if slot.kind == .objectID {
+                words[words.count - 1].references |= location.nullMask
+            } else {
+                words[words.count - 1].attributes |= location.nullMask
+            }
+        }
+        (self.blank, self.allNil, self.words) = (blank, allNil, words)
+        toOne = layout.slots.filter { $0.kind == .objectID }
+        hasAttributes = words.contains { $0.attributes != 0 }
     }
 
-    /// Begins a row. Call ``end(_:)`` before the next one begins.
-    package func begin(version: Int64) {
-        if (block?.room ?? 0) < slotsSize + RowPrefix.size + Self.usualTexts { startBlock(slotsSize + RowPrefix.size + Self.usualTexts) }
-        let place = block.known("a block with room has just been started").place(size: 0, number: 0, version: version)
-        place.copyMemory(from: nilRow.slots, byteCount: slotsSize)
+    deinit { cancel() }
+
+    /// Begins a row. Call ``end(_:version:)`` or ``cancel()`` before the next one begins.
+    package func begin() {
+        if slots != nil { cancel() }
+        let least = slotsSize + RowPrefix.size + Self.usualTexts
+        if (block?.room ?? 0) < least { startBlock(least) }
+        let block = block.known("a block with room has just been started")
+        let room = block.room
+        let place = block.place(size: 0, number: 0, version: 0)
+        blank.withUnsafeBytes { place.copyMemory(from: $0.baseAddress.known("every row has words"), byteCount: slotsSize) }
+        if hasAttributes { SlotPointer(place).prefix.pointee.size |= RowPrefix.unknownBit }
         slots = place
         size = slotsSize
-        for index in isKnown.indices { isKnown[index] = isTransient[index] }
+        self.room = room - RowPrefix.size - 7
     }
 
     /// Ends the row and gives it its ID, which keeps the layout alive.
-    package func end(_ id: NSManagedObjectID) -> Row {
+    ///
+    /// - Returns: The slots of the row. The writer holds its block until the next row begins.
+    package func end(_ id: NSManagedObjectID, version: Int64) -> UnsafeMutableRawPointer {
         let place = started
         let whole = (size + 7) & ~7
-        SlotPointer(place).prefix.pointee.size |= UInt32(truncatingIfNeeded: whole)
+        let prefix = SlotPointer(place).prefix
+        prefix.pointee.version = version
+        var hasUnknown = false
+        for word in words {
+            let unknown = (place + word.offset).load(as: UInt64.self) & (place + (word.offset + 8)).load(as: UInt64.self)
+            if unknown & word.attributes != 0 { hasUnknown = true }
+            if unknown & word.references != 0 { resolveReferences() }
+        }
+        if !hasUnknown { prefix.pointee.size &= ~RowPrefix.unknownBit }
+        prefix.pointee.size |= UInt32(truncatingIfNeeded: whole)
         let block = block.known("a row is being written")
         block.commit(size: whole)
         slots = nil
         let row = Row(block: block, slots: place)
-        row.objectID = id
-        for index in isKnown.indices where !isKnown[index] {
-            let slot = layout.slots[index]
-            // An unknown destination is a reference, which the row must say that it holds.
-            if slot.kind == .objectID { row.holdsReferences = true }
-            row.setUnknown(at: slot)
-        }
+        if !row.setFirstID(id) { row.objectID = id }
         SlotPointer(place).checkRow()
-        return row
+        return place
     }
 
-    /// Whether the value at an index was set in the row that is being written.
-    package func isKnown(_ index: Int) -> Bool { isKnown[index] }
+    /// An unknown destination is a reference, which the row must say that it holds.
+    private func resolveReferences() {
+        noteReferences()
+        for slot in toOne where slot.location.isPacked(started) { row.setObjectID(.unresolved, at: slot) }
+    }
+
+    /// Gives the row up that was begun, if there is one.
+    package func cancel() {
+        guard let place = slots else { return }
+        slots = nil
+        // It was not committed: its space is the next row's.
+        if SlotPointer(place).prefix.pointee.size & RowPrefix.referenceBit != 0 {
+            block.known("a row is being written").releaseReferences(place)
+        }
+    }
+
+    /// Whether a row has been begun.
+    package var isWriting: Bool { slots != nil }
 
     private var started: UnsafeMutableRawPointer { slots.known("a row has been begun") }
 
+    /// Whether rows have a place.
+    @inlinable @inline(__always) package func has(_ place: RowPlace) -> Bool { place.layout == layoutNumber || inherits(place) }
+
+    @usableFromInline func inherits(_ place: RowPlace) -> Bool { inherited.contains(place.layout) }
+
     // MARK: Values
 
-    /// Sets a value to nil.
-    package func setNil(_ index: Int) {
-        let slot = layout.slots[index]
-        if isKnown[index], !isTransient[index] { row.store(.null, in: slot) }
-        note(index)
-    }
+    // The caller sees to it that rows have the place, and that its kind is right.
 
     /// Sets an integer or Boolean value.
-    @inline(__always) package func set(_ value: Int64, _ index: Int) { setWord(UInt64(bitPattern: value), index) }
+    @inlinable @inline(__always) package func set(_ value: Int64, at place: RowPlace) { setWord(UInt64(bitPattern: value), place) }
 
     /// Sets a floating-point value, or a date as seconds since 2001.
-    @inline(__always) package func set(_ value: Double, _ index: Int) { setWord(value.bitPattern, index) }
+    @inlinable @inline(__always) package func set(_ value: Double, at place: RowPlace) { setWord(value.bitPattern, place) }
 
-    private func setWord(_ word: UInt64, _ index: Int) {
-        let location = layout.slots[index].location
-        (started + location.offset).storeBytes(of: word, as: UInt64.self)
-        SlotPointer(started).bits(location.nullOffset).pointee &= ~location.nullMask
-        note(index)
+    @inlinable @inline(__always) func setWord(_ word: UInt64, _ place: RowPlace) {
+        let slots = slots.known("a row has been begun")
+        (slots + Int(place.offset)).storeBytes(of: word, as: UInt64.self)
+        let bits = (slots + Int(place.nullOffset)).assumingMemoryBound(to: UInt64.self)
+        bits[0] &= ~place.nullMask
+        bits[1] &= ~place.nullMask
     }
 
     /// Sets a string from its UTF-8 bytes, which are copied.
-    package func set(utf8 bytes: UnsafeRawBufferPointer, _ index: Int) { pack(bytes, index) }
-
-    /// Sets data from its bytes, which are copied.
-    package func set(data bytes: UnsafeRawBufferPointer, _ index: Int) {
-        if bytes.count > PackedBytes.longestData { return set(.data(Data(bytes)), index) }
-        pack(bytes, index)
+    @inlinable package func set(utf8 bytes: UnsafeRawBufferPointer, at place: RowPlace) {
+        let slots = slots.known("a row has been begun")
+        let bits = (slots + Int(place.nullOffset)).assumingMemoryBound(to: UInt64.self)
+        // Neither a string of its own, which must be released, nor one that does not fit.
+        guard bits[1] & place.nullMask != 0, size &+ bytes.count <= room else { return pack(bytes, place) }
+        pack(bytes, place, slots)
     }
 
-    private func pack(_ bytes: UnsafeRawBufferPointer, _ index: Int) {
-        if isKnown[index] { row.store(.null, in: layout.slots[index]) }
-        if let block, size + bytes.count > block.room - RowPrefix.size - 7 { move(to: size + bytes.count) }
-        let location = layout.slots[index].location
-        let place = started
-        if let start = bytes.baseAddress { (place + size).copyMemory(from: start, byteCount: bytes.count) }
-        (place + location.offset).storeBytes(
-            of: UInt64(truncatingIfNeeded: size) | UInt64(truncatingIfNeeded: bytes.count) &<< 32, as: UInt64.self)
-        SlotPointer(place).bits(location.nullOffset &+ 8).pointee |= location.nullMask
-        SlotPointer(place).bits(location.nullOffset).pointee &= ~location.nullMask
-        size += bytes.count
-        note(index)
+    @inlinable @inline(__always) func pack(
+        _ bytes: UnsafeRawBufferPointer, _ place: RowPlace, _ slots: UnsafeMutableRawPointer
+    ) {
+        let count = bytes.count
+        if let start = bytes.baseAddress { (slots + size).copyMemory(from: start, byteCount: count) }
+        (slots + Int(place.offset)).storeBytes(
+            of: UInt64(truncatingIfNeeded: size) | UInt64(truncatingIfNeeded: count) &<< 32, as: UInt64.self)
+        let bits = (slots + Int(place.nullOffset)).assumingMemoryBound(to: UInt64.self)
+        bits[0] &= ~place.nullMask
+        bits[1] |= place.nullMask
+        size &+= count
+    }
+
+    @usableFromInline @inline(never) func pack(_ bytes: UnsafeRawBufferPointer, _ place: RowPlace) {
+        if bytes.count > Self.longestText { return set(.string(String(decoding: bytes, as: UTF8.self)), at: place) }
+        releaseValue(place)
+        if size + bytes.count > room { move(to: size + bytes.count) }
+        pack(bytes, place, started)
+    }
+
+    /// Releases what the slot of a string or data holds, which packed bytes replace.
+    private func releaseValue(_ place: RowPlace) {
+        let slot = layout.slots[Int(place.index)]
+        if !slot.location.isPacked(started) { row.store(.null, in: slot) }
+    }
+
+    /// Sets data from its bytes, which are copied.
+    package func set(data bytes: UnsafeRawBufferPointer, at place: RowPlace) {
+        if bytes.count > PackedBytes.longestData { return set(.data(Data(bytes)), at: place) }
+        releaseValue(place)
+        if size + bytes.count > room { move(to: size + bytes.count) }
+        pack(bytes, place, started)
+    }
+
+    /// Sets a value to nil.
+    package func setNil(_ place: RowPlace) {
+        let slot = layout.slots[Int(place.index)]
+        let slots = started
+        let isPlain = slot.location.isPacked(slots) || slot.kind.size == 8 && slot.kind.isWord
+        guard isPlain else { return row.store(.null, in: slot) }
+        for word in 0..<slot.kind.size / 8 {
+            (slots + (slot.location.offset + word * 8)).storeBytes(of: allNil[slot.location.offset / 8 + word], as: UInt64.self)
+        }
+        let bits = SlotPointer(slots).bits(slot.location.nullOffset)
+        bits[0] |= place.nullMask
+        bits[1] &= ~place.nullMask
     }
 
     /// Sets a value of any kind, in the form of its slot.
-    package func set(_ value: StorableValue, _ index: Int) {
+    package func set(_ value: StorableValue, at place: RowPlace) {
         noteReferences()
-        row.store(value, in: layout.slots[index])
-        note(index)
+        row.store(value, in: layout.slots[Int(place.index)])
     }
 
     /// Sets the destination of a to-one relationship.
-    package func set(_ id: NSManagedObjectID?, _ index: Int) {
+    package func set(_ id: NSManagedObjectID?, at place: RowPlace) {
         noteReferences()
-        row.setObjectID(id, at: layout.slots[index])
-        note(index)
+        row.setObjectID(id, at: layout.slots[Int(place.index)])
     }
 
     /// Sets all destinations of a to-many relationship.
-    package func set(_ ids: [NSManagedObjectID], _ index: Int) {
+    package func set(_ ids: [NSManagedObjectID], at place: RowPlace) {
         noteReferences()
-        row.setObjectIDs(ids.isEmpty ? .empty : ObjectIDList(ids), at: layout.slots[index])
-        note(index)
+        row.setObjectIDs(ids.isEmpty ? .empty : ObjectIDList(ids), at: layout.slots[Int(place.index)])
     }
 
     private var row: Row { Row(block: block.known("a row is being written"), slots: started) }
-
-    private func note(_ index: Int) { isKnown[index] = true }
 
     private func noteReferences() {
         SlotPointer(started).prefix.pointee.size |= RowPrefix.referenceBit
@@ -155,10 +278,24 @@ package final class PackedRowWriter {
         let (old, place) = (block, started)
         let prefix = SlotPointer(place).prefix.pointee
         startBlock(newSize + RowPrefix.size + Self.usualTexts)
-        let moved = block.known("it has just been started").place(size: 0, number: prefix.number, version: prefix.version)
+        let new = block.known("it has just been started")
+        let room = new.room
+        let moved = new.place(size: 0, number: prefix.number, version: prefix.version)
         moved.copyMemory(from: place, byteCount: size)
+        SlotPointer(moved).prefix.pointee.size |= prefix.size & RowPrefix.unknownBit
         slots = moved
+        self.room = room - RowPrefix.size - 7
         if prefix.size & RowPrefix.referenceBit != 0 { noteReferences() }
         withExtendedLifetime(old) {}
+    }
+}
+
+extension StorageKind {
+    /// Whether a value is a word that nobody releases.
+    fileprivate var isWord: Bool {
+        switch self {
+        case .integer, .boolean, .double, .date: true
+        case .string, .data, .uuid, .box, .objectID, .objectIDs: false
+        }
     }
 }

@@ -190,7 +190,8 @@ public import Synchronization
         }
     }
 
-    private func releaseReferences(_ slots: UnsafeMutableRawPointer) {
+    /// Releases what the slots of a row hold, which nobody has any more.
+    func releaseReferences(_ slots: UnsafeMutableRawPointer) {
         withUnsafeMutablePointerToHeader { header in
             for slot in header.pointee.layout.managed where !slot.location.isPacked(slots) {
                 let (slots, offset) = (SlotPointer(slots), slot.location.offset)
