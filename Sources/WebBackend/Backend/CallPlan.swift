@@ -49,7 +49,8 @@ struct CallPlan: Sendable {
             for (comparison, template) in parameter.templates.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
                 guard Template.parameter(template) != nil else {
                     throw WebBackendError.description(
-                        place, "“\(template)” has no name and value.", next: "Write a name, an equals sign and a value: “min_year={value}”.")
+                        place, "“\(template)” has no name and value.", next: "Write a name, an equals sign and a value: “min_year={value}”."
+                    )
                 }
                 let name = "\(parameter.keyPaths.first ?? "") \(comparison.rawValue)"
                 custom[name] = parameter
@@ -100,7 +101,8 @@ struct CallPlan: Sendable {
             if index == keys.count - 1, known != nil { return }
             guard let next = (known as? NSRelationshipDescription)?.destinationEntity else {
                 throw WebBackendError.description(
-                    place, "It names “\(keyPath)”; “\(current.name ?? "?")” has no such \(index < keys.count - 1 ? "relationship" : "property").",
+                    place,
+                    "It names “\(keyPath)”; “\(current.name ?? "?")” has no such \(index < keys.count - 1 ? "relationship" : "property").",
                     next: "Name a property of the entity, a key path over relationships, or SELF.")
             }
             current = next
@@ -133,7 +135,8 @@ struct CallPlan: Sendable {
                 else { return false }
                 return (style.sortsTextInOrder || !plan.isText) && (style.sortsNilFirst || !attribute.isOptional)
             }.map(\.name).sorted()
-        return Sorting(names.map { Sorting.Key($0, isReversible: style.descending != nil || style.direction != nil) }, maximumKeys: style.maximumKeys)
+        return Sorting(
+            names.map { Sorting.Key($0, isReversible: style.descending != nil || style.direction != nil) }, maximumKeys: style.maximumKeys)
     }
 }
 
@@ -161,7 +164,8 @@ extension CallPlan.Context {
             }
         }.map { Endpoint.Embedding($0.name, isAlwaysThere: true) }
         if style.includes != nil {
-            let names = call.includes.isEmpty && call.returns != .map
+            let names =
+                call.includes.isEmpty && call.returns != .map
                 ? properties.values.filter { !$0.isAttribute && $0.path != nil }.map(\.name) : call.includes
             known += names.sorted().filter { name in !known.contains { $0.keyPath == name } }.map { Endpoint.Embedding($0) }
         }

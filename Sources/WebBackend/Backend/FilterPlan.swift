@@ -92,7 +92,8 @@ extension Parameter {
         keyPaths: [String], name: String, operators: Set<Operator>, isRequired: Bool = false, maximumValues: Int = 1,
         text: PredicateComparison.Options = [], isExact: Bool = true
     ) {
-        self.init(name, name: name, operators: operators, isRequired: isRequired, maximumValues: maximumValues, text: text, isExact: isExact)
+        self.init(
+            name, name: name, operators: operators, isRequired: isRequired, maximumValues: maximumValues, text: text, isExact: isExact)
         self.keyPaths = keyPaths
     }
 }

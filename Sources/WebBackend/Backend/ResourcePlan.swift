@@ -99,7 +99,9 @@ final class ResourcePlan: Sendable {
         }
         let notices = saving.precondition != .none
         var bulk: Resource.Saving.Bulk?
-        if saving.deletesLists, let list = calls.first(where: { $0.call.returns == .list && $0.endpoint.parameters.allSatisfy { !$0.isRequired } }) {
+        if saving.deletesLists,
+            let list = calls.first(where: { $0.call.returns == .list && $0.endpoint.parameters.allSatisfy { !$0.isRequired } })
+        {
             var endpoint = list.endpoint
             endpoint.name = "delete"
             endpoint.paging = .whole
@@ -159,15 +161,18 @@ extension PropertyPlan {
                 style: mapping?.reference ?? style.references)
             if relationship.isToMany {
                 kind = .toMany(reference, isOrdered: relationship.isOrdered, isWhole: mapping?.isWholeList ?? true)
-                path = mapping?.path.map { style.relationships + $0 }
+                path =
+                    mapping?.path.map { style.relationships + $0 }
                     ?? (style.hasLists ? style.relationships + JSONPath(steps: [.key(key)]) : nil)
             } else {
                 kind = .toOne(reference)
-                path = mapping?.path.map { style.relationships + $0 }
+                path =
+                    mapping?.path.map { style.relationships + $0 }
                     ?? style.relationships + JSONPath(steps: [.key(key + style.referenceSuffix)])
             }
         default:
-            throw WebBackendError.description(place, "It is neither an attribute nor a relationship.", next: "Ignore it in the description.")
+            throw WebBackendError.description(
+                place, "It is neither an attribute nor a relationship.", next: "Ignore it in the description.")
         }
         name = property.name
         queryName = mapping?.queryName ?? mapping?.path?.description ?? key
@@ -181,7 +186,8 @@ extension PropertyPlan {
         let type = attribute.attributeType
         func require(_ types: [NSAttributeType], _ what: String) throws {
             guard types.contains(type) else {
-                throw WebBackendError.description(place, "Its transform makes \(what), which its type cannot hold.", next: "Change one of both.")
+                throw WebBackendError.description(
+                    place, "Its transform makes \(what), which its type cannot hold.", next: "Change one of both.")
             }
         }
         switch transform {

@@ -80,7 +80,7 @@ final class ServicePlan: Sendable {
         let rest = address[scheme.upperBound...]
         let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
         guard let at = authority.lastIndex(of: "@") else { return address }
-        return address[..<scheme.upperBound] + rest[rest.index(after: at)...]
+        return String(address[..<scheme.upperBound]) + rest[rest.index(after: at)...]
     }
 
     /// Returns the absolute address of what an answer names; nil for one outside of the service's origin.
@@ -92,8 +92,8 @@ final class ServicePlan: Sendable {
         if text.hasPrefix("//") { return nil }
         if text.hasPrefix("/") { return origin + text }
         let base = request.prefix { $0 != "?" }
-        if text.hasPrefix("?") { return base + text }
+        if text.hasPrefix("?") { return String(base) + text }
         guard let slash = base.lastIndex(of: "/"), !text.contains("://") else { return nil }
-        return base[...slash] + text
+        return String(base[...slash]) + text
     }
 }

@@ -8,19 +8,122 @@ public import WebTransport
 ///
 /// ```swift
 /// let service = WebService("https://api.example.com/v1", resources: [WebResource("Album", calls: [.list(), .one])])
-/// try coordinator.addRemoteStore(WebBackend(service, model: model, transport: transport))
+/// try coordinator.addRemoteStore(WebBackend(service, model: model, transport: AsyncHTTPClientTransport()))
 /// ```
 ///
-/// The description is checked when the backend is made. Everything else is up to the store: see `RemoteStore`.
+/// The description is checked when the backend is made. What is asked when, and what is finished in memory, is up to the store over it: see
+/// `RemoteStore`.
 public struct WebBackend: Backend {
     /// The address of the service.
     public let location: URL
     /// The resources, as the description and the model have them.
     public let resources: [Resource]
+    /// What sends the requests, with the credentials.
+    public let client: WebClient
 
     let service: ServicePlan
     let shapes: ItemShapes
-    let client: any WebClientProtocol
     let limits: JSONLimits
     private let envelopes: [String: EnvelopeShape]
+
+    /// Creates the backend of a service.
+    ///
+    /// - Parameters:
+    ///   - service: The description of the service.
+    ///   - model: The model whose entities it describes. It cannot be changed afterwards.
+    ///   - transport: What sends requests.
+    ///   - options: Credentials, retries and limits.
+    /// - Throws: Code 134080 naming entity and property, for a description that does not fit the model; `TransportError` for an address that
+    ///   cannot be read.
+    public init(
+        _ service: WebService, model: NSManagedObjectModel, transport: any Transport, options: WebClient.Options = WebClient.Options()
+    ) throws {
+        let plan = try ServicePlan(service, model)
+        try self.init(plan, client: WebClient(baseURL: plan.address, transport: transport, options: options))
+    }
+
+    /// Creates the backend of a service over a client that others use, too.
+    ///
+    /// - Throws: Code 134080 naming entity and property, for a description that does not fit the model.
+    public init(_ service: WebService, model: NSManagedObjectModel, client: WebClient) throws {
+        try self.init(try ServicePlan(service, model), client: client)
+    }
+
+    private init(_ plan: ServicePlan, client: WebClient) throws {
+        guard let location = URL(string: plan.address) else {
+            throw WebBackendError.description("the address", "It is no URL.", next: "Write it with http:// or https://, and a host.")
+        }
+        self.location = location
+        self.client = client
+        service = plan
+        shapes = ItemShapes(plan)
+        limits = JSONLimits()
+        resources = plan.plans.values.map(\.resource).sorted { $0.entity < $1.entity }
+        var envelopes: [String: EnvelopeShape] = [:]
+        for resource in plan.plans.values {
+            for call in resource.calls { envelopes["\(resource.entity).\(call.call.name)"] = EnvelopeShape(resource, call) }
+        }
+        self.envelopes = envelopes
+    }
+
+    /// Sends the request of a call, and reads its answer.
+    public func answer(_ request: BackendRequest) async throws -> BackendAnswer {
+        guard let plan = service.plans[request.entity], let call = plan.call(request.endpoint) else { return request.answer() }
+        if request.predicate.flatMap(Condition.init)?.matchesNothing == true {
+            var answer = request.answer()
+            answer.total = 0
+            return answer
+        }
+        return try await answer(request, plan, call)
+    }
+
+    func answer(_ request: BackendRequest, _ plan: ResourcePlan, _ call: CallPlan) async throws -> BackendAnswer {
+        let web = try RequestBuilder(service).request(request, plan, call)
+        let response = try await client.send(web)
+        switch response.status {
+        case 200..<300: break
+        case 404 where call.call.returns == .one, 410 where call.call.returns == .one:
+            var answer = request.answer()
+            answer.isComplete = true
+            return answer
+        default:
+            throw ErrorReader(plan: plan).error(response, "\(web.method.rawValue) \(web.url.prefix { $0 != "?" })", isSave: false)
+        }
+        return try reader(plan, call).read(response, to: request, at: web.url)
+    }
+
+    /// Returns the reader of a call's answers.
+    func reader(_ plan: ResourcePlan, _ call: CallPlan) -> AnswerReader {
+        AnswerReader(
+            service: service, shapes: shapes, plan: plan, call: call,
+            envelope: envelopes["\(plan.entity).\(call.call.name)"] ?? EnvelopeShape(plan, call), limits: limits)
+    }
+
+    /// Sends changes, as the description says.
+    public func save(_ changes: [BackendChange]) async throws -> [BackendChange.Key: BackendOutcome] {
+        guard let first = changes.first else { return [:] }
+        guard let plan = service.plan(of: first.entity), let saving = plan.saving else {
+            throw WebBackendError.description("“\(first.entity)”", "It is read-only.", next: "Describe how its changes are saved.")
+        }
+        let client = client
+        return try await ChangeSender(service, shapes, plan, saving, send: { try await client.send($0) }).save(changes)
+    }
+}
+
+extension ServicePlan {
+    /// Returns the plan of an entity.
+    func plan(of entity: String) -> ResourcePlan? { plans[entity] }
+}
+
+extension Condition {
+    /// Whether nothing can match.
+    var matchesNothing: Bool {
+        switch self {
+        case .constant(let value): !value
+        case .and(let parts): parts.contains(where: \.matchesNothing)
+        case .or(let parts): parts.allSatisfy(\.matchesNothing)
+        case .comparison(let comparison): comparison.comparison == .isIn && comparison.count == 0
+        case .not: false
+        }
+    }
 }

@@ -25,7 +25,9 @@ enum WebBackendError {
     }
 
     /// The error of an answer that is not what the description says.
-    static func answer(_ label: String, _ reason: String, next: String = "Compare the description with what the service answers.") -> NSError {
+    static func answer(_ label: String, _ reason: String, next: String = "Compare the description with what the service answers.")
+        -> NSError
+    {
         CoreDataError.make(NSPersistentStoreOperationError, "The answer to \(label) cannot be read.", reason: reason, next: next)
     }
 

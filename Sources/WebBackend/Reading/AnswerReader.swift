@@ -39,7 +39,8 @@ struct AnswerReader {
                     try scanner.end()
                 }
             } catch let error as JSONError {
-                throw WebBackendError.answer(request.description, "\(error)", next: "Compare the description with what the service answers: \(url)")
+                throw WebBackendError.answer(
+                    request.description, "\(error)", next: "Compare the description with what the service answers: \(url)")
             }
             guard findings.foundItems || request.wantsCount else {
                 let path = call.call.items ?? (call.call.returns == .one ? plan.style.envelope.item : plan.style.envelope.items)
@@ -65,7 +66,9 @@ struct AnswerReader {
     /// The values that all resources of a call have, for it was given them: those of the list of a parent.
     private func impliedValues(_ request: BackendRequest, _ item: ItemPlan) -> [(index: Int, value: ResourceValue)] {
         item.properties.enumerated().compactMap { index, property in
-            guard call.places.contains(property.name), let filter = request.filter(property.name), filter.keyPath == property.name else { return nil }
+            guard call.places.contains(property.name), let filter = request.filter(property.name), filter.keyPath == property.name else {
+                return nil
+            }
             switch property.kind {
             case .toOne: return filter.ids.first.map { (index, .one(ResourceReference($0))) }
             case .attribute: return filter.values.first.map { (index, .value($0)) }
@@ -214,15 +217,19 @@ struct AnswerReader {
             let size = Self.size(request, paging)
             let number = request.page.map { NumberToken($0).number } ?? first
             let isMore =
-                paging.next != nil ? text != nil : hasMore ?? total.map { (number - first + 1) * size < $0 && findings.count > 0 }
-                ?? (paging.endsEmpty ? findings.count > 0 : findings.count >= size)
+                paging.next != nil
+                ? text != nil
+                : hasMore ?? total.map { (number - first + 1) * size < $0 && findings.count > 0 }
+                    ?? (paging.endsEmpty ? findings.count > 0 : findings.count >= size)
             return isMore ? NumberToken(number: number + 1, size: size).token : nil
         case .offset:
             let size = Self.size(request, paging)
             let offset = request.page.map { NumberToken($0).number } ?? request.offset
             let isMore =
-                paging.next != nil ? text != nil : hasMore ?? total.map { offset + findings.count < $0 && findings.count > 0 }
-                ?? (paging.endsEmpty ? findings.count > 0 : findings.count >= size)
+                paging.next != nil
+                ? text != nil
+                : hasMore ?? total.map { offset + findings.count < $0 && findings.count > 0 }
+                    ?? (paging.endsEmpty ? findings.count > 0 : findings.count >= size)
             return isMore ? NumberToken(number: offset + findings.count, size: size).token : nil
         }
     }

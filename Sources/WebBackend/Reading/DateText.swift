@@ -5,7 +5,9 @@ internal import JSONReading
 enum DateText {
     /// Returns a date as JSON.
     static func json(_ date: Date, _ form: DateForm) -> JSONValue {
-        func number(_ value: Double) -> JSONValue { value.rounded() == value && abs(value) < 1e15 ? .integer(Int64(value)) : .number(value) }
+        func number(_ value: Double) -> JSONValue {
+            value.rounded() == value && abs(value) < 1e15 ? .integer(Int64(value)) : .number(value)
+        }
         switch form {
         case .secondsSince1970: return number(date.timeIntervalSince1970)
         case .millisecondsSince1970: return number((date.timeIntervalSince1970 * 1000).rounded())
@@ -26,7 +28,8 @@ enum DateText {
                 // Three digits are written: more would be lost, and the value that comes back would differ.
                 let micros = (seconds * 1_000_000).rounded()
                 if (micros / 1000).rounded() * 1000 != micros {
-                    let base = Date(timeIntervalSince1970: (micros / 1_000_000).rounded(.down)).formatted(Date.ISO8601FormatStyle(timeZone: .gmt))
+                    let base = Date(timeIntervalSince1970: (micros / 1_000_000).rounded(.down)).formatted(
+                        Date.ISO8601FormatStyle(timeZone: .gmt))
                     let fraction = Int(micros - (micros / 1_000_000).rounded(.down) * 1_000_000)
                     let digits = String(repeating: "0", count: 6 - "\(fraction)".count) + "\(fraction)"
                     return base.dropLast() + ".\(digits)Z"
@@ -67,7 +70,8 @@ enum DateText {
         case .secondsSince1970, .millisecondsSince1970, .secondsSinceReferenceDate:
             return Double(String(decoding: text, as: UTF8.self)).flatMap { seconds($0, form) }
         case .http:
-            return formatter("EEE, dd MMM yyyy HH:mm:ss zzz").date(from: String(decoding: text, as: UTF8.self))?.timeIntervalSinceReferenceDate
+            return formatter("EEE, dd MMM yyyy HH:mm:ss zzz").date(from: String(decoding: text, as: UTF8.self))?
+                .timeIntervalSinceReferenceDate
         case .pattern(let pattern):
             return formatter(pattern).date(from: String(decoding: text, as: UTF8.self))?.timeIntervalSinceReferenceDate
         }
@@ -97,7 +101,8 @@ enum DateText {
         else { return nil }
         var seconds = Double(daysSinceReference(year, month, day)) * 86400
         if place == text.count { return seconds }
-        guard take(0x54) || take(0x74) || take(0x20), let hour = digits(2), take(0x3A), let minute = digits(2), hour < 24, minute < 60 else {
+        guard take(0x54) || take(0x74) || take(0x20), let hour = digits(2), take(0x3A), let minute = digits(2), hour < 24, minute < 60
+        else {
             return nil
         }
         var second = 0

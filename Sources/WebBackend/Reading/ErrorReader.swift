@@ -1,4 +1,4 @@
-public import Foundation
+internal import Foundation
 internal import JSONReading
 internal import ObjectGraph
 internal import WebTransport
@@ -81,7 +81,8 @@ struct ErrorReader {
         if style.isByField, let object = body.object {
             for member in object {
                 guard let property = property(member.key) else { continue }
-                let texts = member.value.array?.compactMap { $0.string ?? $0.description } ?? [member.value.string ?? member.value.description]
+                let texts =
+                    member.value.array?.compactMap { $0.string ?? $0.description } ?? [member.value.string ?? member.value.description]
                 found.append((property, texts.joined(separator: " ")))
             }
         }

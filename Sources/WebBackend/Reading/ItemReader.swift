@@ -48,7 +48,8 @@ final class ItemReader {
     ///   - key: The identifier, where the resource itself does not have it.
     ///   - tag: The version, where the resource itself does not have it.
     func read(
-        _ scanner: inout JSONScanner, _ plan: ItemPlan, key: String? = nil, tag: String? = nil, implied: [(index: Int, value: ResourceValue)] = []
+        _ scanner: inout JSONScanner, _ plan: ItemPlan, key: String? = nil, tag: String? = nil,
+        implied: [(index: Int, value: ResourceValue)] = []
     ) throws {
         let entity = try kind(&scanner, plan)
         let sink = try take(entity, plan)
@@ -67,8 +68,10 @@ final class ItemReader {
             let raw = { Data(UnsafeRawBufferPointer(rebasing: scanner.document[range])) }()
             answer.addUnreadable(
                 sink.writer, id: identifier(item, plan),
-                reason: item.failure ?? WebBackendError.answer(
-                    request.description, "A resource has no identifier at \(plan.plan.identity.joined(separator: ", ")): \(Self.shortened(raw))"),
+                reason: item.failure
+                    ?? WebBackendError.answer(
+                        request.description,
+                        "A resource has no identifier at \(plan.plan.identity.joined(separator: ", ")): \(Self.shortened(raw))"),
                 raw: raw)
             return
         }
@@ -337,7 +340,9 @@ final class ItemReader {
             guard let values = try scanner.readValue().value(at: data) else { return nil }
             guard let elements = values.array else { return values.isNull ? ([], true) : ([], false) }
             for element in elements {
-                if let found = ReferenceReader(shapes: shapes).reference(element, reference, isInData: true) { list.append(found) } else {
+                if let found = ReferenceReader(shapes: shapes).reference(element, reference, isInData: true) {
+                    list.append(found)
+                } else {
                     isComplete = false
                 }
             }

@@ -23,9 +23,9 @@ struct ResourceValues {
                 if let value = ValueReader.value(json, type, transform, property) { values[property.name] = .value(value) }
             case .composite: continue
             case .toOne(let reference):
-                if json.isNull || isEmpty(json, reference) { values[property.name] = .one(nil) } else if
-                    let found = self.reference(json, reference)
-                {
+                if json.isNull || isEmpty(json, reference) {
+                    values[property.name] = .one(nil)
+                } else if let found = self.reference(json, reference) {
                     values[property.name] = .one(found)
                 }
             case .toMany(_, _, true): values[property.name] = .many(references(json, property))
@@ -38,7 +38,8 @@ struct ResourceValues {
     /// Returns the identifier of a resource; nil where it has none.
     func identifier(_ json: JSONValue, _ plan: ResourcePlan) -> ResourceID? {
         let parts = plan.identity.map { path in
-            path.hasPrefix("@") ? nil : json.value(at: JSONPath(path)).flatMap { ResourceID($0, plan.identity.count > 1 ? nil : plan.identifier) }
+            path.hasPrefix("@")
+                ? nil : json.value(at: JSONPath(path)).flatMap { ResourceID($0, plan.identity.count > 1 ? nil : plan.identifier) }
         }
         let known = parts.compactMap { $0 }
         guard known.count == parts.count else { return nil }

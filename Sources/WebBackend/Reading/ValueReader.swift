@@ -8,7 +8,9 @@ internal import RemoteStore
 enum ValueReader {
     /// Sets an attribute; returns whether it can hold the value.
     static func set(_ json: JSONValue, _ property: PropertyPlan, _ column: ResourceColumn, _ writer: ResourceRowWriter) throws -> Bool {
-        guard case .attribute(let type, let transform) = property.kind, let value = value(json, type, transform, property) else { return false }
+        guard case .attribute(let type, let transform) = property.kind, let value = value(json, type, transform, property) else {
+            return false
+        }
         return writer.set(.value(value), column)
     }
 
@@ -147,9 +149,9 @@ extension JSONValue {
         case let flag as Bool: self = .bool(flag)
         case let number as NSDecimalNumber: self = .decimal(number.stringValue)
         case let number as NSNumber:
-            if number.objCType.pointee == 0x63 || number.objCType.pointee == 0x42 { self = .bool(number.boolValue) } else if
-                CFNumberIsFloat(number)
-            {
+            if number.objCType.pointee == 0x63 || number.objCType.pointee == 0x42 {
+                self = .bool(number.boolValue)
+            } else if JSONValue.isFloat(number) {
                 guard number.doubleValue.isFinite else { return nil }
                 self = .number(number.doubleValue)
             } else {
@@ -178,7 +180,7 @@ extension JSONValue {
         }
     }
 
-    private static func CFNumberIsFloat(_ number: NSNumber) -> Bool {
+    private static func isFloat(_ number: NSNumber) -> Bool {
         let type = number.objCType.pointee
         return type == 0x64 || type == 0x66
     }

@@ -31,9 +31,11 @@ indirect enum Condition: Sendable {
         switch tree {
         case .true: self = .constant(true)
         case .false: self = .constant(false)
-        case .and(let parts): self = .and(parts.compactMap(Condition.init))
+        case .and(let parts):
+            self = .and(parts.compactMap(Condition.init))
             if parts.count != Self.count(self) { return nil }
-        case .or(let parts): self = .or(parts.compactMap(Condition.init))
+        case .or(let parts):
+            self = .or(parts.compactMap(Condition.init))
             if parts.count != Self.count(self) { return nil }
         case .not(let part):
             guard let part = Condition(part) else { return nil }

@@ -24,7 +24,8 @@ struct FilterWriter {
     func parameters(_ comparisons: [Condition.Comparison]) throws -> [(name: String, value: String)] {
         let style = plan.style.filters
         return try comparisons.compactMap { comparison in
-            let custom = call.parameters["\(comparison.keyPath) \(comparison.comparison.rawValue)"]
+            let custom =
+                call.parameters["\(comparison.keyPath) \(comparison.comparison.rawValue)"]
                 ?? call.parameters.values.first { $0.keyPaths.contains(comparison.keyPath) && $0.templates[comparison.comparison] != nil }
             let text = custom?.templates[comparison.comparison] ?? style.templates[comparison.comparison]
             guard let text, let template = Template.parameter(text) else { throw unwritten(comparison) }
@@ -149,7 +150,8 @@ struct FilterWriter {
         var json = try self.json(comparison)
         if let property = names.property(comparison.keyPath), !property.isAttribute {
             let references = ReferenceWriter(plans: names.plans, values: values)
-            json = try comparison.ids.map { try references.json(ResourceReference($0), property, of: plan.entity) }
+            json =
+                try comparison.ids.map { try references.json(ResourceReference($0), property, of: plan.entity) }
                 + comparison.values.map { try references.json($0, property, of: plan.entity) }
         }
         if template.hasPrefix("{") {
@@ -159,7 +161,10 @@ struct FilterWriter {
                 case "values": JSONValue.array(json).description
                 case "pattern":
                     JSONValue.string(NSRegularExpression.escapedPattern(for: json.first?.string ?? "")).description
-                case "text": String(JSONValue.string(NSRegularExpression.escapedPattern(for: json.first?.string ?? "")).description.dropFirst().dropLast())
+                case "text":
+                    String(
+                        JSONValue.string(NSRegularExpression.escapedPattern(for: json.first?.string ?? "")).description.dropFirst()
+                            .dropLast())
                 default: "{\(place)}"
                 }
             }

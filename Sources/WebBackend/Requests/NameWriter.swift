@@ -9,7 +9,8 @@ struct NameWriter {
     func filterName(_ keyPath: String) -> String {
         let style = plan.style.filters
         if keyPath == "SELF" { return style.identifier ?? plan.identity.first ?? "id" }
-        let (name, property) = self.name(keyPath.hasPrefix("ANY ") ? String(keyPath.dropFirst(4)) : keyPath, separator: style.pathSeparator ?? ".")
+        let (name, property) = self.name(
+            keyPath.hasPrefix("ANY ") ? String(keyPath.dropFirst(4)) : keyPath, separator: style.pathSeparator ?? ".")
         return property?.isAttribute == false ? name + style.referenceSuffix : name
     }
 

@@ -25,7 +25,7 @@ struct RequestBuilder {
         }
         let isInBody = call.paging.isInBody
         var query = service.service.query.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-        var body = call.call.method == .get ? nil : JSONValue.object(JSONObject())
+        var body: JSONValue? = call.call.method == .get ? nil : .object(JSONObject())
         if let text = call.call.body { body = try JSONValue(parsing: Array(try filledBody(text, request, plan).utf8)) }
         for (name, value) in call.query {
             let pair = try (
@@ -44,7 +44,7 @@ struct RequestBuilder {
         }
         return WebRequest(
             call.call.method, service.address + (path.isEmpty || path.hasPrefix("/") ? "" : "/") + path + Self.encoded(query, after: path),
-            headers: headers, body: try body.map { try $0.serialized() }, isIdempotent: true, label: label)
+            headers: headers, body: try body?.serialized(), isIdempotent: true, label: label)
     }
 
     /// The headers of every request.
@@ -165,7 +165,9 @@ struct RequestBuilder {
     }
 
     private func addShape(_ request: BackendRequest, _ plan: ResourcePlan, _ call: CallPlan, _ query: inout [(String, String)]) {
-        if let style = plan.style.fields, let wanted = request.properties, !request.wantsCount, let pair = Template.parameter(style.template) {
+        if let style = plan.style.fields, let wanted = request.properties, !request.wantsCount,
+            let pair = Template.parameter(style.template)
+        {
             var names = wanted.compactMap { plan.properties[$0] }.filter { $0.path != nil }.map(\.queryName)
             names += plan.identity.filter { !$0.hasPrefix("@") && plan.style.attributes.isEmpty }
             if case .number(let path) = plan.version { names.append(path.description) }
@@ -174,7 +176,8 @@ struct RequestBuilder {
             func fill(_ place: String) -> String { place == "type" ? plan.type : place == "names" ? text : place }
             query.append((pair.name.filled(fill), pair.value.filled(fill)))
         }
-        if let style = plan.style.includes, !request.embeddings.isEmpty, !request.wantsCount, let pair = Template.parameter(style.template) {
+        if let style = plan.style.includes, !request.embeddings.isEmpty, !request.wantsCount, let pair = Template.parameter(style.template)
+        {
             let names = NameWriter(plan: plan, plans: service.plans)
             let text = request.embeddings.map(names.sortName).sorted().joined(separator: style.separator)
             query.append((pair.name.filled { $0 }, pair.value.filled { $0 == "paths" ? text : $0 }))

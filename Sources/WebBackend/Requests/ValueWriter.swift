@@ -28,7 +28,8 @@ struct ValueWriter {
         case .enumeration(let names):
             let text = text(value)
             guard let found = names.filter({ $0.value == text }).keys.min() else {
-                throw unwritable(property, entity, "The service has no name for “\(text)”; it has: \(names.values.sorted().joined(separator: ", ")).")
+                throw unwritable(
+                    property, entity, "The service has no name for “\(text)”; it has: \(names.values.sorted().joined(separator: ", ")).")
             }
             return .string(found)
         case .scaled(let factor):
@@ -47,7 +48,8 @@ struct ValueWriter {
             return .string(text.hasPrefix(base) ? String(text.dropFirst(base.count)) : text)
         case .joined(let separator):
             guard case .string(let text) = value else { throw unwritable(property, entity, "It is no string.") }
-            return .array(text.isEmpty ? [] : text.split(separator: separator, omittingEmptySubsequences: false).map { .string(String($0)) })
+            return .array(
+                text.isEmpty ? [] : text.split(separator: separator, omittingEmptySubsequences: false).map { .string(String($0)) })
         case .wrapped(let key, let constants, let inner):
             return Self.wrapped(try json(value, type, inner, property, entity), key, constants)
         }

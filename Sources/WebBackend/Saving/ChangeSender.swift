@@ -92,10 +92,10 @@ struct ChangeSender {
         }
         if change.kind == .insert, change.id != nil, saving.createsIfNoneMatch { headers["If-None-Match"] = "*" }
         if let name = saving.idempotencyHeader { headers[name] = change.idempotencyKey.uuidString.lowercased() }
-        let body = hasBody ? try bodies.body(try bodies.resource(change, current: current), change.id) : nil
+        let body: JSONValue? = hasBody ? try bodies.body(try bodies.resource(change, current: current), change.id) : nil
         return WebRequest(
             action.method, service.address + (path.hasPrefix("/") ? "" : "/") + path + RequestBuilder.encoded(query, after: path),
-            headers: headers, body: try body.map { try $0.serialized() },
+            headers: headers, body: try body?.serialized(),
             isIdempotent: saving.idempotencyHeader != nil || (change.kind != .insert && action.method != .post && change.version == nil),
             label: label)
     }
@@ -110,7 +110,9 @@ struct ChangeSender {
 
     private func text(_ place: String, _ change: BackendChange) throws -> String {
         let values = bodies.values
-        if CallPlan.keyPath(place) == "SELF" { return change.id.map { values.text($0, part: Int(place.split(separator: ".").last ?? "")) } ?? "" }
+        if CallPlan.keyPath(place) == "SELF" {
+            return change.id.map { values.text($0, part: Int(place.split(separator: ".").last ?? "")) } ?? ""
+        }
         switch change.values[place] {
         case .value(let value)?: return ValueWriter.text(try values.json(value, plan.properties[place], of: plan.entity), .bare)
         case .one(let reference?)?: return values.text(reference.id)
@@ -166,13 +168,15 @@ struct ChangeSender {
         guard change.kind == .insert, change.id == nil else { return .saved(version: version, values: found) }
         guard let id else {
             return .unknown(
-                WebBackendError.answer("\(plan.entity).insert", "It has no identifier of the new resource at \(plan.identity.joined(separator: ", "))."))
+                WebBackendError.answer(
+                    "\(plan.entity).insert", "It has no identifier of the new resource at \(plan.identity.joined(separator: ", "))."))
         }
         return .saved(id: id, version: version, values: found)
     }
 
     private func conflict(_ response: WebResponse) -> BackendOutcome {
-        guard let path = saving.current, let body = try? JSONValue(parsing: response.body), let item = body.value(at: path), item.object != nil
+        guard let path = saving.current, let body = try? JSONValue(parsing: response.body), let item = body.value(at: path),
+            item.object != nil
         else { return .conflict(current: [:]) }
         return .conflict(current: values.values(item, plan), version: values.version(item, plan))
     }
@@ -191,10 +195,12 @@ struct ChangeSender {
             return .outcome(
                 .refused(
                     WebBackendError.unwritable(
-                        "\(change.kind)", plan.entity, "Whole resources are sent, and the description has no call that reads one by its identifier.")))
+                        "\(change.kind)", plan.entity,
+                        "Whole resources are sent, and the description has no call that reads one by its identifier.")))
         }
         let path = try call.path.filled { place in
-            guard let component = PercentEncoding.component(bodies.values.text(id, part: Int(place.split(separator: ".").last ?? ""))) else {
+            guard let component = PercentEncoding.component(bodies.values.text(id, part: Int(place.split(separator: ".").last ?? "")))
+            else {
                 throw WebBackendError.path(id.description, plan.entity)
             }
             return component

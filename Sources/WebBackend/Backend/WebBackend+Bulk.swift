@@ -1,0 +1,43 @@
+internal import Foundation
+internal import JSONReading
+internal import ObjectGraph
+public import RemoteStore
+internal import WebTransport
+
+extension WebBackend {
+    /// Deletes everything that a list finds, for services that do so by one request: page by page, where they divide it.
+    public func execute(_ request: BulkRequest) async throws -> BulkAnswer {
+        guard let plan = service.plans[request.entity], request.kind == .delete,
+            let list = plan.calls.first(where: { $0.call.returns == .list && $0.endpoint.parameters.allSatisfy { !$0.isRequired } })
+        else { throw WebBackendError.unwritable("\(request.kind)", request.entity, "The description has no request for many resources.") }
+        var web = try RequestBuilder(service).request(request.target, plan, list)
+        var deleted: [ResourceReference] = []
+        var visited: Set<String> = []
+        while true {
+            web.method = .delete
+            web.label = "\(plan.entity).deleteAll"
+            if let name = plan.saving?.idempotencyHeader { web.headers[name] = request.idempotencyKey.uuidString.lowercased() }
+            let response: WebResponse
+            do { response = try await client.send(web) } catch {
+                if deleted.isEmpty, let error = error as? TransportError, !error.mayHaveArrived { throw error }
+                throw UnknownOutcome(error)
+            }
+            guard response.status < 300 else {
+                let error = ErrorReader(plan: plan).error(response, "DELETE \(web.url.prefix { $0 != "?" })", isSave: true)
+                throw deleted.isEmpty && response.status < 500 ? error : UnknownOutcome(error) as any Error
+            }
+            let body = try? JSONValue(parsing: response.body)
+            let values = ResourceValues(service: service.plans)
+            for item in body?.value(at: plan.style.envelope.items)?.array ?? [] {
+                if let id = values.identifier(item, plan) { deleted.append(ResourceReference(id)) }
+            }
+            guard case .address = list.paging.form, case .header(let name)? = list.paging.next, let next = response.headers[name],
+                !next.isEmpty
+            else { break }
+            guard let address = service.absolute(next, from: web.url) else { throw WebBackendError.foreign(web.label) }
+            guard visited.insert(address).inserted else { break }
+            web.url = address
+        }
+        return BulkAnswer(resources: deleted)
+    }
+}

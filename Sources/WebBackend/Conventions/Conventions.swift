@@ -1,0 +1,167 @@
+internal import RemoteStore
+internal import WebTransport
+
+extension ServiceStyle {
+    /// Kinto: records in collections named after the entities, below the bucket that the address ends with, such as
+    /// `https://kinto.example.com/v1/buckets/default/collections`. Tried against a real server.
+    ///
+    /// Source: https://docs.kinto-storage.org
+    public static let kinto: ServiceStyle = {
+        var style = ServiceStyle()
+        style.collection = CollectionStyle("{name}/records")
+        style.version = .number("last_modified")
+        style.envelope = Envelope(items: "data", item: "data")
+        style.filters = FilterStyle(
+            .parameters,
+            [
+                .equal: "{name}={value}", .notEqual: "not_{name}={value}", .lessThan: "lt_{name}={value}",
+                .lessThanOrEqual: "max_{name}={value}", .greaterThan: "gt_{name}={value}", .greaterThanOrEqual: "min_{name}={value}",
+                .isIn: "in_{name}={values}", .contains: "like_{name}={value}",
+            ],
+            quoting: .bareUnlessAmbiguous, inexact: [.notEqual, .contains, .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual],
+            caseInsensitive: [.contains], identifier: "id")
+        style.sorting = SortStyle("_sort")
+        style.paging = .following(.header("Next-Page"), size: "_limit", of: 100, total: .header("Total-Records"))
+        style.fields = FieldsStyle("_fields={names}")
+        style.saving = SavingStyle(
+            createIdentified: .init(.put, "{path}/{SELF}"), precondition: .ifMatch, item: "data",
+            batch: nil, createsIfNoneMatch: true, deletesLists: true, current: "details.existing")
+        style.errors = ErrorStyle(messages: ["message", "error"], list: "details", pointer: "name", detail: "description")
+        style.changeFeed = .since(parameter: "_since", token: .header("ETag"), deleted: "deleted")
+        return style
+    }()
+
+    /// JSON:API 1.1, with the filters of Django REST framework's implementation: `filter[name]`, `filter[name.lt]` and their like. Tried
+    /// against a real server.
+    ///
+    /// Source: https://jsonapi.org/format/
+    public static let jsonAPI: ServiceStyle = {
+        var style = ServiceStyle()
+        style.attributes = "attributes"
+        style.relationships = "relationships"
+        style.references = .typed(data: "data", type: "type", id: "id")
+        style.hasLists = true
+        style.collection = CollectionStyle(names: .kebabCase)
+        style.envelope = Envelope(items: "data", item: "data", included: "included", type: "type")
+        style.filters = FilterStyle(.parameters, [.equal: "filter[{name}]={value}"])
+        style.sorting = SortStyle("sort")
+        style.paging = PagingStyle(
+            .address, sizeParameter: "page[size]", size: 50, next: .body("links.next"), total: .body("meta.pagination.count"))
+        style.fields = FieldsStyle("fields[{type}]={names}")
+        style.includes = IncludeStyle("include={paths}", isDeep: true)
+        style.saving = SavingStyle(
+            conflicts: .byReading, item: "data", constants: ["data.type": "\"{type}\"", "data.id": "\"{SELF}\""])
+        style.errors = ErrorStyle(messages: [], list: "errors", pointer: "source.pointer", detail: "detail")
+        style.accept = "application/vnd.api+json"
+        return style
+    }()
+
+    /// Django REST framework: lists with `results`, `next` and `count`, filters of django-filter (`year__gte`), `ordering`. Which filters and
+    /// orders there are is each view's affair: describe them for the calls. Tried against a real server.
+    ///
+    /// Source: https://www.django-rest-framework.org
+    public static let djangoREST: ServiceStyle = {
+        var style = ServiceStyle()
+        style.names = .snakeCase
+        style.collection = CollectionStyle("{name}/")
+        style.envelope = Envelope(items: "results")
+        style.filters = FilterStyle(
+            .parameters,
+            [
+                .equal: "{name}={value}", .lessThan: "{name}__lt={value}", .lessThanOrEqual: "{name}__lte={value}",
+                .greaterThan: "{name}__gt={value}", .greaterThanOrEqual: "{name}__gte={value}", .isIn: "{name}__in={values}",
+                .contains: "{name}__contains={value}", .beginsWith: "{name}__startswith={value}", .endsWith: "{name}__endswith={value}",
+            ], pathSeparator: "__")
+        style.sorting = SortStyle("ordering")
+        style.paging = .following(.body("next"), of: 100, total: .body("count"), stability: .offsets)
+        style.calls = [.list(filters: [], sorting: []), .one("{path}{SELF}/")]
+        style.saving = SavingStyle(update: .init(.patch, "{path}{SELF}/"), delete: .init(.delete, "{path}{SELF}/"), conflicts: .byReading)
+        style.errors = ErrorStyle(messages: ["detail"], isByField: true)
+        return style
+    }()
+
+    /// GitHub's REST API: pages by the header `Link`, 100 each, versions by `ETag`. Its paths and parameters differ from call to call:
+    /// describe them. Written from the public manual, untried against the service itself.
+    ///
+    /// Source: https://docs.github.com/en/rest
+    public static let gitHub: ServiceStyle = {
+        var style = ServiceStyle()
+        style.names = .snakeCase
+        style.references = .object(id: "id")
+        style.filters = FilterStyle(.parameters, [.equal: "{name}={value}"])
+        style.sorting = SortStyle("sort", descending: nil, maximumKeys: 1, sortsTextInOrder: false, direction: .init("direction"))
+        style.paging = .following(.link("next"), size: "per_page", of: 100, stability: .offsets)
+        style.calls = [.list(filters: [], sorting: []), .one]
+        style.saving = SavingStyle(conflicts: .byReading)
+        style.errors = ErrorStyle(messages: ["message"], list: "errors", pointer: "field", detail: "message")
+        style.accept = "application/vnd.github+json"
+        style.contentType = "application/json"
+        return style
+    }()
+
+    /// CouchDB: the address of a database, whose documents say in `type` of which entity they are. A model and an address suffice. Written
+    /// from the public manual, untried against a server.
+    ///
+    /// Strings are sorted and compared by the rules of ICU there, and orders need an index of the database, so both are done in memory.
+    ///
+    /// Source: https://docs.couchdb.org/en/stable/api/database/find.html
+    public static let couchDB: ServiceStyle = {
+        var style = ServiceStyle()
+        style.collection = CollectionStyle("", isPlural: false, typeIsEntity: true)
+        style.identity = ["_id"]
+        style.version = .tag("_rev")
+        style.hasLists = true
+        style.envelope = Envelope(items: "docs", type: "type")
+        style.filters = FilterStyle(
+            .selector(.init(.body("selector"), constants: "{\"type\": \"{type}\"}")),
+            [
+                .equal: "$eq", .notEqual: "{\"$nin\": [{value}, null], \"$exists\": true}", .lessThan: "$lt", .lessThanOrEqual: "$lte",
+                .greaterThan: "$gt",
+                .greaterThanOrEqual: "$gte", .isIn: "$in", .beginsWith: "{\"$regex\": \"^{text}\"}", .contains: "{\"$regex\": {pattern}}",
+            ],
+            maximumValues: 200,
+            inexact: [.lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual, .notEqual, .beginsWith, .contains],
+            identifier: "_id", comparesTextInOrder: false)
+        style.paging = PagingStyle(
+            .cursor("bookmark"), sizeParameter: "limit", size: 200, next: .body("bookmark"), stability: .cursors, isInBody: true)
+        style.calls = [WebCall("find", .post, path: "_find", sorting: []), .one("{SELF}")]
+        style.saving = SavingStyle(
+            create: .init(.post, ""), createIdentified: .init(.put, "{SELF}"), update: .init(.put, "{SELF}"),
+            delete: .init(.delete, "{SELF}"), replacesWholeResources: true, precondition: .field, constants: ["type": "\"{type}\""],
+            batch: .documents(path: "_bulk_docs", list: "docs", deleted: "_deleted"), receipt: .init(id: "id", version: "rev"))
+        style.errors = ErrorStyle(messages: ["reason", "error"])
+        style.changeFeed = .couchDB(path: "_changes")
+        return style
+    }()
+
+    /// Parse Platform's REST API: the address of the server, such as `https://example.com/parse`, and classes named after the entities. A
+    /// model and an address suffice, with the application's ID as a header. Written from the public manual, untried against a server.
+    ///
+    /// Source: https://docs.parseplatform.org/rest/guide/
+    public static let parse: ServiceStyle = {
+        var style = ServiceStyle()
+        style.collection = CollectionStyle("classes/{name}", names: .asTheyAre, isPlural: false, typeIsEntity: true)
+        style.identity = ["objectId"]
+        style.version = .tag("updatedAt")
+        style.references = .pointer(id: "objectId", constants: ["__type": "Pointer", "className": "{type}"])
+        style.hasLists = true
+        style.dateWrapping = .init("iso", constants: ["__type": "Date"])
+        style.envelope = Envelope(items: "results")
+        style.filters = FilterStyle(
+            .selector(.init(.query("where"))),
+            [
+                .equal: "$eq", .notEqual: "$ne", .lessThan: "$lt", .lessThanOrEqual: "$lte", .greaterThan: "$gt",
+                .greaterThanOrEqual: "$gte",
+                .isIn: "$in", .isNil: "{\"$exists\": false}", .isNotNil: "{\"$exists\": true}",
+                .beginsWith: "{\"$regex\": \"^{text}\"}", .contains: "{\"$regex\": {pattern}}",
+            ], maximumValues: 100, inexact: [.notEqual, .beginsWith, .contains], identifier: "objectId")
+        style.sorting = SortStyle("order")
+        style.paging = PagingStyle(.offset("skip"), sizeParameter: "limit", size: 100, total: .body("count"), totalParameter: "count=1")
+        style.fields = FieldsStyle("keys={names}")
+        style.saving = SavingStyle(
+            update: .init(.put, "{path}/{SELF}"), conflicts: .byReading, removal: "{\"__op\": \"Delete\"}",
+            batch: .requests(.init(path: "batch", answers: "", maximum: 50, status: nil, body: "success", error: "error")))
+        style.errors = ErrorStyle(messages: ["error"])
+        return style
+    }()
+}
