@@ -75,12 +75,23 @@ final class ResourcePlan: Sendable {
     /// Returns the plan of a call.
     func call(_ name: String) -> CallPlan? { calls.first { $0.call.name == name } }
 
-    /// The description of the resource for the store.
-    var resource: Resource {
-        Resource(entity, endpoints: calls.map(\.endpoint), saving: saving.map(described), unreadable: .reported)
+    /// Returns the description of the resource for the store.
+    func resource(_ plans: [String: ResourcePlan]) -> Resource {
+        Resource(entity, endpoints: calls.map(\.endpoint), saving: saving.map { described($0, plans) }, unreadable: .reported)
     }
 
-    private func described(_ saving: SavingStyle) -> Resource.Saving {
+    /// The lists that are sent with this resource: not those that the other end's reference says already, and of two ends one.
+    private func sentLists(_ plans: [String: ResourcePlan]) -> Set<String> {
+        Set(
+            properties.values.filter { property in
+                guard property.isWritableList, case .toMany(let reference, _, _) = property.kind else { return false }
+                guard let inverse = property.inverse, let other = plans[reference.entity]?.properties[inverse] else { return true }
+                guard other.isWritableList else { return other.isAttribute || other.path == nil || other.isReadOnly }
+                return (entity, property.name) <= (reference.entity, inverse)
+            }.map(\.name))
+    }
+
+    private func described(_ saving: SavingStyle, _ plans: [String: ResourcePlan]) -> Resource.Saving {
         var kinds: Set<Resource.Saving.Kind> = []
         if saving.create != nil || saving.createIdentified != nil { kinds.insert(.insert) }
         if saving.update != nil { kinds.insert(.update) }
@@ -110,7 +121,7 @@ final class ResourcePlan: Sendable {
             bulk = Resource.Saving.Bulk(inserts: true)
         }
         return Resource.Saving(
-            kinds, identity: identity, lists: Set(properties.values.filter(\.isWritableList).map(\.name)),
+            kinds, identity: identity, lists: sentLists(plans),
             sendsWholeObjects: saving.replacesWholeResources, maximumChanges: maximum, isAtomic: isAtomic(saving),
             conflicts: notices ? .backend : saving.conflicts, isIdempotent: saving.idempotencyHeader != nil, bulk: bulk)
     }
@@ -175,6 +186,7 @@ extension PropertyPlan {
                 place, "It is neither an attribute nor a relationship.", next: "Ignore it in the description.")
         }
         name = property.name
+        inverse = (property as? NSRelationshipDescription)?.inverseRelationship?.name
         queryName = mapping?.queryName ?? mapping?.path?.description ?? key
         isReadOnly = mapping?.isReadOnly ?? false
         self.isText = isText

@@ -9,6 +9,7 @@ extension ServiceStyle {
     public static let kinto: ServiceStyle = {
         var style = ServiceStyle()
         style.collection = CollectionStyle("{name}/records")
+        style.omitsNil = true
         style.version = .number("last_modified")
         style.envelope = Envelope(items: "data", item: "data")
         style.filters = FilterStyle(
@@ -109,6 +110,7 @@ extension ServiceStyle {
         var style = ServiceStyle()
         style.collection = CollectionStyle("", isPlural: false, typeIsEntity: true)
         style.identity = ["_id"]
+        style.omitsNil = true
         style.version = .tag("_rev")
         style.hasLists = true
         style.envelope = Envelope(items: "docs", type: "type")
@@ -123,7 +125,8 @@ extension ServiceStyle {
             inexact: [.lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual, .notEqual, .beginsWith, .contains],
             identifier: "_id", comparesTextInOrder: false)
         style.paging = PagingStyle(
-            .cursor("bookmark"), sizeParameter: "limit", size: 200, next: .body("bookmark"), stability: .cursors, isInBody: true)
+            .cursor("bookmark"), sizeParameter: "limit", size: 200, next: .body("bookmark"), stability: .cursors, endsShort: true,
+            isInBody: true)
         style.calls = [WebCall("find", .post, path: "_find", sorting: []), .one("{SELF}")]
         style.saving = SavingStyle(
             create: .init(.post, ""), createIdentified: .init(.put, "{SELF}"), update: .init(.put, "{SELF}"),
@@ -142,6 +145,7 @@ extension ServiceStyle {
         var style = ServiceStyle()
         style.collection = CollectionStyle("classes/{name}", names: .asTheyAre, isPlural: false, typeIsEntity: true)
         style.identity = ["objectId"]
+        style.omitsNil = true
         style.version = .tag("updatedAt")
         style.references = .pointer(id: "objectId", constants: ["__type": "Pointer", "className": "{type}"])
         style.hasLists = true

@@ -34,6 +34,8 @@ public struct PagingStyle: Hashable, Sendable {
     public var stability: Paging.Stability
     /// Whether only an empty page is the last one, for services that may send short pages in between.
     public var endsEmpty: Bool
+    /// Whether a page with fewer resources than were asked for is the last one, though it names a next one.
+    public var endsShort: Bool
     /// Whether the parameters are sent in the body.
     public var isInBody: Bool
 
@@ -41,7 +43,7 @@ public struct PagingStyle: Hashable, Sendable {
     public init(
         _ form: Form, sizeParameter: String? = nil, size: Int = 100, next: AnswerPart? = nil, hasMore: AnswerPart? = nil,
         total: AnswerPart? = nil, totalParameter: String? = nil, stability: Paging.Stability = .offsets, endsEmpty: Bool = false,
-        isInBody: Bool = false
+        endsShort: Bool = false, isInBody: Bool = false
     ) {
         self.form = form
         self.sizeParameter = sizeParameter
@@ -52,6 +54,7 @@ public struct PagingStyle: Hashable, Sendable {
         self.totalParameter = totalParameter
         self.stability = stability
         self.endsEmpty = endsEmpty
+        self.endsShort = endsShort
         self.isInBody = isInBody
     }
 

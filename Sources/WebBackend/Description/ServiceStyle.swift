@@ -26,6 +26,8 @@ public struct ServiceStyle: Hashable, Sendable {
     public var referenceSuffix: String
     /// Whether resources have lists of the destinations of to-many relationships. If not, they are asked for by the inverse relationship.
     public var hasLists: Bool
+    /// Whether resources lack what is nil, and lists that are empty, as documents do. If not, what an answer lacks is unknown.
+    public var omitsNil: Bool
     /// How dates are written.
     public var dates: DateForm
     /// What wraps dates: a key, and constants beside it; nil for nothing.
@@ -74,7 +76,8 @@ public struct ServiceStyle: Hashable, Sendable {
     public init(
         names: NameStyle = .asTheyAre, collection: CollectionStyle = .init(), identity: [String] = ["id"], version: VersionSource = .none,
         attributes: JSONPath = "", relationships: JSONPath = "", references: ReferenceStyle = .identifier, referenceSuffix: String = "",
-        hasLists: Bool = false, dates: DateForm = .iso8601, dateWrapping: Wrapping? = nil, envelope: Envelope = Envelope(),
+        hasLists: Bool = false, omitsNil: Bool = false, dates: DateForm = .iso8601, dateWrapping: Wrapping? = nil,
+        envelope: Envelope = Envelope(),
         filters: FilterStyle = .none, sorting: SortStyle = .none, paging: PagingStyle = .none, fields: FieldsStyle? = nil,
         includes: IncludeStyle? = nil, calls: [WebCall] = [.list(), .one], saving: SavingStyle? = SavingStyle(),
         errors: ErrorStyle = ErrorStyle(), accept: String = "application/json", contentType: String? = nil,
@@ -89,6 +92,7 @@ public struct ServiceStyle: Hashable, Sendable {
         self.references = references
         self.referenceSuffix = referenceSuffix
         self.hasLists = hasLists
+        self.omitsNil = omitsNil
         self.dates = dates
         self.dateWrapping = dateWrapping
         self.envelope = envelope

@@ -30,12 +30,12 @@ struct AnswerReader {
         let reader = ItemReader(service, shapes, request)
         let tag = plan.version == .eTag && call.call.returns == .one ? response.headers["ETag"].map(Self.opaque) : nil
         var findings = Findings()
-        let implied = impliedValues(request, item)
+        let given = Given(implied: impliedValues(request, item), omitted: omitted(request, item))
         if !(response.body.isEmpty && response.status == 204) {
             do {
                 try response.body.withUnsafeBytes { bytes in
                     var scanner = try JSONScanner(bytes, limits: limits)
-                    try walk(&scanner, envelope, reader, item, tag, implied, &findings)
+                    try walk(&scanner, envelope, reader, item, tag, given, &findings)
                     try scanner.end()
                 }
             } catch let error as JSONError {
@@ -63,6 +63,24 @@ struct AnswerReader {
         return strong.count >= 2 && strong.hasPrefix("\"") && strong.hasSuffix("\"") ? String(strong.dropFirst().dropLast()) : strong
     }
 
+    /// What resources have without saying so.
+    private struct Given {
+        /// Values that a call was given.
+        let implied: [(index: Int, value: ResourceValue)]
+        /// What is nil, or an empty list, where a resource lacks it.
+        let omitted: [Int]
+    }
+
+    private func omitted(_ request: BackendRequest, _ item: ItemPlan) -> [Int] {
+        guard plan.style.omitsNil else { return [] }
+        let wanted = plan.style.fields == nil ? nil : request.properties
+        return item.properties.indices.filter { index in
+            let property = item.properties[index]
+            if case .toMany(_, _, false) = property.kind { return false }
+            return (wanted?.contains(property.name) ?? true) && (call.call.properties?.contains(property.name) ?? true)
+        }
+    }
+
     /// The values that all resources of a call have, for it was given them: those of the list of a parent.
     private func impliedValues(_ request: BackendRequest, _ item: ItemPlan) -> [(index: Int, value: ResourceValue)] {
         item.properties.enumerated().compactMap { index, property in
@@ -81,10 +99,10 @@ struct AnswerReader {
 
     private func walk(
         _ scanner: inout JSONScanner, _ shape: EnvelopeShape, _ reader: ItemReader, _ item: ItemPlan, _ tag: String?,
-        _ implied: [(index: Int, value: ResourceValue)], _ findings: inout Findings
+        _ given: Given, _ findings: inout Findings
     ) throws {
         if let own = shape.own {
-            try read(own, &scanner, reader, item, tag, implied, &findings)
+            try read(own, &scanner, reader, item, tag, given, &findings)
             return
         }
         guard try scanner.peek() == .object else {
@@ -101,18 +119,18 @@ struct AnswerReader {
             let place = scanner.place
             for part in node.parts {
                 scanner.seek(to: place)
-                try read(part, &scanner, reader, item, tag, implied, &findings)
+                try read(part, &scanner, reader, item, tag, given, &findings)
             }
             if let children = node.children {
                 scanner.seek(to: place)
-                try walk(&scanner, children, reader, item, tag, implied, &findings)
+                try walk(&scanner, children, reader, item, tag, given, &findings)
             }
         }
     }
 
     private func read(
         _ part: EnvelopeShape.Part, _ scanner: inout JSONScanner, _ reader: ItemReader, _ item: ItemPlan, _ tag: String?,
-        _ implied: [(index: Int, value: ResourceValue)], _ findings: inout Findings
+        _ given: Given, _ findings: inout Findings
     ) throws {
         switch part {
         case .next: findings.next = try scanner.readValue()
@@ -123,15 +141,15 @@ struct AnswerReader {
             // Some services answer null, or a list of one, where others answer 404.
             switch try scanner.peek() {
             case .null: try scanner.readNull()
-            case .array: try readList(&scanner, reader, item, implied, &findings)
-            default: try reader.read(&scanner, item, tag: tag, implied: implied)
+            case .array: try readList(&scanner, reader, item, given, &findings)
+            default: try reader.read(&scanner, item, tag: tag, implied: given.implied, omitted: given.omitted)
             }
         case .items where call.call.returns == .map:
             findings.foundItems = true
             try scanner.beginObject()
             while let key = try scanner.nextKey()?.string {
                 findings.count += 1
-                try reader.read(&scanner, item, key: key, implied: implied)
+                try reader.read(&scanner, item, key: key, implied: given.implied, omitted: given.omitted)
             }
         case .items:
             guard try scanner.peek() == .array else {
@@ -139,7 +157,7 @@ struct AnswerReader {
                 return
             }
             findings.foundItems = true
-            try readList(&scanner, reader, item, implied, &findings)
+            try readList(&scanner, reader, item, given, &findings)
         case .included:
             guard try scanner.peek() == .array else {
                 try scanner.skipValue()
@@ -151,7 +169,7 @@ struct AnswerReader {
     }
 
     private func readList(
-        _ scanner: inout JSONScanner, _ reader: ItemReader, _ item: ItemPlan, _ implied: [(index: Int, value: ResourceValue)],
+        _ scanner: inout JSONScanner, _ reader: ItemReader, _ item: ItemPlan, _ given: Given,
         _ findings: inout Findings
     ) throws {
         let element = plan.style.envelope.element
@@ -159,7 +177,7 @@ struct AnswerReader {
         while try scanner.nextElement() {
             findings.count += 1
             if element.isEmpty {
-                try reader.read(&scanner, item, implied: implied)
+                try reader.read(&scanner, item, implied: given.implied, omitted: given.omitted)
                 continue
             }
             // An element without a resource is one that was not found: a row of CouchDB's with an error.
@@ -167,7 +185,7 @@ struct AnswerReader {
             let bytes = try inner.serialized()
             try bytes.withUnsafeBytes { bytes in
                 var scanner = try JSONScanner(bytes)
-                try reader.read(&scanner, item, implied: implied)
+                try reader.read(&scanner, item, implied: given.implied, omitted: given.omitted)
             }
         }
     }
@@ -203,7 +221,7 @@ struct AnswerReader {
         if call.call.returns == .one || request.wantsCount { return nil }
         let text = try part(paging.next, response, findings.next)
         let hasMore = try part(paging.hasMore, response, findings.more).map { $0 == "true" || $0 == "1" }
-        if hasMore == false { return nil }
+        if hasMore == false || paging.endsShort && findings.count < Self.size(request, paging) { return nil }
         switch paging.form {
         case .none: return nil
         case .address:

@@ -49,13 +49,15 @@ final class ItemReader {
     ///   - tag: The version, where the resource itself does not have it.
     func read(
         _ scanner: inout JSONScanner, _ plan: ItemPlan, key: String? = nil, tag: String? = nil,
-        implied: [(index: Int, value: ResourceValue)] = []
+        implied: [(index: Int, value: ResourceValue)] = [],
+        omitted: [Int] = []
     ) throws {
         let entity = try kind(&scanner, plan)
         let sink = try take(entity, plan)
         defer { give(sink, entity) }
         let start = scanner.position
         sink.writer.begin()
+        for index in omitted { if let column = sink.columns[index] { setNil(column, sink.writer) } }
         for (index, value) in implied {
             if let column = sink.columns[index] { _ = sink.writer.set(value, column) }
         }
@@ -101,6 +103,10 @@ final class ItemReader {
             sink.writer.cancel()
         }
         return ResourceReference(id, entity: plan.plan.kinds == nil ? nil : entity)
+    }
+
+    private func setNil(_ column: ResourceColumn, _ writer: ResourceRowWriter) {
+        if !writer.setNull(column) { _ = writer.set(.many([]), column) }
     }
 
     private func take(_ entity: String, _ plan: ItemPlan) throws -> Sink {

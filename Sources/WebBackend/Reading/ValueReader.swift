@@ -58,7 +58,13 @@ enum ValueReader {
             guard let number = json.double else { return nil }
             let scaled = number * factor
             if type == .doubleAttributeType || type == .floatAttributeType { return .double(scaled) }
-            if type == .decimalAttributeType { return .decimal(Decimal(scaled)) }
+            if type == .decimalAttributeType {
+                // By their digits: a product of doubles would have others.
+                guard case .decimal(let whole)? = decimal(json.description), case .decimal(let unit)? = decimal("\(factor)") else {
+                    return nil
+                }
+                return .decimal(whole * unit)
+            }
             return abs(scaled.rounded()) < 9e18 ? .int64(Int64(scaled.rounded())) : nil
         case .text: return text(json.string ?? json.description, type)
         case .json: return .string(json.description)

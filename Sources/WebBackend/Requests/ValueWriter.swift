@@ -35,8 +35,10 @@ struct ValueWriter {
         case .scaled(let factor):
             guard let number = value.doubleValue, factor != 0 else { throw unwritable(property, entity, "It is no number.") }
             let scaled = number / factor
-            let isInteger = scaled.rounded() == scaled && abs(scaled) < 1e15
-            return isInteger ? .integer(Int64(scaled)) : .number(scaled)
+            // What was a whole number in the service is one again, whatever the product has lost.
+            let whole = scaled.rounded()
+            let isWhole = abs(scaled - whole) <= 1e-9 * max(1, abs(scaled)) && abs(scaled) < 1e15
+            return isWhole ? .integer(Int64(whole)) : .number(scaled)
         case .text: return .string(text(value))
         case .json:
             guard case .string(let text) = value, let parsed = try? JSONValue(parsing: Array(text.utf8)) else {

@@ -124,10 +124,15 @@ struct SaveReport {
             case .unknown(let error): ("Whether the store has saved it is not known, for its answer was lost.", error)
             case .accepted, .conflicting, nil: ("The store did not get to it.", nil)
             }
+        let object = context.object(with: id)
+        var info: [String: Any] = [NSAffectedObjectsErrorKey: [object]]
+        // What a store says of a property reads like an error of the validation before a save.
+        for key in [NSValidationKeyErrorKey, NSValidationValueErrorKey, NSDetailedErrorsKey] { info[key] = cause?.userInfo[key] }
+        if info[NSValidationKeyErrorKey] != nil { info[NSValidationObjectErrorKey] = object }
         return CoreDataError.make(
-            cause?.code ?? NSPersistentStoreSaveError, "\(id) was not saved.", reason: words,
-            next: "See the underlying error, and save again.",
-            cause: cause, info: [NSAffectedObjectsErrorKey: [context.object(with: id)]])
+            cause?.code ?? NSPersistentStoreSaveError, "\(id) was not saved.",
+            reason: [words, cause?.localizedDescription].compactMap { $0 }.joined(separator: " "),
+            next: "See the underlying error, and save again.", cause: cause, info: info)
     }
 }
 
