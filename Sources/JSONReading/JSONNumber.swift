@@ -80,9 +80,16 @@
 
     /// The value as a double, where one operation does not give it.
     @usableFromInline @inline(never) package var roundedDouble: Double? {
-        // The standard library reads every text of a JSON number, and rounds correctly.
-        guard let value = Double(text.string), value.isFinite else { return nil }
-        return value
+        let exponent = Int(exponent)
+        var value = PowersOfTen.product(significand, exponent)
+        // With further digits, the value lies between this significand and the next one.
+        if isTruncated, PowersOfTen.product(significand + 1, exponent) != value {
+            // The standard library reads every text of a JSON number, and rounds correctly.
+            guard let exact = Double(text.string) else { return nil }
+            value = exact.magnitude
+        }
+        guard value.isFinite else { return nil }
+        return isNegative ? -value : value
     }
 
     /// Ten to the power of at most 22, which is exact.

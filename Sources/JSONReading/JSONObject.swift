@@ -12,6 +12,10 @@ package struct JSONObject: Sendable {
             self.key = key
             self.value = value
         }
+
+        package static func == (left: Member, right: Member) -> Bool {
+            left.key.utf8.elementsEqual(right.key.utf8) && left.value == right.value
+        }
     }
 
     /// The members in their order.
@@ -44,8 +48,11 @@ extension JSONObject: Hashable {
         if left.members.count != right.members.count { return false }
         if left.members == right.members { return true }
         // Sorting keeps the order of equal keys.
-        return left.members.sorted { $0.key < $1.key } == right.members.sorted { $0.key < $1.key }
+        return left.sorted() == right.sorted()
     }
+
+    /// The members by the bytes of their keys.
+    package func sorted() -> [Member] { members.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) } }
 
     package func hash(into hasher: inout Hasher) {
         var sum = 0

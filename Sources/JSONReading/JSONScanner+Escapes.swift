@@ -1,143 +1,154 @@
 extension JSONScanner {
-    /// Checks the escape that begins at a place, both halves of a pair of surrogates; returns the place behind it.
-    @inline(never) func checkEscape(_ place: UnsafeRawPointer) throws(JSONError) -> UnsafeRawPointer {
+    /// The character that the escape at a place stands for, of a pair of surrogates that of both, and the place behind it.
+    @inline(__always) func escape(_ place: UnsafeRawPointer) throws(JSONError) -> (scalar: UInt32, end: UnsafeRawPointer) {
         guard limit - place >= 2 else { throw error("The string does not end", at: limit) }
-        switch place.load(fromByteOffset: 1, as: UInt8.self) {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"), UInt8(ascii: "n"),
-            UInt8(ascii: "r"), UInt8(ascii: "t"):
-            return place + 2
-        case UInt8(ascii: "u"): break
+        let letter = place.load(fromByteOffset: 1, as: UInt8.self)
+        switch letter {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return (UInt32(letter), place + 2)
+        case UInt8(ascii: "n"): return (0x0A, place + 2)
+        case UInt8(ascii: "r"): return (0x0D, place + 2)
+        case UInt8(ascii: "t"): return (0x09, place + 2)
+        case UInt8(ascii: "b"): return (0x08, place + 2)
+        case UInt8(ascii: "f"): return (0x0C, place + 2)
+        case UInt8(ascii: "u"): return try unicodeEscape(place)
         default: throw error("There is no such escape", at: place)
-        }
-        guard let unit = unit(place) else { throw error("Four hexadecimal digits must follow \\u", at: place) }
-        switch unit {
-        case 0xD800..<0xDC00:
-            guard let second = self.unit(place + 6), 0xDC00..<0xE000 ~= second else {
-                throw error("The first half of a pair of surrogates stands alone", at: place)
-            }
-            return place + 12
-        case 0xDC00..<0xE000: throw error("The second half of a pair of surrogates stands alone", at: place)
-        default: return place + 6
         }
     }
 
+    /// The same for an escape that begins with `\u`.
+    private func unicodeEscape(_ place: UnsafeRawPointer) throws(JSONError) -> (scalar: UInt32, end: UnsafeRawPointer) {
+        guard let unit = unit(place) else { throw error("Four hexadecimal digits must follow \\u", at: place) }
+        guard unit & 0xF800 == 0xD800 else { return (unit, place + 6) }
+        guard unit < 0xDC00 else { throw error("The second half of a pair of surrogates stands alone", at: place) }
+        guard let second = self.unit(place + 6), second & 0xFC00 == 0xDC00 else {
+            throw error("The first half of a pair of surrogates stands alone", at: place)
+        }
+        return (0x10000 + (unit & 0x3FF) << 10 + second & 0x3FF, place + 12)
+    }
+
     /// The code unit of the escape `\uXXXX` at a place, or nil if there is none.
-    private func unit(_ place: UnsafeRawPointer) -> UInt32? {
+    @inline(__always) private func unit(_ place: UnsafeRawPointer) -> UInt32? {
         guard limit - place >= 6, place.load(as: UInt8.self) == UInt8(ascii: "\\"),
             place.load(fromByteOffset: 1, as: UInt8.self) == UInt8(ascii: "u")
         else { return nil }
         var unit: UInt32 = 0
         for index in 2..<6 {
             let byte = place.load(fromByteOffset: index, as: UInt8.self)
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): unit = unit << 4 | UInt32(byte & 15)
-            case UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "A")...UInt8(ascii: "F"): unit = unit << 4 | UInt32(byte & 15 + 9)
-            default: return nil
-            }
+            let digit = byte &- UInt8(ascii: "0")
+            let letter = (byte | 0x20) &- UInt8(ascii: "a")
+            guard digit < 10 || letter < 6 else { return nil }
+            unit = unit << 4 | UInt32(digit < 10 ? digit : letter + 10)
         }
         return unit
     }
 
+    // MARK: Unescaping
+
+    /// Reads a string that begins behind its quote at `text` and is checked up to a backslash; goes behind its end.
+    @inline(never) mutating func unescape(_ text: UnsafeRawPointer, checkedTo backslash: UnsafeRawPointer) throws(JSONError) -> JSONText {
+        let count = backslash - text
+        // What was read stands in the buffer up to `to`. A round of the loop writes at most eight bytes and then four, except where it
+        // asks for more room.
+        var to = room(for: count + 16, behind: 0)
+        to.copyMemory(from: text, byteCount: count)
+        to += count
+        var last = buffer! + (capacity - 16)
+        var place = backslash
+        while true {
+            if to > last {
+                to = room(for: 16, behind: to - buffer!)
+                last = buffer! + (capacity - 16)
+            }
+            if limit - place >= 8 {
+                let word = place.loadUnaligned(as: UInt64.self)
+                to.storeBytes(of: word, as: UInt64.self)
+                let marks = Self.marks(word)
+                guard marks != 0 else {
+                    place += 8
+                    to += 8
+                    continue
+                }
+                let plain = marks.trailingZeroBitCount >> 3
+                place += plain
+                to += plain
+            }
+            guard place < limit else { throw error("The string does not end", at: limit) }
+            let byte = place.load(as: UInt8.self)
+            if byte == UInt8(ascii: "\\") {
+                let (scalar, end) = try escape(place)
+                to = Self.write(scalar, to)
+                place = end
+            } else if byte == UInt8(ascii: "\"") {
+                next = place + 1
+                return JSONText(start: buffer!, count: to - buffer!)
+            } else if byte >= 0x80 {
+                let end = try checkSequences(place)
+                let count = end - place
+                if count > 4 {
+                    to = room(for: count + 16, behind: to - buffer!)
+                    last = buffer! + (capacity - 16)
+                    to.copyMemory(from: place, byteCount: count)
+                } else {
+                    for index in 0..<count {
+                        to.storeBytes(of: place.load(fromByteOffset: index, as: UInt8.self), toByteOffset: index, as: UInt8.self)
+                    }
+                }
+                to += count
+                place = end
+            } else if byte >= 0x20 {
+                to.storeBytes(of: byte, as: UInt8.self)
+                to += 1
+                place += 1
+            } else {
+                throw error("A control character in a string must be escaped", at: place)
+            }
+        }
+    }
+
+    /// The place in the buffer behind the bytes that are kept, with room for more.
+    private mutating func room(for count: Int, behind kept: Int) -> UnsafeMutableRawPointer {
+        if let buffer, capacity - kept >= count { return buffer + kept }
+        capacity = max(256, 2 * (kept + count))
+        let larger = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 8)
+        if let buffer {
+            larger.copyMemory(from: buffer, byteCount: kept)
+            buffer.deallocate()
+        }
+        buffer = larger
+        return larger + kept
+    }
+
     /// The text of a string that was checked already and whose quote is at a place.
     mutating func text(from quote: UnsafeRawPointer) -> JSONText {
-        var place = min(quote + 1, limit)
-        let text = place
-        var hasEscapes = false
-        while place < limit, place.load(as: UInt8.self) != UInt8(ascii: "\"") {
-            let isEscape = place.load(as: UInt8.self) == UInt8(ascii: "\\") && limit - place >= 2
-            if isEscape { hasEscapes = true }
-            place += isEscape ? 2 : 1
-        }
-        return hasEscapes ? unescape(text, place) : JSONText(start: text, count: place - text)
-    }
-
-    /// Writes the text between two places without its escapes into the buffer. It was checked already.
-    @inline(never) mutating func unescape(_ text: UnsafeRawPointer, _ end: UnsafeRawPointer) -> JSONText {
-        // Every escape is longer than what it stands for, so the text fits; eight bytes more, for they are copied eight at a time.
-        let needed = end - text + 8
-        if needed > capacity {
-            buffer?.deallocate()
-            capacity = max(needed, 2 * capacity, 256)
-            buffer = .allocate(byteCount: capacity, alignment: 8)
-        }
-        let written = buffer!
-        var (from, to) = (text, written)
-        while from < end {
-            // Both sides have eight bytes: `to` is never further in the buffer than `from` in the text.
-            if end - from >= 8 {
-                let word = from.loadUnaligned(as: UInt64.self)
-                to.storeBytes(of: word, as: UInt64.self)
-                let marks = Self.backslashes(word)
-                let plain = marks == 0 ? 8 : marks.trailingZeroBitCount >> 3
-                from += plain
-                to += plain
-                if marks == 0 { continue }
-            }
-            let byte = from.load(as: UInt8.self)
-            guard byte == UInt8(ascii: "\\") else {
-                to.storeBytes(of: byte, as: UInt8.self)
-                from += 1
-                to += 1
-                continue
-            }
-            let letter = from.load(fromByteOffset: 1, as: UInt8.self)
-            guard letter == UInt8(ascii: "u"), var scalar = unit(from) else {
-                to.storeBytes(of: Self.character(letter), as: UInt8.self)
-                from += 2
-                to += 1
-                continue
-            }
-            from += 6
-            if 0xD800..<0xDC00 ~= scalar, let second = unit(from) {
-                scalar = 0x10000 + (scalar & 0x3FF) << 10 + second & 0x3FF
-                from += 6
-            }
-            to = Self.write(scalar, to)
-        }
-        return JSONText(start: written, count: to - written)
-    }
-
-    /// As ``marks(_:)``, only for backslashes.
-    private static func backslashes(_ loaded: UInt64) -> UInt64 {
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        let word = UInt64(littleEndian: loaded) ^ (ones &* 0x5C)
-        return (word &- ones) & ~word & (ones &* 0x80)
-    }
-
-    /// What a letter behind a backslash stands for.
-    private static func character(_ letter: UInt8) -> UInt8 {
-        switch letter {
-        case UInt8(ascii: "b"): 0x08
-        case UInt8(ascii: "f"): 0x0C
-        case UInt8(ascii: "n"): 0x0A
-        case UInt8(ascii: "r"): 0x0D
-        case UInt8(ascii: "t"): 0x09
-        default: letter
-        }
+        let place = next
+        defer { next = place }
+        next = quote
+        // It was read before, so it is read now.
+        return (try? readString()) ?? JSONText(start: start, count: 0)
     }
 
     /// Writes a character as UTF-8; returns the place behind it.
-    private static func write(_ scalar: UInt32, _ to: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer {
+    @inline(__always) private static func write(_ scalar: UInt32, _ to: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer {
         func put(_ byte: UInt32, _ index: Int) { to.storeBytes(of: UInt8(truncatingIfNeeded: byte), toByteOffset: index, as: UInt8.self) }
-        switch scalar {
-        case 0..<0x80:
+        if scalar < 0x80 {
             put(scalar, 0)
             return to + 1
-        case 0x80..<0x800:
+        }
+        if scalar < 0x800 {
             put(0xC0 | scalar >> 6, 0)
             put(0x80 | scalar & 0x3F, 1)
             return to + 2
-        case 0x800..<0x10000:
+        }
+        if scalar < 0x10000 {
             put(0xE0 | scalar >> 12, 0)
             put(0x80 | scalar >> 6 & 0x3F, 1)
             put(0x80 | scalar & 0x3F, 2)
             return to + 3
-        default:
-            put(0xF0 | scalar >> 18, 0)
-            put(0x80 | scalar >> 12 & 0x3F, 1)
-            put(0x80 | scalar >> 6 & 0x3F, 2)
-            put(0x80 | scalar & 0x3F, 3)
-            return to + 4
         }
+        put(0xF0 | scalar >> 18, 0)
+        put(0x80 | scalar >> 12 & 0x3F, 1)
+        put(0x80 | scalar >> 6 & 0x3F, 2)
+        put(0x80 | scalar & 0x3F, 3)
+        return to + 4
     }
 }

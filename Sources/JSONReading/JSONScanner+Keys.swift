@@ -10,8 +10,11 @@ extension JSONScanner {
         guard try advanceToKey() else { return nil }
         keyStart = next
         let order: UnsafeMutablePointer<JSONKeyOrder>
+        // The second place is for a table that came after another one of the same home.
         if let orders, orders[table.home].table == table.identity {
             order = orders + table.home
+        } else if let orders, orders[table.home ^ 1].table == table.identity {
+            order = orders + (table.home ^ 1)
         } else {
             order = findOrder(of: table)
         }
@@ -72,7 +75,7 @@ extension JSONScanner {
         let orders = self.orders ?? JSONKeyOrder.allocate()
         self.orders = orders
         for step in 0..<JSONKeyOrder.tables {
-            let order = orders + (table.home + step) % JSONKeyOrder.tables
+            let order = orders + (table.home ^ step)
             if order.pointee.table == table.identity { return order }
             guard order.pointee.table == 0 else { continue }
             order.pointee.begin(table.contents)

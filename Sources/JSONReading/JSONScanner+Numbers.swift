@@ -80,7 +80,7 @@ extension JSONScanner {
             if exponent < 1 << 48 { exponent = exponent * 10 + Int(digit) }
             place += 1
         }
-        guard place > first else { throw error("A digit must follow the exponent's sign", at: place) }
+        guard place > first else { throw error("A digit must follow here, in the exponent", at: place) }
         return isNegative ? -exponent : exponent
     }
 

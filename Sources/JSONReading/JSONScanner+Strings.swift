@@ -41,7 +41,7 @@ extension JSONScanner {
             next = place + 1
             return
         }
-        _ = try checkString(from: place)
+        try checkString(from: place)
     }
 
     /// The bytes, of eight, that end a string or need a look: quotes, backslashes, control characters and what is not ASCII.
@@ -55,18 +55,28 @@ extension JSONScanner {
         return (((quotes &- ones) | (backslashes &- ones) | (word &- (ones &* 0x20))) | word) & (ones &* 0x80)
     }
 
-    /// Reads the rest of a string that begins behind its quote at `text` and has nothing but plain ASCII up to `place`.
+    /// Reads the rest of a string that begins behind its quote at `text` and has nothing but plain ASCII up to `start`.
     @usableFromInline @inline(never) package mutating func readString(
-        _ text: UnsafeRawPointer, checkedTo place: UnsafeRawPointer
+        _ text: UnsafeRawPointer, checkedTo start: UnsafeRawPointer
     ) throws(JSONError) -> JSONText {
-        let hasEscapes = try checkString(from: place)
-        return hasEscapes ? unescape(text, next - 1) : JSONText(start: text, count: next - 1 - text)
+        let place = try checkPlain(start)
+        guard place.load(as: UInt8.self) == UInt8(ascii: "\"") else { return try unescape(text, checkedTo: place) }
+        next = place + 1
+        return JSONText(start: text, count: place - text)
     }
 
-    /// Checks the rest of a string from a place in it, goes behind its end, and returns whether there are escapes.
-    @usableFromInline @inline(never) package mutating func checkString(from start: UnsafeRawPointer) throws(JSONError) -> Bool {
+    /// Checks the rest of a string from a place in it and goes behind its end.
+    @usableFromInline @inline(never) package mutating func checkString(from start: UnsafeRawPointer) throws(JSONError) {
+        var place = try checkPlain(start)
+        while place.load(as: UInt8.self) == UInt8(ascii: "\\") {
+            place = try checkPlain(try escape(place).end)
+        }
+        next = place + 1
+    }
+
+    /// Checks a string from a place in it up to its next quote or backslash; returns the place of that.
+    @inline(__always) func checkPlain(_ start: UnsafeRawPointer) throws(JSONError) -> UnsafeRawPointer {
         var place = start
-        var hasEscapes = false
         while true {
             if limit - place >= 8 {
                 let marks = Self.marks(place.loadUnaligned(as: UInt64.self))
@@ -77,22 +87,20 @@ extension JSONScanner {
                 place += marks.trailingZeroBitCount >> 3
             }
             guard place < limit else { throw error("The string does not end", at: limit) }
-            switch place.load(as: UInt8.self) {
-            case UInt8(ascii: "\""):
-                next = place + 1
-                return hasEscapes
-            case UInt8(ascii: "\\"):
-                hasEscapes = true
-                place = try checkEscape(place)
-            case 0..<0x20: throw error("A control character in a string must be escaped", at: place)
-            case 0x80...: place = try checkSequences(place)
-            default: place += 1
+            let byte = place.load(as: UInt8.self)
+            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return place }
+            if byte >= 0x80 {
+                place = try checkSequences(place)
+            } else if byte >= 0x20 {
+                place += 1
+            } else {
+                throw error("A control character in a string must be escaped", at: place)
             }
         }
     }
 
     /// Checks characters of more than one byte; returns the place of the first byte that is ASCII.
-    @inline(__always) private func checkSequences(_ first: UnsafeRawPointer) throws(JSONError) -> UnsafeRawPointer {
+    @inline(__always) func checkSequences(_ first: UnsafeRawPointer) throws(JSONError) -> UnsafeRawPointer {
         var place = first
         while limit - place >= 4 {
             // The first byte of the sequence is the lowest of the word.

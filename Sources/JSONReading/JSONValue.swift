@@ -1,5 +1,7 @@
 /// A JSON value that was read whole, or is to be written.
-package indirect enum JSONValue: Hashable, Sendable {
+///
+/// Strings are equal if they have the same bytes, whatever Unicode calls equivalent; numbers if they are of the same case, too.
+package indirect enum JSONValue: Sendable {
     case object(JSONObject)
     case array([JSONValue])
     case string(String)
@@ -65,6 +67,34 @@ package indirect enum JSONValue: Hashable, Sendable {
     package subscript(index: Int) -> JSONValue? {
         guard let array, array.indices.contains(index) else { return nil }
         return array[index]
+    }
+}
+
+extension JSONValue: Hashable {
+    package static func == (left: JSONValue, right: JSONValue) -> Bool {
+        switch (left, right) {
+        case (.object(let left), .object(let right)): left == right
+        case (.array(let left), .array(let right)): left == right
+        case (.string(let left), .string(let right)), (.decimal(let left), .decimal(let right)): left.utf8.elementsEqual(right.utf8)
+        case (.integer(let left), .integer(let right)): left == right
+        case (.number(let left), .number(let right)): left == right
+        case (.bool(let left), .bool(let right)): left == right
+        case (.null, .null): true
+        default: false
+        }
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        switch self {
+        case .object(let object): hasher.combine(object)
+        case .array(let array): hasher.combine(array)
+        // Equivalent strings have the same hash, which is allowed.
+        case .string(let text), .decimal(let text): hasher.combine(text)
+        case .integer(let integer): hasher.combine(integer)
+        case .number(let number): hasher.combine(number)
+        case .bool(let bool): hasher.combine(bool)
+        case .null: hasher.combine(0)
+        }
     }
 }
 

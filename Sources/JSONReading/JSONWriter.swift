@@ -123,9 +123,7 @@ package struct JSONWriter {
         switch value {
         case .object(let object):
             beginObject()
-            let isSorted = options.contains(.sortedKeys)
-            let members = isSorted ? object.members.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) } : object.members
-            for member in members {
+            for member in options.contains(.sortedKeys) ? object.sorted() : object.members {
                 key(member.key)
                 try self.value(member.value)
             }
