@@ -6,9 +6,11 @@ import PackageDescription
 let package = Package(
     name: "Benchmarks",
     dependencies: [
-        .package(name: "OpenCoreData", path: ".."),
+        .package(name: "OpenCoreData", path: "..", traits: ["WebBackend"]),
         .package(name: "LogStore", path: "../Examples/LogStore"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+        // The server that the rows of web services ask.
+        .package(url: "https://github.com/apple/swift-nio", from: "2.100.0"),
     ],
     targets: [
         .target(name: "PlainItems"),
@@ -23,7 +25,8 @@ let package = Package(
                 "PlainItems", "CountAllocations", "MachineSettings", "BenchmarkSQLite", "CountStatements",
                 .product(name: "CoreData", package: "OpenCoreData"),
                 .product(name: "LogStore", package: "LogStore"), .product(name: "Predicates", package: "OpenCoreData"),
-                .product(name: "RemoteStore", package: "OpenCoreData"),
+                .product(name: "RemoteStore", package: "OpenCoreData"), .product(name: "WebBackend", package: "OpenCoreData"),
+                .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: [

@@ -53,7 +53,11 @@ if arguments.contains("--graph") {
     exit(0)
 }
 
-let runsAll = !["--sqlite", "--concurrency", "--in-memory", "--stores", "--remote", "--linear"].contains(where: arguments.contains)
+if arguments.contains("--serve-pages") {
+    try PageServer.serve(count: count)
+    exit(0)
+}
+let runsAll = !["--sqlite", "--concurrency", "--in-memory", "--stores", "--remote", "--web", "--linear"].contains(where: arguments.contains)
 var report = Report(count: count, rounds: harness.rounds)
 print("CPU time of each variant, and its ratio to the first of its group (median of interleaved rounds); several threads by the clock")
 /// Runs `body` with a directory that is created before and removed after it.
@@ -95,6 +99,10 @@ if runsAll || arguments.contains("--remote") {
     let rows = RemoteRows(count: count)
     report.findings += try harness.run(try rows.benchmarks())
     if harness.filter == nil { try rows.printCosts() }
+}
+if runsAll || arguments.contains("--web") {
+    let rows = WebRows(count: count, server: try? PageServer(count: count))
+    report.findings += try harness.run(try rows.benchmarks())
 }
 if runsAll && harness.filter == nil || arguments.contains("--linear") { try InMemory.linearity() }
 // Last, because they change the memory allocation of the process.

@@ -1,3 +1,4 @@
+@_spi(Stores) package import ObjectGraph
 public import Predicates
 
 /// A request to an endpoint: a value that a backend translates to its own language.
@@ -61,6 +62,13 @@ public struct BackendRequest: Hashable, Sendable {
         self.entity = entity
         self.endpoint = endpoint
         self.decoding = decoding
+    }
+
+    /// Creates a request without a store, whose answer belongs to none: for what tries a backend by itself.
+    package init(entity: String, endpoint: String, of backend: some Backend, model: NSManagedObjectModel) {
+        self.init(
+            entity: entity, endpoint: endpoint,
+            decoding: AnswerDecoding(model, backend.resources, token: StoreToken(identifier: "trial")))
     }
 
     /// Returns the filter of a parameter; nil where it is not given.

@@ -5,6 +5,7 @@ internal import WebTransport
 /// A service's description, checked against the model.
 final class ServicePlan: Sendable {
     let service: WebService
+    let model: NSManagedObjectModel
     /// The address, without a slash at its end.
     let address: String
     /// The scheme, host and port of the address, which credentials and next pages stay within.
@@ -17,7 +18,9 @@ final class ServicePlan: Sendable {
     ///
     /// - Throws: Code 134080 naming entity and property, for what does not fit.
     init(_ service: WebService, _ model: NSManagedObjectModel) throws {
+        try model.freeze()
         self.service = service
+        self.model = model
         var address = service.address
         while address.hasSuffix("/") { address.removeLast() }
         guard let components = URLComponents(string: address), let scheme = components.scheme?.lowercased(),

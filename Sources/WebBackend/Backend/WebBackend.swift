@@ -24,6 +24,7 @@ public struct WebBackend: Backend {
     let service: ServicePlan
     let shapes: ItemShapes
     let limits: JSONLimits
+    let tracer = WebTracer()
     private let envelopes: [String: EnvelopeShape]
 
     /// Creates the backend of a service.
@@ -79,17 +80,30 @@ public struct WebBackend: Backend {
 
     func answer(_ request: BackendRequest, _ plan: ResourcePlan, _ call: CallPlan) async throws -> BackendAnswer {
         let web = try RequestBuilder(service).request(request, plan, call)
-        let response = try await client.send(web)
-        switch response.status {
-        case 200..<300: break
-        case 404 where call.call.returns == .one, 410 where call.call.returns == .one:
+        let (response, record) = try await send(web)
+        do {
             var answer = request.answer()
-            answer.isComplete = true
+            switch response.status {
+            case 200..<300: answer = try reader(plan, call).read(response, to: request, at: web.url)
+            case 404 where call.call.returns == .one, 410 where call.call.returns == .one: answer.isComplete = true
+            default:
+                throw ErrorReader(plan: plan).error(response, "\(web.method.rawValue) \(web.url.prefix { $0 != "?" })", isSave: false)
+            }
+            note("\(request)", record, rows: answer.count)
             return answer
-        default:
-            throw ErrorReader(plan: plan).error(response, "\(web.method.rawValue) \(web.url.prefix { $0 != "?" })", isSave: false)
+        } catch {
+            note("\(request)", record, rows: 0, failure: (error as NSError).localizedDescription)
+            throw error
         }
-        return try reader(plan, call).read(response, to: request, at: web.url)
+    }
+
+    /// Returns the number of resources in an answer to a call, which is read into rows that belong to no store: for benchmarks.
+    ///
+    /// - Throws: Code 134070 for what cannot be read.
+    @_spi(Benchmarks) public func countRows(in body: [UInt8], entity: String, call name: String) throws -> Int {
+        guard let plan = service.plans[entity], let call = plan.call(name) else { return 0 }
+        let request = BackendRequest(entity: entity, endpoint: name, of: self, model: service.model)
+        return try reader(plan, call).read(WebResponse(status: 200, body: body), to: request, at: "").count
     }
 
     /// Returns the reader of a call's answers.
@@ -105,8 +119,12 @@ public struct WebBackend: Backend {
         guard let plan = service.plan(of: first.entity), let saving = plan.saving else {
             throw WebBackendError.description("“\(first.entity)”", "It is read-only.", next: "Describe how its changes are saved.")
         }
-        let client = client
-        return try await ChangeSender(service, shapes, plan, saving, send: { try await client.send($0) }).save(changes)
+        let sender = ChangeSender(service, shapes, plan, saving) { request in
+            let (response, record) = try await send(request)
+            note("\(first.kind) of \(first.entity)", record, rows: changes.count)
+            return response
+        }
+        return try await sender.save(changes)
     }
 }
 

@@ -124,7 +124,7 @@ package final class StoreToken: Sendable {
     }
     private let state: LockedBox<State>
 
-    init(identifier: String) { state = LockedBox(State(identifier: identifier)) }
+    package init(identifier: String) { state = LockedBox(State(identifier: identifier)) }
 
     /// The store; ``store`` gives it with its type.
     var owner: AnyObject? {
