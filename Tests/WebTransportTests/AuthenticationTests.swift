@@ -93,7 +93,7 @@ struct AuthenticationTests {
             #""none""#, #"{"bearer":{"environment":"TOKEN"}}"#, #"{"basic":{"password":{"file":"p"},"user":"anna"}}"#,
             #"{"header":{"name":"X-Key","prefix":"Key ","value":{"environment":"KEY"}}}"#,
             #"{"query":{"name":"key","value":{"environment":"KEY"}}}"#,
-            #"{"all":[{"session":{"cookie":"sid","encoding":"json","expiredStatuses":[401],"fields":{"user":"a"},"method":"POST","secretFields":{"password":{"environment":"P"}},"url":"https://a/login"}},{"csrf":{"header":"X-CSRF","sendsReferer":false,"source":{"json":["a","b"]},"url":"https://a/token"}}]}"#,
+            #"{"all":[{"session":{"cookie":"sid","encoding":"json","expiredStatuses":[401],"fields":{"user":"a"},"method":"POST","secretFields":{"password":{"environment":"P"}},"url":"https://a/login"}},{"csrf":{"fetchHeaders":{"X-CSRF":"Fetch"},"header":"X-CSRF","sendsReferer":false,"source":{"json":["a","b"]},"url":"https://a/token"}}]}"#,
             #"{"oauth2":{"clientID":"c","clientPlace":"body","clientSecret":{"environment":"S"},"grant":{"refreshToken":{"file":"r"}},"parameters":{"audience":"x"},"scopes":["a"],"tokenURL":"https://a/token"}}"#,
         ])
     func coding(text: String) throws {

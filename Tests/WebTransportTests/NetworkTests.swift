@@ -201,6 +201,16 @@ struct NetworkTests {
         #expect(response.text == "accept accept-encoding host")
     }
 
+    @Test("A record of a request over the network has the time until its first byte")
+    func firstByte() async throws {
+        let server = try LoopbackServer.answering { _, connection in connection.answer(body: [1, 2]) }
+        let kept = LockedBox<RequestRecord?>(nil)
+        _ = try await WebClient(baseURL: server.url).send(WebRequest(.get, server.url)) { record in kept.withLock { $0 = record } }
+        let record = try #require(kept.withLock { $0 })
+        #expect((record.secondsToFirstByte ?? -1) >= 0)
+        #expect(record.bytesReceived == 2)
+    }
+
     /// Returns bytes in the form of gzip.
     private func gzip(_ bytes: [UInt8]) throws -> [UInt8] {
         let process = Process()

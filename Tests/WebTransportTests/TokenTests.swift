@@ -218,6 +218,29 @@ struct TokenTests {
         #expect(transport.requests.map { $0.url.hasSuffix("/token") } == [true, false, true, false])
     }
 
+    @Test("A CSRF token is fetched with the credentials that stand before it, and each kind of credentials is renewed once for a request")
+    func several() async throws {
+        let state = LockedBox((token: "Zebra-1", password: "first"))
+        let transport = ScriptedTransport { request, _ in
+            let (token, password) = state.withLock { $0 }
+            guard request.headers["X-Key"] == password else { return .text("", status: 401) }
+            if request.url.hasSuffix("/token") {
+                return request.headers["X-CSRF"] == "Fetch" ? .text("", headers: ["X-CSRF": token]) : .text("", status: 400)
+            }
+            return .text("", status: request.headers["X-CSRF"] == token ? 200 : 403)
+        }
+        let client = try makeClient(transport) {
+            $0.authentication = .all([
+                .header(name: "X-Key", value: .closure { state.withLock { $0.password } }),
+                .csrf(CSRFToken(url: base + "/token", source: .header("X-CSRF"), header: "X-CSRF", fetchHeaders: ["X-CSRF": "Fetch"])),
+            ])
+        }
+        #expect(try await client.send(save).status == 200)
+        state.withLock { $0 = ("Zebra-2", "second") }
+        #expect(try await client.send(save).status == 200)
+        #expect(transport.requests.map { $0.url.hasSuffix("/token") } == [true, false, false, false, true, false])
+    }
+
     @Test("A session begins with a login, carries on by cookies, and begins again when it is over")
     func session() async throws {
         let current = LockedBox(0)

@@ -33,13 +33,14 @@ struct Delivery {
         AuthenticationContext(
             send: { [client] request, followsRedirects in
                 try await client.send(request, authenticates: false, followsRedirects: followsRedirects)
-            }, secrets: client.secrets, cookies: client.authenticators.cookies, seconds: options.time.seconds)
+            }, secrets: client.secrets, cookies: client.authenticators.cookies, seconds: options.time.seconds,
+            isOwn: { [client] in client.isOwn($0) })
     }
 
     /// Sends the request until there is an answer that is to be returned.
     mutating func send() async throws -> WebResponse {
         var number = 0
-        var mayRenew = true
+        var renewed: Set<Int> = []
         while true {
             number += 1
             record.tries += 1
@@ -47,11 +48,11 @@ struct Delivery {
             let reason: String
             do {
                 let response = try await follow()
-                if mayRenew, let generations,
-                    try await client.authenticators.renew(after: response, to: lastRequest, generations: generations, in: context)
+                if let generations,
+                    try await client.authenticators.renew(
+                        after: response, to: lastRequest, generations: generations, renewed: &renewed, in: context)
                 {
                     // The credentials were no longer taken: the service has done nothing.
-                    mayRenew = false
                     number -= 1
                     continue
                 }
