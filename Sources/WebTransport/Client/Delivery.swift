@@ -33,13 +33,14 @@ struct Delivery {
         AuthenticationContext(
             send: { [client] request, followsRedirects in
                 try await client.send(request, authenticates: false, followsRedirects: followsRedirects)
-            }, secrets: client.secrets, cookies: client.authenticators.cookies, seconds: options.time.seconds)
+            }, secrets: client.secrets, cookies: client.authenticators.cookies, seconds: options.time.seconds,
+            isOwn: { [client] in client.isOwn($0) })
     }
 
     /// Sends the request until there is an answer that is to be returned.
     mutating func send() async throws -> WebResponse {
         var number = 0
-        var mayRenew = true
+        var renewed: Set<Int> = []
         while true {
             number += 1
             record.tries += 1
@@ -47,11 +48,11 @@ struct Delivery {
             let reason: String
             do {
                 let response = try await follow()
-                if mayRenew, let generations,
-                    try await client.authenticators.renew(after: response, to: lastRequest, generations: generations, in: context)
+                if let generations,
+                    try await client.authenticators.renew(
+                        after: response, to: lastRequest, generations: generations, renewed: &renewed, in: context)
                 {
                     // The credentials were no longer taken: the service has done nothing.
-                    mayRenew = false
                     number -= 1
                     continue
                 }
@@ -142,16 +143,17 @@ struct Delivery {
         try await client.gate.enter(address.origin)
         defer { client.gate.leave(address.origin) }
         deadline += now - before
+        // What the program's traces carry along is for its own services.
+        if isOwn || !authenticates { Telemetry.propagate(to: &outgoing) }
         if isOwn, authenticates {
             try await client.authenticators.sign(&outgoing, in: context)
         } else if !authenticates {
             client.authenticators.cookies?.add(to: &outgoing, secondsNow: now)
         }
         client.secrets.add(of: outgoing, headers: client.secretHeaders)
-        Telemetry.propagate(to: &outgoing)
         var limits = options.limits
         limits.requestSeconds = max(0.001, min(limits.requestSeconds, deadline - now))
-        let notes = RequestNotes { [secrets = client.secrets] text in secrets.remove(from: text) }
+        let notes = RequestNotes(client: ObjectIdentifier(client.secrets)) { [secrets = client.secrets] text in secrets.remove(from: text) }
         record.bytesSent += outgoing.body?.count ?? 0
         let response = try await RequestNotes.$current.withValue(notes) { try await client.transport.send(outgoing, limits: limits) }
         record.bytesReceived += response.body.count

@@ -19,7 +19,7 @@ enum Telemetry {
                 if record.tries > 1 { attributes["http.request.resend_count"] = record.tries - 1 }
                 attributes["http.request.body.size"] = record.bytesSent
                 attributes["http.response.body.size"] = record.bytesReceived
-                if !record.label.isEmpty { attributes["code.label"] = record.label }
+                if !record.label.isEmpty { attributes["web_client.label"] = record.label }
             }
             if let failure = record.failure {
                 span.setStatus(SpanStatus(code: .error, message: failure))

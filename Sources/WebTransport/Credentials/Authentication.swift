@@ -23,7 +23,7 @@ public enum Authentication: Sendable {
     /// A secret that it adds, too, is left out of logs and cassettes where it is in a header or in a query item that
     /// ``WebClient/Options/secretHeaders`` or ``WebClient/Options/secretQueryItems`` name.
     case signing(@Sendable (inout WebRequest) async throws -> Void)
-    /// With several of these, for one request.
+    /// With several of these, for one request. What fetches a CSRF token carries the credentials of those that stand before it.
     indirect case all([Authentication])
 }
 
@@ -50,6 +50,10 @@ struct AuthenticationContext: Sendable {
     let cookies: CookieJar?
     /// The seconds since some moment.
     let seconds: @Sendable () -> Double
+    /// Whether credentials may go to an address.
+    let isOwn: @Sendable (String) -> Bool
+    /// The authenticators that stand before the one that asks: what it sends itself carries their credentials.
+    var earlier: ArraySlice<any Authenticator> = []
 
     /// Returns an error about credentials, without secrets.
     func failure(_ request: WebRequest, _ detail: String) -> TransportError {

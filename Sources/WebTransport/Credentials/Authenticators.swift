@@ -40,7 +40,11 @@ struct Authenticators: Sendable {
     /// Adds the credentials to a request, and fetches them where it must.
     func authorize(_ request: inout WebRequest, in context: AuthenticationContext) async throws -> Generations {
         var generations: Generations = []
-        for part in parts { generations.append(try await part.authorize(&request, in: context)) }
+        for index in parts.indices {
+            var context = context
+            context.earlier = parts[..<index]
+            generations.append(try await parts[index].authorize(&request, in: context))
+        }
         return generations
     }
 
@@ -51,13 +55,20 @@ struct Authenticators: Sendable {
     }
 
     /// Whether a request should be sent once more, because an answer says that its credentials are no longer taken and there are others.
+    ///
+    /// - Parameter renewed: The places of the authenticators that have had other credentials for this request already: each does so once.
     func renew(
-        after response: WebResponse, to request: WebRequest, generations: Generations, in context: AuthenticationContext
+        after response: WebResponse, to request: WebRequest, generations: Generations, renewed: inout Set<Int>,
+        in context: AuthenticationContext
     ) async throws -> Bool {
         guard response.status >= 300 else { return false }
-        for (part, generation) in zip(parts, generations)
-        where try await part.renew(after: response, to: request, generation: generation, in: context) {
-            return true
+        for index in parts.indices where index < generations.count && !renewed.contains(index) {
+            var context = context
+            context.earlier = parts[..<index]
+            if try await parts[index].renew(after: response, to: request, generation: generations[index], in: context) {
+                renewed.insert(index)
+                return true
+            }
         }
         return false
     }

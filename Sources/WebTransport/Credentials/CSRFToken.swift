@@ -21,15 +21,68 @@ public struct CSRFToken: Sendable, Codable {
     public var source: Source
     /// The header by which requests send the token.
     public var header: String
+    /// Headers of the request that fetches the token: `["X-CSRF-Token": "Fetch"]`.
+    public var fetchHeaders: [String: String]
     /// Whether requests name the service in the header `Referer`, as Django wants it over `https`.
     public var sendsReferer: Bool
 
+    private enum CodingKeys: String, CodingKey {
+        case url
+        case source
+        case header
+        case fetchHeaders
+        case sendsReferer
+    }
+
+    /// Decodes a description; only the address and the source must be there.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            url: try container.decode(String.self, forKey: .url), source: try container.decode(Source.self, forKey: .source),
+            header: try container.decodeIfPresent(String.self, forKey: .header) ?? "X-CSRFToken",
+            fetchHeaders: try container.decodeIfPresent([String: String].self, forKey: .fetchHeaders) ?? [:],
+            sendsReferer: try container.decodeIfPresent(Bool.self, forKey: .sendsReferer) ?? true)
+    }
+
     /// Creates a description of a token.
-    public init(url: String, source: Source, header: String = "X-CSRFToken", sendsReferer: Bool = true) {
+    public init(
+        url: String, source: Source, header: String = "X-CSRFToken", fetchHeaders: [String: String] = [:], sendsReferer: Bool = true
+    ) {
         self.url = url
         self.source = source
         self.header = header
+        self.fetchHeaders = fetchHeaders
         self.sendsReferer = sendsReferer
+    }
+}
+
+extension CSRFToken.Source {
+    private enum CodingKeys: String, CodingKey {
+        case cookie
+        case header
+        case json
+    }
+
+    /// Decodes `{"cookie": "csrftoken"}`, `{"header": "X-CSRF"}` or `{"json": ["data", "token"]}`.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        if let name = try container.decodeIfPresent(String.self, forKey: .cookie) {
+            self = .cookie(name)
+        } else if let name = try container.decodeIfPresent(String.self, forKey: .header) {
+            self = .header(name)
+        } else {
+            self = .json(try container.decode([String].self, forKey: .json))
+        }
+    }
+
+    /// Encodes `{"cookie": "csrftoken"}`, `{"header": "X-CSRF"}` or `{"json": ["data", "token"]}`.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        switch self {
+        case .cookie(let name): try container.encode(name, forKey: .cookie)
+        case .header(let name): try container.encode(name, forKey: .header)
+        case .json(let keys): try container.encode(keys, forKey: .json)
+        }
     }
 }
 
@@ -85,7 +138,11 @@ final class CSRFAuthenticator: Authenticator {
     }
 
     private func fetch(in context: AuthenticationContext) async throws -> (token: String, generation: Int) {
-        let request = WebRequest(.get, description.url, label: "CSRF.token")
+        var request = WebRequest(.get, description.url, label: "CSRF.token")
+        for (name, value) in description.fetchHeaders.sorted(by: { $0.key < $1.key }) { request.headers[name] = value }
+        if context.isOwn(description.url) {
+            for authenticator in context.earlier { _ = try await authenticator.authorize(&request, in: context) }
+        }
         let response = try await context.send(request, true)
         guard (200..<300).contains(response.status) else {
             throw context.failure(request, "The address of the CSRF token answered \(response.status).")
