@@ -159,6 +159,10 @@ extension NSManagedObjectContext {
     private func register(_ objects: inout [NSManagedObject], from start: Int) {
         let repeated = registry.registerNew(objects, from: start)
         if repeated.isEmpty, !retainsRegisteredObjects, !source.wantsRegistrations { return }
+        if repeated.isEmpty {
+            if retainsRegisteredObjects { retain(Array(objects[start...])) }
+            return notifySourceOfRegistration(objects[start...].map { $0.objectID })
+        }
         let new = objects[start...].filter { repeated[ObjectIdentifier($0)] == nil }
         for index in start..<objects.count { if let first = repeated[ObjectIdentifier(objects[index])] { objects[index] = first } }
         if retainsRegisteredObjects { retain(new) }
@@ -228,7 +232,8 @@ extension NSManagedObjectContext {
     func notifySourceOfRegistration(_ ids: @autoclosure () -> [NSManagedObjectID]) {
         guard source.wantsRegistrations else { return }
         registry.startCollectingReleases()
-        source.didRegister(ids().filter { !$0.isTemporary })
+        let ids = ids()
+        source.didRegister(ids.contains { $0.isTemporary } ? ids.filter { !$0.isTemporary } : ids)
     }
 
     /// Notifies the source of the objects released since the last call.

@@ -63,8 +63,9 @@ final class FetchedPages: @unchecked Sendable {
     /// Makes the objects of a page.
     private func objects(_ page: StorePage, _ time: UInt64) throws -> [NSManagedObject] {
         isAtEnd = page.isLast
-        (store.rowAccess as? CachedAccess)?.keep(page.rows, queryTime: time)
-        return try context.managedObjects(in: .rows(RowList(page.rows)), for: query)
+        let rows = RowList(page.rows)
+        (store.rowAccess as? CachedAccess)?.file(rows, queryTime: time)
+        return try context.managedObjects(in: .rows(rows), for: query)
     }
 
     /// Stops reading.

@@ -12,16 +12,17 @@ final class EarlierRows: Sendable {
         var count: Int
     }
 
-    private let entries = LockedBox<[NSManagedObjectID: Entry]>([:])
+    private let entries = LockedBox(IDTable<Entry>())
     /// More than one call returns: what is not filed, because its caller was cancelled, does not pile up.
     private static let limit = 1_000_000
 
     var count: Int { entries.withLock { $0.count } }
+    var isEmpty: Bool { entries.withLock { $0.isEmpty } }
 
     /// Notes rows that are about to be returned.
     func note(_ rows: some Sequence<Row>, askedAt time: UInt64) {
         entries.withLock { entries in
-            if entries.count > Self.limit { entries = [:] }
+            if entries.count > Self.limit { entries.removeAll() }
             for row in rows {
                 let address = UInt(bitPattern: row.slots)
                 let id = row.knownObjectID

@@ -9,7 +9,7 @@ final class KeptAnswers: Sendable {
     final class Answer: Sendable {
         let rows: RowList
         let time: AskTime
-        private let places: LockedBox<[NSManagedObjectID: Int]?> = LockedBox(nil)
+        private let places: LockedBox<IDTable<Int>?> = LockedBox(nil)
 
         init(_ rows: RowList, _ time: AskTime) {
             self.rows = rows
@@ -20,7 +20,8 @@ final class KeptAnswers: Sendable {
         func row(_ id: NSManagedObjectID) -> Row? {
             let place = places.withLock { places -> Int? in
                 if let places { return places[id] }
-                var made: [NSManagedObjectID: Int] = [:]
+                var made = IDTable<Int>()
+                made.reserveCapacity(rows.count)
                 for (index, row) in rows.enumerated() { if let id = row.objectID { made[id] = index } }
                 places = made
                 return made[id]
@@ -74,7 +75,7 @@ final class KeptAnswers: Sendable {
     }
 
     /// Notes that current values of objects have come.
-    func didRead(_ rows: [Row]) {
+    func didRead(_ rows: RowList) {
         entries.withLock { entries in
             for (request, entry) in entries where !entry.outdated.isEmpty {
                 for row in rows { entries[request]?.outdated.remove(row.knownObjectID) }

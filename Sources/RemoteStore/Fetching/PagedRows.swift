@@ -2,8 +2,8 @@
 
 /// The rows of a request's pages: each object once, in the order of the backend, whatever pages repeat.
 struct PagedRows {
-    private(set) var rows: [Row] = []
-    private var known: Set<NSManagedObjectID> = []
+    private(set) var rows = RowList()
+    private var known = IDTable<Void>()
     /// The row that the next page goes on after; nil for the start.
     private var last: NSManagedObjectID?
     /// Whether that is the last row of all.
@@ -12,8 +12,8 @@ struct PagedRows {
     private(set) var wasRearranged = false
 
     /// The rows up to the end of the last page, where others that were read before may follow.
-    var confirmedRows: [Row] {
-        isAtEnd ? rows : Array(rows.prefix((last.flatMap { last in rows.firstIndex { $0.knownObjectID == last } } ?? -1) + 1))
+    var confirmedRows: RowList {
+        isAtEnd ? rows : RowList(rows.prefix((last.flatMap { last in rows.firstIndex { $0.knownObjectID == last } } ?? -1) + 1))
     }
 
     /// Returns whether an object is among the rows.
@@ -22,9 +22,17 @@ struct PagedRows {
     /// Adds a page to the end, without the rows that it repeats.
     ///
     /// - Returns: The new rows.
-    mutating func append(_ page: RowList) -> [Row] {
-        let new = page.filter { known.insert($0.knownObjectID).inserted }
-        rows += new
+    mutating func append(_ page: RowList) -> RowList {
+        // Mostly all are new.
+        var place = 0
+        while place < page.count, known.insert(page[place].knownObjectID, ()) { place += 1 }
+        if place == page.count {
+            rows.append(contentsOf: page)
+            return page
+        }
+        var new = RowList(page[..<place])
+        for row in page[(place + 1)...] where known.insert(row.knownObjectID, ()) { new.append(row) }
+        rows.append(contentsOf: new)
         return new
     }
 
@@ -33,8 +41,8 @@ struct PagedRows {
     ///
     /// - Parameter isFirst: Whether the results begin with the page.
     /// - Returns: The new rows.
-    mutating func take(_ page: RowList, isFirst: Bool) -> [Row] {
-        if page.isEmpty { return [] }
+    mutating func take(_ page: RowList, isFirst: Bool) -> RowList {
+        if page.isEmpty { return page }
         let start = rows.count
         if isAtEnd, !isFirst || start == 0, begins(page) {
             let new = append(page)
@@ -47,13 +55,13 @@ struct PagedRows {
         let cursor = last.flatMap { last in rows.firstIndex { $0.knownObjectID == last } }.map { $0 + 1 } ?? 0
         let lower = isFirst ? 0 : places.first ?? cursor
         let upper = places.last.map { $0 + 1 } ?? lower
-        let new = window.filter { known.insert($0.knownObjectID).inserted }
-        for row in rows[lower..<upper] where !members.contains(row.knownObjectID) { known.remove(row.knownObjectID) }
-        rows.replaceSubrange(lower..<upper, with: window)
+        let new = window.filter { known.insert($0.knownObjectID, ()) }
+        for row in rows[lower..<upper] where !members.contains(row.knownObjectID) { known[row.knownObjectID] = nil }
+        rows = RowList([Array(rows[..<lower]), window, Array(rows[upper...])].joined())
         wasRearranged = wasRearranged || start > 0
         last = window.last?.knownObjectID
         isAtEnd = rows.last?.knownObjectID == last
-        return new
+        return RowList(new)
     }
 
     /// Returns whether a page goes on where the rows end: with the last of them, and otherwise with new ones.
@@ -74,7 +82,7 @@ struct PagedRows {
     mutating func finish() {
         if isAtEnd { return }
         let confirmed = confirmedRows
-        for row in rows.dropFirst(confirmed.count) { known.remove(row.knownObjectID) }
+        for row in rows.dropFirst(confirmed.count) { known[row.knownObjectID] = nil }
         rows = confirmed
         wasRearranged = true
         isAtEnd = true

@@ -6,7 +6,7 @@ internal import Predicates
 // Everything is in a `LockedBox`.
 final class ParkedRows: Sendable {
     private struct State {
-        var rows: [NSManagedObjectID: (row: Row, time: AskTime, turn: UInt64)] = [:]
+        var rows = IDTable<(row: Row, time: AskTime, turn: UInt64)>()
         /// The order of arrival, for the limit; the turns of rows that were taken are skipped.
         var order: [(id: NSManagedObjectID, turn: UInt64)] = []
         var start = 0
@@ -57,7 +57,8 @@ final class ParkedRows: Sendable {
             if state.rows.isEmpty { return [] }
             var taken: [(row: Row, time: AskTime)] = []
             ids.removeAll { id in
-                guard let known = state.rows.removeValue(forKey: id) else { return false }
+                guard let known = state.rows[id] else { return false }
+                state.rows[id] = nil
                 if let oldest, known.time.clock < oldest { return false }
                 taken.append((known.row, known.time))
                 return true

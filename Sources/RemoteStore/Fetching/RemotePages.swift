@@ -31,12 +31,12 @@ final class RemotePages: StorePages, @unchecked Sendable {
                 guard let step = try await reader.step(&reading, budget) else { continue }
                 isAtEnd = step.end != nil
                 hasRearranged = hasRearranged || step.hasRearranged
-                unmatched += step.new
+                unmatched += Array(step.new)
             }
             // What fails is tried again with the next call.
             _ = try await reader.matching(unmatched, query, plan, budget, candidates, for: caller)
             unmatched = []
-            if hasRearranged { candidates.order(as: reading.pages.rows) }
+            if hasRearranged { candidates.order(as: Array(reading.pages.rows)) }
         }
         var rows = candidates.rows.filter { !returned.contains($0.knownObjectID) }
         if reader.hasReferencesToKinds { rows = try await reader.knowingKinds(rows, for: caller) }

@@ -18,6 +18,10 @@ extension RemoteReader {
             RequestRunner.log.trace("\(plan)")
         }
         let budget = FetchBudget(options, query.entity, blaming: plan.costlyClause)
+        if plan.rowsAreResults(of: query) {
+            let found = try await readAll(plan, budget, for: caller)
+            return try await returned(found.rows, found, for: caller)
+        }
         if plan.isCountedByBackend || plan.isAggregatedByBackend {
             try budget.noteRequest()
             let answer = try await runner.answer(plan.requests[0])
@@ -56,24 +60,24 @@ extension RemoteReader {
         guard query.fetchLimit > 0, plan.isOrdered, !isGrouped, !plan.usesKeptAnswer else {
             var found = try await readAll(plan, budget, for: caller)
             defer {
-                found.rows = []
+                found.rows = RowList()
                 candidates.found = found
             }
-            return try await matching(found.rows, query, plan, budget, candidates, for: caller)
+            return try await matching(Array(found.rows), query, plan, budget, candidates, for: caller)
         }
         // Pages are read only until there are enough results.
         let wanted = query.fetchLimit + (plan.requests.first?.offset == 0 ? query.fetchOffset : 0)
         var seen: Set<NSManagedObjectID> = []
         for (request, endpoint) in zip(plan.requests, plan.endpoints) {
-            var order: [Row]?
+            var order: RowList?
             _ = try await readPages(request, endpoint, budget) { _, new, all in
-                let new = plan.requests.count == 1 ? new : new.filter { seen.insert($0.knownObjectID).inserted }
+                let new = plan.requests.count == 1 ? Array(new) : new.filter { seen.insert($0.knownObjectID).inserted }
                 _ = try await matching(new, query, plan, budget, candidates, for: caller)
                 guard let all, plan.requests.count == 1 else { return candidates.rows.count < wanted }
                 order = all
-                return candidates.count(among: all) < wanted
+                return candidates.count(among: Array(all)) < wanted
             }
-            if let order { candidates.order(as: order) }
+            if let order { candidates.order(as: Array(order)) }
             if candidates.rows.count >= wanted { break }
         }
         return candidates
@@ -109,9 +113,13 @@ extension RemoteReader {
     ) async throws -> StoreAnswer {
         let answer = try shaped(query, plan, candidates)
         guard case .rows(let list) = answer else { return answer }
-        let rows = Array(list)
-        if let found = candidates.found, found.isEarlier { found.note(rows, in: earlier) }
-        return hasReferencesToKinds ? .rows(RowList(try await knowingKinds(rows, for: caller))) : answer
+        return try await returned(list, candidates.found, for: caller)
+    }
+
+    /// Returns rows to a context.
+    private func returned(_ rows: RowList, _ found: Found?, for caller: StoreCaller) async throws -> StoreAnswer {
+        if let found, found.isEarlier { found.note(rows, in: earlier) }
+        return .rows(hasReferencesToKinds ? RowList(try await knowingKinds(Array(rows), for: caller)) : rows)
     }
 
     private func shaped(_ query: StoreQuery, _ plan: FetchPlan, _ candidates: CandidateRows) throws -> StoreAnswer {

@@ -54,7 +54,7 @@ extension RemoteReader {
     struct PageStep {
         let answer: BackendAnswer
         /// The rows that are new in it.
-        let new: [Row]
+        let new: RowList
         /// Whether rows before them have moved or gone.
         let hasRearranged: Bool
         /// How the reading has ended, if it has.
@@ -110,7 +110,7 @@ extension RemoteReader {
     /// - Returns: How the reading has ended, and the rows.
     func readPages(
         _ request: BackendRequest, _ endpoint: Endpoint, _ budget: FetchBudget, mayEndEarly: Bool = false,
-        _ body: (BackendAnswer, [Row], [Row]?) async throws -> Bool
+        _ body: (BackendAnswer, RowList, RowList?) async throws -> Bool
     ) async throws -> (end: End, pages: PagedRows) {
         var reading = PageReading(request, endpoint, mayEndEarly: mayEndEarly)
         while true {
@@ -124,7 +124,7 @@ extension RemoteReader {
 
     /// The rows that a plan has found, each object once.
     struct Found: Sendable {
-        var rows: [Row] = []
+        var rows = RowList()
         /// Whether each request was read to an end that proves that nothing is missing.
         var isProven = true
         /// When the rows were asked for, where that was before.
@@ -136,7 +136,7 @@ extension RemoteReader {
         var isEarlier: Bool { time != nil || !earlierParts.isEmpty }
 
         /// Notes which of the rows that are returned were asked for before.
-        func note(_ returned: [Row], in earlier: EarlierRows) {
+        func note(_ returned: some Sequence<Row>, in earlier: EarlierRows) {
             if let time { earlier.note(returned, askedAt: time.uptime) }
             for (time, ids) in earlierParts { earlier.note(returned.filter { ids.contains($0.knownObjectID) }, askedAt: time.uptime) }
         }
@@ -186,13 +186,13 @@ extension RemoteReader {
     ) async throws -> Found {
         let epoch = runner.epoch
         if let answer = kept.answer(request, age: endpoint.freshness, maximumAge: caller.stalenessInterval, epoch: epoch) {
-            return Found(rows: Array(answer.rows), time: answer.time)
+            return Found(rows: answer.rows, time: answer.time)
         }
         let time = AskTime(options.now())
         let (end, pages) = try await readPages(request, endpoint, budget, mayEndEarly: mayEndEarly) { _, _, _ in true }
         var found = Found(rows: pages.rows)
         if case .last(let isProven) = end { found.isProven = isProven }
-        if endpoint.freshness != nil { kept.keep(RowList(found.rows), request, askedAt: time, epoch: epoch) }
+        if endpoint.freshness != nil { kept.keep(found.rows, request, askedAt: time, epoch: epoch) }
         return found
     }
 }

@@ -73,7 +73,7 @@ extension RemoteReader {
             let kept = plan.requests.count == 1 && plan.predicateInMemory != nil ? keptAnswer(plan, for: caller) : nil
             let found: Found
             if let kept {
-                found = Found(rows: order.compactMap(kept.row), time: kept.time)
+                found = Found(rows: RowList(order.compactMap(kept.row)), time: kept.time)
             } else {
                 found = try await readAll(plan, budget, mayEndEarly: true, for: caller)
             }

@@ -28,7 +28,8 @@ final class RemoteReader: Sendable {
         let versions = VersionTable()
         (self.parked, self.versions) = (parked, versions)
         kept = KeptAnswers(now: options.now)
-        hasReferencesToKinds = decoding.hasReferencesToKinds
+        let hasReferencesToKinds = decoding.hasReferencesToKinds
+        self.hasReferencesToKinds = hasReferencesToKinds
         let now = options.now
         let unreadable = UnreadableTable()
         self.unreadable = unreadable
@@ -41,8 +42,11 @@ final class RemoteReader: Sendable {
                     report(error as? UnreadableResource ?? UnreadableResource(answer.entity, id: nil, reason: error))
                 }
             }
-            decoding.kinds.note(answer.rows)
-            decoding.kinds.note(answer.embedded)
+            // Nobody else asks for them.
+            if hasReferencesToKinds {
+                decoding.kinds.note(answer.rows)
+                decoding.kinds.note(answer.embedded)
+            }
             if !answer.embedded.isEmpty { parked.park(answer.embedded, at: time) }
         } now: {
             now()

@@ -3,7 +3,7 @@
 /// What a backend has got for objects that it could read in part only.
 // Everything is in a `LockedBox`.
 final class UnreadableTable: Sendable {
-    private let notes = LockedBox<[NSManagedObjectID: UnreadableResource]>([:])
+    private let notes = LockedBox(IDTable<UnreadableResource>())
 
     /// Notes what of an answer could be read in part, and forgets what could not be read before.
     func receive(_ answer: BackendAnswer) {

@@ -11,7 +11,7 @@ final class VersionTable: Sendable {
     }
     private struct State {
         /// Objects that have a tag, or that were saved without a version.
-        var entries: [NSManagedObjectID: Entry] = [:]
+        var entries = IDTable<Entry>()
         /// The entities whose resources have numbers.
         var numbered: Set<ObjectIdentifier> = []
     }
@@ -29,6 +29,7 @@ final class VersionTable: Sendable {
                 continue
             }
             state.withLock { state in
+                if state.entries.isEmpty, answer.tags.isEmpty, Self.numberFirst(rows) { return }
                 for row in rows {
                     let id = row.knownObjectID
                     if let tag = answer.tags[row.slots] {
@@ -42,6 +43,13 @@ final class VersionTable: Sendable {
                 }
             }
         }
+    }
+
+    /// Gives rows without versions the first number, as long as nothing is known of any object. Returns false where some have versions.
+    private static func numberFirst(_ rows: RowList) -> Bool {
+        if rows.contains(where: { $0.version != 0 }) { return false }
+        for row in rows { row.version = 1 }
+        return true
     }
 
     private func noteNumbers(_ rows: RowList) {
@@ -102,7 +110,9 @@ final class VersionTable: Sendable {
     }
 
     /// Forgets objects that no context has any more.
-    func forget(_ ids: [NSManagedObjectID]) { state.withLock { state in for id in ids { state.entries[id] = nil } } }
+    func forget(_ ids: [NSManagedObjectID]) {
+        state.withLock { state in if !state.entries.isEmpty { for id in ids { state.entries[id] = nil } } }
+    }
 }
 
 extension NSEntityDescription {

@@ -5,6 +5,10 @@ public struct BackendChange: Hashable, Sendable {
     /// Identifies a change among those of one save.
     public struct Key: Hashable, Sendable {
         let number: Int
+
+        /// Creates a key, for tests of backends: the store makes those of its changes.
+        public init(_ number: Int) { self.number = number }
+        init(number: Int) { self.number = number }
     }
 
     /// The change of a to-many relationship.
@@ -15,6 +19,11 @@ public struct BackendChange: Hashable, Sendable {
         public var removed: [ResourceReference] = []
         /// All resources in order, for an ordered relationship; nil for an unordered one.
         public var members: [ResourceReference]?
+
+        /// Creates the change of a relationship.
+        public init(added: [ResourceReference] = [], removed: [ResourceReference] = [], members: [ResourceReference]? = nil) {
+            (self.added, self.removed, self.members) = (added, removed, members)
+        }
     }
 
     /// Identifies the change in the answer.
@@ -37,6 +46,32 @@ public struct BackendChange: Hashable, Sendable {
     /// The same each time this change is sent, and of no other change. It is minted once; a change that follows one whose outcome is not
     /// known has its own, and is sent after the other one was sent again.
     public internal(set) var idempotencyKey: UUID
+
+    /// Creates a change, for tests of a backend; a store makes its own.
+    ///
+    /// - Parameters:
+    ///   - kind: The kind of change.
+    ///   - entity: The name of the entity.
+    ///   - id: The identifier; nil for a new resource whose identifier the backend assigns.
+    ///   - values: The values of attributes and to-one relationships.
+    ///   - changedProperties: The names of the changed properties; those of the values and lists unless given.
+    ///   - lists: The changes of to-many relationships.
+    ///   - version: The version that the resource was read with.
+    ///   - key: What the outcome is given by.
+    ///   - idempotencyKey: The same each time the change is sent.
+    public init(
+        _ kind: Resource.Saving.Kind, _ entity: String, id: ResourceID? = nil, _ values: [String: ResourceValue] = [:],
+        changedProperties: Set<String>? = nil, lists: [String: ListChange] = [:], version: ResourceVersion? = nil, key: Key = Key(0),
+        idempotencyKey: UUID = UUID()
+    ) {
+        self.init(key: key, kind: kind, entity: entity, idempotencyKey: idempotencyKey)
+        (self.id, self.values, self.lists, self.version) = (id, values, lists, version)
+        self.changedProperties = changedProperties ?? Set(values.keys).union(lists.keys)
+    }
+
+    init(key: Key, kind: Resource.Saving.Kind, entity: String, idempotencyKey: UUID) {
+        (self.key, self.kind, self.entity, self.idempotencyKey) = (key, kind, entity, idempotencyKey)
+    }
 }
 
 /// What became of a change.

@@ -71,10 +71,10 @@ public struct BackendRequest: Hashable, Sendable {
             decoding: AnswerDecoding(model, backend.resources, token: StoreToken(identifier: "trial")))
     }
 
-    /// Returns the filter of a parameter; nil where it is not given.
+    /// Returns the filter of a parameter, the first where several of its comparisons are given; nil where it is not given.
     public func filter(_ parameter: String) -> Filter? { filters.first { $0.parameter == parameter } }
 
-    /// The only value of a parameter; nil where it is not given or has none.
+    /// The only value of a parameter, of its first filter; nil where it is not given or has none.
     public subscript(parameter: String) -> PropertyValue? { filter(parameter)?.values.first }
 
     /// Returns the identifiers of a parameter; empty where it is not given.

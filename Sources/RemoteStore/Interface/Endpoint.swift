@@ -127,6 +127,15 @@ public struct Endpoint: Hashable, Sendable {
 }
 
 /// A parameter of an endpoint: which comparisons of which property it stands for.
+///
+/// A request may give a parameter once for each of its ``operators``: a predicate with a lower and an upper bound of `year` becomes two
+/// ``BackendRequest/filters`` of a parameter that has both, and `request["year"]` is the first of them only. Where the service has a name for each
+/// bound, as most have, declare a parameter for each:
+///
+/// ```swift
+/// Parameter("year", name: "from", operators: [.greaterThanOrEqual])
+/// Parameter("year", name: "until", operators: [.lessThanOrEqual])
+/// ```
 public struct Parameter: Hashable, Sendable {
     /// The name that the backend knows the parameter by.
     public var name: String

@@ -3,7 +3,7 @@
 /// The entities of objects that may be of several, from the rows that have come: references need not name them.
 // Everything is in a `LockedBox`.
 final class KindTable: Sendable {
-    private let kinds = LockedBox<[NSManagedObjectID: NSEntityDescription]>([:])
+    private let kinds = LockedBox(IDTable<NSEntityDescription>())
     /// What is forgotten is found out again; objects that no context has ever had do not pile up.
     private static let limit = 500_000
 
@@ -26,7 +26,7 @@ final class KindTable: Sendable {
     /// Notes that an object is of the entity that its ID has.
     func note(_ id: NSManagedObjectID) {
         kinds.withLock { kinds in
-            if kinds.count >= Self.limit { kinds = [:] }
+            if kinds.count >= Self.limit { kinds.removeAll() }
             kinds[id] = id.owningEntity
         }
     }

@@ -1,4 +1,4 @@
-internal import Foundation
+public import Foundation
 public import Predicates
 
 /// A reference to a resource: its identifier, and its entity where the destination of the relationship has subentities.
@@ -49,6 +49,29 @@ public enum ResourceValue: Hashable, Sendable {
     public var int64: Int64? { if case .value(.int64(let number)) = self { number } else { nil } }
     /// The identifier of the destination, if there is one.
     public var id: ResourceID? { if case .one(let reference) = self { reference?.id } else { nil } }
+}
+
+extension ResourceValue {
+    /// Creates a string, or null.
+    public init(_ string: String?) { self = .value(string.map { .string($0) } ?? .null) }
+    /// Creates an integer, or null.
+    public init(_ number: Int?) { self = .value(number.map { .int64(Int64($0)) } ?? .null) }
+    /// Creates an integer, or null.
+    public init(_ number: Int64?) { self = .value(number.map { .int64($0) } ?? .null) }
+    /// Creates a floating-point number, or null.
+    public init(_ number: Double?) { self = .value(number.map { .double($0) } ?? .null) }
+    /// Creates a decimal number, or null.
+    public init(_ number: Decimal?) { self = .value(number.map { .decimal($0) } ?? .null) }
+    /// Creates a Boolean, or null.
+    public init(_ flag: Bool?) { self = .value(flag.map { .bool($0) } ?? .null) }
+    /// Creates a date, or null.
+    public init(_ date: Date?) { self = .value(date.map { .date($0) } ?? .null) }
+    /// Creates data, or null.
+    public init(_ data: Data?) { self = .value(data.map { .data($0) } ?? .null) }
+    /// Creates a UUID, or null.
+    public init(_ uuid: UUID?) { self = .value(uuid.map { .uuid($0) } ?? .null) }
+    /// Creates a URL, or null.
+    public init(_ url: URL?) { self = .value(url.map { .url($0) } ?? .null) }
 }
 
 extension ResourceValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral,

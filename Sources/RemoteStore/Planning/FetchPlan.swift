@@ -1,3 +1,4 @@
+@_spi(Stores) internal import ObjectGraph
 public import Predicates
 
 /// How a remote store answers a fetch: which requests it makes, and what it finishes in memory.
@@ -59,6 +60,12 @@ public struct FetchPlan: Sendable {
 
     /// Whether the answers are the results, in order.
     var isExact: Bool { predicateInMemory == nil && sortsInMemory.isEmpty && !filtersKinds }
+    /// Whether the rows of all answers are what a query wants, as they are.
+    func rowsAreResults(of query: StoreQuery) -> Bool {
+        isExact && isOrdered && requests.count == 1 && needs.isEmpty && query.resultType == .managedObjectResultType
+            && query.fetchLimit == 0
+            && (query.fetchOffset == 0 || requests[0].offset > 0)
+    }
     /// Whether the answers are in the order of the results, so that reading may stop early.
     var isOrdered: Bool { sortsInMemory.isEmpty && (requests.count == 1 || !hasSort) }
     /// Whether the fetch has an order.

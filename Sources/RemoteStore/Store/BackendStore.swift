@@ -103,5 +103,7 @@ extension BackendStore: RowCacheObserver {
 
     func timeOfEarlierQuery(for row: Row) -> UInt64? { reader.earlier.take(row) }
 
+    var mayHaveEarlierQueries: Bool { !reader.earlier.isEmpty }
+
     func isOlder(_ row: Row, than other: Row) -> Bool { reader.versions.isOlder(row, than: other) }
 }

@@ -11,7 +11,8 @@ struct PreparedService: Backend {
         Resource(
             "Item",
             endpoints: [
-                Endpoint("list", paging: .pages(of: PreparedService.pageSize, takesLimit: true, takesOffset: true)),
+                // Nothing moves, so that no page needs to overlap.
+                Endpoint("list", paging: .pages(of: PreparedService.pageSize, takesLimit: true, takesOffset: true, stability: .cursors)),
                 Endpoint("item", parameters: [Parameter("i0", isRequired: true)], cost: .init(expectedRows: 1)),
             ])
     ]

@@ -65,7 +65,7 @@ final class AsynchronousQueries: @unchecked Sendable {
         guard case .rows(let rows) = answer, let access, caller.stalenessInterval != 0 else { return answer }
         let ids = rows.compactMap(\.objectID)
         hold(ids, with: access)
-        access.keep(rows, queryTime: queryTime)
+        access.file(rows, queryTime: queryTime)
         return .ids(ids)
     }
 

@@ -57,7 +57,7 @@ extension NSPersistentStoreCoordinator: ObjectSource {
         let answer = try store.interface.answer(query, for: context.caller)
         // The objects of the rows are registered with the context next.
         if query.resultType == .managedObjectResultType, case .rows(let rows) = answer, let access = store.rowAccess as? CachedAccess {
-            access.keep(rows, queryTime: queryTime)
+            access.file(rows, queryTime: queryTime)
         }
         return answer
     }

@@ -89,7 +89,7 @@ open class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult, @unchec
 
     final func promote(to permanent: NSManagedObjectID) { _ = promotion.storeIfNil(permanent) }
 
-    final func isSame(as other: NSManagedObjectID) -> Bool {
+    package final func isSame(as other: NSManagedObjectID) -> Bool {
         self === other
             || (key == other.key && token === other.token && reference == other.reference
                 && owningEntity.rootEntity === other.owningEntity.rootEntity)

@@ -64,6 +64,24 @@ public struct RowList: RandomAccessCollection, @unchecked Sendable {
     }
 }
 
+extension RowList {
+    /// Appends the rows of another list that holds its blocks itself.
+    package mutating func append(contentsOf other: RowList) {
+        if other.holder != nil { return other.forEach { append($0) } }
+        if places.isEmpty, holder == nil {
+            self = other
+            return
+        }
+        places += other.places
+        for block in other.blocks {
+            let address = Unmanaged.passUnretained(block).toOpaque()
+            if address == lastBlock { continue }
+            lastBlock = address
+            blocks.append(block)
+        }
+    }
+}
+
 extension Array where Element == Row {
     /// Returns the rows in another order.
     ///

@@ -86,6 +86,9 @@ final class CachedAccess: RowAccess {
         }
     }
 
+    /// Caches loaded rows, like ``keep(_:queryTime:)``, where nobody needs those in the cache.
+    func file(_ rows: RowList, queryTime: UInt64) { cache.setRows(rows, queryTime: queryTime, comparedBy: observer) }
+
     /// Caches a relationship of many objects; it is empty for objects that are not in the answer.
     func keep(
         _ related: [NSManagedObjectID: [NSManagedObjectID]], of relationship: NSRelationshipDescription, for ids: [NSManagedObjectID],

@@ -27,11 +27,11 @@ final class RowCache: @unchecked Sendable {
         var saveTime: UInt64 = 0
     }
 
-    let entries = LockedBox<[NSManagedObjectID: Entry]>([:])
+    let entries = LockedBox(IDTable<Entry>())
 
     /// Changes the entries. `body` adds to its second argument what it removes: nodes and values may be the program's own, whose deinitializers must
     /// not run under the lock.
-    private func change<Result>(_ body: (inout [NSManagedObjectID: Entry], inout [Content]) -> Result) -> Result {
+    private func change<Result>(_ body: (inout IDTable<Entry>, inout [Content]) -> Result) -> Result {
         var removed: [Content] = []
         defer { withExtendedLifetime(removed) {} }
         return entries.withLock { body(&$0, &removed) }
@@ -86,46 +86,82 @@ final class RowCache: @unchecked Sendable {
         return observer.isOlder(row, than: known) || wasAskedForEarlier && !observer.isOlder(known, than: row)
     }
 
+    /// What decides whether a row that has come replaces the cached one.
+    struct Arrival {
+        /// The time of the query. A row that a context has saved since, or that was asked for later, is newer and kept.
+        var queryTime: UInt64 = .max
+        /// The time that the row's age counts from.
+        var loadTime: UInt64
+        /// The store, if it knows which of two rows is older, whenever they were asked for. It is asked under the lock, so that two answers at once
+        /// are compared with each other.
+        var observer: (any RowCacheObserver)?
+    }
+
     /// Caches a row.
     ///
     /// - Parameters:
-    ///   - queryTime: The time of the query. A row that a context has saved since, or that was asked for later, is newer and kept.
+    ///   - queryTime: See ``Arrival``.
     ///   - loadTime: The time that the row's age counts from; nil for now.
-    ///   - observer: The store, if it knows which of two rows is older, whenever they were asked for. It is asked under the lock, so that two answers
-    ///     at once are compared with each other.
+    ///   - observer: See ``Arrival``.
     /// - Returns: The cached row: unknown values of the new row are taken from the previous one of the same version.
     func setRow(
         _ row: Row, of id: NSManagedObjectID, queryTime: UInt64 = .max, loadTime: UInt64? = nil,
         comparedBy observer: (any RowCacheObserver)? = nil
     ) -> Row {
         defer { checkInvariants() }
-        return change { entries, removed in
-            var entry = entries[id] ?? Entry()
-            if entry.saveTime >= queryTime {
-                if case .row(let saved)? = entry.content { return saved }
-                return row
+        let arrival = Arrival(queryTime: queryTime, loadTime: loadTime ?? Self.now, observer: observer)
+        return change { entries, removed in Self.file(row, in: &entries[id, default: Entry()], arrival, &removed) }
+    }
+
+    /// Caches rows that have come together.
+    func setRows(_ rows: RowList, queryTime: UInt64, comparedBy observer: (any RowCacheObserver)?) {
+        defer { checkInvariants() }
+        reserve(rows.count)
+        let arrival = Arrival(queryTime: queryTime, loadTime: Self.now, observer: observer)
+        let mayBeEarlier = queryTime != .max && observer?.mayHaveEarlierQueries ?? false
+        // In parts: others want the lock, too.
+        for start in stride(from: 0, to: rows.count, by: 256) {
+            change { entries, removed in
+                for index in start..<min(start + 256, rows.count) {
+                    Row.with(rows.slots(index)) { row in
+                        guard let id = row.objectID else { return }
+                        var own = arrival
+                        if mayBeEarlier, let earlier = observer?.timeOfEarlierQuery(for: row), earlier < queryTime {
+                            (own.queryTime, own.loadTime) = (earlier, earlier)
+                        }
+                        _ = Self.file(row, in: &entries[id, default: Entry()], own, &removed)
+                    }
+                }
             }
-            if queryTime != .max, case .row(let known)? = entry.content,
-                Self.isOlder(row, than: known, queryTime < entry.queryTime, observer)
-            {
-                // What the newer row leaves unknown may still be taken from an older one of the same version.
-                guard known.mayHaveUnknown else { return known }
-                let completed = known.completed(from: row)
-                entry.content = .row(completed)
-                removed.append(.row(known))
-                entries[id] = entry
-                return completed
-            }
-            var row = row
-            if row.mayHaveUnknown, case .row(let known)? = entry.content { row = row.completed(from: known) }
-            if let old = entry.content { removed.append(old) }
-            entry.content = .row(row)
-            entry.time = loadTime ?? Self.now
-            if queryTime != .max { entry.queryTime = max(queryTime, entry.queryTime) }
-            entry.isDeleted = false
-            entries[id] = entry
+        }
+    }
+
+    private static func file(_ row: Row, in entry: inout Entry, _ arrival: Arrival, _ removed: inout [Content]) -> Row {
+        let queryTime = arrival.queryTime
+        if entry.saveTime >= queryTime {
+            if case .row(let saved)? = entry.content { return saved }
             return row
         }
+        var row = row
+        if let old = entry.content {
+            if case .row(let known) = old {
+                if queryTime != .max, isOlder(row, than: known, queryTime < entry.queryTime, arrival.observer) {
+                    // What the newer row leaves unknown may still be taken from an older one of the same version.
+                    guard known.mayHaveUnknown else { return known }
+                    let completed = known.completed(from: row)
+                    removed.append(old)
+                    entry.content = .row(completed)
+                    return completed
+                }
+                if row.mayHaveUnknown { row = row.completed(from: known) }
+            }
+            removed.append(old)
+        }
+        entry.content = .row(row)
+        entry.time = arrival.loadTime
+        if queryTime != .max { entry.queryTime = max(queryTime, entry.queryTime) }
+        entry.isDeleted = false
+        return row
     }
 
     func setNode(_ node: NSIncrementalStoreNode) {
@@ -215,10 +251,10 @@ final class RowCache: @unchecked Sendable {
     /// Forgets everything, so that the store is queried again.
     func forgetAll() {
         change { entries, removed in
-            for (id, entry) in entries {
+            entries.updateEach { _, entry in
                 if let content = entry.content { removed.append(content) }
-                entries[id]?.content = nil
-                entries[id]?.related = [:]
+                entry.content = nil
+                entry.related = [:]
             }
         }
     }

@@ -78,11 +78,15 @@ extension LateIdentityStore {
     /// Returns when a row was asked for that the store has just returned, where that was before the call; nil otherwise. In nanoseconds of the
     /// system's uptime, as `DispatchTime` has them. Called once for each returned row that is cached.
     func timeOfEarlierQuery(for row: Row) -> UInt64?
+    /// Whether ``timeOfEarlierQuery(for:)`` must be called for the rows that the store has just returned.
+    var mayHaveEarlierQueries: Bool { get }
 }
 
 extension RowCacheObserver {
     /// Nil: the store returns no rows that it has had already.
     public func timeOfEarlierQuery(for row: Row) -> UInt64? { nil }
+    /// False: the store returns no rows that it has had already.
+    public var mayHaveEarlierQueries: Bool { false }
 }
 
 /// A store that finds the results of some queries page by page, each only when it is wanted.

@@ -1,0 +1,51 @@
+import CoreData
+import Foundation
+import PredicateCases
+import Testing
+
+/// The table of values by object IDs, which caches and pages of remote stores use.
+@Suite("Tables by object IDs") struct IDTableTests {
+    @Test("A table has what a dictionary has, also of IDs that share a key")
+    func likeADictionary() {
+        let seed = ProcessInfo.processInfo.environment["COREDATA_TEST_SEED"].flatMap(UInt64.init) ?? .random(in: 0...UInt64(UInt32.max))
+        print("Tables by object IDs: COREDATA_TEST_SEED=\(seed)")
+        var random = CaseGenerator(seed: seed)
+        // Entities of no model share the numbers of their keys.
+        let entities = [NSEntityDescription(), NSEntityDescription()]
+        for round in 0..<40 {
+            let spread = [8, 60, 1000].randomElement(using: &random)!
+            var table = IDTable<Int>()
+            var expected: [NSManagedObjectID: Int] = [:]
+            for step in 0..<600 {
+                let number = Int64(Int.random(in: -spread...spread, using: &random)) * [1, 8, 1 << 40].randomElement(using: &random)!
+                let reference: NSManagedObjectID.Reference = step % 5 == 0 ? .string("\(number)") : .integer(number)
+                let id = NSManagedObjectID(entity: entities.randomElement(using: &random)!, token: nil, reference: reference)
+                let place = "seed \(seed), round \(round), step \(step)"
+                switch Int.random(in: 0..<8, using: &random) {
+                case 0, 1: (table[id], expected[id]) = (step, step)
+                case 2: (table[id], expected[id]) = (nil, nil)
+                case 3:
+                    table[id, default: 7] += 1
+                    expected[id, default: 7] += 1
+                case 4:
+                    #expect(table.insert(id, step) == (expected[id] == nil), "\(place)")
+                    if expected[id] == nil { expected[id] = step }
+                case 5:
+                    table[id]? += 1
+                    expected[id]? += 1
+                case 6 where step % 20 == 0:
+                    table.updateEach { _, value in value += 1 }
+                    expected = expected.mapValues { $0 + 1 }
+                case 7 where step % 100 == 0: table.reserveCapacity(table.count + 100)
+                default: break
+                }
+                #expect(table[id] == expected[id] && table.contains(id) == (expected[id] != nil), "\(place)")
+                #expect(table.count == expected.count && table.isEmpty == expected.isEmpty, "\(place)")
+            }
+            let copy = table
+            for id in expected.keys { table[id] = nil }
+            #expect(table.isEmpty && copy.count == expected.count, "seed \(seed), round \(round)")
+            #expect(Dictionary(uniqueKeysWithValues: copy.map { $0 }) == expected, "seed \(seed), round \(round)")
+        }
+    }
+}
