@@ -25,6 +25,7 @@ public struct WebBackend: Backend {
     let shapes: ItemShapes
     let limits: JSONLimits
     let tracer = WebTracer()
+    private let kept = KeptAnswers()
     private let envelopes: [String: EnvelopeShape]
 
     /// Creates the backend of a service.
@@ -80,14 +81,20 @@ public struct WebBackend: Backend {
 
     func answer(_ request: BackendRequest, _ plan: ResourcePlan, _ call: CallPlan) async throws -> BackendAnswer {
         let web = try RequestBuilder(service).request(request, plan, call)
-        let (response, record) = try await send(web)
+        let asked = kept.conditional(web)
+        let (sent, record) = try await send(asked)
+        var response = kept.answer(sent, to: web)
+        if response.status == 304 {
+            // The kept answer is gone meanwhile: it is asked for as a whole.
+            response = try await send(web).response
+        }
         do {
             var answer = request.answer()
             switch response.status {
             case 200..<300: answer = try reader(plan, call).read(response, to: request, at: web.url)
             case 404 where call.call.returns == .one, 410 where call.call.returns == .one: answer.isComplete = true
             default:
-                throw ErrorReader(plan: plan).error(response, "\(web.method.rawValue) \(web.url.prefix { $0 != "?" })", isSave: false)
+                throw ErrorReader(plan: plan, clean: client.removingSecrets(from:)).error(response, "\(web.method.rawValue) \(web.url.prefix { $0 != "?" })", isSave: false)
             }
             note("\(request)", record, rows: answer.count)
             return answer
@@ -119,7 +126,7 @@ public struct WebBackend: Backend {
         guard let plan = service.plan(of: first.entity), let saving = plan.saving else {
             throw WebBackendError.description("“\(first.entity)”", "It is read-only.", next: "Describe how its changes are saved.")
         }
-        let sender = ChangeSender(service, shapes, plan, saving) { request in
+        let sender = ChangeSender(service, shapes, plan, saving, clean: client.removingSecrets(from:)) { request in
             let (response, record) = try await send(request)
             note("\(first.kind) of \(first.entity)", record, rows: changes.count)
             return response

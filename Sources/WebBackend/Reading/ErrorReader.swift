@@ -19,13 +19,16 @@ public struct WebServiceError: Error, Sendable, CustomStringConvertible {
 /// Reads errors as the service writes them.
 struct ErrorReader {
     let plan: ResourcePlan
+    /// Takes secrets out of what a service says, which may repeat what it was sent.
+    let clean: @Sendable (String) -> String
 
     /// Returns the error of an answer.
     ///
     /// - Parameters:
     ///   - isSave: Whether a change was refused: what the service says of properties is then an error of validation.
     func error(_ response: WebResponse, _ request: String, isSave: Bool) -> NSError {
-        let body = try? JSONValue(parsing: response.body)
+        let cleaned = Array(clean(String(decoding: response.body, as: UTF8.self)).utf8)
+        let body = try? JSONValue(parsing: cleaned)
         let message = self.message(body) ?? ""
         let cause = WebServiceError(status: response.status, message: String(message.prefix(300)), request: request)
         let details = isSave ? self.details(body) : []

@@ -11,19 +11,22 @@ struct ChangeSender {
     let plan: ResourcePlan
     let saving: SavingStyle
     let send: @Sendable (WebRequest) async throws -> WebResponse
+    /// Takes secrets out of what a service says.
+    let clean: @Sendable (String) -> String
     private let builder: RequestBuilder
     private let bodies: BodyWriter
     private let values: ResourceValues
 
     init(
         _ service: ServicePlan, _ shapes: ItemShapes, _ plan: ResourcePlan, _ saving: SavingStyle,
-        send: @escaping @Sendable (WebRequest) async throws -> WebResponse
+        clean: @escaping @Sendable (String) -> String, send: @escaping @Sendable (WebRequest) async throws -> WebResponse
     ) {
         self.service = service
         self.shapes = shapes
         self.plan = plan
         self.saving = saving
         self.send = send
+        self.clean = clean
         builder = RequestBuilder(service)
         bodies = BodyWriter(plan, saving, service)
         values = ResourceValues(service: service.plans, shapes: shapes)
@@ -131,7 +134,7 @@ struct ChangeSender {
 
     /// Returns what the answer to a change says.
     func outcome(_ response: WebResponse, _ change: BackendChange, _ request: WebRequest) -> BackendOutcome {
-        let errors = ErrorReader(plan: plan)
+        let errors = ErrorReader(plan: plan, clean: clean)
         let name = "\(request.method.rawValue) \(request.url.prefix { $0 != "?" })"
         switch response.status {
         case 200..<300: return saved(response, change)
@@ -211,7 +214,7 @@ struct ChangeSender {
         do { response = try await send(request) } catch { return .outcome(.refused(error)) }
         guard response.status < 300 else {
             if response.status == 404 || response.status == 410 { return .outcome(.conflict(current: nil)) }
-            return .outcome(.refused(ErrorReader(plan: plan).error(response, "GET \(request.url)", isSave: true)))
+            return .outcome(.refused(ErrorReader(plan: plan, clean: clean).error(response, "GET \(request.url)", isSave: true)))
         }
         let body = try JSONValue(parsing: response.body)
         guard let item = body.value(at: call.call.items ?? plan.style.envelope.item), item.object != nil else {

@@ -1,0 +1,35 @@
+import CoreData
+import Foundation
+import RemoteStore
+import Testing
+import WebBackend
+import WebTransport
+
+@Suite("Asking again for what was answered before") struct RevalidationTests {
+    @Test("An answer with a tag is asked for only if it has changed, and what was kept is read again where it has not")
+    func tags() throws {
+        let transport = ScriptedService { request in
+            request.headers["If-None-Match"] == "\"a\""
+                ? WebResponse(status: 304, headers: ["ETag": "\"a\""])
+                : .json(#"[{"id": 1, "title": "One"}]"#, headers: ["ETag": "\"a\""])
+        }
+        let context = try WebService(base, resources: [WebResource("Album")]).context(transport)
+        try context.performAndWait {
+            for _ in 0..<3 {
+                context.reset()
+                let found = try context.fetch(fetch("Album"))
+                #expect(found.map { $0.text("title") } == ["One"])
+            }
+        }
+        #expect(transport.requests.map { $0.headers["If-None-Match"] } == [nil, "\"a\"", "\"a\""])
+    }
+
+    @Test("Without a tag or a date everything is asked for anew") func untagged() throws {
+        let transport = ScriptedService { _ in .json(#"[{"id": 1, "title": "One"}]"#) }
+        let context = try WebService(base, resources: [WebResource("Album")]).context(transport)
+        try context.performAndWait {
+            for _ in 0..<2 { _ = try context.fetch(fetch("Album")) }
+        }
+        #expect(transport.requests.allSatisfy { $0.headers["If-None-Match"] == nil && $0.headers["If-Modified-Since"] == nil })
+    }
+}
