@@ -28,6 +28,10 @@ extension JSONScanner {
                 isInteger = false
                 place += 1
                 let fraction = place
+                while limit - place >= 8, let eight = Self.eightDigits(place.loadUnaligned(as: UInt64.self)) {
+                    significand = significand &* 100_000_000 &+ eight
+                    place += 8
+                }
                 while place < limit, case let digit = place.load(as: UInt8.self) &- UInt8(ascii: "0"), digit < 10 {
                     significand = significand &* 10 &+ UInt64(digit)
                     place += 1
@@ -64,6 +68,21 @@ extension JSONScanner {
         let number = try readNumber()
         guard let value = number.double else { throw error("The number is beyond what a Double can be", at: number.start) }
         return value
+    }
+
+    /// The number that eight bytes are if all of them are digits.
+    @inlinable @inline(__always) package static func eightDigits(_ loaded: UInt64) -> UInt64? {
+        let word = UInt64(littleEndian: loaded)
+        // The upper half of each byte is 3, also after six is added.
+        let sum = word &+ 0x0606_0606_0606_0606
+        guard (word | sum) & 0xF0F0_F0F0_F0F0_F0F0 == 0x3030_3030_3030_3030, word & 0xF0F0_F0F0_F0F0_F0F0 == 0x3030_3030_3030_3030
+        else { return nil }
+        let digits = word &- 0x3030_3030_3030_3030
+        // Two digits in each second byte, then four, then eight. The first digit is in the lowest byte.
+        let pairs = digits &* 10 &+ digits >> 8
+        let low = (pairs & 0x0000_00FF_0000_00FF) &* 0x000F_4240_0000_0064
+        let high = ((pairs >> 16) & 0x0000_00FF_0000_00FF) &* 0x0000_2710_0000_0001
+        return (low &+ high) >> 32
     }
 
     /// Passes the exponent that begins at a place; returns it. One that is beyond reason is cut, for what it means does not change.

@@ -127,11 +127,17 @@ private enum FoundationDifference: String {
     }
 }
 
+/// Whether a string is what Foundation read: it drops a byte order mark at the beginning of a string, which is a character there.
+private func equal(_ string: String, _ other: String) -> Bool {
+    let bytes = Array(string.utf8)
+    return bytes.elementsEqual(other.utf8) || bytes.starts(with: [0xEF, 0xBB, 0xBF]) && bytes.dropFirst(3).elementsEqual(other.utf8)
+}
+
 /// Whether a value is what Foundation read. Of a key that is there twice either may count.
 private func equal(_ value: JSONValue, _ other: Any) -> Bool {
     switch value {
     case .null: return other is NSNull
-    case .string(let string): return (other as? String).map { $0.utf8.elementsEqual(string.utf8) } ?? false
+    case .string(let string): return (other as? String).map { equal(string, $0) } ?? false
     case .bool(let bool): return (other as? NSNumber)?.boolValue == bool && isBool(other)
     case .array(let array):
         guard let other = other as? [Any], array.count == other.count else { return false }
@@ -140,7 +146,7 @@ private func equal(_ value: JSONValue, _ other: Any) -> Bool {
         guard let other = other as? [String: Any] else { return false }
         // Foundation's dictionaries take equivalent keys for one.
         guard Set(object.keys).count == other.count else { return false }
-        return other.allSatisfy { key, other in object.contains { $0.key == key && equal($0.value, other) } }
+        return other.allSatisfy { key, other in object.contains { equal($0.key, key) && equal($0.value, other) } }
     case .integer(let integer):
         guard let number = other as? NSNumber, !isBool(other) else { return false }
         return number.int64Value == integer
