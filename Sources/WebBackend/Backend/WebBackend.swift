@@ -110,11 +110,6 @@ public struct WebBackend: Backend {
     }
 }
 
-extension ServicePlan {
-    /// Returns the plan of an entity.
-    func plan(of entity: String) -> ResourcePlan? { plans[entity] }
-}
-
 extension Condition {
     /// Whether nothing can match.
     var matchesNothing: Bool {

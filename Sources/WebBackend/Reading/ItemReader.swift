@@ -17,6 +17,8 @@ final class ItemReader {
     private final class Sink {
         let writer: ResourceRowWriter
         let columns: [ResourceColumn?]
+        /// Whether each property was read, where what is missing is nil.
+        var found: [Bool] = []
         init(_ writer: ResourceRowWriter, _ columns: [ResourceColumn?]) { (self.writer, self.columns) = (writer, columns) }
     }
 
@@ -60,7 +62,9 @@ final class ItemReader {
             if let column = sink.columns[index] { _ = sink.writer.set(value, column) }
         }
         var item = Item(plan.partCount)
+        if plan.plan.style.omitsNil { sink.found = Array(repeating: false, count: sink.columns.count) }
         try readValues(&scanner, plan, plan.shape, sink, &item)
+        if plan.plan.style.omitsNil { setMissing(plan, sink, implied) }
         if let key { item.id = ResourceID(key: key, plan.plan.identifier) }
         if item.version == nil, let tag { item.version = .tag(tag) }
         guard item.failure == nil, let id = identifier(item, plan) else {
@@ -76,6 +80,20 @@ final class ItemReader {
             return
         }
         answer.add(sink.writer, id: id, version: item.version)
+    }
+
+    /// Sets what a resource was asked for and does not have to nil.
+    private func setMissing(_ plan: ItemPlan, _ sink: Sink, _ implied: [(index: Int, value: ResourceValue)]) {
+        for (index, property) in plan.properties.enumerated() where !sink.found[index] {
+            guard let column = sink.columns[index], request.properties?.contains(property.name) ?? true,
+                !implied.contains(where: { $0.index == index })
+            else { continue }
+            switch property.kind {
+            case .attribute, .composite, .toOne: _ = sink.writer.setNull(column)
+            case .toMany(_, _, let isWhole): if isWhole { _ = sink.writer.set(.many([]), column) }
+            }
+        }
+        sink.found = []
     }
 
     /// Reads a resource that came along.
@@ -202,6 +220,7 @@ final class ItemReader {
                 try scanner.skipValue()
                 return
             }
+            if !sink.found.isEmpty { sink.found[index] = true }
             try read(&scanner, plan.properties[index], column, plan, sink.writer, &item)
         case .inner(let path, let leaf):
             guard let value = try scanner.readValue().value(at: path) else { return }
