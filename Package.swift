@@ -46,7 +46,7 @@ let package = Package(
         .library(name: "RemoteStore", targets: ["RemoteStore"]),
         .library(name: "RemoteStoreTesting", targets: ["RemoteStoreTesting"]),
         // Web services, described in a few lines, as backends of a remote store.
-        .library(name: "WebBackend", targets: ["WebBackend"]),
+        .library(name: "WebBackend", targets: ["WebBackend", "WebTransport"]),
         // Functions of Foundation on Apple's platforms that it lacks on others.
         .library(name: "FoundationCompatibility", targets: ["FoundationCompatibility"]),
         .library(name: "StoreConformance", targets: ["StoreConformance"]),
@@ -57,7 +57,8 @@ let package = Package(
         .default(enabledTraits: []),
         .trait(name: "Macros", description: "The product CoreDataMacros: models as Swift classes. Fetches swift-syntax."),
         .trait(name: "ManagedAccessors", description: "The plugin ManagedAccessors: @NSManaged classes as they are. Fetches swift-syntax."),
-        .trait(name: "WebBackend", description: "The product WebBackend: web services as stores. Fetches AsyncHTTPClient, Yams and others."),
+        .trait(
+            name: "WebBackend", description: "The product WebBackend: web services as stores. Fetches AsyncHTTPClient, Yams and others."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),

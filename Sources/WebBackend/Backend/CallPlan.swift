@@ -133,7 +133,8 @@ struct CallPlan: Sendable {
                 guard case .attribute(let type, let transform) = plan.kind, transform.keepsOrder, type.hasOrder,
                     let attribute = context.entity.attributesByName[plan.name]
                 else { return false }
-                return (style.sortsTextInOrder || !plan.isText) && (style.sortsNilFirst || !attribute.isOptional)
+                let isOther = plan.isText && !style.sortsTextInOrder || plan.isDateText && context.style.comparesDatesAsText
+                return !isOther && (style.sortsNilFirst || !attribute.isOptional)
             }.map(\.name).sorted()
         return Sorting(
             names.map { Sorting.Key($0, isReversible: style.descending != nil || style.direction != nil) }, maximumKeys: style.maximumKeys)

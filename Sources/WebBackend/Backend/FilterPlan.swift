@@ -36,6 +36,10 @@ struct FilterPlan {
             let transform = keyPath.contains(".") ? .byType : context.properties[keyPath]?.transform ?? .byType
             guard attribute.attributeType.hasEquality, transform.keepsEquality else { return }
             let isText = attribute.attributeType == .stringAttributeType
+            // The same date has several texts, and their order is not that of the dates.
+            if context.style.comparesDatesAsText, !keyPath.contains("."), context.properties[keyPath]?.isDateText == true {
+                return add([keyPath], [.isNil, .isNotNil], [], style)
+            }
             var operators: Set<Parameter.Operator> = [.equal, .notEqual, .isIn, .isNil, .isNotNil]
             if attribute.attributeType.hasOrder, transform.keepsOrder, !isText || style.comparesTextInOrder {
                 operators.formUnion([.lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual])
@@ -44,16 +48,17 @@ struct FilterPlan {
             add(keyPath.contains(".") ? [keyPath] : context.synonyms(keyPath), operators, isText ? style.caseInsensitive : [], style)
         case let relationship as NSRelationshipDescription where !relationship.isToMany:
             add([keyPath], [.equal, .notEqual, .isIn, .isNil, .isNotNil], [], style)
-        case is NSRelationshipDescription: add(["ANY " + keyPath], [.equal, .isIn], [], style)
+        case is NSRelationshipDescription: add(["ANY " + keyPath], [.equal, .isIn], [], style, style.listTemplates)
         default: break
         }
     }
 
     /// One parameter for each comparison: a lower and an upper bound are given together.
     private mutating func add(
-        _ keyPaths: [String], _ operators: Set<Parameter.Operator>, _ caseInsensitive: Set<Parameter.Operator>, _ style: FilterStyle
+        _ keyPaths: [String], _ operators: Set<Parameter.Operator>, _ caseInsensitive: Set<Parameter.Operator>, _ style: FilterStyle,
+        _ templates: [Parameter.Operator: String]? = nil
     ) {
-        let known = operators.intersection(style.templates.keys)
+        let known = operators.intersection((templates ?? style.templates).keys)
         for comparison in known.sorted(by: { $0.rawValue < $1.rawValue }) {
             // What finds regardless of case finds all that a comparison as is would find, and that is said once only: as inexact.
             parameters.append(

@@ -32,6 +32,16 @@ struct PropertyPlan: Sendable {
     let dates: DateForm
     let dateWrapping: ServiceStyle.Wrapping?
 
+    /// Whether it is a date that is written as text.
+    var isDateText: Bool {
+        guard case .attribute(.dateAttributeType, let transform) = kind else { return false }
+        let form = if case .date(let form) = transform { form } else { dates }
+        switch form {
+        case .iso8601, .day, .http, .pattern: return true
+        case .secondsSince1970, .millisecondsSince1970, .secondsSinceReferenceDate: return false
+        }
+    }
+
     var isAttribute: Bool {
         switch kind {
         case .attribute, .composite: true

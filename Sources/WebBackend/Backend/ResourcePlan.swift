@@ -34,7 +34,7 @@ final class ResourcePlan: Sendable {
         identity = resource.identity ?? style.identity
         identifier = resource.identifier
         version = resource.version ?? style.version
-        kinds = resource.kinds
+        kinds = resource.kinds ?? Self.kinds(entity, style)
         saving = resource.isReadOnly ? nil : resource.saving ?? style.saving
 
         var plans: [String: PropertyPlan] = [:]
@@ -64,6 +64,13 @@ final class ResourcePlan: Sendable {
             identityCount: identity.count, hasVersionInHeader: version == .eTag)
         for call in resource.calls ?? style.calls { calls.append(try CallPlan(call, context)) }
         self.calls = calls
+    }
+
+    /// The kinds of an entity with subentities, as the style has them.
+    private static func kinds(_ entity: NSEntityDescription, _ style: ServiceStyle) -> WebResource.Kinds? {
+        guard let path = style.kind, !entity.subentities.isEmpty else { return nil }
+        let names = entity.allKindsInModel.compactMap(\.name)
+        return WebResource.Kinds(path, Dictionary(names.map { ($0, $0) }, uniquingKeysWith: { first, _ in first }))
     }
 
     private enum IdentityKind {
@@ -174,7 +181,8 @@ extension PropertyPlan {
                 kind = .toMany(reference, isOrdered: relationship.isOrdered, isWhole: mapping?.isWholeList ?? true)
                 path =
                     mapping?.path.map { style.relationships + $0 }
-                    ?? (style.hasLists ? style.relationships + JSONPath(steps: [.key(key)]) : nil)
+                    ?? (style.hasLists || style.hasListsAtOneEnd && relationship.isKeptAsList
+                        ? style.relationships + JSONPath(steps: [.key(key)]) : nil)
             } else {
                 kind = .toOne(reference)
                 path =
@@ -215,6 +223,15 @@ extension PropertyPlan {
         case .relativeURL: try require([.URIAttributeType, .stringAttributeType], "addresses")
         case .wrapped(_, _, let inner): try check(inner, attribute, place)
         }
+    }
+}
+
+extension NSRelationshipDescription {
+    /// Whether it has no inverse to one, and comes first of both ends.
+    fileprivate var isKeptAsList: Bool {
+        guard let inverse = inverseRelationship else { return true }
+        if !inverse.isToMany { return false }
+        return (entity?.name ?? "", name) <= (inverse.entity?.name ?? "", inverse.name)
     }
 }
 

@@ -13,6 +13,8 @@ final class ServicePlan: Sendable {
     /// The path of the address, without a slash at its end.
     let basePath: String
     let plans: [String: ResourcePlan]
+    /// The plans of entities without one of their own, which are those of the entities that they inherit from.
+    private let inherited: [String: ResourcePlan]
 
     /// Checks a description.
     ///
@@ -58,7 +60,17 @@ final class ServicePlan: Sendable {
         }
         for plan in plans.values { try Self.check(plan, model, plans) }
         self.plans = plans
+        var inherited: [String: ResourcePlan] = [:]
+        for (name, entity) in model.entitiesByName where plans[name] == nil {
+            var owner = entity.superentity
+            while let known = owner, plans[known.name ?? ""] == nil { owner = known.superentity }
+            if let plan = owner.flatMap({ plans[$0.name ?? ""] }) { inherited[name] = plan }
+        }
+        self.inherited = inherited
     }
+
+    /// Returns the plan of an entity, or of the one that it inherits from.
+    func plan(of entity: String) -> ResourcePlan? { plans[entity] ?? inherited[entity] }
 
     private static func check(_ plan: ResourcePlan, _ model: NSManagedObjectModel, _ plans: [String: ResourcePlan]) throws {
         for (value, name) in (plan.kinds?.entities ?? [:]).sorted(by: { $0.key < $1.key }) {
@@ -84,6 +96,17 @@ final class ServicePlan: Sendable {
         let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
         guard let at = authority.lastIndex(of: "@") else { return address }
         return String(address[..<scheme.upperBound]) + rest[rest.index(after: at)...]
+    }
+
+    /// Returns the address of a path after the service's address, which may lead out of it: `../../batch`.
+    func address(_ path: String) -> String {
+        var base = address
+        var rest = path[...]
+        while rest.hasPrefix("../"), let slash = base.lastIndex(of: "/"), slash >= base.index(base.startIndex, offsetBy: origin.count) {
+            rest = rest.dropFirst(3)
+            base = String(base[..<slash])
+        }
+        return base + (rest.isEmpty || rest.hasPrefix("/") ? "" : "/") + rest
     }
 
     /// Returns the absolute address of what an answer names; nil for one outside of the service's origin.

@@ -41,7 +41,10 @@ extension WebBackend {
                 let response = try await client.send(
                     WebRequest(.get, url, headers: RequestBuilder(service).headers(plan, hasBody: false), label: "\(entity).changes"))
                 if response.status == 410 { throw ExpiredChangeToken() }
-                guard response.status < 300 else { throw ErrorReader(plan: plan, clean: client.removingSecrets(from:)).error(response, "GET \(plan.collection)", isSave: false) }
+                guard response.status < 300 else {
+                    throw ErrorReader(plan: plan, clean: client.removingSecrets(from:)).error(
+                        response, "GET \(plan.collection)", isSave: false)
+                }
                 // The token of the first page: what changes while later ones are read comes again.
                 if isFirst, let token = try text(part, response) { tokens[entity] = .string(token) }
                 isFirst = false
@@ -91,7 +94,9 @@ extension WebBackend {
         let response = try await client.send(
             WebRequest(.get, url + RequestBuilder.encoded(query, after: url), headers: headers, label: "changes"))
         guard response.status < 300, let plan = service.plans.values.first else {
-            if let plan = service.plans.values.first { throw ErrorReader(plan: plan, clean: client.removingSecrets(from:)).error(response, "GET \(url)", isSave: false) }
+            if let plan = service.plans.values.first {
+                throw ErrorReader(plan: plan, clean: client.removingSecrets(from:)).error(response, "GET \(url)", isSave: false)
+            }
             return request.answer(ChangeToken(""))
         }
         let body = try JSONValue(parsing: response.body)

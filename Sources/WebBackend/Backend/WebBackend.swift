@@ -94,7 +94,8 @@ public struct WebBackend: Backend {
             case 200..<300: answer = try reader(plan, call).read(response, to: request, at: web.url)
             case 404 where call.call.returns == .one, 410 where call.call.returns == .one: answer.isComplete = true
             default:
-                throw ErrorReader(plan: plan, clean: client.removingSecrets(from:)).error(response, "\(web.method.rawValue) \(web.url.prefix { $0 != "?" })", isSave: false)
+                throw ErrorReader(plan: plan, clean: client.removingSecrets(from:)).error(
+                    response, "\(web.method.rawValue) \(web.url.prefix { $0 != "?" })", isSave: false)
             }
             note("\(request)", record, rows: answer.count)
             return answer
@@ -133,11 +134,6 @@ public struct WebBackend: Backend {
         }
         return try await sender.save(changes)
     }
-}
-
-extension ServicePlan {
-    /// Returns the plan of an entity.
-    func plan(of entity: String) -> ResourcePlan? { plans[entity] }
 }
 
 extension Condition {

@@ -3,7 +3,19 @@ internal import WebTransport
 
 extension ServiceStyle {
     /// Kinto: records in collections named after the entities, below the bucket that the address ends with, such as
-    /// `https://kinto.example.com/v1/buckets/default/collections`. Tried against a real server.
+    /// `https://kinto.example.com/v1/buckets/default/collections`. A model and an address suffice. Tried against a real server.
+    ///
+    /// What is left to be done in memory is what Kinto does otherwise: records without a field sort after all others, strings are compared by
+    /// the rules of the database behind it, and dates as the text that they are. `like_` finds no text with an asterisk, and fails where a
+    /// record has no text. Where the database's strings are in the order of their code points, and every record has every field, more can be
+    /// asked for:
+    ///
+    /// ```swift
+    /// var style = ServiceStyle.kinto
+    /// style.filters.comparesTextInOrder = true
+    /// style.sorting.sortsTextInOrder = true
+    /// style.sorting.sortsNilFirst = true
+    /// ```
     ///
     /// Source: https://docs.kinto-storage.org
     public static let kinto: ServiceStyle = {
@@ -11,22 +23,33 @@ extension ServiceStyle {
         style.collection = CollectionStyle("{name}/records")
         style.omitsNil = true
         style.version = .number("last_modified")
+        style.hasListsAtOneEnd = true
+        style.omitsNil = true
+        style.kind = "entity"
+        style.comparesDatesAsText = true
         style.envelope = Envelope(items: "data", item: "data")
         style.filters = FilterStyle(
             .parameters,
             [
                 .equal: "{name}={value}", .notEqual: "not_{name}={value}", .lessThan: "lt_{name}={value}",
                 .lessThanOrEqual: "max_{name}={value}", .greaterThan: "gt_{name}={value}", .greaterThanOrEqual: "min_{name}={value}",
-                .isIn: "in_{name}={values}", .contains: "like_{name}={value}",
+                .isIn: "in_{name}={values}", .isNotNil: "not_{name}=null",
             ],
-            quoting: .bareUnlessAmbiguous, inexact: [.notEqual, .contains, .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual],
-            caseInsensitive: [.contains], identifier: "id")
-        style.sorting = SortStyle("_sort")
-        style.paging = .following(.header("Next-Page"), size: "_limit", of: 100, total: .header("Total-Records"))
+            // Strings that are not quoted may be taken for other JSON.
+            quoting: .json,
+            // A record without the field is different from, and greater than, every value; one with null is less.
+            inexact: [.notEqual, .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual, .isNotNil],
+            identifier: "id", comparesTextInOrder: false,
+            listTemplates: [.equal: "contains_any_{name}=[{value}]", .isIn: "contains_any_{name}=[{values}]"])
+        // Without a key of their own, records come by their last change, and one that is changed meanwhile would be on no page.
+        style.sorting = SortStyle("_sort", sortsTextInOrder: false, last: "id")
+        style.paging = PagingStyle(
+            .address, sizeParameter: "_limit", size: 100, next: .header("Next-Page"), total: .header("Total-Records"),
+            countsByHead: true, stability: .cursors)
         style.fields = FieldsStyle("_fields={names}")
         style.saving = SavingStyle(
             createIdentified: .init(.put, "{path}/{SELF}"), precondition: .ifMatch, item: "data",
-            batch: nil, createsIfNoneMatch: true, deletesLists: true, current: "details.existing")
+            batch: .requests(.init(path: "../../../batch")), createsIfNoneMatch: true, deletesLists: true, current: "details.existing")
         style.errors = ErrorStyle(messages: ["message", "error"], list: "details", pointer: "name", detail: "description")
         style.changeFeed = .since(parameter: "_since", token: .header("ETag"), deleted: "deleted")
         return style

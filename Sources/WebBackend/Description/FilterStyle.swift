@@ -88,6 +88,8 @@ public struct FilterStyle: Hashable, Sendable {
     public var form: Form
     /// How each comparison is written; those that are not here are not supported.
     public var templates: [Parameter.Operator: String]
+    /// How comparisons with the members of a list of references are written; nil as all others are.
+    public var listTemplates: [Parameter.Operator: String]?
     /// How values are written.
     public var quoting: Quoting
     /// What stands between several values.
@@ -111,10 +113,12 @@ public struct FilterStyle: Hashable, Sendable {
     public init(
         _ form: Form, _ templates: [Parameter.Operator: String], quoting: Quoting = .bare, separator: String = ",",
         maximumValues: Int = 50, inexact: Set<Parameter.Operator> = [], caseInsensitive: Set<Parameter.Operator> = [],
-        identifier: String? = nil, comparesTextInOrder: Bool = true, pathSeparator: String? = nil, referenceSuffix: String = ""
+        identifier: String? = nil, comparesTextInOrder: Bool = true, pathSeparator: String? = nil, referenceSuffix: String = "",
+        listTemplates: [Parameter.Operator: String]? = nil
     ) {
         self.form = form
         self.templates = templates
+        self.listTemplates = listTemplates
         self.quoting = quoting
         self.separator = separator
         self.maximumValues = maximumValues
@@ -152,6 +156,9 @@ public struct SortStyle: Hashable, Sendable {
     public var direction: Direction?
     /// The place of the order.
     public var place: Place
+    /// A key that always comes last, such as the identifier: without it pages would be in an order that changes while they are read, such as
+    /// that of the latest changes. Nil for none.
+    public var last: String?
 
     /// A parameter with the direction.
     public struct Direction: Hashable, Sendable {
@@ -182,7 +189,7 @@ public struct SortStyle: Hashable, Sendable {
     public init(
         _ parameter: String?, ascending: String = "{name}", descending: String? = "-{name}", separator: String = ",",
         maximumKeys: Int = .max, sortsTextInOrder: Bool = true, sortsNilFirst: Bool = false, direction: Direction? = nil,
-        place: Place = .query
+        place: Place = .query, last: String? = nil
     ) {
         self.parameter = parameter
         self.ascending = ascending
@@ -193,6 +200,7 @@ public struct SortStyle: Hashable, Sendable {
         self.sortsNilFirst = sortsNilFirst
         self.direction = direction
         self.place = place
+        self.last = last
     }
 
     /// Nothing can be sorted.

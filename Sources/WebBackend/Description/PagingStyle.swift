@@ -30,6 +30,8 @@ public struct PagingStyle: Hashable, Sendable {
     public var total: AnswerPart?
     /// A parameter that makes answers tell the number of resources, as `count=1`; nil where they always do.
     public var totalParameter: String?
+    /// Whether the number of resources is asked for with the method `HEAD`, whose answers alone tell it.
+    public var countsByHead: Bool
     /// What becomes of pages when resources are inserted or deleted meanwhile.
     public var stability: Paging.Stability
     /// Whether only an empty page is the last one, for services that may send short pages in between.
@@ -42,8 +44,8 @@ public struct PagingStyle: Hashable, Sendable {
     /// Creates a style of pages.
     public init(
         _ form: Form, sizeParameter: String? = nil, size: Int = 100, next: AnswerPart? = nil, hasMore: AnswerPart? = nil,
-        total: AnswerPart? = nil, totalParameter: String? = nil, stability: Paging.Stability = .offsets, endsEmpty: Bool = false,
-        endsShort: Bool = false, isInBody: Bool = false
+        total: AnswerPart? = nil, totalParameter: String? = nil, countsByHead: Bool = false,
+        stability: Paging.Stability = .offsets, endsEmpty: Bool = false, endsShort: Bool = false, isInBody: Bool = false
     ) {
         self.form = form
         self.sizeParameter = sizeParameter
@@ -52,6 +54,7 @@ public struct PagingStyle: Hashable, Sendable {
         self.hasMore = hasMore
         self.total = total
         self.totalParameter = totalParameter
+        self.countsByHead = countsByHead
         self.stability = stability
         self.endsEmpty = endsEmpty
         self.endsShort = endsShort

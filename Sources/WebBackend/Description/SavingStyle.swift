@@ -50,7 +50,7 @@ public struct SavingStyle: Hashable, Sendable {
 
     /// The keys of a list of requests.
     public struct BatchRequests: Hashable, Sendable {
-        /// The path after the service's address.
+        /// The path after the service's address, which may lead out of it: `../../batch`.
         public var path: String
         /// The key of the list; empty where the body is the list.
         public var list: String

@@ -26,8 +26,15 @@ public struct ServiceStyle: Hashable, Sendable {
     public var referenceSuffix: String
     /// Whether resources have lists of the destinations of to-many relationships. If not, they are asked for by the inverse relationship.
     public var hasLists: Bool
+    /// Whether of a relationship that is to many at both ends one end is a list: that whose entity and name come first, and the other is asked
+    /// for by it.
+    public var hasListsAtOneEnd: Bool
     /// Whether resources lack what is nil, and lists that are empty, as documents do. If not, what an answer lacks is unknown.
     public var omitsNil: Bool
+    /// Where resources of an entity with subentities say which they are of, by its name; nil where each resource describes it.
+    public var kind: JSONPath?
+    /// Whether dates that are written as text are compared as text: then no service's order of them is taken for Core Data's.
+    public var comparesDatesAsText: Bool
     /// How dates are written.
     public var dates: DateForm
     /// What wraps dates: a key, and constants beside it; nil for nothing.
@@ -76,8 +83,8 @@ public struct ServiceStyle: Hashable, Sendable {
     public init(
         names: NameStyle = .asTheyAre, collection: CollectionStyle = .init(), identity: [String] = ["id"], version: VersionSource = .none,
         attributes: JSONPath = "", relationships: JSONPath = "", references: ReferenceStyle = .identifier, referenceSuffix: String = "",
-        hasLists: Bool = false, omitsNil: Bool = false, dates: DateForm = .iso8601, dateWrapping: Wrapping? = nil,
-        envelope: Envelope = Envelope(),
+        hasLists: Bool = false, hasListsAtOneEnd: Bool = false, omitsNil: Bool = false, kind: JSONPath? = nil,
+        comparesDatesAsText: Bool = false, dates: DateForm = .iso8601, dateWrapping: Wrapping? = nil, envelope: Envelope = Envelope(),
         filters: FilterStyle = .none, sorting: SortStyle = .none, paging: PagingStyle = .none, fields: FieldsStyle? = nil,
         includes: IncludeStyle? = nil, calls: [WebCall] = [.list(), .one], saving: SavingStyle? = SavingStyle(),
         errors: ErrorStyle = ErrorStyle(), accept: String = "application/json", contentType: String? = nil,
@@ -92,7 +99,10 @@ public struct ServiceStyle: Hashable, Sendable {
         self.references = references
         self.referenceSuffix = referenceSuffix
         self.hasLists = hasLists
+        self.hasListsAtOneEnd = hasListsAtOneEnd
         self.omitsNil = omitsNil
+        self.kind = kind
+        self.comparesDatesAsText = comparesDatesAsText
         self.dates = dates
         self.dateWrapping = dateWrapping
         self.envelope = envelope

@@ -31,7 +31,8 @@ struct AnswerReader {
         let tag = plan.version == .eTag && call.call.returns == .one ? response.headers["ETag"].map(Self.opaque) : nil
         var findings = Findings()
         let given = Given(implied: impliedValues(request, item), omitted: omitted(request, item))
-        if !(response.body.isEmpty && response.status == 204) {
+        let hasBody = !(response.body.isEmpty && response.status == 204) && !(request.wantsCount && call.paging.countsByHead)
+        if hasBody {
             do {
                 try response.body.withUnsafeBytes { bytes in
                     var scanner = try JSONScanner(bytes, limits: limits)

@@ -17,7 +17,8 @@ struct ResourceValues {
     func values(_ json: JSONValue, _ plan: ResourcePlan) -> [String: ResourceValue] {
         var values: [String: ResourceValue] = [:]
         for property in plan.properties.values {
-            guard let path = property.path, let json = json.value(at: path) else { continue }
+            guard let path = property.path, plan.style.omitsNil || json.value(at: path) != nil else { continue }
+            let json = json.value(at: path) ?? .null
             switch property.kind {
             case .attribute(let type, let transform):
                 if let value = ValueReader.value(json, type, transform, property) { values[property.name] = .value(value) }

@@ -27,9 +27,13 @@ struct FilterWriter {
             let custom =
                 call.parameters["\(comparison.keyPath) \(comparison.comparison.rawValue)"]
                 ?? call.parameters.values.first { $0.keyPaths.contains(comparison.keyPath) && $0.templates[comparison.comparison] != nil }
-            let text = custom?.templates[comparison.comparison] ?? style.templates[comparison.comparison]
+            let own = comparison.keyPath.hasPrefix("ANY ") ? style.listTemplates ?? style.templates : style.templates
+            let text = custom?.templates[comparison.comparison] ?? own[comparison.comparison]
             guard let text, let template = Template.parameter(text) else { throw unwritten(comparison) }
-            let texts = try self.texts(comparison, custom == nil ? style.quoting : .bare)
+            var texts = try self.texts(comparison, custom == nil ? style.quoting : .bare)
+            if comparison.comparison == .isIn, custom == nil, style.quoting == .json || style.quoting == .bareUnlessAmbiguous {
+                texts = Texts(name: texts.name, values: texts.values.map { Self.withoutSeparator($0, style.separator) })
+            }
             func fill(_ place: String) -> String {
                 switch place {
                 case "name": texts.name
@@ -41,6 +45,16 @@ struct FilterWriter {
             }
             return (template.name.filled(fill), template.value.filled(fill))
         }
+    }
+
+    /// Returns a value of several without what separates them: within JSON's quotation marks a character may be escaped.
+    private static func withoutSeparator(_ text: String, _ separator: String) -> String {
+        guard separator.unicodeScalars.count == 1, let scalar = separator.unicodeScalars.first, scalar.value < 0x80,
+            text.contains(separator)
+        else { return text }
+        let json = text.hasPrefix("\"") ? text : JSONValue.string(text).description
+        let hex = String(scalar.value, radix: 16)
+        return json.replacing(separator, with: "\\u" + String(repeating: "0", count: 4 - hex.count) + hex)
     }
 
     private func unwritten(_ comparison: Condition.Comparison) -> NSError {

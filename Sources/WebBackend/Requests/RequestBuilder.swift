@@ -34,7 +34,7 @@ struct RequestBuilder {
             query.append(pair)
         }
         try addFilters(request, plan, call, &query, &body)
-        addSorts(request, plan, &query, &body)
+        addSorts(request, plan, call, &query, &body)
         addPage(request, call, isInBody, &query, &body)
         addShape(request, plan, call, &query)
         let path = try call.path.filled { place in
@@ -42,8 +42,9 @@ struct RequestBuilder {
             guard let component = PercentEncoding.component(text) else { throw WebBackendError.path(text, label) }
             return component
         }
+        let method: WebRequest.Method = request.wantsCount && call.paging.countsByHead ? .head : call.call.method
         return WebRequest(
-            call.call.method, service.address + (path.isEmpty || path.hasPrefix("/") ? "" : "/") + path + Self.encoded(query, after: path),
+            method, service.address + (path.isEmpty || path.hasPrefix("/") ? "" : "/") + path + Self.encoded(query, after: path),
             headers: headers, body: try body?.serialized(), isIdempotent: true, label: label)
     }
 
@@ -115,19 +116,23 @@ struct RequestBuilder {
         }
     }
 
-    private func addSorts(_ request: BackendRequest, _ plan: ResourcePlan, _ query: inout [(String, String)], _ body: inout JSONValue?) {
+    private func addSorts(
+        _ request: BackendRequest, _ plan: ResourcePlan, _ call: CallPlan, _ query: inout [(String, String)], _ body: inout JSONValue?
+    ) {
         let style = plan.style.sorting
-        guard let parameter = style.parameter, !request.sorts.isEmpty else { return }
+        let last = call.call.returns == .list && !request.wantsCount ? style.last : nil
+        guard let parameter = style.parameter, !request.sorts.isEmpty || last != nil else { return }
         let names = NameWriter(plan: plan, plans: service.plans)
         if style.place == .body {
             body?[parameter] = .array(
                 request.sorts.map { [names.sortName($0.keyPath): .string($0.isAscending ? style.ascending : style.descending ?? "desc")] })
             return
         }
-        let keys = request.sorts.map { sort in
+        var keys = request.sorts.map { sort in
             let template = sort.isAscending || style.direction != nil ? style.ascending : style.descending ?? style.ascending
             return template.replacing("{name}", with: names.sortName(sort.keyPath))
         }
+        if let last, !keys.contains(where: { $0.hasSuffix(last) }) { keys.append(last) }
         query.append((parameter, keys.joined(separator: style.separator)))
         if let direction = style.direction, let first = request.sorts.first {
             query.append((direction.parameter, first.isAscending ? direction.ascending : direction.descending))

@@ -34,7 +34,7 @@ struct BatchSender {
         if !batch.list.isEmpty { body = [batch.list: body] }
         let builder = RequestBuilder(sender.service)
         let request = WebRequest(
-            .post, sender.service.address + "/" + batch.path, headers: builder.headers(sender.plan, hasBody: true),
+            .post, sender.service.address(batch.path), headers: builder.headers(sender.plan, hasBody: true),
             body: try body.serialized(), isIdempotent: sent.allSatisfy(\.request.isIdempotent), label: "\(sender.plan.entity).batch")
         let response: WebResponse
         do { response = try await sender.send(request) } catch {

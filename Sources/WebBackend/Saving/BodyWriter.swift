@@ -41,6 +41,11 @@ struct BodyWriter {
             guard let property = plan.properties[name], let path = property.path, !property.isReadOnly else { continue }
             json.set(try self.list(members(list, property, path, current), property), at: path)
         }
+        if let kinds = plan.kinds, change.kind == .insert || saving.replacesWholeResources,
+            let value = kinds.entities.filter({ $0.value == change.entity }).keys.min()
+        {
+            json.set(.string(value), at: kinds.path)
+        }
         if case .field = saving.precondition, let version = change.version {
             switch (plan.version, version) {
             case (.tag(let path), .tag(let tag)): json.set(.string(tag), at: path)
