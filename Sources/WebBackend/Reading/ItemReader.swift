@@ -12,12 +12,19 @@ final class ItemReader {
     var answer: BackendAnswer
     /// Writers and columns that no resource is being read with, by entity.
     private var idle: [String: [Sink]] = [:]
+    /// The one that was used last, which is mostly used next.
+    private var spare: (plan: ItemPlan, sink: Sink)?
 
     /// A writer of rows, with the columns of the properties in the order of the item's plan.
     private final class Sink {
+        let entity: String
+        let plan: ItemPlan
         let writer: ResourceRowWriter
         let columns: [ResourceColumn?]
-        init(_ writer: ResourceRowWriter, _ columns: [ResourceColumn?]) { (self.writer, self.columns) = (writer, columns) }
+
+        init(_ entity: String, _ plan: ItemPlan, _ writer: ResourceRowWriter, _ columns: [ResourceColumn?]) {
+            (self.entity, self.plan, self.writer, self.columns) = (entity, plan, writer, columns)
+        }
     }
 
     /// What is found out about a resource while it is read.
@@ -110,12 +117,18 @@ final class ItemReader {
     }
 
     private func take(_ entity: String, _ plan: ItemPlan) throws -> Sink {
+        if let spare, spare.plan === plan, spare.sink.entity == entity {
+            self.spare = nil
+            return spare.sink
+        }
         if let sink = idle[entity]?.popLast() { return sink }
         return Sink(
-            try answer.writer(entity), plan.properties.map { property in try? request.column(property.name, of: entity) })
+            entity, plan, try answer.writer(entity), plan.properties.map { property in try? request.column(property.name, of: entity) })
     }
 
-    private func give(_ sink: Sink, _ entity: String) { idle[entity, default: []].append(sink) }
+    private func give(_ sink: Sink, _ entity: String) {
+        if spare == nil { spare = (sink.plan, sink) } else { idle[entity, default: []].append(sink) }
+    }
 
     private static func shortened(_ data: Data) -> String {
         let text = String(decoding: data.prefix(120), as: UTF8.self)
@@ -167,6 +180,11 @@ final class ItemReader {
                 try scanner.skipValue()
                 continue
             }
+            let property = Int(shape.plainProperties[index])
+            if property >= 0, let column = sink.columns[property], try readPlain(&scanner, plan.plainKinds[property], column, sink.writer) {
+                item.hasValues = true
+                continue
+            }
             let node = shape.nodes[index]
             if node.leaves.count == 1, node.children == nil {
                 try read(&scanner, node.leaves[0], plan, sink, &item)
@@ -181,6 +199,32 @@ final class ItemReader {
                 scanner.seek(to: place)
                 try readValues(&scanner, plan, children, sink, &item)
             }
+        }
+    }
+
+    /// Reads a value whose kind says everything; returns false, with the value still to be read, for one of another kind.
+    private func readPlain(
+        _ scanner: inout JSONScanner, _ kind: ItemPlan.PlainKind, _ column: ResourceColumn, _ writer: ResourceRowWriter
+    ) throws -> Bool {
+        switch (kind, try scanner.peek()) {
+        case (.mapped, _): return false
+        case (_, .null):
+            try scanner.readNull()
+            return writer.setNull(column)
+        case (.string, .string): return writer.set(utf8: try scanner.readString().bytes, column)
+        case (.integer, .number):
+            let place = scanner.place
+            if let number = try scanner.readNumber().int64, writer.set(number, column) { return true }
+            scanner.seek(to: place)
+            return false
+        case (.double, .number): return writer.set(try scanner.readDouble(), column)
+        case (.boolean, .true), (.boolean, .false): return writer.set(try scanner.readBool(), column)
+        case (.isoDate, .string):
+            let place = scanner.place
+            if let seconds = DateText.iso8601(try scanner.readString().bytes), writer.set(date: seconds, column) { return true }
+            scanner.seek(to: place)
+            return false
+        default: return false
         }
     }
 

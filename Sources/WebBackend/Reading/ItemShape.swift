@@ -1,4 +1,5 @@
 internal import JSONReading
+internal import ObjectGraph
 
 /// Which parts of a resource in JSON are read, and what they are: a tree of keys, made once for a resource.
 final class ItemShape: Sendable {
@@ -22,10 +23,17 @@ final class ItemShape: Sendable {
 
     let table: JSONKeyTable
     let nodes: [Node]
+    /// For each key that is one property and nothing else, the property's index; -1 for others. Most keys are looked up here, without a
+    /// reference being counted.
+    let plainProperties: [Int32]
 
     private init(_ entries: [(key: String, node: Node)]) {
         table = JSONKeyTable(entries.map(\.key))
         nodes = entries.map(\.node)
+        plainProperties = entries.map { _, node in
+            guard node.children == nil, node.leaves.count == 1, case .property(let index) = node.leaves[0] else { return -1 }
+            return Int32(index)
+        }
     }
 
     /// Creates the tree of several paths.
@@ -58,9 +66,16 @@ final class ItemPlan: Sendable {
     let shape: ItemShape
     /// The properties that resources have, in the order of the shape's indexes.
     let properties: [PropertyPlan]
+    /// How each property is read, as far as its type says everything.
+    let plainKinds: [PlainKind]
     let partCount: Int
     /// Parts of the identifier that a call was given: their places, and the names of the parameters.
     let givenParts: [(part: Int, parameter: String)]
+
+    /// The kinds of values that are read without looking at the mapping.
+    enum PlainKind: UInt8, Sendable {
+        case mapped, string, integer, double, boolean, isoDate
+    }
 
     init(_ plan: ResourcePlan) {
         self.plan = plan
@@ -81,7 +96,26 @@ final class ItemPlan: Sendable {
         }
         for (index, property) in properties.enumerated() { paths.append((property.path?.steps ?? [], .property(index))) }
         shape = ItemShape(paths)
+        plainKinds = properties.map(PlainKind.init)
         partCount = plan.identity.count
         givenParts = given
+    }
+}
+
+extension ItemPlan.PlainKind {
+    init(_ property: PropertyPlan) {
+        guard case .attribute(let type, .byType) = property.kind else {
+            self = .mapped
+            return
+        }
+        switch type {
+        case .stringAttributeType: self = .string
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: self = .integer
+        case .doubleAttributeType, .floatAttributeType: self = .double
+        case .booleanAttributeType: self = .boolean
+        case .dateAttributeType where property.dateWrapping == nil && (property.dates == .iso8601 || property.dates == .day):
+            self = .isoDate
+        default: self = .mapped
+        }
     }
 }
