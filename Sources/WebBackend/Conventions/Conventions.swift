@@ -21,7 +21,6 @@ extension ServiceStyle {
     public static let kinto: ServiceStyle = {
         var style = ServiceStyle()
         style.collection = CollectionStyle("{name}/records")
-        style.omitsNil = true
         style.version = .number("last_modified")
         style.hasListsAtOneEnd = true
         style.omitsNil = true

@@ -27,7 +27,7 @@ struct AnswerReader {
     /// - Throws: Code 134070 for what cannot be read, with the place in the answer.
     func read(_ response: WebResponse, to request: BackendRequest, at url: String) throws -> BackendAnswer {
         guard let item = shapes[plan.entity] else { return request.answer() }
-        let reader = ItemReader(service, shapes, request)
+        let reader = ItemReader(shapes, request)
         let tag = plan.version == .eTag && call.call.returns == .one ? response.headers["ETag"].map(Self.opaque) : nil
         var findings = Findings()
         let given = Given(implied: impliedValues(request, item), omitted: omitted(request, item))

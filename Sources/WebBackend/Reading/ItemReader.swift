@@ -6,8 +6,7 @@ internal import RemoteStore
 
 /// Reads the resources of one answer straight from JSON into rows.
 final class ItemReader {
-    private let service: ServicePlan
-    private let shapes: ItemShapes
+    let shapes: ItemShapes
     private let request: BackendRequest
     var answer: BackendAnswer
     /// Writers and columns that no resource is being read with, by entity.
@@ -40,8 +39,7 @@ final class ItemReader {
         init(_ count: Int) { parts = count > 1 ? Array(repeating: nil, count: count) : [] }
     }
 
-    init(_ service: ServicePlan, _ shapes: ItemShapes, _ request: BackendRequest) {
-        self.service = service
+    init(_ shapes: ItemShapes, _ request: BackendRequest) {
         self.shapes = shapes
         self.request = request
         answer = request.answer()
@@ -147,12 +145,14 @@ final class ItemReader {
     private func identifier(_ item: Item, _ plan: ItemPlan) -> ResourceID? {
         guard plan.partCount > 1 || !plan.givenParts.isEmpty else { return item.id }
         var parts = plan.partCount > 1 ? item.parts : [item.id]
-        for (part, parameter) in plan.givenParts { parts[part] = given(parameter) }
+        for (part, parameter) in plan.givenParts { parts[part] = given(parameter, part) }
         let known = parts.compactMap { $0 }
         return known.count == parts.count ? (known.count == 1 ? known[0] : .composite(known)) : nil
     }
 
-    private func given(_ parameter: String) -> ResourceID? {
+    /// Returns a part of the identifier that the call was given: by name, or with the identifier that was asked for.
+    private func given(_ parameter: String, _ part: Int) -> ResourceID? {
+        if case .composite(let parts)? = request.ids("SELF").first, parts.indices.contains(part) { return parts[part] }
         if let id = request.ids(parameter).first { return id }
         switch request[parameter] {
         case .int64(let number)?: return .integer(number)
@@ -367,68 +367,6 @@ final class ItemReader {
         default:
             try scanner.skipValue()
             return false
-        }
-    }
-
-    // MARK: References
-
-    /// What a reference is read as.
-    enum FoundReference {
-        case reference(ResourceReference)
-        case none
-        /// The answer has only a place for it: JSON:API's relationships without data.
-        case absent
-        case unreadable
-    }
-
-    private func references(
-        _ scanner: inout JSONScanner, _ reference: PropertyPlan.Reference
-    ) throws -> (list: [ResourceReference], isComplete: Bool)? {
-        var list: [ResourceReference] = []
-        var isComplete = true
-        if case .typed(let data, _, _) = reference.style, !data.isEmpty, try scanner.peek() == .object {
-            guard let values = try scanner.readValue().value(at: data) else { return nil }
-            guard let elements = values.array else { return values.isNull ? ([], true) : ([], false) }
-            for element in elements {
-                if let found = ReferenceReader(shapes: shapes).reference(element, reference, isInData: true) {
-                    list.append(found)
-                } else {
-                    isComplete = false
-                }
-            }
-            return (list, isComplete)
-        }
-        switch try scanner.peek() {
-        case .array:
-            try scanner.beginArray()
-            while try scanner.nextElement() {
-                if case .reference(let found) = try self.reference(&scanner, reference) { list.append(found) } else { isComplete = false }
-            }
-        case .null: try scanner.readNull()
-        default:
-            try scanner.skipValue()
-            isComplete = false
-        }
-        return (list, isComplete)
-    }
-
-    private func reference(_ scanner: inout JSONScanner, _ reference: PropertyPlan.Reference) throws -> FoundReference {
-        let destination = shapes[reference.entity]
-        let kind = try scanner.peek()
-        switch reference.style {
-        case .identifier, .object:
-            if kind == .object, let destination {
-                return try readEmbedded(&scanner, destination).map { .reference($0) } ?? .unreadable
-            }
-            guard kind != .object else { fallthrough }
-            return try identifier(&scanner, destination?.plan.identifier).map { .reference(ResourceReference($0)) } ?? .unreadable
-        case .typed, .link, .pointer:
-            let value = try scanner.readValue()
-            if case .typed(let data, _, _) = reference.style, !data.isEmpty {
-                guard let inner = value.value(at: data) else { return .absent }
-                if inner.isNull { return .none }
-            }
-            return ReferenceReader(shapes: shapes).reference(value, reference).map { .reference($0) } ?? .unreadable
         }
     }
 }

@@ -92,7 +92,7 @@ struct ValueWriter {
         case .array(let elements): return .array(try elements.map { try plain($0, nil, name, entity) })
         case .set(let elements): return .array(try elements.map { try plain($0, nil, name, entity) })
         case .object(let object):
-            guard let json = JSONValue(any: object.object) else {
+            guard let any = value.any, let json = JSONValue(any: any) else {
                 throw WebBackendError.unwritable(name, entity, "JSON has no form for a \(type(of: object.object)).")
             }
             return json

@@ -79,7 +79,7 @@ struct BodyWriter {
     }
 
     private func set(_ value: PropertyValue, _ elements: [PropertyPlan], at path: JSONPath, of json: inout JSONValue) throws {
-        guard case .object(let object) = value, let parts = object.object as? [String: Any] else {
+        guard let parts = value.any as? [String: Any] else {
             json.set(.null, at: path)
             return
         }
