@@ -63,6 +63,37 @@ struct RetryTests {
         #expect(try await count(.lost, WebRequest(.post, base + "/a", isIdempotent: true)) == 4)
     }
 
+    @Test("A request of which one try may have arrived may have arrived, although the last one did not")
+    func earlierTry() async throws {
+        let records = LockedBox<[RequestRecord]>([])
+        for first in [WebResponse.text("", status: 502), nil] {
+            let transport = ScriptedTransport { request, index in
+                if index == 0, let first { return first }
+                throw TransportError(index == 0 ? .lost : .cannotConnect, request: request.summary)
+            }
+            let error = try await transportError {
+                try await makeClient(transport) { options in
+                    options.observer = { record in records.withLock { $0.append(record) } }
+                }.send(WebRequest(.put, base + "/a"))
+            }
+            #expect(error?.mayHaveArrived == true)
+        }
+        let conflict = ScriptedTransport { request, index in
+            if index == 0 { throw TransportError(.timedOut, request: request.summary) }
+            return .text("", status: 412)
+        }
+        let client = try makeClient(conflict)
+        #expect(try await client.send(WebRequest(.put, base)) { record in records.withLock { $0.append(record) } }.status == 412)
+        #expect(records.withLock { $0 }.map(\.mayHaveArrivedBefore) == [true, true, true])
+
+        let never = ScriptedTransport { request, index in
+            if index == 0 { return .text("", status: 429) }
+            throw TransportError(.cannotConnect, request: request.summary)
+        }
+        let error = try await transportError { try await makeClient(never).send(WebRequest(.put, base + "/a")) }
+        #expect(error?.mayHaveArrived == false)
+    }
+
     @Test("All tries together keep to the time of the policy")
     func totalTime() async throws {
         let time = VirtualTime()

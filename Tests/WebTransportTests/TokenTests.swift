@@ -155,6 +155,16 @@ struct TokenTests {
         #expect(transport.requests.count == 1)
     }
 
+    @Test("A request whose token is lost on its way has not arrived")
+    func lostToken() async throws {
+        let transport = ScriptedTransport { request, _ in throw TransportError(.lost, request: request.summary) }
+        let client = try makeClient(transport) { $0.authentication = .oauth2(tokens) }
+        let error = try await transportError { try await client.send(save) }
+        #expect(error?.kind == .unauthorized)
+        #expect(error?.mayHaveArrived == false)
+        #expect(transport.requests.allSatisfy { $0.url == tokens.tokenURL })
+    }
+
     @Test("Who is cancelled while a token comes does not wait, and the others get it")
     func cancelled() async throws {
         let (arrivals, arrived) = AsyncStream.makeStream(of: Void.self)

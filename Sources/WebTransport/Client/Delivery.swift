@@ -32,7 +32,12 @@ struct Delivery {
     private var context: AuthenticationContext {
         AuthenticationContext(
             send: { [client] request, followsRedirects in
-                try await client.send(request, authenticates: false, followsRedirects: followsRedirects)
+                do {
+                    return try await client.send(request, authenticates: false, followsRedirects: followsRedirects)
+                } catch let error as TransportError {
+                    // The request for credentials may have arrived; the one that they are for was not sent.
+                    throw TransportError(.unauthorized, request: error.request, detail: "\(error.kind.rawValue) \(error.detail)")
+                }
             }, secrets: client.secrets, cookies: client.authenticators.cookies, seconds: options.time.seconds,
             isOwn: { [client] in client.isOwn($0) })
     }
@@ -66,12 +71,14 @@ struct Delivery {
                 // Clients that were all told the same moment do not all come at it.
                 wait = asked.map { $0 + chosen / 10 } ?? chosen
                 guard now + wait < deadline else { return response }
+                if response.status != 429 { record.mayHaveArrivedBefore = true }
                 reason = "The status was \(response.status)."
             } catch let error as TransportError {
                 wait = options.retries.delay(afterTry: number, random: options.time.random())
                 guard number < options.retries.maximumTries, options.retries.repeats(request, after: error), now + wait < deadline else {
-                    throw error
+                    throw afterAll(error)
                 }
+                if error.mayHaveArrived { record.mayHaveArrivedBefore = true }
                 reason = error.kind.rawValue
             }
             let seconds = (wait * 1000).rounded() / 1000
@@ -79,6 +86,14 @@ struct Delivery {
             record.secondsWaiting += wait
             try await options.time.sleep(wait)
         }
+    }
+
+    /// Returns the error of the last try as that of the request: it may have arrived if any try may.
+    private func afterAll(_ error: TransportError) -> TransportError {
+        guard record.mayHaveArrivedBefore, !error.mayHaveArrived else { return error }
+        return TransportError(
+            .lost, request: error.request,
+            detail: "An earlier try may have arrived. The last one did not: \(error.kind.rawValue) \(error.detail)")
     }
 
     /// Sends the request once and follows the redirects that come.

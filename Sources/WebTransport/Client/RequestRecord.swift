@@ -22,6 +22,9 @@ public struct RequestRecord: Hashable, Sendable, CustomStringConvertible {
     public var secondsWaiting = 0.0
     /// How often the request was sent.
     public var tries = 0
+    /// Whether the service may have got one of the tries to which no answer came, or an error of the service: where the answer to the last one is
+    /// 404, 409 or 412, that may be so because of this one.
+    public var mayHaveArrivedBefore = false
     /// How many redirects were followed.
     public var redirects = 0
 

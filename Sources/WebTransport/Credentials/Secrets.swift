@@ -17,13 +17,6 @@ final class Secrets: Sendable {
 
     init(queryNames: Set<String> = []) { self.queryNames = Set(queryNames.map { $0.lowercased() }) }
 
-    /// Headers whose values are secret, in lower case.
-    static let headerNames: Set<String> = [
-        "authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key", "api-key", "apikey", "x-auth-token", "x-access-token",
-        "x-csrf-token", "x-csrftoken", "x-xsrf-token", "x-amz-security-token", "x-session-token", "x-session-id", "x-signature",
-        "signature",
-    ]
-
     /// Remembers a secret, and the forms that it has in addresses, forms and JSON.
     func add(_ secret: String) {
         guard !secret.isEmpty, known.withLock({ !$0.all.contains(secret) }) else { return }
@@ -47,7 +40,7 @@ final class Secrets: Sendable {
     func add(of request: WebRequest, headers: Set<String>) {
         for field in request.headers.fields {
             let name = field.name.lowercased()
-            guard name != "cookie", Self.headerNames.contains(name) || headers.contains(name) else { continue }
+            guard name != "cookie", WebHeaders.secretNames.contains(name) || headers.contains(name) else { continue }
             let words = field.value.split(separator: " ", maxSplits: 1)
             add(String(words.count == 2 && name.hasSuffix("authorization") ? words[1] : Substring(field.value)))
         }

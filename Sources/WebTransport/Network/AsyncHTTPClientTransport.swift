@@ -12,6 +12,9 @@ internal import NIOSSL
 /// cookies: ``WebClient`` does. An answer that grows beyond ``TransportLimits/maximumBytes``, counted after decompression, ends the request
 /// as soon as it does: of a body of ten gigabytes only the first bytes are read.
 ///
+/// A request whose first bytes were not sent within ``TransportLimits/connectSeconds`` could not connect, also where it waited for one of the
+/// connections of HTTP/1.1 that there may be to a host.
+///
 /// A transport may be used on any thread, and for any number of services at once.
 public struct AsyncHTTPClientTransport: Transport {
     /// Who vouches for the identity of services.

@@ -51,7 +51,7 @@ public struct SecretRemoval: Hashable, Sendable {
         WebHeaders(
             headers.fields.map { field in
                 let name = field.name.lowercased()
-                guard Secrets.headerNames.contains(name) || self.headers.contains(name) else {
+                guard WebHeaders.secretNames.contains(name) || self.headers.contains(name) else {
                     return WebHeaders.Field(field.name, literally(field.value))
                 }
                 // The name of a cookie is no secret, and a session needs it.
