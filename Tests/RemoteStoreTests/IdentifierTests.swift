@@ -32,6 +32,14 @@ import Testing
         }
     }
 
+    @Test("Values are made of optionals, and changes by hand for tests of a backend")
+    func madeByHand() {
+        let day: Date? = nil
+        #expect(ResourceValue(day) == nil && ResourceValue("x" as String?) == "x" && ResourceValue(7 as Int?) == 7)
+        let change = BackendChange(.update, "Album", id: 1, ["title": .init("Help!")], lists: ["tags": .init(added: [2])])
+        #expect(change.changedProperties == ["title", "tags"] && change.id == 1 && change.values["title"]?.string == "Help!")
+    }
+
     @Test("Values of other types identify resources")
     func ownTypes() {
         struct Slug: ResourceIdentifier {

@@ -108,6 +108,31 @@ import Testing
         }
     }
 
+    @Test("With a call that brings identifiers only, a fetch reads those, and the values batch by batch as the objects are read")
+    func identifiersFirst() throws {
+        let backend = ScriptedBackend(
+            Shop.model(),
+            [
+                Resource(
+                    "Album",
+                    endpoints: [
+                        Endpoint("identifiers", sorting: .by("year"), properties: [], cost: .init(row: 0.0001)),
+                        Endpoint("list", sorting: .by("year"), paging: .pages(of: 10)),
+                        Endpoint("info", parameters: [Parameter("SELF", isRequired: true, maximumValues: 50)]),
+                    ])
+            ])
+        for number in 0..<100 { backend.put("Album", number, ["title": .init("Album \(number)"), "year": .init(10 * number)]) }
+        let context = try backend.context()
+        try context.performAndWait {
+            let request = fetchRequest("Album", by: ["year"])
+            request.fetchBatchSize = 20
+            let albums = try context.fetch(request)
+            #expect(albums.count == 100 && backend.requests.map(\.endpoint) == ["identifiers"])
+            for (number, album) in albums.prefix(40).enumerated() { #expect(album.value(forKey: "title") as? String == "Album \(number)") }
+            #expect(backend.requests.map(\.endpoint) == ["identifiers", "info", "info"])
+        }
+    }
+
     @Test("Where the order is made in memory everything is read first, and the plan says so")
     func everythingFirst() throws {
         let backend = backend(.none)
@@ -121,6 +146,7 @@ import Testing
             try scrolling.performAndWait {
                 let plan = try self.controller(scrolling).fetchRequest.explain(in: scrolling)
                 #expect(plan.scrolling == true && "\(plan)".contains("page by page"))
+                #expect("\(plan)".contains("fetch(_:) reads everything"))
             }
         }
     }

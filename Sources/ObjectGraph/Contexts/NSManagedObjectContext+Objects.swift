@@ -128,7 +128,10 @@ extension NSManagedObjectContext {
     /// What all of them hold is counted for all at once: where contexts on several threads fetch the same, they would wait for each other's processors.
     private func appendFaults(of rows: RowList, _ run: Range<Int>, of block: RowBlock, to objects: inout [NSManagedObject]) {
         block.withOrigin { origin in
-            guard let origin else { return run.forEach { objects.append(fault(Row(rows.slots($0)).knownObjectID)) } }
+            guard let origin else {
+                for index in run { objects.append(fault(Row(block: block, slots: rows.slots(index)).knownObjectID)) }
+                return
+            }
             let (sharedOrigin, sharedEntity) = (Unmanaged.passUnretained(origin), Unmanaged.passUnretained(origin.entity))
             sharedOrigin.retain(times: run.count)
             sharedEntity.retain(times: run.count)

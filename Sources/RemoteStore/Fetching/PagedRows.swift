@@ -3,7 +3,7 @@
 /// The rows of a request's pages: each object once, in the order of the backend, whatever pages repeat.
 struct PagedRows {
     private(set) var rows = RowList()
-    private var known = IDTable<Void>()
+    private var known = IDIndex()
     /// The row that the next page goes on after; nil for the start.
     private var last: NSManagedObjectID?
     /// Whether that is the last row of all.
@@ -17,21 +17,20 @@ struct PagedRows {
     }
 
     /// Returns whether an object is among the rows.
-    func contains(_ id: NSManagedObjectID) -> Bool { known.contains(id) }
+    func contains(_ id: NSManagedObjectID) -> Bool { known.number(of: id) != nil }
 
     /// Adds a page to the end, without the rows that it repeats.
     ///
     /// - Returns: The new rows.
     mutating func append(_ page: RowList) -> RowList {
         // Mostly all are new.
-        var place = 0
-        while place < page.count, known.insert(page[place].knownObjectID, ()) { place += 1 }
+        let place = known.insert(page)
         if place == page.count {
             rows.append(contentsOf: page)
             return page
         }
         var new = RowList(page[..<place])
-        for row in page[(place + 1)...] where known.insert(row.knownObjectID, ()) { new.append(row) }
+        for row in page[(place + 1)...] where known.numberMaking(row.knownObjectID).isNew { new.append(row) }
         rows.append(contentsOf: new)
         return new
     }
@@ -55,8 +54,8 @@ struct PagedRows {
         let cursor = last.flatMap { last in rows.firstIndex { $0.knownObjectID == last } }.map { $0 + 1 } ?? 0
         let lower = isFirst ? 0 : places.first ?? cursor
         let upper = places.last.map { $0 + 1 } ?? lower
-        let new = window.filter { known.insert($0.knownObjectID, ()) }
-        for row in rows[lower..<upper] where !members.contains(row.knownObjectID) { known[row.knownObjectID] = nil }
+        let new = window.filter { known.numberMaking($0.knownObjectID).isNew }
+        for row in rows[lower..<upper] where !members.contains(row.knownObjectID) { _ = known.remove(row.knownObjectID) }
         rows = RowList([Array(rows[..<lower]), window, Array(rows[upper...])].joined())
         wasRearranged = wasRearranged || start > 0
         last = window.last?.knownObjectID
@@ -66,7 +65,7 @@ struct PagedRows {
 
     /// Returns whether a page goes on where the rows end: with the last of them, and otherwise with new ones.
     private func begins(_ page: RowList) -> Bool {
-        for (index, row) in page.enumerated() where known.contains(row.knownObjectID) {
+        for (index, row) in page.enumerated() where contains(row.knownObjectID) {
             if index > 0 || row.knownObjectID != rows.last?.knownObjectID { return false }
         }
         return true
@@ -82,7 +81,7 @@ struct PagedRows {
     mutating func finish() {
         if isAtEnd { return }
         let confirmed = confirmedRows
-        for row in rows.dropFirst(confirmed.count) { known[row.knownObjectID] = nil }
+        for row in rows.dropFirst(confirmed.count) { _ = known.remove(row.knownObjectID) }
         rows = confirmed
         wasRearranged = true
         isAtEnd = true

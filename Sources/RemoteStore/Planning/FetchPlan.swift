@@ -95,7 +95,9 @@ extension FetchPlan: CustomStringConvertible {
                 requests.first?.groups.isEmpty ?? true ? "the backend computes the values" : "the backend groups and computes the values")
         }
         if let scrolling {
-            lines.append("a fetched results controller reads \(scrolling ? "page by page, as it is scrolled" : "everything first")")
+            lines.append(
+                "a fetched results controller reads \(scrolling ? "page by page, as it is scrolled" : "everything first"); fetch(_:) reads everything"
+            )
         }
         lines.append("about \(estimatedRequests) requests, \(estimatedRows) rows")
         return lines.joined(separator: "\n")

@@ -129,7 +129,8 @@ final class RowCache: @unchecked Sendable {
                         if mayBeEarlier, let earlier = observer?.timeOfEarlierQuery(for: row), earlier < queryTime {
                             (own.queryTime, own.loadTime) = (earlier, earlier)
                         }
-                        _ = Self.file(row, in: &entries[id, default: Entry()], own, &removed)
+                        let number = entries.number(id, default: Entry())
+                        _ = Self.file(row, in: &entries.values[number]!, own, &removed)
                     }
                 }
             }
@@ -273,7 +274,12 @@ final class RowCache: @unchecked Sendable {
 
     func retain(_ ids: [NSManagedObjectID]) {
         defer { checkInvariants() }
-        entries.withLock { entries in for id in ids { entries[id, default: Entry()].holders += 1 } }
+        entries.withLock { entries in
+            for id in ids {
+                let number = entries.number(id, default: Entry())
+                entries.values[number]!.holders += 1
+            }
+        }
     }
 
     /// Returns the objects that no context has any more.
