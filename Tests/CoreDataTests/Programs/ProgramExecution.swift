@@ -237,6 +237,7 @@ final class ProgramExecution {
         let fails = isHeldUp || isDenied
         say(side, "save\(side.waiting.isEmpty ? "" : " (\(side.waiting.count) saves not merged, policy \(side.policy))")")
         side.posted = nil
+        if side.naivePolicy == .keepEverything || side.naivePolicy == .overwrite { side.noteLinks(with: stored) }
         side.saved.formUnion(side.working.changedLabels(since: side.base))
         do {
             try side.context.save()

@@ -7,6 +7,9 @@ struct ChangedLink {
     let other: NSManagedObject
     /// Whether the other end decides: the object was restored with the relationships it had when it was deleted.
     var otherEndWins = false
+    /// Whether the other end takes the link unless it refers elsewhere: both objects were deleted here and are restored, and this one is
+    /// new, because its deletion was saved. That has cut the link in the store.
+    var fillsOtherEnd = false
     /// Whether the object referred to the other one before the undo, so that the other one refers back unless the undo changed that.
     var existedBefore = false
 }
@@ -31,12 +34,16 @@ extension EventStep {
 
 extension NSManagedObject {
     /// Returns the links of a restored object, without those to deleted objects.
-    func linksAfterReturn() -> [ChangedLink] {
+    ///
+    /// - Parameter back: All restored objects.
+    func linksAfterReturn(among back: Set<ObjectIdentifier>) -> [ChangedLink] {
         var links: [ChangedLink] = []
         for relationship in owningEntity.frozen!.relationships where relationship.mutualInverse != nil {
             for other in related(relationship) {
                 if other.registry === registry {
-                    links.append(ChangedLink(object: self, relationship: relationship, other: other, otherEndWins: true))
+                    let fills = flags.contains(.inserted) && back.contains(ObjectIdentifier(other))
+                    links.append(
+                        ChangedLink(object: self, relationship: relationship, other: other, otherEndWins: true, fillsOtherEnd: fills))
                 } else {
                     lose(other, at: relationship)
                 }
@@ -65,6 +72,11 @@ extension NSManagedObject {
             putToOne(other, relationship, was: toOne(relationship))
         }
     }
+
+    /// Relates this object to another one, which no store knows, unless it is related elsewhere.
+    fileprivate func fill(_ relationship: NSRelationshipDescription, with other: NSManagedObject) {
+        if relationship.isToMany || toOne(relationship) == nil { gain(other, at: relationship) }
+    }
 }
 
 extension NSManagedObjectContext {
@@ -77,6 +89,9 @@ extension NSManagedObjectContext {
             if link.object.flags.contains(.deleted) || link.other.flags.contains(.deleted) {
                 cut(link, inverse)
                 continue
+            }
+            if link.fillsOtherEnd, link.object.refers(to: link.other, by: link.relationship) ?? false {
+                link.other.fill(inverse, with: link.object)
             }
             guard let refers = link.object.refers(to: link.other, by: link.relationship),
                 let refersBack = link.other.refers(to: link.object, by: inverse), refers != refersBack
