@@ -152,6 +152,16 @@ final class ProgramSide {
         }
     }
 
+    /// Whether a merge after a failed save makes the same of what is pending, whether or not the save has settled its conflicts before.
+    func isAlike(_ settled: NaiveGraph, _ stored: NaiveGraph) -> Bool {
+        func merged(_ base: NaiveGraph, _ working: NaiveGraph) -> NaiveGraph {
+            var graph = NaiveMerge(base: base, working: working, stored: stored).merged()
+            graph.deleteAgain(saved: stored)
+            return graph
+        }
+        return merged(stored, settled) == merged(base, working)
+    }
+
     /// Whether a save would insert an object again with relationships that were not read before others deleted it.
     func wouldInsertUnread(_ conflicting: Set<Int>, _ stored: NaiveGraph) -> Bool {
         if policy != .mergeByPropertyObjectTrumpMergePolicyType && policy != .overwriteMergePolicyType { return false }

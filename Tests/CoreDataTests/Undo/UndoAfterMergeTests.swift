@@ -42,6 +42,28 @@ import Testing
         }
     }
 
+    @Test(
+        "What a delete rule has cut is there when its object is back, also where others have cut it since",
+        arguments: ProgramModel.relationships.filter { $0.owner == .node }.map(\.name), [0, 1])
+    func cutByBoth(_ name: String, _ deleted: Int) throws {
+        let relationship = ProgramModel.relationship(named: name)
+        // A rule that denies the deletion cuts nothing.
+        if (deleted == 0 ? relationship : relationship.inverse).deleteRule == .deny { return }
+        try withNodes { contexts in
+            try contexts.save { nodes in
+                let value: Any = relationship.isOrdered ? NSOrderedSet(array: [nodes[1]!]) : Set([nodes[1]!])
+                nodes[0]!.setValue(relationship.isToMany ? value : nodes[1]!, forKey: name)
+            }
+            contexts.merge()
+            try contexts.perform(contexts.second) { nodes in contexts.second.delete(nodes[deleted]!) }
+            try contexts.save { $0[0]!.setValue(nil, forKey: name) }
+            contexts.merge()
+            contexts.second.performAndWait { contexts.second.undo() }
+            #expect(try contexts.shown(0, name) == [1])
+            #expect(try contexts.shown(1, relationship.inverseName) == [0])
+        }
+    }
+
     @Test("An undo of a replaced set restores what the replacement has removed, and not what others have removed since")
     func replaced() throws {
         try withNodes { contexts in

@@ -7,8 +7,8 @@ struct ChangedLink {
     let other: NSManagedObject
     /// Whether the other end decides: the object was restored with the relationships it had when it was deleted.
     var otherEndWins = false
-    /// Whether the other end takes the link unless it refers elsewhere: both objects were deleted here and are restored, and this one is
-    /// new, because its deletion was saved. That has cut the link in the store.
+    /// Whether the other end takes the link unless it refers elsewhere: the undo restores the other object, and what has cut the link in
+    /// the store meanwhile was cut here by its deletion.
     var fillsOtherEnd = false
     /// Whether the object referred to the other one before the undo, so that the other one refers back unless the undo changed that.
     var existedBefore = false
@@ -72,11 +72,6 @@ extension NSManagedObject {
             putToOne(other, relationship, was: toOne(relationship))
         }
     }
-
-    /// Relates this object to another one, which no store knows, unless it is related elsewhere.
-    fileprivate func fill(_ relationship: NSRelationshipDescription, with other: NSManagedObject) {
-        if relationship.isToMany || toOne(relationship) == nil { gain(other, at: relationship) }
-    }
 }
 
 extension NSManagedObjectContext {
@@ -90,9 +85,7 @@ extension NSManagedObjectContext {
                 cut(link, inverse)
                 continue
             }
-            if link.fillsOtherEnd, link.object.refers(to: link.other, by: link.relationship) ?? false {
-                link.other.fill(inverse, with: link.object)
-            }
+            if link.fillsOtherEnd { fill(link, inverse) }
             guard let refers = link.object.refers(to: link.other, by: link.relationship),
                 let refersBack = link.other.refers(to: link.object, by: inverse), refers != refersBack
             else { continue }
@@ -103,6 +96,17 @@ extension NSManagedObjectContext {
             case (false, true): link.other.gain(link.object, at: inverse)
             case (false, false): link.other.lose(link.object, at: inverse)
             }
+        }
+    }
+
+    /// Lets a restored object take a link, unless it is related elsewhere.
+    private func fill(_ link: ChangedLink, _ inverse: NSRelationshipDescription) {
+        let refersBack = link.other.refers(to: link.object, by: inverse) ?? !link.object.flags.contains(.inserted)
+        guard link.object.refers(to: link.other, by: link.relationship) ?? false, !refersBack else { return }
+        if inverse.isToMany || link.other.toOne(inverse) == nil {
+            link.other.gain(link.object, at: inverse)
+        } else {
+            link.object.lose(link.other, at: link.relationship)
         }
     }
 

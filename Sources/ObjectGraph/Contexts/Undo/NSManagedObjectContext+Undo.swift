@@ -71,7 +71,9 @@ extension NSManagedObjectContext {
         var back: [NSManagedObject] = []
         // Objects are restored before relationships refer to them.
         for case .deleted(let undoState) in steps where restore(undoState) { back.append(undoState.object) }
+        let isBack = Set(back.map(ObjectIdentifier.init))
         var links = steps.flatMap(\.changedLinks)
+        for index in links.indices where isBack.contains(ObjectIdentifier(links[index].other)) { links[index].fillsOtherEnd = true }
         let orders = steps.compactMap { OrderRestoration($0, in: registry) }
         var updated: [NSManagedObject] = []
         var gone: [NSManagedObject] = []
@@ -95,7 +97,6 @@ extension NSManagedObjectContext {
                 updated.append(object)
             }
         }
-        let isBack = Set(back.map(ObjectIdentifier.init))
         for object in back where object.registry === registry { links += object.linksAfterReturn(among: isBack) }
         reconcile(links)
         for order in orders { order.restore() }
