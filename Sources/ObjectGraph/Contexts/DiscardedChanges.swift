@@ -189,9 +189,8 @@ extension NSManagedObjectContext {
         return !object.owningEntity.frozen!.layout.slots.allSatisfy { row.hasEqualValue(as: known, at: $0) }
     }
 
-    /// Applies the delete rules of a deleted object to links that others have added. Attributes are kept for an undo.
-    func reapplyDeletion(_ object: NSManagedObject, for stored: Row) {
-        object.rebase(onto: stored, overwrites: true)
+    /// Applies the delete rules of a deleted object to links that others have added.
+    func reapplyDeletion(_ object: NSManagedObject) {
         for relationship in object.owningEntity.frozen!.relationships {
             // An object that was never saved is already gone.
             for other in object.related(relationship) where other.registry === registry && !other.flags.contains(.inserted) {

@@ -101,6 +101,8 @@ extension NSManagedObjectContext {
     }
 
     /// Applies the delete rules of all deleted objects, and of those deleted in turn.
+    ///
+    /// All deletions come first: a relationship between two deleted objects is not nullified, however the second came to be deleted.
     private func propagateDeletions() {
         var next = 0
         while next < eventDeletions.count {
@@ -109,24 +111,29 @@ extension NSManagedObjectContext {
             // An undo may have restored it; an object that was never saved is removed only now.
             guard object.flags.contains(.deleted) else { continue }
             if object.flags.contains(.inserted), !object.flags.contains(.inEvent) { noteInEvent(object) }
-            for relationship in object.owningEntity.frozen!.relationships { apply(relationship, ofDeleted: object) }
+            for relationship in object.owningEntity.frozen!.cascading {
+                for other in object.related(relationship) where !other.flags.contains(.deleted) { delete(other) }
+            }
+        }
+        for object in eventDeletions where object.flags.contains(.deleted) {
+            for relationship in object.owningEntity.frozen!.relationships { nullify(relationship, ofDeleted: object) }
         }
         eventDeletions = []
     }
 
-    private func apply(_ relationship: NSRelationshipDescription, ofDeleted object: NSManagedObject) {
-        let inverse = relationship.mutualInverse
+    /// Nullifies the inverse of a deleted object's relationship where its delete rule says so.
+    private func nullify(_ relationship: NSRelationshipDescription, ofDeleted object: NSManagedObject) {
         switch relationship.deleteRule {
-        case .noActionDeleteRule: return
-        case .nullifyDeleteRule where inverse == nil: return
-        case .nullifyDeleteRule, .denyDeleteRule:
+        case .denyDeleteRule where !object.flags.contains(.inserted):
             // Denied deletions fail in validation; no relationship is nullified before. An object that was never saved is removed without
-            // validation.
-            guard let inverse, relationship.deleteRule == .nullifyDeleteRule || object.flags.contains(.inserted) else { return }
-            for other in object.related(relationship) where !other.flags.contains(.deleted) { other.nullify(object, at: inverse) }
-        case .cascadeDeleteRule:
-            for other in object.related(relationship) where !other.flags.contains(.deleted) { delete(other) }
+            // validation. An undo that restores the object needs what it leads to.
+            if object.extras?.undoState != nil { _ = object.related(relationship) }
+            return
+        case .nullifyDeleteRule, .denyDeleteRule: break
+        case .cascadeDeleteRule, .noActionDeleteRule: return
         }
+        guard let inverse = relationship.mutualInverse else { return }
+        for other in object.related(relationship) where !other.flags.contains(.deleted) { other.nullify(object, at: inverse) }
     }
 
     /// Removes an object that was deleted before its first save, or whose insertion was rolled back.

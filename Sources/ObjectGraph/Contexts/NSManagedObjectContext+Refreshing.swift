@@ -183,6 +183,10 @@ extension NSManagedObject {
         if let save = registry?.context?.asynchronousWork?.save { save.restoreRelationships(of: self) }
     }
 
+    /// Takes `stored` as the new snapshot and reapplies local changes to it; the destinations that others have set in their place lose this
+    /// object.
+    func rebase(onto stored: Row) { rebaseItself(onto: stored).dropRivals() }
+
     /// Takes `stored` as the new snapshot and reapplies local changes to it.
     ///
     /// A value that was set back to its original is not a change. For to-many relationships, local additions and removals are kept along
@@ -191,7 +195,10 @@ extension NSManagedObject {
     /// - Parameters:
     ///   - overwrites: Whether every attribute keeps its local value, changed or not.
     ///   - keeps: Whether another changed property keeps its local value; otherwise it takes the stored one.
-    func rebase(onto stored: Row, overwrites: Bool = false, keeping keeps: (NSPropertyDescription) -> Bool = { _ in true }) {
+    /// - Returns: The object, whose rivals in relationships are still to be dropped.
+    func rebaseItself(
+        onto stored: Row, overwrites: Bool = false, keeping keeps: (NSPropertyDescription) -> Bool = { _ in true }
+    ) -> RebasedObject {
         let local = row
         let before = snapshot
         var kept: [NSPropertyDescription] = overwrites ? owningEntity.frozen!.properties.filter { $0 is NSAttributeDescription } : []
@@ -222,13 +229,9 @@ extension NSManagedObject {
         snapshot = stored
         flags.insert(.hasExclusiveRow)
         // Last, because the object may be its own destination.
-        if states.isEmpty { return }
-        for case let relationship as NSRelationshipDescription in kept where !relationship.isTransient {
-            rebase(relationship, from: states[relationship.relationshipIndex], before, stored)
-        }
-        for case let relationship as NSRelationshipDescription in kept where !relationship.isToMany && !relationship.isTransient {
-            dropRival(at: relationship, before, stored)
-        }
+        let links = states.isEmpty ? [] : kept.compactMap { $0 as? NSRelationshipDescription }.filter { !$0.isTransient }
+        for relationship in links { rebase(relationship, from: states[relationship.relationshipIndex], before, stored) }
+        return RebasedObject(object: self, kept: links, before: before, stored: stored)
     }
 
     private func rebase(_ relationship: NSRelationshipDescription, from state: RelationshipState, _ before: Row?, _ stored: Row) {
@@ -263,7 +266,7 @@ extension NSManagedObject {
     }
 
     /// Removes this object from the destination that others have set, where it was replaced by a local change.
-    private func dropRival(at relationship: NSRelationshipDescription, _ before: Row?, _ stored: Row) {
+    fileprivate func dropRival(at relationship: NSRelationshipDescription, _ before: Row?, _ stored: Row) {
         let slot = slot(of: relationship)
         guard let inverse = relationship.mutualInverse, let other = stored.objectID(at: slot), let context = registry?.context,
             other !== NSManagedObjectID.unresolved, before?.objectID(at: slot)?.namesSameObject(as: other) != true
@@ -272,5 +275,25 @@ extension NSManagedObject {
         let rival = context.object(with: other)
         context.refreshFromStore(rival)
         rival.nullify(self, at: inverse)
+    }
+}
+
+/// An object that has the values of a newer row, with its own changes over them.
+struct RebasedObject {
+    fileprivate let object: NSManagedObject
+    /// The relationships that keep their local values.
+    fileprivate let kept: [NSRelationshipDescription]
+    /// The row before, and the newer one.
+    fileprivate let before: Row?
+    fileprivate let stored: Row
+
+    /// Removes the object from the destinations that others have set, where they were replaced by local changes. This may bring those up to date.
+    func dropRivals() {
+        for relationship in kept where !relationship.isToMany { object.dropRival(at: relationship, before, stored) }
+    }
+
+    /// Applies the delete rules to links that others have added, if the object is deleted.
+    func reapplyDeletion() {
+        if object.flags.contains(.deleted) { object.registry?.context?.reapplyDeletion(object) }
     }
 }

@@ -76,8 +76,11 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
         // First, because what is discarded must take nothing out of what the store has for other objects.
         let links = list.filter(isDiscarded).flatMap { $0.sourceObject.withdrawLinks() }
         var returning: [NSManagedObject] = []
+        // All objects before what follows from them, which may bring others up to date: their own conflicts would be missed then.
+        let rebased = list.compactMap { resolve($0, &returning) }
+        for object in rebased { object.dropRivals() }
+        for object in rebased { object.reapplyDeletion() }
         for conflict in list {
-            resolve(conflict, &returning)
             let object = conflict.sourceObject
             if object.registry != nil, !object.isDeleted, conflict.newVersionNumber > 0 { object.awake(fromSnapshotEvents: .mergePolicy) }
         }
@@ -93,32 +96,37 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
         return mergeType == .rollbackMergePolicyType || (mergeType == .mergeByPropertyStoreTrumpMergePolicyType && object.isDeleted)
     }
 
-    /// Resolves one conflict.
+    /// Resolves one conflict, as far as the object itself is concerned.
     ///
     /// - Parameter returning: Collects the object if others deleted it and the policy keeps it.
-    private func resolve(_ conflict: NSMergeConflict, _ returning: inout [NSManagedObject]) {
+    /// - Returns: The object, if it has the store's version with its own changes.
+    private func resolve(_ conflict: NSMergeConflict, _ returning: inout [NSManagedObject]) -> RebasedObject? {
         let object = conflict.sourceObject
-        guard let context = object.managedObjectContext else { return }
+        guard let context = object.managedObjectContext else { return nil }
         let storeWins = mergeType == .rollbackMergePolicyType || mergeType == .mergeByPropertyStoreTrumpMergePolicyType
         guard let stored = conflict.rowToMerge else {
             if storeWins || object.isDeleted { context.mergeDeletion(of: object) } else { returning.append(object) }
-            return
+            return nil
         }
         // Others have brought it back, too.
         if object.isInserted { context.treatAsUpdated(object) }
-        if isDiscarded(conflict) { return context.putBack(object, to: stored) }
-        if object.isDeleted { return context.reapplyDeletion(object, for: stored) }
+        if isDiscarded(conflict) {
+            context.putBack(object, to: stored)
+            return nil
+        }
+        // Attributes of a deleted object are kept for an undo.
+        if object.isDeleted { return object.rebaseItself(onto: stored, overwrites: true) }
         switch mergeType {
-        case .errorMergePolicyType, .rollbackMergePolicyType: break
+        case .errorMergePolicyType, .rollbackMergePolicyType: return nil
         case .mergeByPropertyStoreTrumpMergePolicyType:
             let before = object.snapshot
-            object.rebase(onto: stored) { property in
+            return object.rebaseItself(onto: stored) { property in
                 // A property keeps its local value where the store's is unchanged.
                 guard let before else { return true }
                 return !object.differs(before, stored, at: property)
             }
-        case .mergeByPropertyObjectTrumpMergePolicyType: object.rebase(onto: stored)
-        case .overwriteMergePolicyType: object.rebase(onto: stored, overwrites: true)
+        case .mergeByPropertyObjectTrumpMergePolicyType: return object.rebaseItself(onto: stored)
+        case .overwriteMergePolicyType: return object.rebaseItself(onto: stored, overwrites: true)
         }
     }
 }

@@ -206,6 +206,8 @@ struct PartsOfObjects {
     let needsValidation: Bool
     /// The persistent attributes among the first 64 properties, as a bit set.
     let storedAttributes: UInt64
+    /// The relationships whose objects are deleted with the owner.
+    let cascading: [NSRelationshipDescription]
     /// Whether relationships may deny a deletion.
     let deniesDeletion: Bool
     package let layout: RowLayout
@@ -261,6 +263,7 @@ struct PartsOfObjects {
         storedAttributes = properties.prefix(64).reduce(0) { bits, property in
             property is NSAttributeDescription && !property.isTransient ? bits | 1 << UInt64(property.slotIndex) : bits
         }
+        cascading = relationships.filter { $0.deleteRule == .cascadeDeleteRule }
         deniesDeletion = relationships.contains { $0.deleteRule == .denyDeleteRule }
         self.layout = layout
         keys = KeyTable(properties, layout)

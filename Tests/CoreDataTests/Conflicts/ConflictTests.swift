@@ -271,3 +271,33 @@ import Testing
         }
     }
 }
+
+@Suite("Conflicts of several objects in one save") struct RelatedConflictTests {
+    @Test(
+        "The policy decides about the values of an object that a conflict of another object has brought up to date",
+        arguments: [ProgramStore.inMemory, .sqlite, .incremental], [true, false])
+    func broughtUpToDate(_ store: ProgramStore, overwrites: Bool) throws {
+        for order in [[0, 1], [1, 0]] {
+            let contexts = try TwoContexts(store) { context in for label in 0..<3 { _ = context.insert("Node", ["label": label]) } }
+            contexts.second.mergePolicy = overwrites ? NSMergePolicy.overwrite : .mergeByPropertyStoreTrump
+            try contexts.perform(contexts.second) { nodes in
+                for label in order {
+                    if label == 0 { nodes[0]!.setValue(nodes[2], forKey: "next") } else { nodes[1]!.setValue(7, forKey: "number") }
+                }
+            }
+            try contexts.save { nodes in
+                nodes[0]!.setValue(nodes[1], forKey: "next")
+                nodes[1]!.setValue(5, forKey: "number")
+                nodes[1]!.setValue("theirs", forKey: "name")
+            }
+            try contexts.perform(contexts.second) { _ in try contexts.second.save() }
+            try contexts.perform(contexts.second) { nodes in
+                #expect(nodes[1]!.value(forKey: "number") as? Int == (overwrites ? 7 : 5), "\(order)")
+                #expect(nodes[1]!.value(forKey: "name") as? String == (overwrites ? nil : "theirs"), "\(order)")
+            }
+            #expect(try contexts.stored(0, "next") == [overwrites ? 2 : 1], "\(order)")
+            #expect(try contexts.stored(1, "previous") == (overwrites ? [] : [0]), "\(order)")
+            #expect(try contexts.stored(2, "previous") == (overwrites ? [0] : []), "\(order)")
+        }
+    }
+}

@@ -145,9 +145,9 @@ final class GivingWayProgram {
         let before = try stored()
         var finalCodes = before.codes
         for (label, code) in recoded where finalCodes[label] != nil { finalCodes[label] = .some(code) }
-        // What is overwritten has its old code again, whatever others have changed it to.
+        // What is overwritten has its old code again, whatever others have changed it to. What is as it was read is not saved.
         if policy == .overwriteMergePolicyType {
-            for (label, object) in updated where finalCodes[label] != nil {
+            for (label, object) in updated where finalCodes[label] != nil && !object.changedValues().isEmpty {
                 finalCodes[label] = .some(object.value(forKey: "code") as? Int)
             }
         }

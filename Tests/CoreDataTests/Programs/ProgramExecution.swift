@@ -224,8 +224,8 @@ final class ProgramExecution {
         side.context.processPendingChanges()
         let conflicting = side.working.changedLabels(since: side.base).intersection(side.foreign)
         if side.wouldInsertUnread(conflicting, stored) { return }
-        // Whether what others have related denies a deletion depends on whether it was read before, where the rows of others are read at once.
-        if coordinators[0] !== coordinators[1], !side.working.isDenied, side.isDenied(by: stored) { return }
+        // What others have related may deny a deletion before conflicts are looked for: that depends on whether it was read before.
+        let mayBeDenied = !side.working.isDenied && side.isDenied(by: stored)
         let isHeldUp = side.working.isDenied || (side.policy == .errorMergePolicyType && !conflicting.isEmpty)
         var rule = NaiveMerge(base: side.base, working: side.working, stored: stored)
         rule.policy = side.naivePolicy
@@ -235,8 +235,12 @@ final class ProgramExecution {
         // What others have related to a deleted object may deny its deletion, too.
         let isDenied = isHeldUp ? side.working.isDenied : merged.isDenied
         let fails = isHeldUp || isDenied
+        let settled = rule.withoutReturns(merged)
+        // It would not show whether conflicts have been settled.
+        if mayBeDenied, isDenied, !side.isAlike(settled, stored) { return }
         say(side, "save\(side.waiting.isEmpty ? "" : " (\(side.waiting.count) saves not merged, policy \(side.policy))")")
         side.posted = nil
+        if side.naivePolicy == .keepEverything || side.naivePolicy == .overwrite { side.noteLinks(with: stored) }
         side.saved.formUnion(side.working.changedLabels(since: side.base))
         do {
             try side.context.save()
@@ -244,11 +248,12 @@ final class ProgramExecution {
                 try note("\(side.name): the save succeeds, but \(isDenied ? "a delete is denied" : "\(conflicting) are in conflict")")
             }
         } catch let error as NSError where error.domain == NSCocoaErrorDomain {
-            let expected =
-                isDenied ? [NSValidationRelationshipDeniedDeleteError, NSValidationMultipleErrorsError] : [NSManagedObjectMergeError]
-            guard fails, expected.contains(error.code) else { return try note("\(side.name): the save fails: \(error)") }
+            let denials = [NSValidationRelationshipDeniedDeleteError, NSValidationMultipleErrorsError]
+            let isExpected = fails && (isDenied ? denials : [NSManagedObjectMergeError]).contains(error.code)
+            let isDeniedAtOnce = mayBeDenied && denials.contains(error.code)
+            guard isExpected || isDeniedAtOnce else { return try note("\(side.name): the save fails: \(error)") }
             transcript[transcript.count - 1] += ": fails"
-            if !isHeldUp { side.didSettle(rule.withoutReturns(merged), stored) }
+            if !isHeldUp, isExpected { side.didSettle(settled, stored) }
             if !side.waiting.isEmpty { try merge(side) }
             return try compare(side)
         }

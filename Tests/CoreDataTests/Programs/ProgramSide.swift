@@ -34,7 +34,7 @@ final class ProgramSide {
     private var token: (any NSObjectProtocol)?
 
     struct Change {
-        let before: NaiveGraph
+        var before: NaiveGraph
         let after: NaiveGraph
     }
     /// Deleted nodes that are gone, for an undo.
@@ -152,6 +152,16 @@ final class ProgramSide {
         }
     }
 
+    /// Whether a merge after a failed save makes the same of what is pending, whether or not the save has settled its conflicts before.
+    func isAlike(_ settled: NaiveGraph, _ stored: NaiveGraph) -> Bool {
+        func merged(_ base: NaiveGraph, _ working: NaiveGraph) -> NaiveGraph {
+            var graph = NaiveMerge(base: base, working: working, stored: stored).merged()
+            graph.deleteAgain(saved: stored)
+            return graph
+        }
+        return merged(stored, settled) == merged(base, working)
+    }
+
     /// Whether a save would insert an object again with relationships that were not read before others deleted it.
     func wouldInsertUnread(_ conflicting: Set<Int>, _ stored: NaiveGraph) -> Bool {
         if policy != .mergeByPropertyObjectTrumpMergePolicyType && policy != .overwriteMergePolicyType { return false }
@@ -245,8 +255,8 @@ final class ProgramSide {
         adoptTouched()
     }
 
-    /// Notes what others have linked of nodes that are deleted here.
-    private func noteLinks(with stored: NaiveGraph) {
+    /// Notes what others have linked of nodes that are deleted here, and what they have cut of it.
+    func noteLinks(with stored: NaiveGraph) {
         func has(_ graph: NaiveGraph, _ link: LinkSince) -> Bool { graph.targets(link.label, link.relationship).contains(link.other) }
         linkedSince = linkedSince.filter { has(stored, $0) || stored.nodes[$0.label] == nil || stored.nodes[$0.other] == nil }
         for (label, node) in working.nodes where node.isDoomed {
@@ -255,8 +265,24 @@ final class ProgramSide {
                     let link = LinkSince(label: label, relationship: relationship, other: other)
                     if !has(base, link) { linkedSince.insert(link) }
                 }
+                for other in base.targets(label, relationship) where !stored.targets(label, relationship).contains(other) {
+                    if stored.nodes[label] != nil, stored.nodes[other] != nil { forgetCut(label, relationship, other) }
+                }
             }
         }
+    }
+
+    /// What others have cut between two nodes that were deleted here at once is not there for an undo: no delete rule has cut it.
+    private func forgetCut(_ label: Int, _ relationship: ProgramModel.Relationship, _ other: Int) {
+        func forget(in change: inout Change) {
+            guard change.before.targets(label, relationship).contains(other) else { return }
+            let comeBack = [label, other].allSatisfy {
+                change.before.nodes[$0]?.isDoomed == false && change.after.nodes[$0]?.isDoomed ?? true
+            }
+            if comeBack { change.before.disconnect(label, relationship, other) }
+        }
+        for index in past.indices { forget(in: &past[index]) }
+        for index in future.indices { forget(in: &future[index]) }
     }
 
     /// A node that was deleted is back, with what others have saved of it before that was saved.

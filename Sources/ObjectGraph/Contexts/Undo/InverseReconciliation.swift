@@ -7,6 +7,9 @@ struct ChangedLink {
     let other: NSManagedObject
     /// Whether the other end decides: the object was restored with the relationships it had when it was deleted.
     var otherEndWins = false
+    /// Whether the other end takes the link unless it refers elsewhere: the undo restores the other object, and what has cut the link in
+    /// the store meanwhile was cut here by its deletion.
+    var fillsOtherEnd = false
     /// Whether the object referred to the other one before the undo, so that the other one refers back unless the undo changed that.
     var existedBefore = false
 }
@@ -31,12 +34,16 @@ extension EventStep {
 
 extension NSManagedObject {
     /// Returns the links of a restored object, without those to deleted objects.
-    func linksAfterReturn() -> [ChangedLink] {
+    ///
+    /// - Parameter back: All restored objects.
+    func linksAfterReturn(among back: Set<ObjectIdentifier>) -> [ChangedLink] {
         var links: [ChangedLink] = []
         for relationship in owningEntity.frozen!.relationships where relationship.mutualInverse != nil {
             for other in related(relationship) {
                 if other.registry === registry {
-                    links.append(ChangedLink(object: self, relationship: relationship, other: other, otherEndWins: true))
+                    let fills = flags.contains(.inserted) && back.contains(ObjectIdentifier(other))
+                    links.append(
+                        ChangedLink(object: self, relationship: relationship, other: other, otherEndWins: true, fillsOtherEnd: fills))
                 } else {
                     lose(other, at: relationship)
                 }
@@ -78,6 +85,7 @@ extension NSManagedObjectContext {
                 cut(link, inverse)
                 continue
             }
+            if link.fillsOtherEnd { fill(link, inverse) }
             guard let refers = link.object.refers(to: link.other, by: link.relationship),
                 let refersBack = link.other.refers(to: link.object, by: inverse), refers != refersBack
             else { continue }
@@ -88,6 +96,17 @@ extension NSManagedObjectContext {
             case (false, true): link.other.gain(link.object, at: inverse)
             case (false, false): link.other.lose(link.object, at: inverse)
             }
+        }
+    }
+
+    /// Lets a restored object take a link, unless it is related elsewhere.
+    private func fill(_ link: ChangedLink, _ inverse: NSRelationshipDescription) {
+        let refersBack = link.other.refers(to: link.object, by: inverse) ?? !link.object.flags.contains(.inserted)
+        guard link.object.refers(to: link.other, by: link.relationship) ?? false, !refersBack else { return }
+        if inverse.isToMany || link.other.toOne(inverse) == nil {
+            link.other.gain(link.object, at: inverse)
+        } else {
+            link.object.lose(link.other, at: link.relationship)
         }
     }
 

@@ -38,7 +38,8 @@ extension NSManagedObjectContext {
     /// Registers the undo action of a finished event.
     func registerUndo(of log: EventLog) {
         guard let undoer, undoer.isUndoRegistrationEnabled, !log.steps.isEmpty else { return }
-        let steps = log.steps.compactMap(undoable) + log.orders
+        var steps = log.steps.compactMap(undoable)
+        steps += log.steps.flatMap(\.ordersOfDeleted) + log.orders
         guard !steps.isEmpty else { return }
         undoer.register(for: ObjectIdentifier(self)) { [registry] in registry.context?.revert(steps) }
         // Outside `perform`, the event ends when the queue runs its scheduled end.
@@ -70,7 +71,9 @@ extension NSManagedObjectContext {
         var back: [NSManagedObject] = []
         // Objects are restored before relationships refer to them.
         for case .deleted(let undoState) in steps where restore(undoState) { back.append(undoState.object) }
+        let isBack = Set(back.map(ObjectIdentifier.init))
         var links = steps.flatMap(\.changedLinks)
+        for index in links.indices where isBack.contains(ObjectIdentifier(links[index].other)) { links[index].fillsOtherEnd = true }
         let orders = steps.compactMap { OrderRestoration($0, in: registry) }
         var updated: [NSManagedObject] = []
         var gone: [NSManagedObject] = []
@@ -94,7 +97,7 @@ extension NSManagedObjectContext {
                 updated.append(object)
             }
         }
-        for object in back where object.registry === registry { links += object.linksAfterReturn() }
+        for object in back where object.registry === registry { links += object.linksAfterReturn(among: isBack) }
         reconcile(links)
         for order in orders { order.restore() }
         for object in gone { object.awake(fromSnapshotEvents: .undoInsertion) }

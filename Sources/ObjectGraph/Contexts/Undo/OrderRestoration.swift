@@ -47,6 +47,19 @@ struct OrderRestoration {
     }
 }
 
+extension EventStep {
+    /// The orders of a deleted object, whose members may be deleted with it: others may remove one before both are restored.
+    var ordersOfDeleted: [EventStep] {
+        guard case .deleted(let undoState) = self, undoState.object.flags.contains(.deleted) else { return [] }
+        let object = undoState.object
+        return object.owningEntity.frozen!.relationships.compactMap { relationship in
+            guard relationship.isOrdered, relationship.isToMany else { return nil }
+            let members = object.toMany(relationship).objects
+            return members.count > 1 ? .ordered(object, relationship, before: members, after: members) : nil
+        }
+    }
+}
+
 extension EventLog {
     /// The orders that the steps changed, before and after.
     var orders: [EventStep] {
