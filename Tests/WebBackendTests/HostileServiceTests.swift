@@ -38,6 +38,30 @@ import WebTransport
         #expect(more < 300)
     }
 
+    @Test("Pages that always bring something new end in an error after the store's limit", .timeLimit(.minutes(2))) func endlessResources()
+        throws
+    {
+        let counter = Counter()
+        var style = ServiceStyle.plain
+        style.paging = .following(.header("X-Next"), of: 1)
+        let transport = ScriptedService { _ in
+            let number = counter.next()
+            return .json(#"[{"id": \#(number)}]"#, headers: ["X-Next": "\(base)/albums?page=\(number)"])
+        }
+        let model = Music.model()
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        try coordinator.addRemoteStore(
+            WebBackend(WebService(base, style: style, resources: [WebResource("Album")]), model: model, transport: transport),
+            options: RemoteStoreOptions(maximumResults: 50))
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        context.performAndWait {
+            let error = #expect(throws: NSError.self) { try context.fetch(fetch("Album")) }
+            #expect(error?.localizedDescription.contains("maximumResults") == true)
+        }
+        #expect(transport.requests.count == 51)
+    }
+
     @Test("A value nested deeper than the limit is an error with the place, wherever it is") func deepNesting() throws {
         let deep = String(repeating: "[", count: 100_000)
         for body in [deep, #"[{"id": 1, "title": "a", "x": "# + deep, #"[{"id": 1, "title": "# + deep] {

@@ -40,6 +40,7 @@ final class FetchBudget: Sendable {
     }
 
     private func check(_ used: (rows: Int, requests: Int)) throws {
+        if used.rows > options.maximumResults { throw RemoteStoreError.tooMany(entity, rows: used.rows, requests: used.requests) }
         guard let clause, used.rows > options.maximumRows || used.requests > options.maximumRequests else { return }
         throw RemoteStoreError.overBudget(entity, clause: clause, rows: used.rows, requests: used.requests, options)
     }

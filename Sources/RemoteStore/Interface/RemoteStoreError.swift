@@ -62,6 +62,14 @@ enum RemoteStoreError {
                 "Narrow the predicate by what the backend can do (see the plan of the request), or raise the limits in RemoteStoreOptions.")
     }
 
+    /// The error of a fetch whose pages bring more than any result should have.
+    static func tooMany(_ entity: String, rows: Int, requests: Int) -> NSError {
+        CoreDataError.make(
+            NSPersistentStoreOperationError, "The fetch of “\(entity)” was given up.",
+            reason: "\(rows) rows have come by \(requests) requests, and the backend has still more.",
+            next: "Give the fetch a limit or a narrower predicate, or raise maximumResults in RemoteStoreOptions.")
+    }
+
     static func unreadable(_ request: BackendRequest, _ error: any Error) -> NSError {
         CoreDataError.make(
             NSPersistentStoreOperationError, "The answer to \(request) is refused.",
