@@ -99,6 +99,20 @@ struct SecretTests {
         }
     }
 
+    @Test("A request and its headers are printed without credentials")
+    func printing() {
+        let request = WebRequest(
+            .post, base + "/a?token=Zebra", headers: ["authorization": "Zebra", "Set-Cookie": "Zebra", "Accept": "a"], body: [1],
+            label: "Album.save")
+        var dumped = ""
+        dump(request, to: &dumped)
+        dump(request.headers, to: &dumped)
+        #expect(!"\(request) \(String(reflecting: request)) \(request.headers.fields) \(dumped)".contains("Zebra"))
+        #expect(
+            request.description
+                == "POST \(base)/a?token=REMOVED [authorization: REMOVED, Set-Cookie: REMOVED, Accept: a] 1 bytes [Album.save]")
+    }
+
     @Test("A record of a request says what it took, on one line")
     func record() async throws {
         let time = VirtualTime()

@@ -29,7 +29,7 @@ extension WebHeaders.Field: CustomStringConvertible, CustomDebugStringConvertibl
     public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description]) }
 }
 
-extension WebRequest: CustomStringConvertible, CustomDebugStringConvertible {
+extension WebRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The request on one line, without credentials: `GET https://api.example.com/albums [Accept: text/plain] [Album.list]`.
     public var description: String {
         "\(summary) \(headers)" + (body.map { " \($0.count) bytes" } ?? "") + (label.isEmpty ? "" : " [\(label)]")
@@ -37,4 +37,7 @@ extension WebRequest: CustomStringConvertible, CustomDebugStringConvertible {
 
     /// The request on one line, without credentials.
     public var debugDescription: String { description }
+
+    /// The request on one line, without credentials.
+    public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description]) }
 }

@@ -102,19 +102,23 @@ private struct File: Codable {
         var body: [String]?
         var bodyBase64: String?
         var label: String?
+        var isIdempotent: Bool?
 
         init(_ request: WebRequest) {
             method = request.method
             url = request.url
             headers = request.headers.fields.isEmpty ? nil : File.lines(request.headers)
             label = request.label.isEmpty ? nil : request.label
+            isIdempotent = WebRequest(request.method, "").isIdempotent == request.isIdempotent ? nil : request.isIdempotent
             (body, bodyBase64) = request.body.map(File.pieces) ?? (nil, nil)
         }
 
         var request: WebRequest? {
             guard let bytes = File.bytes(body, bodyBase64) else { return nil }
             let hasBody = body != nil || bodyBase64 != nil
-            return WebRequest(method, url, headers: File.headers(headers ?? []), body: hasBody ? bytes : nil, label: label ?? "")
+            return WebRequest(
+                method, url, headers: File.headers(headers ?? []), body: hasBody ? bytes : nil, isIdempotent: isIdempotent,
+                label: label ?? "")
         }
     }
 
@@ -144,7 +148,8 @@ private struct File: Codable {
         WebHeaders(
             lines.map { line in
                 let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-                return WebHeaders.Field(String(parts[0]), parts.count > 1 ? String(parts[1].drop { $0 == " " }) : "")
+                return WebHeaders.Field(
+                    String(parts[0]), parts.count > 1 ? String(parts[1].hasPrefix(" ") ? parts[1].dropFirst() : parts[1]) : "")
             })
     }
 
