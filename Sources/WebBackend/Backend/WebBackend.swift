@@ -128,8 +128,12 @@ public struct WebBackend: Backend {
             throw WebBackendError.description("“\(first.entity)”", "It is read-only.", next: "Describe how its changes are saved.")
         }
         let sender = ChangeSender(service, shapes, plan, saving, clean: client.removingSecrets(from:)) { request in
-            let (response, record) = try await send(request)
+            let (response, record) = try await send(request, isSave: true)
             note("\(first.kind) of \(first.entity)", record, rows: changes.count)
+            if record?.mayHaveArrivedBefore == true, [409, 412].contains(response.status) {
+                // The conflict may be with the same change, sent before.
+                throw TransportError(.lost, request: request.label, detail: "An earlier try may have been answered.")
+            }
             return response
         }
         return try await sender.save(changes)

@@ -134,8 +134,8 @@ extension WebBackend {
     }
 
     /// Sends a request, and notes it for those who trace.
-    func send(_ request: WebRequest) async throws -> (response: WebResponse, record: RequestRecord?) {
-        if tracer.isIdle { return (try await client.send(request), nil) }
+    func send(_ request: WebRequest, isSave: Bool = false) async throws -> (response: WebResponse, record: RequestRecord?) {
+        if tracer.isIdle, !isSave { return (try await client.send(request), nil) }
         let record = LockedBox<RequestRecord?>(nil)
         do {
             let response = try await client.send(request, observer: { found in record.withLock { $0 = found } })
