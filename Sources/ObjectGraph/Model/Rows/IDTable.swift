@@ -24,7 +24,7 @@ package struct IDTable<Value> {
         guard let number = index.remove(id) else { return }
         values[number] = nil
         // A table that was large once does not stay so.
-        if isEmpty { removeAll() }
+        if isEmpty, values.capacity > 1024 { removeAll() }
     }
 
     /// Returns the number of an object; one that has none gets one, and a value.
