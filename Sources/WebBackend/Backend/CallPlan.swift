@@ -80,7 +80,7 @@ struct CallPlan: Sendable {
         let total = paging.total != nil
         endpoint = Endpoint(
             call.name, parameters: parameters, logic: canTree ? .tree : .all, sorting: try Self.sorting(call, context, place),
-            paging: Self.described(paging), counts: total && call.returns == .list && paging.sizeParameter != nil,
+            paging: Self.described(paging), counts: total && call.returns == .list,
             properties: call.properties ?? context.broughtProperties, embeddings: context.embeddings(call),
             includesSubentities: call.includesSubentities, freshness: call.freshness.map { .seconds($0) },
             cost: call.returns == .one && call.cost == .init() ? .init(expectedRows: 1) : call.cost)

@@ -44,8 +44,12 @@ struct FilterPlan {
             if attribute.attributeType.hasOrder, transform.keepsOrder, !isText || style.comparesTextInOrder {
                 operators.formUnion([.lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual])
             }
+            // Nothing tells a separator within a string from one between two.
+            if isText, style.quoting == .bare, case .parameters = style.form { operators.remove(.isIn) }
             if isText, transform == .byType { operators.formUnion([.beginsWith, .endsWith, .contains, .like]) }
-            add(keyPath.contains(".") ? [keyPath] : context.synonyms(keyPath), operators, isText ? style.caseInsensitive : [], style)
+            add(
+                keyPath.contains(".") ? [keyPath] : context.synonyms(keyPath), operators, isText ? style.caseInsensitive : [], style,
+                isInexact: isText && style.isInexactForText)
         case let relationship as NSRelationshipDescription where !relationship.isToMany:
             add([keyPath], [.equal, .notEqual, .isIn, .isNil, .isNotNil], [], style)
         case is NSRelationshipDescription: add(["ANY " + keyPath], [.equal, .isIn], [], style, style.listTemplates)
@@ -56,7 +60,7 @@ struct FilterPlan {
     /// One parameter for each comparison: a lower and an upper bound are given together.
     private mutating func add(
         _ keyPaths: [String], _ operators: Set<Parameter.Operator>, _ caseInsensitive: Set<Parameter.Operator>, _ style: FilterStyle,
-        _ templates: [Parameter.Operator: String]? = nil
+        _ templates: [Parameter.Operator: String]? = nil, isInexact: Bool = false
     ) {
         let known = operators.intersection((templates ?? style.templates).keys)
         for comparison in known.sorted(by: { $0.rawValue < $1.rawValue }) {
@@ -65,7 +69,8 @@ struct FilterPlan {
                 Parameter(
                     keyPaths: keyPaths, name: "\(keyPaths[0]) \(comparison.rawValue)", operators: [comparison],
                     maximumValues: comparison == .isIn ? style.maximumValues : 1,
-                    text: caseInsensitive.contains(comparison) ? .caseInsensitive : [], isExact: !style.inexact.contains(comparison)))
+                    text: caseInsensitive.contains(comparison) ? .caseInsensitive : [],
+                    isExact: !isInexact && !style.inexact.contains(comparison)))
         }
     }
 

@@ -20,8 +20,6 @@ struct PropertyPlan: Sendable {
 
     let name: String
     let kind: Kind
-    /// The name of a relationship's inverse.
-    let inverse: String?
     /// The place in a resource; nil for a property that resources do not have.
     let path: JSONPath?
     /// The name in filters and sort keys.

@@ -19,6 +19,8 @@ final class ResourcePlan: Sendable {
     let calls: [CallPlan]
     /// The attribute with the identifier, if the entity has one.
     let identifierAttribute: String?
+    /// The lists that are sent with their owner, for no other end of the relationship is.
+    private let sentLists: Set<String>
 
     /// Creates a plan.
     ///
@@ -32,10 +34,11 @@ final class ResourcePlan: Sendable {
         type = resource.type ?? (style.collection.typeIsEntity ? name : collectionName)
         collection = resource.path ?? style.collection.template.replacing("{name}", with: collectionName)
         identity = resource.identity ?? style.identity
-        identifier = resource.identifier
         version = resource.version ?? style.version
         kinds = resource.kinds ?? Self.kinds(entity, style)
         saving = resource.isReadOnly ? nil : resource.saving ?? style.saving
+        // What is made as a UUID is one when it is read, too.
+        identifier = resource.identifier ?? (saving?.identity == .newUUID ? .uuid : nil)
 
         var plans: [String: PropertyPlan] = [:]
         let everywhere = entity.allKindsInModel.reduce(into: [String: NSPropertyDescription]()) {
@@ -50,6 +53,11 @@ final class ResourcePlan: Sendable {
             plans[name] = try PropertyPlan(property, resource.properties[name], style, of: resource.entity)
         }
         properties = plans
+        sentLists = Set(
+            plans.values.filter { plan in
+                guard plan.isWritableList, let relationship = everywhere[plan.name] as? NSRelationshipDescription else { return false }
+                return relationship.isSent(in: service)
+            }.map(\.name))
         let identityPath = identity.count == 1 ? JSONPath(identity[0]) : nil
         identifierAttribute = plans.values.filter { plan in plan.isAttribute && plan.path != nil && plan.path == identityPath }
             .map(\.name).min()
@@ -82,23 +90,12 @@ final class ResourcePlan: Sendable {
     /// Returns the plan of a call.
     func call(_ name: String) -> CallPlan? { calls.first { $0.call.name == name } }
 
-    /// Returns the description of the resource for the store.
-    func resource(_ plans: [String: ResourcePlan]) -> Resource {
-        Resource(entity, endpoints: calls.map(\.endpoint), saving: saving.map { described($0, plans) }, unreadable: .reported)
+    /// The description of the resource for the store.
+    var resource: Resource {
+        Resource(entity, endpoints: calls.map(\.endpoint), saving: saving.map(described), unreadable: .reported)
     }
 
-    /// The lists that are sent with this resource: not those that the other end's reference says already, and of two ends one.
-    private func sentLists(_ plans: [String: ResourcePlan]) -> Set<String> {
-        Set(
-            properties.values.filter { property in
-                guard property.isWritableList, case .toMany(let reference, _, _) = property.kind else { return false }
-                guard let inverse = property.inverse, let other = plans[reference.entity]?.properties[inverse] else { return true }
-                guard other.isWritableList else { return other.isAttribute || other.path == nil || other.isReadOnly }
-                return (entity, property.name) <= (reference.entity, inverse)
-            }.map(\.name))
-    }
-
-    private func described(_ saving: SavingStyle, _ plans: [String: ResourcePlan]) -> Resource.Saving {
+    private func described(_ saving: SavingStyle) -> Resource.Saving {
         var kinds: Set<Resource.Saving.Kind> = []
         if saving.create != nil || saving.createIdentified != nil { kinds.insert(.insert) }
         if saving.update != nil { kinds.insert(.update) }
@@ -128,7 +125,7 @@ final class ResourcePlan: Sendable {
             bulk = Resource.Saving.Bulk(inserts: true)
         }
         return Resource.Saving(
-            kinds, identity: identity, lists: sentLists(plans),
+            kinds, identity: identity, lists: sentLists,
             sendsWholeObjects: saving.replacesWholeResources, maximumChanges: maximum, isAtomic: isAtomic(saving),
             conflicts: notices ? .backend : saving.conflicts, isIdempotent: saving.idempotencyHeader != nil, bulk: bulk)
     }
@@ -194,7 +191,6 @@ extension PropertyPlan {
                 place, "It is neither an attribute nor a relationship.", next: "Ignore it in the description.")
         }
         name = property.name
-        inverse = (property as? NSRelationshipDescription)?.inverseRelationship?.name
         queryName = mapping?.queryName ?? mapping?.path?.description ?? key
         isReadOnly = mapping?.isReadOnly ?? false
         self.isText = isText
@@ -227,6 +223,18 @@ extension PropertyPlan {
 }
 
 extension NSRelationshipDescription {
+    /// Whether changes of a list are sent with its owner: where those of the other end are not.
+    fileprivate func isSent(in service: WebService) -> Bool {
+        guard let inverse = inverseRelationship else { return true }
+        let other = inverse.entity?.name.flatMap(service.resource)
+        let mapping = other?.properties[inverse.name]
+        if other?.ignored.contains(inverse.name) == true || other?.isReadOnly == true || mapping?.isReadOnly == true { return true }
+        if !inverse.isToMany { return false }
+        let style = service.style
+        guard style.hasLists || mapping?.path != nil || style.hasListsAtOneEnd && inverse.isKeptAsList else { return true }
+        return (entity?.name ?? "", name) <= (inverse.entity?.name ?? "", inverse.name)
+    }
+
     /// Whether it has no inverse to one, and comes first of both ends.
     fileprivate var isKeptAsList: Bool {
         guard let inverse = inverseRelationship else { return true }

@@ -60,7 +60,7 @@ public struct WebBackend: Backend {
         service = plan
         shapes = ItemShapes(plan)
         limits = JSONLimits()
-        resources = plan.plans.values.map { $0.resource(plan.plans) }.sorted { $0.entity < $1.entity }
+        resources = plan.plans.values.map(\.resource).sorted { $0.entity < $1.entity }
         var envelopes: [String: EnvelopeShape] = [:]
         for resource in plan.plans.values {
             for call in resource.calls { envelopes["\(resource.entity).\(call.call.name)"] = EnvelopeShape(resource, call) }

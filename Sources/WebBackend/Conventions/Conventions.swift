@@ -66,8 +66,8 @@ extension ServiceStyle {
         style.hasLists = true
         style.collection = CollectionStyle(names: .kebabCase)
         style.envelope = Envelope(items: "data", item: "data", included: "included", type: "type")
-        style.filters = FilterStyle(.parameters, [.equal: "filter[{name}]={value}"])
-        style.sorting = SortStyle("sort")
+        style.filters = FilterStyle(.parameters, [.equal: "filter[{name}]={value}"], isInexactForText: true)
+        style.sorting = SortStyle("sort", sortsTextInOrder: false)
         style.paging = PagingStyle(
             .address, sizeParameter: "page[size]", size: 50, next: .body("links.next"), total: .body("meta.pagination.count"))
         style.fields = FieldsStyle("fields[{type}]={names}")
@@ -82,6 +82,9 @@ extension ServiceStyle {
     /// Django REST framework: lists with `results`, `next` and `count`, filters of django-filter (`year__gte`), `ordering`. Which filters and
     /// orders there are is each view's affair: describe them for the calls. Tried against a real server.
     ///
+    /// A view ignores a filter that it does not have, so everything but equality is compared again in memory. Where the views have all filters
+    /// that the calls name, with all lookups, say so: `style.filters.inexact = [.contains, .beginsWith, .endsWith]`.
+    ///
     /// Source: https://www.django-rest-framework.org
     public static let djangoREST: ServiceStyle = {
         var style = ServiceStyle()
@@ -94,8 +97,9 @@ extension ServiceStyle {
                 .equal: "{name}={value}", .lessThan: "{name}__lt={value}", .lessThanOrEqual: "{name}__lte={value}",
                 .greaterThan: "{name}__gt={value}", .greaterThanOrEqual: "{name}__gte={value}", .isIn: "{name}__in={values}",
                 .contains: "{name}__contains={value}", .beginsWith: "{name}__startswith={value}", .endsWith: "{name}__endswith={value}",
-            ], pathSeparator: "__")
-        style.sorting = SortStyle("ordering")
+                .isNil: "{name}__isnull=true", .isNotNil: "{name}__isnull=false",
+            ], inexact: Set<Parameter.Operator>.all.subtracting([.equal]), identifier: "id", pathSeparator: "__", isInexactForText: true)
+        style.sorting = SortStyle("ordering", sortsTextInOrder: false)
         style.paging = .following(.body("next"), of: 100, total: .body("count"), stability: .offsets)
         style.calls = [.list(filters: [], sorting: []), .one("{path}{SELF}/")]
         style.saving = SavingStyle(update: .init(.patch, "{path}{SELF}/"), delete: .init(.delete, "{path}{SELF}/"), conflicts: .byReading)

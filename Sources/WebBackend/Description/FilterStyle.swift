@@ -98,6 +98,9 @@ public struct FilterStyle: Hashable, Sendable {
     public var maximumValues: Int
     /// The comparisons by which more may be found than Core Data would find; what is found is compared again in memory.
     public var inexact: Set<Parameter.Operator>
+    /// Whether strings may be compared otherwise than as they are, such as without blanks at their ends: then what is found by a comparison
+    /// of strings is compared again in memory.
+    public var isInexactForText: Bool
     /// The comparisons of strings that are regardless of case.
     public var caseInsensitive: Set<Parameter.Operator>
     /// The name of the identifier in filters; nil where resources cannot be filtered by it.
@@ -114,11 +117,12 @@ public struct FilterStyle: Hashable, Sendable {
         _ form: Form, _ templates: [Parameter.Operator: String], quoting: Quoting = .bare, separator: String = ",",
         maximumValues: Int = 50, inexact: Set<Parameter.Operator> = [], caseInsensitive: Set<Parameter.Operator> = [],
         identifier: String? = nil, comparesTextInOrder: Bool = true, pathSeparator: String? = nil, referenceSuffix: String = "",
-        listTemplates: [Parameter.Operator: String]? = nil
+        listTemplates: [Parameter.Operator: String]? = nil, isInexactForText: Bool = false
     ) {
         self.form = form
         self.templates = templates
         self.listTemplates = listTemplates
+        self.isInexactForText = isInexactForText
         self.quoting = quoting
         self.separator = separator
         self.maximumValues = maximumValues

@@ -19,6 +19,13 @@ enum DateText {
     /// Returns a date as text.
     static func text(_ date: Date, _ form: DateForm) -> String {
         switch form {
+        // Foundation writes the days before 1582 by the Julian calendar, and ISO 8601 has the Gregorian one.
+        case .iso8601 where date.timeIntervalSince1970 < gregorianStart:
+            let seconds = date.timeIntervalSince1970
+            let days = (seconds / 86400).rounded(.down)
+            let time = text(Date(timeIntervalSince1970: seconds - days * 86400), form)
+            return day(Int(days)) + time.dropFirst(10)
+        case .day where date.timeIntervalSince1970 < gregorianStart: return day(Int((date.timeIntervalSince1970 / 86400).rounded(.down)))
         case .iso8601:
             let seconds = date.timeIntervalSince1970
             let whole = seconds.rounded() == seconds
@@ -43,6 +50,25 @@ enum DateText {
         case .millisecondsSince1970: return "\((date.timeIntervalSince1970 * 1000).rounded())"
         case .secondsSinceReferenceDate: return "\(date.timeIntervalSinceReferenceDate)"
         }
+    }
+
+    /// The first day of the Gregorian calendar, in seconds since 1970.
+    private static let gregorianStart = -12_219_292_800.0
+
+    /// Returns a day of the Gregorian calendar, as if it had always been: by eras of 400 years that begin in March.
+    private static func day(_ daysSince1970: Int) -> String {
+        let shifted = daysSince1970 + 719_468
+        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let month = (5 * dayOfYear + 2) / 153
+        let monthNumber = month < 10 ? month + 3 : month - 9
+        let year = yearOfEra + era * 400 + (monthNumber <= 2 ? 1 : 0)
+        func padded(_ number: Int, _ count: Int) -> String {
+            String(repeating: "0", count: max(0, count - "\(number)".count)) + "\(number)"
+        }
+        return "\(padded(year, 4))-\(padded(monthNumber, 2))-\(padded(dayOfYear - (153 * month + 2) / 5 + 1, 2))"
     }
 
     private static func formatter(_ pattern: String) -> DateFormatter {

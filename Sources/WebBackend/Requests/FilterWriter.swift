@@ -34,6 +34,8 @@ struct FilterWriter {
             if comparison.comparison == .isIn, custom == nil, style.quoting == .json || style.quoting == .bareUnlessAmbiguous {
                 texts = Texts(name: texts.name, values: texts.values.map { Self.withoutSeparator($0, style.separator) })
             }
+            // Where nothing tells an empty string from no value, everything is asked for, and compared in memory.
+            if style.isInexactForText, custom == nil, texts.values == [""] { return nil }
             func fill(_ place: String) -> String {
                 switch place {
                 case "name": texts.name

@@ -25,7 +25,8 @@ struct RequestBuilder {
         }
         let isInBody = call.paging.isInBody
         var query = service.service.query.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-        var body: JSONValue? = call.call.method == .get ? nil : .object(JSONObject())
+        var body: JSONValue?
+        if call.call.method != .get { body = .object(JSONObject()) }
         if let text = call.call.body { body = try JSONValue(parsing: Array(try filledBody(text, request, plan).utf8)) }
         for (name, value) in call.query {
             let pair = try (
@@ -173,7 +174,9 @@ struct RequestBuilder {
         if let style = plan.style.fields, let wanted = request.properties, !request.wantsCount,
             let pair = Template.parameter(style.template)
         {
-            var names = wanted.compactMap { plan.properties[$0] }.filter { $0.path != nil }.map(\.queryName)
+            // What comes along is found by the relationship that leads to it.
+            let relationships = request.embeddings.compactMap { $0.split(separator: ".").first.map(String.init) }
+            var names = wanted.union(relationships).compactMap { plan.properties[$0] }.filter { $0.path != nil }.map(\.queryName)
             names += plan.identity.filter { !$0.hasPrefix("@") && plan.style.attributes.isEmpty }
             if case .number(let path) = plan.version { names.append(path.description) }
             if case .tag(let path) = plan.version { names.append(path.description) }

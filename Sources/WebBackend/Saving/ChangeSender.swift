@@ -95,7 +95,9 @@ struct ChangeSender {
         }
         if change.kind == .insert, change.id != nil, saving.createsIfNoneMatch { headers["If-None-Match"] = "*" }
         if let name = saving.idempotencyHeader { headers[name] = change.idempotencyKey.uuidString.lowercased() }
-        let body: JSONValue? = hasBody ? try bodies.body(try bodies.resource(change, current: current), change.id) : nil
+        // Not by a conditional expression: nil would be JSON's null there, and a deletion would have a body.
+        var body: JSONValue?
+        if hasBody { body = try bodies.body(try bodies.resource(change, current: current), change.id) }
         return WebRequest(
             action.method, service.address + (path.hasPrefix("/") ? "" : "/") + path + RequestBuilder.encoded(query, after: path),
             headers: headers, body: try body?.serialized(),

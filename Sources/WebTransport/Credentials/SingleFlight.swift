@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// Runs a piece of work once for all who want its result at the same time.
 ///
 /// Who is cancelled gets `CancellationError` at once; the work goes on for the others.
@@ -38,7 +40,7 @@ final class SingleFlight<Value: Sendable>: Sendable {
                 case .wait: break
                 case .end: continuation.resume(throwing: CancellationError())
                 case .start:
-                    Task {
+                    Task(executorPreference: SeparateThreads.shared) { [self] in
                         do {
                             finish(.success(try await work()))
                         } catch {
@@ -64,5 +66,18 @@ final class SingleFlight<Value: Sendable>: Sendable {
             return state.waiting.values
         }
         for continuation in waiting { continuation.resume(with: result) }
+    }
+}
+
+/// Runs tasks that nobody is the parent of, on threads of their own: those of the shared pool may all be blocked by programs that wait for
+/// the result.
+// The queue is set once.
+private final class SeparateThreads: TaskExecutor {
+    static let shared = SeparateThreads()
+    private let queue = DispatchQueue(label: "WebTransport.tasks", attributes: .concurrent)
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 }
