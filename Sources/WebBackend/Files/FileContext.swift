@@ -33,6 +33,9 @@ struct FileContext: Sendable {
     /// Returns the context of an element.
     func at(_ index: Int) -> FileContext { at(.element(index)) }
 
+    /// Returns the context of a key that is not known; a confidential one is not named.
+    func atUnknown(_ key: String) -> FileContext { isConfidential ? self : at(key) }
+
     private func at(_ step: FileStep) -> FileContext {
         var context = self
         context.path.append(step)

@@ -77,7 +77,7 @@ extension FileForm {
                 guard value.object != nil, !keys.isEmpty else { throw context.unexpected(value, expected) }
                 let members = try FileForms.members(value, context)
                 for member in members where !keys.contains(where: { $0.name == member.key }) {
-                    throw context.at(member.key).unknown(member.key, what, known: keys.map(\.name))
+                    throw context.atUnknown(member.key).unknown(member.key, what, known: keys.map(\.name))
                 }
                 guard members.count == 1, let member = members.first, let payload = keys.first(where: { $0.name == member.key })?.payload
                 else {

@@ -56,7 +56,7 @@ extension FileForms {
         var keys: Set<String> = []
         for member in object.members where !keys.insert(member.key).inserted {
             let name = context.isConfidential ? "A key" : "“\(member.key)”"
-            throw context.at(member.key).problem("\(name) is there twice.", next: "Remove one of the two.")
+            throw context.atUnknown(member.key).problem("\(name) is there twice.", next: "Remove one of the two.")
         }
         return object.members
     }

@@ -57,7 +57,7 @@ private struct FileObject<Root: Sendable>: Sendable {
             } else if let found = keys.starts.first(where: { $0.name == member.key }) {
                 start = (found, member.value)
             } else {
-                throw context.at(member.key).unknown(member.key, "key", known: names)
+                throw context.atUnknown(member.key).unknown(member.key, "key", known: names)
             }
         }
         let present = Set(members.map(\.key))

@@ -40,6 +40,8 @@ extension DescriptionSource {
             .composer(let context, let problem, let mark, _):
             let text = [context?.text, problem].compactMap { $0 }.joined(separator: " ").trimmingCharacters(in: .whitespacesAndNewlines)
             return syntaxError(name, (mark.line, mark.column), "This is not YAML: \(text).")
+        case .duplicatedKeysInMapping(_, let context):
+            return syntaxError(name, (context.mark.line, context.mark.column), "A key of this object is there twice.")
         default: return syntaxError(name, nil, "This is not YAML, or not one document of it.")
         }
     }

@@ -115,8 +115,13 @@ extension FileForms {
 
     /// How lists are sorted: `none`, the name of the parameter, or an object.
     static let sorting = FileForm<SortStyle>.either(
-        words("style of orders", [("none", .none)]),
-        text.map({ SortStyle($0) }, { $0 == SortStyle($0.parameter) ? $0.parameter : nil }).expecting("the name of a parameter"),
+        text.map(
+            { $0 == "none" ? .none : SortStyle($0) },
+            { style in
+                if style == .none { return "none" }
+                return style.parameter != "none" && style == SortStyle(style.parameter) ? style.parameter : nil
+            }
+        ).expecting("none, the name of a parameter"),
         .object("sorting", .none) { keys in
             keys.optional("parameter", \.parameter, text, "The parameter with the order.")
             keys.key("ascending", \.ascending, text, "How an ascending key is written.")
