@@ -52,7 +52,9 @@ extension DescriptionSource {
         for step in path {
             switch (step, node) {
             case (.key(let key), .mapping(let mapping)):
-                guard let pair = mapping.last(where: { $0.key.scalar?.string == key }) else { return mark.map { ($0.line, $0.column) } }
+                guard let pair = mapping.reversed().first(where: { $0.key.scalar?.string == key }) else {
+                    return mark.map { ($0.line, $0.column) }
+                }
                 (node, mark) = (pair.value, pair.key.mark ?? mark)
             case (.element(let index), .sequence(let sequence)):
                 guard index < sequence.count else { return mark.map { ($0.line, $0.column) } }

@@ -1,4 +1,5 @@
 import Foundation
+import RemoteStore
 import Testing
 import WebTransport
 
