@@ -110,3 +110,11 @@ enum FormEncoding {
         Array(items.map { encode($0.name) + "=" + encode($0.value) }.joined(separator: "&").utf8)
     }
 }
+
+extension WebRequest {
+    /// Whether the values of a header are secret in most services.
+    package static func isSecret(header name: String) -> Bool { Secrets.headerNames.contains(name.lowercased()) }
+
+    /// Whether the values of an item of the query are secret in most services.
+    package static func isSecret(queryItem name: String) -> Bool { secretQueryNames.contains(name.lowercased()) }
+}

@@ -1,0 +1,121 @@
+internal import JSONReading
+
+/// A key of an object.
+struct FileKey<Root: Sendable>: Sendable {
+    let name: String
+    /// Other names of the same key.
+    let aliases: [String]
+    let summary: String
+    let isRequired: Bool
+    /// Reads the value into an object.
+    let read: @Sendable (inout Root, JSONValue, FileContext) throws -> Void
+    /// Writes the value of the first object; nil where it is that of the second, which the first continues.
+    let write: @Sendable (Root, Root, FileContext) throws -> JSONValue?
+    let schema: @Sendable (inout FileSchema) -> JSONValue
+}
+
+/// A key that says what an object continues: `like: kinto`, `page: page`.
+struct FileStart<Root: Sendable>: Sendable {
+    let name: String
+    let summary: String
+    let read: @Sendable (JSONValue, FileContext) throws -> Root
+    /// Returns what a value may continue, with the key's value for each.
+    let candidates: @Sendable (Root, FileContext) -> [(value: JSONValue, root: Root)]
+    let schema: @Sendable (inout FileSchema) -> JSONValue
+}
+
+/// The keys of objects of one kind.
+struct FileKeys<Root: Sendable>: Sendable {
+    /// The keys, in the order in which they are read and written.
+    var keys: [FileKey<Root>] = []
+    /// The keys that say what an object continues, of which one may be there.
+    var starts: [FileStart<Root>] = []
+    /// Keys of which only one may be there.
+    var exclusive: [[String]] = []
+    /// Changes what an object continues by the keys that it has.
+    var begin: @Sendable (Set<String>, inout Root) -> Void = { _, _ in }
+    /// Completes the context of the values.
+    var context: @Sendable (Root, FileContext) -> FileContext = { $1 }
+    /// Whether two objects are equal; writing compares with what it would read.
+    var isEqual: (@Sendable (Root, Root) -> Bool)?
+
+    /// Creates no keys.
+    init() {}
+
+    /// Creates no keys, of objects that can be compared.
+    init(_ type: Root.Type) where Root: Equatable { isEqual = { $0 == $1 } }
+
+    /// Adds a key.
+    mutating func key<Value: Sendable & Equatable>(
+        _ name: String, _ path: any WritableKeyPath<Root, Value> & Sendable, _ form: FileForm<Value>, aliases: [String] = [],
+        isRequired: Bool = false, _ summary: String
+    ) {
+        keys.append(
+            FileKey(
+                name: name, aliases: aliases, summary: summary, isRequired: isRequired,
+                read: { $0[keyPath: path] = try form.read($1, $2, $0[keyPath: path]) },
+                write: { root, base, context in
+                    let value = root[keyPath: path]
+                    if !isRequired, value == base[keyPath: path] { return nil }
+                    return try form.write(value, context, base[keyPath: path])
+                }, schema: form.schema))
+    }
+
+    /// Adds a key whose value may be null.
+    ///
+    /// - Parameters:
+    ///   - none: A word for null.
+    ///   - base: What a value continues where the object has none.
+    mutating func optional<Value: Sendable & Equatable>(
+        _ name: String, _ path: any WritableKeyPath<Root, Value?> & Sendable, _ form: FileForm<Value>, aliases: [String] = [],
+        none: String? = nil, base: @escaping @Sendable (FileContext) -> Value? = { _ in nil }, _ summary: String
+    ) {
+        keys.append(
+            FileKey(
+                name: name, aliases: aliases, summary: summary, isRequired: false,
+                read: { root, value, context in
+                    if value.isNull || (none != nil && value.string == none) {
+                        root[keyPath: path] = nil
+                    } else {
+                        root[keyPath: path] = try form.read(value, context, root[keyPath: path] ?? base(context))
+                    }
+                },
+                write: { root, start, context in
+                    let value = root[keyPath: path]
+                    if value == start[keyPath: path] { return nil }
+                    guard let value else { return none.map { .string($0) } ?? .null }
+                    return try form.write(value, context, start[keyPath: path] ?? base(context))
+                },
+                schema: { schema in
+                    ["anyOf": [form.schema(&schema), ["enum": .array([.null] + (none.map { [.string($0)] } ?? []))]]]
+                }))
+    }
+
+    /// Adds a key that says what an object continues.
+    mutating func start<Value: Sendable>(
+        _ name: String, _ form: FileForm<Value>, _ summary: String, make: @escaping @Sendable (Value) -> Root,
+        take: @escaping @Sendable (Root) -> [Value]
+    ) {
+        starts.append(
+            FileStart(
+                name: name, summary: summary, read: { make(try form.read($0, $1, nil)) },
+                candidates: { root, context in
+                    take(root).compactMap { part in (try? form.write(part, context, nil)).map { ($0, make(part)) } }
+                }, schema: form.schema))
+    }
+
+    /// Returns the keys for objects that contain those of this kind.
+    func lifted<Other>(_ path: any WritableKeyPath<Other, Root> & Sendable) -> FileKeys<Other> {
+        var result = FileKeys<Other>()
+        result.keys = keys.map { key in
+            FileKey(
+                name: key.name, aliases: key.aliases, summary: key.summary, isRequired: key.isRequired,
+                read: { try key.read(&$0[keyPath: path], $1, $2) },
+                write: { try key.write($0[keyPath: path], $1[keyPath: path], $2) }, schema: key.schema)
+        }
+        result.begin = { [begin] in begin($0, &$1[keyPath: path]) }
+        result.context = { [context] in context($0[keyPath: path], $1) }
+        result.exclusive = exclusive
+        return result
+    }
+}

@@ -1,0 +1,73 @@
+internal import JSONReading
+internal import RemoteStore
+
+extension FileForms {
+    /// A part of an answer: `body:meta.next`, `header:Next-Page`, `link:next`, `contentRange`.
+    static let answerPart = FileForm<AnswerPart>.choice(
+        "part of an answer",
+        [
+            .word("contentRange", .contentRange, "What follows the slash in the header Content-Range."),
+            .key("body", path, "A value of the body.", isText: true, make: { .body($0) }) {
+                if case .body(let path) = $0 { path } else { nil }
+            },
+            .key("header", text, "The value of a header.", isText: true, make: { .header($0) }) {
+                if case .header(let name) = $0 { name } else { nil }
+            },
+            .key("link", text, "The address of a relation in the header Link.", isText: true, make: { .link($0) }) {
+                if case .link(let relation) = $0 { relation } else { nil }
+            },
+        ]
+    ).named("answerPart")
+
+    private static let stability = words("stability", [("cursors", Paging.Stability.cursors), ("offsets", .offsets)])
+
+    /// How lists are divided into pages: `none`, `{page: page, size: per_page, of: 50}`, `{next: "link:next"}`.
+    ///
+    /// A description that says how the next page is found is complete; another one changes what the style says.
+    static let paging = FileForm<PagingStyle>.either(
+        words("form of pages", [("none", .none)]),
+        .object("paging", .none) { keys in
+            keys.start("page", text, "The parameter with the number of the page.", make: { PagingStyle(.number($0, first: 1)) }) {
+                if case .number(let name, _) = $0.form { [name] } else { [] }
+            }
+            keys.start("offset", text, "The parameter with the number of resources to skip.", make: { PagingStyle(.offset($0)) }) {
+                if case .offset(let name) = $0.form { [name] } else { [] }
+            }
+            keys.start(
+                "cursor", text, "The parameter with what the answer before has named.",
+                make: { PagingStyle(.cursor($0), stability: .cursors) }
+            ) { if case .cursor(let name) = $0.form { [name] } else { [] } }
+            keys.start(
+                "form", words("form of pages", [("none", PagingStyle.none), ("address", PagingStyle(.address, stability: .cursors))]),
+                "none, or address where the answer before has the address of the next page; next alone says that, too.", make: { $0 }
+            ) { paging in
+                switch paging.form {
+                case .none: [PagingStyle.none]
+                case .address: [PagingStyle(.address, stability: .cursors)]
+                case .number, .offset, .cursor: []
+                }
+            }
+            keys.begin = { present, paging in
+                guard present.contains("next"), present.isDisjoint(with: ["page", "offset", "cursor", "form"]) else { return }
+                paging = PagingStyle(.address, stability: .cursors)
+            }
+            keys.optional("first", \.firstPage, integer(from: 0), "The number of the first page, which is 1.")
+            keys.optional("size", \.sizeParameter, text, "The parameter with the number of resources of a page.")
+            keys.key("of", \.size, integer(from: 1), "The number of resources of a page.")
+            keys.optional("next", \.next, answerPart, "Where an answer names the next page.")
+            keys.optional("hasMore", \.hasMore, answerPart, "Where an answer tells whether there is a next page.")
+            keys.optional("total", \.total, answerPart, "Where an answer tells the number of resources in all pages.")
+            keys.optional("totalParameter", \.totalParameter, text, "A parameter that makes answers tell it: count=1.")
+            keys.key("stability", \.stability, stability, "What becomes of pages when resources come and go meanwhile.")
+            keys.key("endsEmpty", \.endsEmpty, flag, "Whether only an empty page is the last one.")
+            keys.key("inBody", \.isInBody, flag, "Whether the parameters are sent in the body.")
+        })
+}
+
+extension PagingStyle {
+    /// The number of the first page; nil where pages have no numbers, which setting does not change.
+    fileprivate var firstPage: Int? {
+        get { if case .number(_, let first) = form { first } else { nil } }
+        set { if case .number(let name, _) = form { form = .number(name, first: newValue ?? 1) } }
+    }
+}

@@ -1,0 +1,86 @@
+public import Foundation
+internal import JSONReading
+public import ObjectGraph
+public import WebTransport
+
+/// A file that describes a web service: the service, and what a client of it needs besides.
+///
+/// A file is JSON, or YAML where the package's trait `WebBackend` is enabled. Secrets never stand in it: `authentication` names the environment
+/// variables or the files that have them.
+///
+/// ```swift
+/// let file = try WebServiceFile(contentsOf: url)
+/// let backend = try WebBackend(file.service, model: model, transport: transport, options: file.options)
+/// ```
+///
+/// Errors have the code 134080 and name the file, the line, the path to the place, and what was expected there.
+public struct WebServiceFile: Sendable {
+    /// The description of the service.
+    public var service: WebService
+    /// What a client does besides sending requests: credentials, retries and limits.
+    public var options: WebClient.Options
+    /// The keys of a file that are the client's, where it was read from one.
+    var clientKeys: [String] = []
+
+    /// Creates what a file says.
+    public init(service: WebService, options: WebClient.Options = WebClient.Options()) {
+        self.service = service
+        self.options = options
+    }
+
+    /// Reads a file: YAML where its name ends with `.yaml` or `.yml`, JSON otherwise.
+    ///
+    /// - Throws: Code 134080, naming the file and the place, for what a description does not have; the error of the system for a file that
+    ///   cannot be read. A YAML file is an error where the package's trait `WebBackend` is not enabled.
+    public init(contentsOf url: URL) throws {
+        let name = url.lastPathComponent
+        let data = try Data(contentsOf: url)
+        guard ["yaml", "yml"].contains(url.pathExtension.lowercased()) else {
+            self = try DescriptionSource(json: data, name: name).file()
+            return
+        }
+        #if WebBackend
+        guard let text = String(data: data, encoding: .utf8) else {
+            throw WebBackendError.description(name, "The file is not UTF-8.", next: "Save it as UTF-8.")
+        }
+        self = try DescriptionSource(yaml: text, name: name).file()
+        #else
+        throw WebBackendError.description(
+            name, "YAML is read only where the package's trait WebBackend is enabled.",
+            next: "Enable the trait for the dependency in Package.swift, or write the description as JSON.")
+        #endif
+    }
+
+    /// Reads JSON.
+    ///
+    /// - Throws: Code 134080, naming the place, for what a description does not have.
+    public init(json: Data) throws { self = try DescriptionSource(json: json, name: nil).file() }
+
+    /// Writes JSON: reading it gives the same description, limits and authentication.
+    ///
+    /// - Throws: Code 134080, naming the place, for what a file has no form for: a secret itself, a closure, a number that is none.
+    public func json() throws -> Data {
+        do {
+            let value = try FileForms.file.write(self, FileContext(), nil)
+            return Data(try value.serialized(.prettyPrinted))
+        } catch let problem as FileProblem {
+            let place = FileStep.text(problem.path)
+            throw WebBackendError.description(place.isEmpty ? "its beginning" : place, problem.reason, next: problem.next)
+        }
+    }
+}
+
+extension WebBackend {
+    /// Creates the backend of a service that a file describes.
+    ///
+    /// - Parameters:
+    ///   - file: The JSON or YAML file.
+    ///   - model: The model whose entities it describes. It cannot be changed afterwards.
+    ///   - transport: What sends requests.
+    /// - Throws: Code 134080, naming the place in the file, for what a description does not have, or entity and property, for what does not fit
+    ///   the model; `TransportError` for an address that cannot be read.
+    public init(file: URL, model: NSManagedObjectModel, transport: any Transport) throws {
+        let file = try WebServiceFile(contentsOf: file)
+        try self.init(file.service, model: model, transport: transport, options: file.options)
+    }
+}

@@ -1,0 +1,68 @@
+import Foundation
+import JSONReading
+import Testing
+
+@testable import WebBackend
+
+@Suite struct FileRoundTripTests {
+    @Test func whatIsWrittenIsReadAsTheSameDescription() throws {
+        let seed = SeededRandom.seed()
+        print("Descriptions that are written and read: COREDATA_TEST_SEED=\(seed)")
+        let end = Date(timeIntervalSinceNow: 4)
+        var round: UInt64 = 0
+        while round == 0 || Date() < end {
+            var random = RandomDescription(seed: seed &+ round &* 7919)
+            let service = random.service()
+            let json = try service.json()
+            let read = try WebService(json: json)
+            if read != service {
+                Issue.record("seed \(seed), round \(round): \(String(decoding: json, as: UTF8.self))")
+                return
+            }
+            round += 1
+        }
+        #expect(round > 1)
+    }
+
+    @Test(arguments: [
+        ("plain", ServiceStyle.plain), ("jsonAPI", .jsonAPI), ("djangoREST", .djangoREST), ("kinto", .kinto), ("gitHub", .gitHub),
+        ("couchDB", .couchDB),
+        ("parse", .parse),
+    ]) func aConventionIsWrittenByItsName(name: String, style: ServiceStyle) throws {
+        let value = try JSONValue(parsing: Array(WebService("https://example.com", style: style).json()))
+        #expect(
+            value == (name == "plain" ? ["address": "https://example.com"] : ["address": "https://example.com", "style": .string(name)]))
+    }
+
+    @Test func whatIsWrittenSaysOnlyWhatDiffers() throws {
+        let value = try JSONValue(parsing: Array(DescriptionExamples.bandsInSwift.json()))
+        #expect(
+            value["style"]?["paging"] == ["page": "page", "size": "per_page", "of": 50, "next": "link:next", "total": "body:meta.total"])
+        #expect(value["resources"]?[0] == "Label")
+        #expect(value["resources"]?[1]?["calls"]?[0] == "list")
+        #expect(value["resources"]?[2]?["calls"]?[0] == ["list": "bands/{band}/albums", "filters": ["title"]])
+        #expect(value["resources"]?[2]?["calls"]?[2]?["paging"] == ["of": 10])
+        #expect(value["resources"]?[2]?["saving"] == ["create": "POST bands/{band}/albums"])
+        #expect(value["resources"]?[2]?["properties"]?["released"] == "release_date")
+    }
+
+    @Test func everyPropertyOfADescriptionHasAKey() {
+        // A property that a type gets later needs a key in its table; this counts them.
+        func count(_ value: Any) -> Int { Mirror(reflecting: value).children.count }
+        let schema = try? JSONValue(parsing: Array(WebService.schema.utf8))
+        func keys(_ name: String) -> Int { schema?["$defs"]?[name]?["properties"]?.object?.count ?? 0 }
+        let comparisons = 2 * 13
+        #expect(keys("style") == count(ServiceStyle.plain) + 1)
+        #expect(keys("paging") == count(PagingStyle.none) + 5 - 1)
+        #expect(keys("filters") == count(FilterStyle.none) + comparisons - 1)
+        #expect(keys("sorting") == count(SortStyle.none))
+        #expect(keys("saving") == count(SavingStyle()))
+        #expect(keys("errors") == count(ErrorStyle()))
+        #expect(keys("call") == count(WebCall("", path: "")) + 2)
+        #expect(keys("parameter") == count(WebParameter(keyPaths: [], templates: [:])) + comparisons)
+        #expect(keys("property") == count(PropertyMapping()))
+        #expect(keys("resource") == count(WebResource("")))
+        #expect(keys("envelope") == count(Envelope()))
+        #expect(keys("collection") == count(CollectionStyle()))
+    }
+}
