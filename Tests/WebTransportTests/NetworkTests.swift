@@ -177,6 +177,30 @@ struct NetworkTests {
         #expect(error?.kind == .redirected)
     }
 
+    @Test("A redirect to another server takes no credentials along, and its answer comes back")
+    func otherOrigin() async throws {
+        let other = try LoopbackServer.answering { request, connection in
+            connection.answer(body: Array(request.headers.fields.map { $0.name.lowercased() }.sorted().joined(separator: " ").utf8))
+        }
+        let otherURL = other.url
+        let server = try LoopbackServer.answering { request, connection in
+            guard request.headers["Authorization"] == "Bearer Zebra" else { return connection.answer(401) }
+            return connection.answer(307, headers: ["Location: \(otherURL)/?token=Zebra", "Set-Cookie: sid=Zebra-2; Path=/"])
+        }
+        var options = WebClient.Options()
+        options.authentication = .bearer(.value("Zebra"))
+        options.headers = ["X-Own": "1", "Accept": "text/plain"]
+        options.keepsCookies = true
+        let client = try WebClient(baseURL: server.url, options: options)
+        // The address itself has the token: that is an error.
+        let error = try await transportError { try await client.send(WebRequest(.get, server.url)) }
+        #expect(error?.kind == .redirected)
+        #expect(other.connections == 0)
+        // A link to it is followed, without anything.
+        let response = try await client.send(WebRequest(.get, otherURL + "/", headers: ["X-Private": "1"]))
+        #expect(response.text == "accept accept-encoding host")
+    }
+
     /// Returns bytes in the form of gzip.
     private func gzip(_ bytes: [UInt8]) throws -> [UInt8] {
         let process = Process()

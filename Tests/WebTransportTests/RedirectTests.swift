@@ -14,7 +14,7 @@ struct RedirectTests {
             let transport = ScriptedTransport(.redirect(status, "/b"), .text("there"))
             let body: [UInt8]? = before == .get || before == .head ? nil : [1]
             let request = WebRequest(before, base + "/a", headers: ["Content-Type": "text/plain", "X-Own": "1"], body: body)
-            let response = try await client(transport).send(request)
+            let response = try await makeClient(transport).send(request)
             #expect(response.text == "there")
             #expect(transport.requests.last?.method == after, "\(status) \(before)")
             #expect(transport.requests.last?.url == base + "/b")
@@ -50,12 +50,12 @@ struct RedirectTests {
     @Test("Redirects in a circle, and too many, are errors")
     func circles() async throws {
         let circle = ScriptedTransport { request, _ in .redirect(302, request.url.hasSuffix("a") ? "/b" : "/a") }
-        let error = try await transportError { try await client(circle).send(WebRequest(.get, base + "/a")) }
+        let error = try await transportError { try await makeClient(circle).send(WebRequest(.get, base + "/a")) }
         #expect(error?.kind == .redirected)
         #expect(circle.requests.count == 2)
 
         let endless = ScriptedTransport { _, index in .redirect(302, "/\(index)") }
-        let many = try await transportError { try await client(endless).send(WebRequest(.get, base + "/a")) }
+        let many = try await transportError { try await makeClient(endless).send(WebRequest(.get, base + "/a")) }
         #expect(many?.kind == .redirected)
         #expect(endless.requests.count == 11)
     }
@@ -63,11 +63,11 @@ struct RedirectTests {
     @Test("A redirect from https to http is an error, unless it is allowed")
     func insecure() async throws {
         let transport = ScriptedTransport(.redirect(302, "http://api.example.com/a"), .text("there"))
-        let error = try await transportError { try await client(transport).send(WebRequest(.get, base + "/a")) }
+        let error = try await transportError { try await makeClient(transport).send(WebRequest(.get, base + "/a")) }
         #expect(error?.kind == .redirected)
         #expect(transport.requests.count == 1)
         let allowed = ScriptedTransport(.redirect(302, "http://api.example.com/a"), .text("there"))
-        #expect(try await client(allowed) { $0.redirects.allowsInsecure = true }.send(WebRequest(.get, base + "/a")).text == "there")
+        #expect(try await makeClient(allowed) { $0.redirects.allowsInsecure = true }.send(WebRequest(.get, base + "/a")).text == "there")
     }
 
     @Test(
@@ -85,14 +85,14 @@ struct RedirectTests {
             $0.headers = ["X-Api-Version": "Zebra-5"]
             $0.keepsCookies = true
         }
-        #expect(try await client(transport, options).send(request).text == "there")
+        #expect(try await makeClient(transport, options).send(request).text == "there")
         #expect(transport.requests.first.map { "\($0)".contains("Zebra-4") } == true)
         let last = try #require(transport.requests.last)
         #expect(last.url == target + "?x=1")
         #expect(last.headers.fields.map(\.name) == ["Accept"])
 
         // A link of the service is no better than a redirect.
-        _ = try await client(transport, options).send(WebRequest(.get, target, headers: ["X-Private": "Zebra-3"]))
+        _ = try await makeClient(transport, options).send(WebRequest(.get, target, headers: ["X-Private": "Zebra-3"]))
         #expect(transport.requests.last?.headers == [:])
         #expect(transport.requests.last?.url == target)
     }
@@ -101,13 +101,13 @@ struct RedirectTests {
     func leaks() async throws {
         let repeating = ScriptedTransport(.redirect(302, "https://evil.example/Zebra-1"), .text("there"))
         let error = try await transportError {
-            try await client(repeating) { $0.authentication = .bearer(.value("Zebra-1")) }.send(WebRequest(.get, base + "/a"))
+            try await makeClient(repeating) { $0.authentication = .bearer(.value("Zebra-1")) }.send(WebRequest(.get, base + "/a"))
         }
         #expect(error?.kind == .redirected)
         #expect(repeating.requests.count == 1)
 
         let body = ScriptedTransport(.redirect(307, "https://evil.example/"), .text("there"))
-        let bodyError = try await transportError { try await client(body).send(WebRequest(.post, base + "/a", body: [1])) }
+        let bodyError = try await transportError { try await makeClient(body).send(WebRequest(.post, base + "/a", body: [1])) }
         #expect(bodyError?.kind == .redirected)
         #expect(body.requests.count == 1)
     }

@@ -9,7 +9,7 @@ struct RetryTests {
     func doubles() async throws {
         let time = VirtualTime()
         let transport = ScriptedTransport(.text("", status: 503), .text("", status: 503), .text("", status: 500), .text("yes"))
-        let response = try await client(transport, time: time).send(WebRequest(.get, base + "/a"))
+        let response = try await makeClient(transport, time: time).send(WebRequest(.get, base + "/a"))
         #expect(response.text == "yes")
         #expect(transport.requests.count == 4)
         #expect(time.waits == [0.375, 0.75, 1.5])
@@ -18,7 +18,7 @@ struct RetryTests {
     @Test("A request that is not idempotent is sent once, whatever the answer", arguments: [500, 502, 503, 504])
     func notIdempotent(status: Int) async throws {
         let transport = ScriptedTransport(.text("", status: status))
-        let response = try await client(transport).send(WebRequest(.post, base + "/a"))
+        let response = try await makeClient(transport).send(WebRequest(.post, base + "/a"))
         #expect(response.status == status)
         #expect(transport.requests.count == 1)
     }
@@ -27,7 +27,7 @@ struct RetryTests {
     func tooMany(after: String) async throws {
         let time = VirtualTime()
         let transport = ScriptedTransport(.text("", status: 429, headers: ["Retry-After": after]), .text("yes"))
-        let response = try await client(transport, time: time).send(WebRequest(.post, base + "/a", body: [1]))
+        let response = try await makeClient(transport, time: time).send(WebRequest(.post, base + "/a", body: [1]))
         #expect(response.text == "yes")
         #expect(transport.requests.map(\.body) == [[1], [1]])
         #expect(time.waits.first.map { (7..<7.1).contains($0) } == true, "\(time.waits)")
@@ -37,7 +37,7 @@ struct RetryTests {
     func longWait() async throws {
         let time = VirtualTime()
         let transport = ScriptedTransport(.text("", status: 503, headers: ["Retry-After": "100000000"]))
-        let response = try await client(transport, time: time).send(WebRequest(.get, base + "/a"))
+        let response = try await makeClient(transport, time: time).send(WebRequest(.get, base + "/a"))
         #expect(response.status == 503)
         #expect(time.waits.isEmpty)
     }
@@ -46,7 +46,7 @@ struct RetryTests {
     func errors() async throws {
         func count(_ kind: TransportError.Kind, _ request: WebRequest) async throws -> Int {
             let transport = ScriptedTransport { request, _ in throw TransportError(kind, request: request.summary) }
-            let error = try await transportError { try await client(transport).send(request) }
+            let error = try await transportError { try await makeClient(transport).send(request) }
             #expect(error?.kind == kind)
             return transport.requests.count
         }
@@ -70,7 +70,7 @@ struct RetryTests {
             time.advance(50)
             return .text("", status: 503)
         }
-        let response = try await client(transport, time: time) {
+        let response = try await makeClient(transport, time: time) {
             $0.retries = RetryPolicy(maximumTries: 100, totalSeconds: 120)
         }.send(WebRequest(.get, base + "/a"))
         #expect(response.status == 503)
@@ -81,7 +81,7 @@ struct RetryTests {
     func cancelled() async throws {
         let transport = ScriptedTransport(.text("", status: 503))
         let task = Task {
-            try await client(transport) { options in
+            try await makeClient(transport) { options in
                 options.time.sleep = { _ in
                     withUnsafeCurrentTask { $0?.cancel() }
                     try Task.checkCancellation()

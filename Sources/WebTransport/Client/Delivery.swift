@@ -142,16 +142,17 @@ struct Delivery {
         try await client.gate.enter(address.origin)
         defer { client.gate.leave(address.origin) }
         deadline += now - before
+        // What the program's traces carry along is for its own services.
+        if isOwn || !authenticates { Telemetry.propagate(to: &outgoing) }
         if isOwn, authenticates {
             try await client.authenticators.sign(&outgoing, in: context)
         } else if !authenticates {
             client.authenticators.cookies?.add(to: &outgoing, secondsNow: now)
         }
         client.secrets.add(of: outgoing, headers: client.secretHeaders)
-        Telemetry.propagate(to: &outgoing)
         var limits = options.limits
         limits.requestSeconds = max(0.001, min(limits.requestSeconds, deadline - now))
-        let notes = RequestNotes { [secrets = client.secrets] text in secrets.remove(from: text) }
+        let notes = RequestNotes(client: ObjectIdentifier(client.secrets)) { [secrets = client.secrets] text in secrets.remove(from: text) }
         record.bytesSent += outgoing.body?.count ?? 0
         let response = try await RequestNotes.$current.withValue(notes) { try await client.transport.send(outgoing, limits: limits) }
         record.bytesReceived += response.body.count

@@ -52,64 +52,20 @@ public struct RateLimit: Hashable, Sendable, Codable {
     }
 }
 
-/// Decides when the requests of a client may go, by its own limit and by those of services.
-final class RateLimiter: Sendable {
-    private struct Origin {
-        /// The moments of the last requests, and of those that wait, as many as an interval may have.
-        var moments: [Double] = []
-        var next = 0
-        /// Until when the service allows nothing.
-        var blockedUntil = -Double.infinity
+extension RateLimit {
+    private enum CodingKeys: String, CodingKey {
+        case requests
+        case seconds
+        case obeysHeaders
     }
 
-    /// The number of origins that are remembered: links lead to any number.
-    private static let maximumOrigins = 1000
-
-    let limit: RateLimit
-    private let origins = LockedBox<[String: Origin]>([:])
-
-    init(_ limit: RateLimit) { self.limit = limit }
-
-    /// Returns until when the service allows no requests.
-    func blockedUntil(_ origin: String) -> Double { origins.withLock { $0[origin]?.blockedUntil } ?? -.infinity }
-
-    /// Takes the next moment at which a request may go by the client's own limit, and returns it.
-    func reserve(_ origin: String, now: Double) -> Double {
-        guard let requests = limit.requests, requests > 0, limit.seconds > 0 else { return now }
-        return origins.withLock { origins in
-            var entry = origins[origin] ?? Origin()
-            defer { set(entry, for: origin, in: &origins) }
-            guard entry.moments.count == requests else {
-                let moment = max(now, entry.moments.last ?? now)
-                entry.moments.append(moment)
-                return moment
-            }
-            // A request may go an interval after the one that is as many before it.
-            let moment = max(now, entry.moments[entry.next] + limit.seconds)
-            entry.moments[entry.next] = moment
-            entry.next = (entry.next + 1) % requests
-            return moment
-        }
-    }
-
-    /// Notes what an answer says of the service's limit.
-    func note(_ response: WebResponse, from origin: String, now: Double, dateNow: Double) {
-        guard limit.obeysHeaders else { return }
-        var wait = RateLimit.secondsUntilReset(response.headers, now: dateNow)
-        if response.status == 429, let after = response.headers["Retry-After"].flatMap({ RetryPolicy.delay(retryAfter: $0, now: dateNow) })
-        {
-            wait = max(wait ?? 0, after)
-        }
-        guard let wait, wait > 0 else { return }
-        origins.withLock { origins in
-            var entry = origins[origin] ?? Origin()
-            entry.blockedUntil = max(entry.blockedUntil, now + min(wait, 86_400))
-            set(entry, for: origin, in: &origins)
-        }
-    }
-
-    private func set(_ entry: Origin, for origin: String, in origins: inout [String: Origin]) {
-        if origins.count >= Self.maximumOrigins, origins[origin] == nil { origins.removeAll() }
-        origins[origin] = entry
+    /// Decodes what a file says of it; the rest is as by default.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let usual = RateLimit()
+        self.init(
+            requests: try container.decodeIfPresent(Int.self, forKey: .requests),
+            seconds: try container.decodeIfPresent(Double.self, forKey: .seconds) ?? usual.seconds,
+            obeysHeaders: try container.decodeIfPresent(Bool.self, forKey: .obeysHeaders) ?? usual.obeysHeaders)
     }
 }

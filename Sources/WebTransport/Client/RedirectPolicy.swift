@@ -115,3 +115,21 @@ public struct RedirectPolicy: Hashable, Sendable, Codable {
         return "/" + segments.joined(separator: "/")
     }
 }
+
+extension RedirectPolicy {
+    private enum CodingKeys: String, CodingKey {
+        case maximum
+        case allowsInsecure
+        case sendsBodiesElsewhere
+    }
+
+    /// Decodes what a file says of it; the rest is as by default.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let usual = RedirectPolicy()
+        self.init(
+            maximum: try container.decodeIfPresent(Int.self, forKey: .maximum) ?? usual.maximum,
+            allowsInsecure: try container.decodeIfPresent(Bool.self, forKey: .allowsInsecure) ?? usual.allowsInsecure,
+            sendsBodiesElsewhere: try container.decodeIfPresent(Bool.self, forKey: .sendsBodiesElsewhere) ?? usual.sendsBodiesElsewhere)
+    }
+}

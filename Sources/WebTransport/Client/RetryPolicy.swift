@@ -59,3 +59,25 @@ public struct RetryPolicy: Hashable, Sendable, Codable {
         return WebDate.seconds(text).map { max(0, $0 - now) }
     }
 }
+
+extension RetryPolicy {
+    private enum CodingKeys: String, CodingKey {
+        case maximumTries
+        case firstDelay
+        case maximumDelay
+        case totalSeconds
+        case statuses
+    }
+
+    /// Decodes what a file says of it; the rest is as by default.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let usual = RetryPolicy()
+        self.init(
+            maximumTries: try container.decodeIfPresent(Int.self, forKey: .maximumTries) ?? usual.maximumTries,
+            firstDelay: try container.decodeIfPresent(Double.self, forKey: .firstDelay) ?? usual.firstDelay,
+            maximumDelay: try container.decodeIfPresent(Double.self, forKey: .maximumDelay) ?? usual.maximumDelay,
+            totalSeconds: try container.decodeIfPresent(Double.self, forKey: .totalSeconds) ?? usual.totalSeconds,
+            statuses: try container.decodeIfPresent(Set<Int>.self, forKey: .statuses) ?? usual.statuses)
+    }
+}

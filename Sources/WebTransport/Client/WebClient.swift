@@ -171,7 +171,7 @@ public final class WebClient: Sendable {
             TransportError(error.kind, request: secrets.remove(from: error.request), detail: secrets.remove(from: error.detail))
         default:
             // A transport of the program's own.
-            TransportError(.lost, request: secrets.summary(request), detail: secrets.remove(from: "The transport threw \(error)"))
+            TransportError(.lost, request: secrets.summary(request), detail: secrets.remove(from: "The transport threw \(error)."))
         }
     }
 }

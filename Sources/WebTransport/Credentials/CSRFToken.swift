@@ -24,12 +24,58 @@ public struct CSRFToken: Sendable, Codable {
     /// Whether requests name the service in the header `Referer`, as Django wants it over `https`.
     public var sendsReferer: Bool
 
+    private enum CodingKeys: String, CodingKey {
+        case url
+        case source
+        case header
+        case sendsReferer
+    }
+
+    /// Decodes a description; the header that requests send may be missing, and whether they name the service.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            url: try container.decode(String.self, forKey: .url), source: try container.decode(Source.self, forKey: .source),
+            header: try container.decodeIfPresent(String.self, forKey: .header) ?? "X-CSRFToken",
+            sendsReferer: try container.decodeIfPresent(Bool.self, forKey: .sendsReferer) ?? true)
+    }
+
     /// Creates a description of a token.
     public init(url: String, source: Source, header: String = "X-CSRFToken", sendsReferer: Bool = true) {
         self.url = url
         self.source = source
         self.header = header
         self.sendsReferer = sendsReferer
+    }
+}
+
+extension CSRFToken.Source {
+    private enum CodingKeys: String, CodingKey {
+        case cookie
+        case header
+        case json
+    }
+
+    /// Decodes `{"cookie": "csrftoken"}`, `{"header": "X-CSRF"}` or `{"json": ["data", "token"]}`.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        if let name = try container.decodeIfPresent(String.self, forKey: .cookie) {
+            self = .cookie(name)
+        } else if let name = try container.decodeIfPresent(String.self, forKey: .header) {
+            self = .header(name)
+        } else {
+            self = .json(try container.decode([String].self, forKey: .json))
+        }
+    }
+
+    /// Encodes `{"cookie": "csrftoken"}`, `{"header": "X-CSRF"}` or `{"json": ["data", "token"]}`.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        switch self {
+        case .cookie(let name): try container.encode(name, forKey: .cookie)
+        case .header(let name): try container.encode(name, forKey: .header)
+        case .json(let keys): try container.encode(keys, forKey: .json)
+        }
     }
 }
 

@@ -33,8 +33,9 @@ final class Secrets: Sendable {
             secret, encoded, encoded.replacing("%20", with: "+"), json, json.replacing("/", with: "\\/"),
             secret.addingPercentEncoding(withAllowedCharacters: .urlQueryAllowed) ?? "", Data(secret.utf8).base64EncodedString(),
         ]
+        let escaped = Self.withoutLettersBeyondASCII(json)
         known.withLock { known in
-            for form in forms where !form.isEmpty && known.all.insert(form).inserted { known.values.append(form) }
+            for form in forms + [escaped] where !form.isEmpty && known.all.insert(form).inserted { known.values.append(form) }
             guard known.values.count > Self.maximum else { return }
             let old = known.values.prefix(known.values.count - Self.maximum)
             known.all.subtract(old)
@@ -62,15 +63,37 @@ final class Secrets: Sendable {
 
     /// Returns a text without the secrets.
     ///
-    /// Secrets of less than four characters stay: they are in any text, and a text without them would say nothing.
+    /// Secrets of less than four characters stay: they are in any text, and a text without them would say nothing. A text that still has a
+    /// secret when quotation marks and backslashes are left out, for it was quoted several times, is withheld as a whole.
     func remove(from text: String) -> String {
         let values = known.withLock { $0.values }
         var result = text
         for value in values.sorted(by: { $0.utf8.count > $1.utf8.count }) where value.utf8.count >= 4 && result.contains(value) {
             result = result.replacing(value, with: WebRequest.removed)
         }
+        guard result.utf8.contains(UInt8(ascii: "\\")) else { return result }
+        let loose = Self.withoutQuotes(result)
+        for value in values where value.utf8.contains(where: { $0 == UInt8(ascii: "\\") || $0 == UInt8(ascii: "\"") }) {
+            let looseValue = Self.withoutQuotes(value)
+            if looseValue.utf8.count >= 4, loose.contains(looseValue) { return WebRequest.removed }
+        }
         return result
     }
+
+    /// Returns a text as JSON has it where it is written with characters of ASCII only.
+    private static func withoutLettersBeyondASCII(_ text: String) -> String {
+        guard !text.utf8.allSatisfy({ $0 < 0x80 }) else { return text }
+        return text.utf16.reduce(into: "") { result, unit in
+            if unit < 0x80 {
+                result.unicodeScalars.append(Unicode.Scalar(UInt8(unit)))
+            } else {
+                let digits = String(unit, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            }
+        }
+    }
+
+    private static func withoutQuotes(_ text: String) -> String { text.replacing("\\", with: "").replacing("\"", with: "") }
 
     /// Whether a text has one of the secrets.
     func occur(in text: String) -> Bool { known.withLock { $0.values }.contains { $0.utf8.count >= 4 && text.contains($0) } }

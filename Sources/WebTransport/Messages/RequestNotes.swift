@@ -7,8 +7,13 @@ final class RequestNotes: Sendable {
 
     /// The seconds from the start of the request until its first byte came; nil where no transport says so.
     let secondsToFirstByte = LockedBox<Double?>(nil)
+    /// Tells clients apart: the address of what `removingSecrets` keeps alive.
+    let client: ObjectIdentifier
     /// Removes the client's secrets from a text.
     let removingSecrets: @Sendable (String) -> String
 
-    init(removingSecrets: @escaping @Sendable (String) -> String) { self.removingSecrets = removingSecrets }
+    init(client: ObjectIdentifier, removingSecrets: @escaping @Sendable (String) -> String) {
+        self.client = client
+        self.removingSecrets = removingSecrets
+    }
 }

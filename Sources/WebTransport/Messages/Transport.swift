@@ -83,3 +83,21 @@ public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible
     /// The request and the reason, on one line.
     public var description: String { "\(request) failed. \(kind.rawValue)\(detail.isEmpty ? "" : " " + detail)" }
 }
+
+extension TransportLimits {
+    private enum CodingKeys: String, CodingKey {
+        case connectSeconds
+        case requestSeconds
+        case maximumBytes
+    }
+
+    /// Decodes what a file says of it; the rest is as by default.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let usual = TransportLimits()
+        self.init(
+            connectSeconds: try container.decodeIfPresent(Double.self, forKey: .connectSeconds) ?? usual.connectSeconds,
+            requestSeconds: try container.decodeIfPresent(Double.self, forKey: .requestSeconds) ?? usual.requestSeconds,
+            maximumBytes: try container.decodeIfPresent(Int.self, forKey: .maximumBytes) ?? usual.maximumBytes)
+    }
+}

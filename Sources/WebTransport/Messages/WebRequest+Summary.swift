@@ -13,8 +13,9 @@ extension WebRequest {
     /// The method and the address, as errors and logs show them: the values of query items with names such as `token` are left out.
     var summary: String { "\(method.rawValue) \(Self.withoutSecrets(url))" }
 
-    /// Returns an address without a password before the host, and without the values of query items with these names.
-    static func withoutSecrets(_ url: String, names: Set<String> = []) -> String {
+    /// Returns an address without a password before the host, and without the values of query items with these names
+    /// or with one that is secret in most services.
+    static func withoutSecrets(_ url: String, names: Set<String> = [], except kept: Set<String> = []) -> String {
         var text = Substring(url)
         if let hash = text.firstIndex(of: "#") { text = text[..<hash] }
         let question = text.firstIndex(of: "?") ?? text.endIndex
@@ -27,7 +28,8 @@ extension WebRequest {
         let items = text[text.index(after: question)...].split(separator: "&", omittingEmptySubsequences: false).map { item in
             guard let equals = item.firstIndex(of: "=") else { return String(item) }
             let name = decoded(item[..<equals]).lowercased()
-            return secretQueryNames.contains(name) || names.contains(name) ? item[..<equals] + "=" + removed : String(item)
+            return (secretQueryNames.contains(name) || names.contains(name)) && !kept.contains(name)
+                ? item[..<equals] + "=" + removed : String(item)
         }
         return head + "?" + items.joined(separator: "&")
     }

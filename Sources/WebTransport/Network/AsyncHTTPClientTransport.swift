@@ -15,7 +15,7 @@ internal import NIOSSL
 /// A transport may be used on any thread, and for any number of services at once.
 public struct AsyncHTTPClientTransport: Transport {
     /// Who vouches for the identity of services.
-    public enum TrustRoots: Hashable, Sendable, Codable {
+    public enum TrustRoots: Hashable, Sendable {
         /// The authorities that the system trusts.
         case system
         /// Only the authorities whose certificates stand in these files of the form PEM.

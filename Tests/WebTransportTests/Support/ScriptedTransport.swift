@@ -37,7 +37,8 @@ extension WebResponse {
 let base = "https://api.example.com"
 
 /// Returns a client of ``base`` over a transport, which waits for nothing.
-func client(_ transport: any Transport, time: VirtualTime = VirtualTime(), _ change: (inout WebClient.Options) -> Void = { _ in }) throws
+func makeClient(_ transport: any Transport, time: VirtualTime = VirtualTime(), _ change: (inout WebClient.Options) -> Void = { _ in })
+    throws
     -> WebClient
 {
     var options = WebClient.Options()
