@@ -81,7 +81,15 @@ public struct WebBackend: Backend {
         let web = try RequestBuilder(service).request(request, plan, call)
         let response = try await client.send(web)
         switch response.status {
-        case 200..<300: break
+        case 200..<300:
+            let errors = ErrorReader(plan: plan)
+            let (isFailure, isMissing) = errors.failure(response)
+            if isMissing {
+                var answer = request.answer()
+                answer.isComplete = true
+                return answer
+            }
+            if isFailure { throw errors.error(response, "\(web.method.rawValue) \(web.url)", isSave: false) }
         case 404 where call.call.returns == .one, 410 where call.call.returns == .one:
             var answer = request.answer()
             answer.isComplete = true

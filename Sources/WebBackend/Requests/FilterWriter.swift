@@ -29,7 +29,13 @@ struct FilterWriter {
                 ?? call.parameters.values.first { $0.keyPaths.contains(comparison.keyPath) && $0.templates[comparison.comparison] != nil }
             let text = custom?.templates[comparison.comparison] ?? style.templates[comparison.comparison]
             guard let text, let template = Template.parameter(text) else { throw unwritten(comparison) }
-            let texts = try self.texts(comparison, custom == nil ? style.quoting : .bare)
+            let quoting = custom == nil ? style.quoting : .bare
+            let texts = try self.texts(comparison, quoting)
+            // The service would take one value for several.
+            if quoting == .bare, text.contains("{values}"), let value = texts.values.first(where: { $0.contains(style.separator) }) {
+                throw WebBackendError.unwritable(
+                    comparison.keyPath, plan.entity, "“\(value)” contains the “\(style.separator)” that separates values.")
+            }
             func fill(_ place: String) -> String {
                 switch place {
                 case "name": texts.name

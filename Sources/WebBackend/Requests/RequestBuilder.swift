@@ -117,7 +117,7 @@ struct RequestBuilder {
 
     private func addSorts(_ request: BackendRequest, _ plan: ResourcePlan, _ query: inout [(String, String)], _ body: inout JSONValue?) {
         let style = plan.style.sorting
-        guard let parameter = style.parameter, !request.sorts.isEmpty else { return }
+        guard let parameter = style.parameter, !parameter.isEmpty, !request.sorts.isEmpty else { return }
         let names = NameWriter(plan: plan, plans: service.plans)
         if style.place == .body {
             body?[parameter] = .array(
