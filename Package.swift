@@ -29,7 +29,8 @@ func example(_ name: String, dependencies: [Target.Dependency] = [], resources: 
             resources: resources,
             swiftSettings: strict),
         .testTarget(
-            name: "\(name)Tests", dependencies: [.byName(name: name), "SampleService"] + dependencies, path: "Examples/\(name)/Tests",
+            name: "\(name)Tests", dependencies: [.byName(name: name), "ExampleSupport", "SampleService"] + dependencies,
+            path: "Examples/\(name)/Tests",
             swiftSettings: strict),
     ]
 }
@@ -168,7 +169,9 @@ let package = Package(
         .executableTarget(
             name: "store-writer", dependencies: coreDataModules + ["RemoteStore", "RemoteStoreTesting"], path: "Tests/StoreWriter",
             swiftSettings: strict),
-        .target(name: "ExampleSupport", dependencies: coreDataModules, path: "Examples/Support/Sources", swiftSettings: strict),
+        .target(
+            name: "ExampleSupport", dependencies: coreDataModules + ["WebTransport"], path: "Examples/Support/Sources",
+            swiftSettings: strict),
         .testTarget(
             name: "ExampleSupportTests", dependencies: ["ExampleSupport"], path: "Examples/Support/Tests", swiftSettings: strict),
         .target(
@@ -177,13 +180,15 @@ let package = Package(
         .testTarget(
             name: "SampleServiceTests", dependencies: ["SampleService"], path: "Examples/SampleService/Tests", swiftSettings: strict),
     ]
-        + example("Bandcamp", dependencies: ["RemoteStore"])
-        + example("Palettes", resources: [.copy("Resources")])
+        + example("Bandcamp", dependencies: ["RemoteStore", "WebBackend", "WebTransport"])
+        + example("Palettes", dependencies: ["RemoteStore", "WebBackend", "WebTransport"], resources: [.copy("Resources")])
+        + example("GitHub", dependencies: ["RemoteStore", "WebBackend", "WebTransport"], resources: [.copy("Resources")])
         + example("Songs", resources: [.copy("Resources")])
         + example("Guide")
         + [
             .executableTarget(
-                name: "coredata-demo", dependencies: ["Bandcamp", "Palettes", "Songs", "SampleService", "ExampleSupport", "RemoteStore"],
+                name: "coredata-demo",
+                dependencies: ["Bandcamp", "Palettes", "Songs", "SampleService", "ExampleSupport", "RemoteStore", "WebBackend"],
                 path: "Examples/Demo",
                 exclude: ["README.md", "Tests"], swiftSettings: strict),
             .testTarget(
@@ -198,8 +203,8 @@ if !internalChecks.isEmpty {
         "TakenNames", "Predicates", "PredicateCases", "PredicatesTests", "CoreDataRuntime", "CoreDataRegistration", "CZlib", "CSQLite",
         "PropertyLists", "ObjectGraph", "ModelFiles", "SQLQueries", "SQLiteStore", "CoreData", "CoreDataTests",
         "store-writer",
-        "RemoteStore", "RemoteStoreTesting", "RemoteStoreTests", "StoreConformance", "StoreConformanceTests", "ExampleSupport", "Guide",
-        "Songs",
+        "RemoteStore", "RemoteStoreTesting", "RemoteStoreTests", "StoreConformance", "StoreConformanceTests", "WebTransport", "ExampleSupport",
+        "Guide", "Songs",
     ]
     package.targets.removeAll { !checked.contains($0.name) }
     package.products.removeAll { !checked.contains($0.name) }

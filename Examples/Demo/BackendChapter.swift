@@ -9,7 +9,7 @@ struct BackendChapter {
     let terminal: Terminal
 
     func run() async throws -> Count {
-        terminal.chapter("The same service, described instead of programmed")
+        terminal.chapter("The same service over a backend")
         terminal.text(
             "BandcampBackend says what each call of the API takes and brings. What to ask, and when, is the framework's to decide.")
 

@@ -14,6 +14,7 @@ do {
         """)
 
     var tally = Tally()
+    tally.add(try await WebChapter(service: service, terminal: terminal).run())
     tally.add(try await WalkChapter(service: service, terminal: terminal).run())
     tally.add(try await BackendChapter(service: service, terminal: terminal).run())
     tally.add(try await CacheChapter(service: service, terminal: terminal).run())

@@ -15,6 +15,9 @@ public struct RecordedRequest: Sendable, Hashable, CustomStringConvertible {
     /// The path and the query of the request line, percent-encoded.
     public let target: String
 
+    /// The body, as text; empty where there is none.
+    public let body: String
+
     /// The HTTP status of the answer.
     public let status: Int
 

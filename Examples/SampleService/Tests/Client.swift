@@ -33,9 +33,10 @@ extension SampleService {
     /// Sends a request to the service without caching.
     ///
     /// - Parameter target: The path and the query, percent-encoded.
-    func ask(_ target: String, method: String = "GET", headers: [String: String] = [:]) async throws -> Reply {
+    func ask(_ target: String, method: String = "GET", headers: [String: String] = [:], body: String? = nil) async throws -> Reply {
         var request = URLRequest(url: try #require(URL(string: baseURL.absoluteString + target)))
         request.httpMethod = method
+        request.httpBody = body.map { Data($0.utf8) }
         request.cachePolicy = .reloadIgnoringLocalCacheData
         for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
         let session = URLSession(configuration: .ephemeral)

@@ -128,7 +128,7 @@ struct CallPlan: Sendable {
         }
         for keyPath in call.sorting ?? [] { try check(keyPath, context, place) }
         let names =
-            call.sorting
+            call.sorting ?? (style.parameter == "" ? [] : nil)
             ?? context.properties.values.filter { plan in
                 guard case .attribute(let type, let transform) = plan.kind, transform.keepsOrder, type.hasOrder,
                     let attribute = context.entity.attributesByName[plan.name]

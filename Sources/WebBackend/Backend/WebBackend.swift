@@ -90,12 +90,21 @@ public struct WebBackend: Backend {
         }
         do {
             var answer = request.answer()
+            let errors = ErrorReader(plan: plan, clean: client.removingSecrets(from:))
+            let name = "\(web.method.rawValue) \(web.url.prefix { $0 != "?" })"
             switch response.status {
-            case 200..<300: answer = try reader(plan, call).read(response, to: request, at: web.url)
+            case 200..<300:
+                // Some services answer that all is well, and write the error into the body.
+                let (isFailure, isMissing) = errors.failure(response)
+                if isMissing {
+                    answer.isComplete = true
+                } else if isFailure {
+                    throw errors.error(response, name, isSave: false)
+                } else {
+                    answer = try reader(plan, call).read(response, to: request, at: web.url)
+                }
             case 404 where call.call.returns == .one, 410 where call.call.returns == .one: answer.isComplete = true
-            default:
-                throw ErrorReader(plan: plan, clean: client.removingSecrets(from:)).error(
-                    response, "\(web.method.rawValue) \(web.url.prefix { $0 != "?" })", isSave: false)
+            default: throw errors.error(response, name, isSave: false)
             }
             note("\(request)", record, rows: answer.count)
             return answer

@@ -142,7 +142,7 @@ public struct FilterStyle: Hashable, Sendable {
 
 /// How lists are sorted.
 public struct SortStyle: Hashable, Sendable {
-    /// The parameter with the order; nil for none.
+    /// The parameter with the order; nil for none, empty where lists have an order without being asked for it.
     public var parameter: String?
     /// How an ascending key is written.
     public var ascending: String
@@ -209,4 +209,6 @@ public struct SortStyle: Hashable, Sendable {
 
     /// Nothing can be sorted.
     public static let none = SortStyle(nil)
+    /// Lists come in the ascending order of the property that their call names in ``WebCall/sorting``, and in no other.
+    public static let given = SortStyle("", descending: nil, maximumKeys: 1)
 }

@@ -89,7 +89,8 @@ public enum ReferenceStyle: Hashable, Sendable {
     case object(id: JSONPath)
     /// An object with the identifier, and the type, at paths below another path, as `{"data": {"type": "bands", "id": "7"}}`.
     case typed(data: JSONPath, type: JSONPath, id: JSONPath)
-    /// The address of the resource: its last component, or what a template has in the place of `{SELF}`.
+    /// The address of the resource: its last component, or what a template has in the place of `{SELF}`, or in those of `{SELF.0}` and its
+    /// like for the parts of a composite identifier: `repos/{SELF.0}/{SELF.1}`.
     case link(template: String?)
     /// An object with constants and the identifier: `{"__type": "Pointer", "className": "{type}", "objectId": "{SELF}"}`.
     case pointer(id: JSONPath, constants: [String: String])

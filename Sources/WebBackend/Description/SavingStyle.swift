@@ -177,17 +177,24 @@ public struct ErrorStyle: Hashable, Sendable {
     public var detail: JSONPath
     /// Whether keys of the body are names of properties, and their values lists of messages.
     public var isByField: Bool
+    /// The path to a value that answers of the status 200 have where they are errors, such as `error`; nil where there are no such answers.
+    /// Null and false are no errors.
+    public var flag: JSONPath?
+    /// What messages of answers with the ``flag`` begin with where there is no such resource, as the status 404 says elsewhere.
+    public var missing: [String]
 
     /// Creates a style of errors.
     public init(
         messages: [JSONPath] = ["message", "error.message", "error", "detail"], list: JSONPath? = nil, pointer: JSONPath? = nil,
-        detail: JSONPath = "detail", isByField: Bool = false
+        detail: JSONPath = "detail", isByField: Bool = false, flag: JSONPath? = nil, missing: [String] = []
     ) {
         self.messages = messages
         self.list = list
         self.pointer = pointer
         self.detail = detail
         self.isByField = isByField
+        self.flag = flag
+        self.missing = missing
     }
 }
 

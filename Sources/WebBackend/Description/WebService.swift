@@ -59,7 +59,8 @@ public struct WebResource: Hashable, Sendable {
     /// What the service calls the type of the resources; nil as the style has it. It replaces `{type}` in templates.
     public var type: String?
     /// The paths to the identifier in a resource; nil as the style has it. Several make a composite identifier. `@band` stands for the
-    /// identifier of the object that a call was given for its parameter `band`, for resources that are unique only within a parent.
+    /// identifier of the object that a call was given for its parameter `band`, for resources that are unique only within a parent, and
+    /// `@band.0` for a part of it.
     public var identity: [String]?
     /// The kind of a single identifier; nil for a number where JSON has one, otherwise a string.
     public var identifier: IdentifierKind?

@@ -30,7 +30,9 @@ struct AnswerReader {
         let reader = ItemReader(shapes, request)
         let tag = plan.version == .eTag && call.call.returns == .one ? response.headers["ETag"].map(Self.opaque) : nil
         var findings = Findings()
-        let given = Given(implied: impliedValues(request, item), omitted: omitted(request, item))
+        let given = Given(
+            implied: impliedValues(request, item), omitted: omitted(request, item),
+            isForOne: request.filters.reduce(0) { $0 + $1.ids.count + $1.values.count } == 1)
         let hasBody = !(response.body.isEmpty && response.status == 204) && !(request.wantsCount && call.paging.countsByHead)
         if hasBody {
             do {
@@ -53,7 +55,7 @@ struct AnswerReader {
         if request.wantsCount, answer.total == nil {
             throw WebBackendError.answer(request.description, "It does not tell the number of resources.")
         }
-        answer.isComplete = call.call.returns == .one
+        answer.isComplete = call.call.returns != .list
         answer.next = try next(request, response, findings, answer.total, url)
         return answer
     }
@@ -70,6 +72,17 @@ struct AnswerReader {
         let implied: [(index: Int, value: ResourceValue)]
         /// What is nil, or an empty list, where a resource lacks it.
         let omitted: [Int]
+        /// Whether a single value was asked for.
+        let isForOne: Bool
+    }
+
+    /// Whether the object that is read next is a resource, and not a map of them: some services answer so where one was asked for.
+    private func isResource(_ scanner: inout JSONScanner) throws -> Bool {
+        guard try scanner.peek() == .object else { return false }
+        let place = scanner.place
+        defer { scanner.seek(to: place) }
+        let value = try scanner.readValue()
+        return plan.identity.contains { !$0.hasPrefix("@") && value.value(at: JSONPath($0)) != nil }
     }
 
     private func omitted(_ request: BackendRequest, _ item: ItemPlan) -> [Int] {
@@ -84,8 +97,9 @@ struct AnswerReader {
 
     /// The values that all resources of a call have, for it was given them: those of the list of a parent.
     private func impliedValues(_ request: BackendRequest, _ item: ItemPlan) -> [(index: Int, value: ResourceValue)] {
-        item.properties.enumerated().compactMap { index, property in
-            guard call.places.contains(property.name), let filter = request.filter(property.name), filter.keyPath == property.name else {
+        let given = Set(call.places.map(CallPlan.keyPath))
+        return item.properties.enumerated().compactMap { index, property in
+            guard given.contains(property.name), let filter = request.filter(property.name), filter.keyPath == property.name else {
                 return nil
             }
             switch property.kind {
@@ -147,6 +161,10 @@ struct AnswerReader {
             }
         case .items where call.call.returns == .map:
             findings.foundItems = true
+            if given.isForOne, try isResource(&scanner) {
+                try reader.read(&scanner, item, implied: given.implied, omitted: given.omitted)
+                return
+            }
             try scanner.beginObject()
             while let key = try scanner.nextKey()?.string {
                 findings.count += 1

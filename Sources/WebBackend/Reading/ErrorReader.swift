@@ -59,6 +59,16 @@ struct ErrorReader {
             reason: "\(cause)", next: next, cause: cause)
     }
 
+    /// Whether an answer of success says that it is an error, and whether it says that there is no such resource.
+    func failure(_ response: WebResponse) -> (isFailure: Bool, isMissing: Bool) {
+        let style = plan.style.errors
+        guard let flag = style.flag, response.body.first(where: { $0 > 0x20 }) == UInt8(ascii: "{"),
+            let body = try? JSONValue(parsing: response.body), let value = body.value(at: flag), !value.isNull, value.bool != false
+        else { return (false, false) }
+        let text = message(body) ?? ""
+        return (true, style.missing.contains { text.hasPrefix($0) })
+    }
+
     private func message(_ body: JSONValue?) -> String? {
         guard let body else { return nil }
         for path in plan.style.errors.messages {

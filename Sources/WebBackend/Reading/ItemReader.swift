@@ -145,15 +145,27 @@ final class ItemReader {
     private func identifier(_ item: Item, _ plan: ItemPlan) -> ResourceID? {
         guard plan.partCount > 1 || !plan.givenParts.isEmpty else { return item.id }
         var parts = plan.partCount > 1 ? item.parts : [item.id]
-        for (part, parameter) in plan.givenParts { parts[part] = given(parameter, part) }
+        for (part, parameter) in plan.givenParts { parts[part] = given(parameter) ?? ownPart(part, plan) }
         let known = parts.compactMap { $0 }
         return known.count == parts.count ? (known.count == 1 ? known[0] : .composite(known)) : nil
     }
 
-    /// Returns a part of the identifier that the call was given: by name, or with the identifier that was asked for.
-    private func given(_ parameter: String, _ part: Int) -> ResourceID? {
-        if case .composite(let parts)? = request.ids("SELF").first, parts.indices.contains(part) { return parts[part] }
-        if let id = request.ids(parameter).first { return id }
+    /// Returns a part of the identifier by which the resource itself was asked for.
+    private func ownPart(_ part: Int, _ plan: ItemPlan) -> ResourceID? {
+        let ids = request.ids("SELF")
+        guard ids.count == 1, plan.plan.entity == request.entity, case .composite(let parts) = ids[0], parts.count == plan.partCount else {
+            return nil
+        }
+        return parts[part]
+    }
+
+    private func given(_ place: String) -> ResourceID? {
+        let parameter = CallPlan.keyPath(place)
+        if let id = request.ids(parameter).first {
+            guard parameter != place, let part = place.split(separator: ".").last.flatMap({ Int($0) }) else { return id }
+            guard case .composite(let parts) = id, parts.indices.contains(part) else { return nil }
+            return parts[part]
+        }
         switch request[parameter] {
         case .int64(let number)?: return .integer(number)
         case .string(let text)?: return .string(text)

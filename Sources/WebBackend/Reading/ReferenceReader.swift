@@ -1,5 +1,6 @@
 internal import Foundation
 internal import JSONReading
+internal import ObjectGraph
 internal import RemoteStore
 
 /// The shapes of all resources of a service, by entity and by type.
@@ -37,9 +38,56 @@ struct ReferenceReader {
             }
         case .pointer(let path, _): return value.value(at: path).flatMap { ResourceID($0, kind) }.map { ResourceReference($0) }
         case .link(let template):
+            if let text = value.string, let template, template.contains("{SELF.") {
+                guard let parts = Self.parts(of: text, Template(template)), let plan = shapes[reference.entity]?.plan,
+                    parts.count == plan.identity.count
+                else { return nil }
+                let ids = parts.enumerated().map { part, text in ResourceID(key: text, self.kind(ofPart: part, plan)) }
+                return ResourceReference(.composite(ids))
+            }
             guard let text = value.string, let found = Self.identifier(in: text, template) else { return nil }
             return ResourceReference(ResourceID(key: found, kind))
         }
+    }
+
+    /// The kind of a part of a composite identifier: as the attribute at its path, or the identifier of the parent, has it.
+    private func kind(ofPart part: Int, _ plan: ResourcePlan) -> WebResource.IdentifierKind {
+        guard plan.identity.indices.contains(part) else { return .string }
+        let text = plan.identity[part]
+        guard text.hasPrefix("@") else {
+            let path = JSONPath(text)
+            let isInteger = plan.properties.values.contains { property in
+                guard property.path == path, case .attribute(let type, _) = property.kind else { return false }
+                return [.integer16AttributeType, .integer32AttributeType, .integer64AttributeType].contains(type)
+            }
+            return isInteger ? .integer : .string
+        }
+        let place = String(text.dropFirst())
+        guard case .toOne(let parent)? = plan.properties[CallPlan.keyPath(place)]?.kind, let parentPlan = shapes[parent.entity]?.plan,
+            parentPlan !== plan
+        else { return .string }
+        if parentPlan.identity.count == 1, let kind = parentPlan.identifier { return kind }
+        return kind(ofPart: place.split(separator: ".").last.flatMap { Int($0) } ?? 0, parentPlan)
+    }
+
+    /// Returns what an address has in the places of a template; nil where it has other text between them.
+    static func parts(of address: String, _ template: Template) -> [String]? {
+        var rest = address.prefix { $0 != "?" && $0 != "#" }
+        var found: [String] = []
+        for (index, part) in template.parts.enumerated() {
+            switch part {
+            case .text(let text):
+                // What is before the first place may stand anywhere: addresses are absolute or not.
+                guard let range = rest.range(of: text), index == 0 || range.lowerBound == rest.startIndex else { return nil }
+                rest = rest[range.upperBound...]
+            case .place:
+                let end = rest.firstIndex(of: "/") ?? rest.endIndex
+                guard end > rest.startIndex, let text = String(rest[..<end]).removingPercentEncoding else { return nil }
+                found.append(text)
+                rest = rest[end...]
+            }
+        }
+        return found
     }
 
     /// Returns the identifier in an address: what a template has in the place of `{SELF}`, or the last component.

@@ -30,9 +30,15 @@ struct FilterWriter {
             let own = comparison.keyPath.hasPrefix("ANY ") ? style.listTemplates ?? style.templates : style.templates
             let text = custom?.templates[comparison.comparison] ?? own[comparison.comparison]
             guard let text, let template = Template.parameter(text) else { throw unwritten(comparison) }
-            var texts = try self.texts(comparison, custom == nil ? style.quoting : .bare)
+            let quoting = custom == nil ? style.quoting : .bare
+            var texts = try self.texts(comparison, quoting)
             if comparison.comparison == .isIn, custom == nil, style.quoting == .json || style.quoting == .bareUnlessAmbiguous {
                 texts = Texts(name: texts.name, values: texts.values.map { Self.withoutSeparator($0, style.separator) })
+            }
+            // The service would take one value for several.
+            if quoting == .bare, text.contains("{values}"), let value = texts.values.first(where: { $0.contains(style.separator) }) {
+                throw WebBackendError.unwritable(
+                    comparison.keyPath, plan.entity, "“\(value)” contains the “\(style.separator)” that separates values.")
             }
             // Where nothing tells an empty string from no value, everything is asked for, and compared in memory.
             if style.isInexactForText, custom == nil, texts.values == [""] { return nil }

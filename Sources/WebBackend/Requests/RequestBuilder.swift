@@ -122,7 +122,7 @@ struct RequestBuilder {
     ) {
         let style = plan.style.sorting
         let last = call.call.returns == .list && !request.wantsCount ? style.last : nil
-        guard let parameter = style.parameter, !request.sorts.isEmpty || last != nil else { return }
+        guard let parameter = style.parameter, !parameter.isEmpty, !request.sorts.isEmpty || last != nil else { return }
         let names = NameWriter(plan: plan, plans: service.plans)
         if style.place == .body {
             body?[parameter] = .array(

@@ -113,7 +113,7 @@ enum FormEncoding {
 
 extension WebRequest {
     /// Whether the values of a header are secret in most services.
-    package static func isSecret(header name: String) -> Bool { Secrets.headerNames.contains(name.lowercased()) }
+    package static func isSecret(header name: String) -> Bool { WebHeaders.secretNames.contains(name.lowercased()) }
 
     /// Whether the values of an item of the query are secret in most services.
     package static func isSecret(queryItem name: String) -> Bool { secretQueryNames.contains(name.lowercased()) }

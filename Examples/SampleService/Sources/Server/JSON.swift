@@ -49,3 +49,7 @@ extension JSON: ExpressibleByDictionaryLiteral {
         self = .object(Dictionary(uniqueKeysWithValues: elements))
     }
 }
+
+extension JSON: ExpressibleByStringLiteral {
+    init(stringLiteral value: String) { self = .string(value) }
+}

@@ -7,8 +7,10 @@ struct Question: Sendable {
     let path: String
     let parameters: [String: String]
     let knownEntityTags: [String]
+    let body: Data
 
-    init(method: String, target: String, path: String, encodedQuery: String, ifNoneMatch: String?) {
+    init(method: String, target: String, path: String, encodedQuery: String, ifNoneMatch: String?, body: Data = Data()) {
+        self.body = body
         self.method = method
         self.target = target
         self.path = path

@@ -3,6 +3,8 @@ enum ReasonPhrase {
     static func phrase(for status: Int) -> String {
         switch status {
         case 200: "OK"
+        case 201: "Created"
+        case 204: "No Content"
         case 304: "Not Modified"
         case 400: "Bad Request"
         case 401: "Unauthorized"
@@ -12,6 +14,7 @@ enum ReasonPhrase {
         case 408: "Request Timeout"
         case 409: "Conflict"
         case 410: "Gone"
+        case 422: "Unprocessable Content"
         case 429: "Too Many Requests"
         case 500: "Internal Server Error"
         case 502: "Bad Gateway"

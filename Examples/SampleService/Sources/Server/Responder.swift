@@ -8,6 +8,7 @@ final class Responder: Sendable {
     struct State: Sendable {
         var behavior = Behavior()
         var palettes = PaletteCatalog.invented
+        var room = ReadingRoom.invented
         var requests: [RecordedRequest] = []
         var onRequest: (@Sendable (RecordedRequest) -> Void)?
     }
@@ -16,7 +17,13 @@ final class Responder: Sendable {
 
     /// Answers a request of the HTTP server, after the delay in force when it arrived.
     func respond(to request: HTTPRequest) async -> HTTPResponse {
-        let question = Question(request)
+        let body: Data
+        do {
+            body = try await request.bodyData
+        } catch {
+            return .cutOff
+        }
+        let question = Question(request, body)
         let decision = decide(question)
         decision.onRequest?(decision.record)
         if decision.delay > .zero {
@@ -41,7 +48,7 @@ final class Responder: Sendable {
             let answer = Self.answer(question, state: &state)
             let record = RecordedRequest(
                 order: state.requests.count + 1, method: question.method, path: question.path, query: question.parameters,
-                target: question.target, status: answer.status)
+                target: question.target, body: String(decoding: question.body, as: UTF8.self), status: answer.status)
             state.requests.append(record)
             return Decision(answer: answer, delay: state.behavior.delay, record: record, onRequest: state.onRequest)
         }
@@ -52,16 +59,17 @@ final class Responder: Sendable {
         case .failure(let status):
             .error("planned failure", status: status)
         case .malformed:
-            endpoint(question, palettes: state.palettes).cutInHalf
+            endpoint(question, &state).cutInHalf
         case nil:
-            endpoint(question, palettes: state.palettes).unlessUnchanged(since: question.knownEntityTags)
+            endpoint(question, &state).unlessUnchanged(since: question.knownEntityTags)
         }
     }
 
-    private static func endpoint(_ question: Question, palettes: PaletteCatalog) -> Answer {
+    private static func endpoint(_ question: Question, _ state: inout State) -> Answer {
+        if let answer = ReadingRoomEndpoints.answer(question, room: &state.room) { return answer }
         guard question.method == "GET" else { return .error("only GET is allowed", status: 405) }
         return BandcampEndpoints(catalog: .shared).answer(question)
-            ?? ColourLoversEndpoints(catalog: palettes).answer(question)
+            ?? ColourLoversEndpoints(catalog: state.palettes).answer(question)
             ?? .error("unknown address", status: 404)
     }
 }
@@ -83,9 +91,10 @@ extension HTTPResponse {
 }
 
 extension Question {
-    fileprivate init(_ request: HTTPRequest) {
+    fileprivate init(_ request: HTTPRequest, _ body: Data) {
         self.init(
             method: request.method.rawValue, target: request.target.rawValue, path: request.path,
-            encodedQuery: request.target.query(percentEncoded: true), ifNoneMatch: request.headers[.ifNoneMatch])
+            encodedQuery: request.target.query(percentEncoded: true), ifNoneMatch: request.headers[.ifNoneMatch],
+            body: body)
     }
 }

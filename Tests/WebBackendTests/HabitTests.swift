@@ -1,0 +1,127 @@
+import CoreData
+import Foundation
+import RemoteStore
+import Synchronization
+import Testing
+import WebBackend
+import WebTransport
+
+@Suite("Habits of web services") struct HabitTests {
+    @Test("An error with the status 200 is an error, and one that says that there is no such resource is none") func flaggedErrors() throws
+    {
+        var style = ServiceStyle.plain
+        style.errors = ErrorStyle(messages: ["error_message"], flag: "error", missing: ["unknown"])
+        let answers = Answers(#"{"error": true, "error_message": "unknown band"}"#)
+        let service = ScriptedService { _ in .json(answers.value) }
+        let list = WebCall("ofBand", path: "albums", query: ["band": "{band}"])
+        let api = WebService(base, style: style, resources: [WebResource("Album", calls: [list]), WebResource("Band")])
+        let context = try api.context(service)
+        try context.performAndWait {
+            let band = try #require(
+                context.persistentStoreCoordinator?.managedObjectID(forURIRepresentation: Self.uri(context, "Band/p9")))
+            let none = try context.fetch(fetch("Album", "band == %@", [band]))
+            #expect(none.isEmpty)
+            answers.value = #"{"error": true, "error_message": "too much"}"#
+            let error = #expect(throws: NSError.self) { try context.fetch(fetch("Album", "band == %@", [band])) }
+            #expect(error?.localizedDescription.contains("too much") == true)
+            answers.value = #"{"error": false, "id": 9, "name": "Larks"}"#
+            #expect(try context.existingObject(with: band).text("name") == "Larks")
+        }
+    }
+
+    @Test("Lists in an order that cannot be chosen are asked for a page in this order, and for all in another") func givenOrder() throws {
+        var style = ServiceStyle.plain
+        style.sorting = .given
+        style.paging = .offsets(size: "limit", of: 10)
+        let service = ScriptedService { _ in .json(#"[{"id": 2, "title": "b", "year": 1970}, {"id": 1, "title": "a", "year": 1971}]"#) }
+        let api = WebService(base, style: style, resources: [WebResource("Album", calls: [.list(sorting: ["year"])])])
+        let context = try api.context(service)
+        try context.performAndWait {
+            #expect(try context.fetch(fetch("Album", by: ["year"], limit: 2)).compactMap { $0.text("title") } == ["b", "a"])
+            #expect(try context.fetch(fetch("Album", by: ["title"], limit: 1)).compactMap { $0.text("title") } == ["a"])
+            #expect(service.targets == ["GET /albums?limit=2", "GET /albums?limit=10"])
+        }
+    }
+
+    @Test("A map of one may be the resource itself") func mapOfOne() throws {
+        let service = ScriptedService { request in
+            request.query("ids") == "7"
+                ? .json(#"{"id": 7, "title": "a"}"#) : .json(#"{"7": {"id": 7, "title": "a"}, "8": {"id": 8, "title": "b"}}"#)
+        }
+        let call = WebCall(
+            "several", path: "albums", returns: .map,
+            parameters: [WebParameter("SELF", templates: [.isIn: "ids={values}"], isRequired: true, maximumValues: 9)])
+        let context = try WebService(base, resources: [WebResource("Album", identifier: .integer, calls: [call])]).context(service)
+        try context.performAndWait {
+            let ids = try ["Album/p7", "Album/p8", "Album/p9"].compactMap {
+                context.persistentStoreCoordinator?.managedObjectID(forURIRepresentation: try Self.uri(context, $0))
+            }
+            #expect(try context.fetch(fetch("Album", "SELF == %@", [ids[0]])).compactMap { $0.text("title") } == ["a"])
+            #expect(try context.fetch(fetch("Album", "SELF IN %@", [ids], by: ["title"])).compactMap { $0.text("title") } == ["a", "b"])
+            // What a map does not have does not exist.
+            #expect(service.requests.count == 2)
+        }
+    }
+
+    @Test("A value that contains the separator of values is refused, not taken for two") func separator() throws {
+        let service = ScriptedService { _ in .json("[]") }
+        let call = WebCall("list", path: "albums", parameters: [WebParameter("title", templates: [.isIn: "t={values}"], maximumValues: 9)])
+        let context = try WebService(base, resources: [WebResource("Album", calls: [call])]).context(service)
+        context.performAndWait {
+            let error = #expect(throws: NSError.self) { try context.fetch(fetch("Album", "title == 'a,b'")) }
+            #expect(error?.localizedDescription.contains("“title” of “Album”") == true)
+            #expect(service.requests.isEmpty)
+        }
+    }
+
+    @Test("Parts of a parent's identifier are parts of its resources', and addresses refer by parts") func compositeParents() throws {
+        let band = WebResource(
+            "Band", identity: ["label", "name"], ignored: ["homepage"], calls: [.one("bands/{SELF.0}/{SELF.1}"), .list()])
+        let album = WebResource(
+            "Album", identity: ["@band.0", "@band.1", "year"],
+            properties: ["band": PropertyMapping(path: "band_url", reference: .link(template: "bands/{SELF.0}/{SELF.1}"))],
+            calls: [.list("bands/{band.0}/{band.1}/albums"), .one("bands/{SELF.0}/{SELF.1}/albums/{SELF.2}")])
+        let service = ScriptedService { request in
+            switch request.path {
+            case "/bands": .json(#"[{"label": "reef", "name": "22"}, {"label": "reef", "name": "Larks"}]"#)
+            case "/bands/reef/22/albums": .json(#"[{"title": "One", "year": 1970}]"#)
+            case "/bands/reef/22/albums/1970": .json(#"{"title": "One", "year": 1970, "band_url": "https://x.example.com/bands/reef/22"}"#)
+            default: .json("[]")
+            }
+        }
+        let api = WebService(base, resources: [band, album])
+        let context = try api.context(service)
+        let uri = try context.performAndWait {
+            let bands = try context.fetch(fetch("Band", by: ["name"]))
+            let albums = try #require(bands[0].value(forKey: "albums") as? Set<NSManagedObject>)
+            #expect(albums.first?.value(forKey: "band") as? NSManagedObject === bands[0])
+            return try #require(albums.first?.objectID.uriRepresentation())
+        }
+        let second = try api.context(service)
+        try second.performAndWait {
+            let id = try #require(second.persistentStoreCoordinator?.managedObjectID(forURIRepresentation: uri))
+            let album = try second.existingObject(with: id)
+            #expect(album.text("title") == "One")
+            // A part that looks like a number is text where the attribute is.
+            let band = try #require(album.value(forKey: "band") as? NSManagedObject)
+            let bands = try second.fetch(fetch("Band", by: ["name"]))
+            #expect(bands.first === band)
+        }
+        #expect(service.targets.contains("GET /bands/reef/22/albums/1970"))
+    }
+
+    private static func uri(_ context: NSManagedObjectContext, _ path: String) throws -> URL {
+        let store = try #require(context.persistentStoreCoordinator?.persistentStores.first?.identifier)
+        return try #require(URL(string: "x-coredata://\(store)/\(path)"))
+    }
+}
+
+/// The body of the next answers.
+private final class Answers: Sendable {
+    private let text: Mutex<String>
+    init(_ text: String) { self.text = Mutex(text) }
+    var value: String {
+        get { text.withLock { $0 } }
+        set { text.withLock { $0 = newValue } }
+    }
+}
