@@ -37,8 +37,10 @@ import WebTransport
         let api = WebService(base, style: style, resources: [WebResource("Album", calls: [.list(sorting: ["year"])])])
         let context = try api.context(service)
         try context.performAndWait {
-            #expect(try context.fetch(fetch("Album", by: ["year"], limit: 2)).compactMap { $0.text("title") } == ["b", "a"])
-            #expect(try context.fetch(fetch("Album", by: ["title"], limit: 1)).compactMap { $0.text("title") } == ["a"])
+            let given = try context.fetch(fetch("Album", by: ["year"], limit: 2))
+            #expect(given.compactMap { $0.text("title") } == ["b", "a"])
+            let sorted = try context.fetch(fetch("Album", by: ["title"], limit: 1))
+            #expect(sorted.compactMap { $0.text("title") } == ["a"])
             #expect(service.targets == ["GET /albums?limit=2", "GET /albums?limit=10"])
         }
     }
@@ -118,8 +120,8 @@ import WebTransport
 
 /// The body of the next answers.
 private final class Answers: Sendable {
-    private let text: Mutex<String>
-    init(_ text: String) { self.text = Mutex(text) }
+    private let text: Synchronization.Mutex<String>
+    init(_ text: String) { self.text = Synchronization.Mutex(text) }
     var value: String {
         get { text.withLock { $0 } }
         set { text.withLock { $0 = newValue } }
