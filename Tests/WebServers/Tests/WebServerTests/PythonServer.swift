@@ -57,7 +57,7 @@ final class PythonServer: @unchecked Sendable {
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output
         let log = FileManager.default.temporaryDirectory.appendingPathComponent("\(program)-\(UUID().uuidString).log")
-        FileManager.default.createFile(atPath: log.path, contents: nil)
+        _ = FileManager.default.createFile(atPath: log.path, contents: nil)
         // Nothing of the tests' own output: `swift test` waits until nobody has it any more.
         process.standardError = try FileHandle(forWritingTo: log)
         try process.run()

@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RemoteStore
 import Testing
+import WebTransport
 
 /// Numbers that a seed determines.
 struct CaseRandom: RandomNumberGenerator {

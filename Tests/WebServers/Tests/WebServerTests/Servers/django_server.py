@@ -218,7 +218,7 @@ class APILastByIdentifier(api_rest_filters.OrderingFilter, LastByIdentifier):
 
 
 def api(model, names, included, more={}):
-    meta = type("Meta", (), {"model": model, "fields": names})
+    meta = type("Meta", (), {"model": model, "fields": names, "extra_kwargs": {"albums": {"required": False}}})
     serializer = type(model.__name__ + "APISerializer", (api_serializers.ModelSerializer,), dict(more, Meta=meta))
     serializer.included_serializers = included
     return type(
