@@ -19,6 +19,8 @@ final class ResourcePlan: Sendable {
     let calls: [CallPlan]
     /// The attribute with the identifier, if the entity has one.
     let identifierAttribute: String?
+    /// The lists that are sent with their owner, for no other end of the relationship is.
+    private let sentLists: Set<String>
 
     /// Creates a plan.
     ///
@@ -51,6 +53,11 @@ final class ResourcePlan: Sendable {
             plans[name] = try PropertyPlan(property, resource.properties[name], style, of: resource.entity)
         }
         properties = plans
+        sentLists = Set(
+            plans.values.filter { plan in
+                guard plan.isWritableList, let relationship = everywhere[plan.name] as? NSRelationshipDescription else { return false }
+                return relationship.isSent(in: service)
+            }.map(\.name))
         let identityPath = identity.count == 1 ? JSONPath(identity[0]) : nil
         identifierAttribute = plans.values.filter { plan in plan.isAttribute && plan.path != nil && plan.path == identityPath }
             .map(\.name).min()
@@ -118,7 +125,7 @@ final class ResourcePlan: Sendable {
             bulk = Resource.Saving.Bulk(inserts: true)
         }
         return Resource.Saving(
-            kinds, identity: identity, lists: Set(properties.values.filter(\.isWritableList).map(\.name)),
+            kinds, identity: identity, lists: sentLists,
             sendsWholeObjects: saving.replacesWholeResources, maximumChanges: maximum, isAtomic: isAtomic(saving),
             conflicts: notices ? .backend : saving.conflicts, isIdempotent: saving.idempotencyHeader != nil, bulk: bulk)
     }
@@ -216,6 +223,18 @@ extension PropertyPlan {
 }
 
 extension NSRelationshipDescription {
+    /// Whether changes of a list are sent with its owner: where those of the other end are not.
+    fileprivate func isSent(in service: WebService) -> Bool {
+        guard let inverse = inverseRelationship else { return true }
+        let other = inverse.entity?.name.flatMap(service.resource)
+        let mapping = other?.properties[inverse.name]
+        if other?.ignored.contains(inverse.name) == true || other?.isReadOnly == true || mapping?.isReadOnly == true { return true }
+        if !inverse.isToMany { return false }
+        let style = service.style
+        guard style.hasLists || mapping?.path != nil || style.hasListsAtOneEnd && inverse.isKeptAsList else { return true }
+        return (entity?.name ?? "", name) <= (inverse.entity?.name ?? "", inverse.name)
+    }
+
     /// Whether it has no inverse to one, and comes first of both ends.
     fileprivate var isKeptAsList: Bool {
         guard let inverse = inverseRelationship else { return true }
