@@ -96,6 +96,7 @@ private struct FileObject<Root: Sendable>: Sendable {
                     // What an object has may change what it continues.
                     var changed = start
                     keys.begin(Set(members.map(\.key)).union(first.map { [$0.key] } ?? []), &changed)
+                    guard let isEqual = keys.isEqual, !isEqual(changed, start) else { return }
                     members = try self.members(root, changed, context, isStarted: first != nil)
                 }
             } catch {

@@ -25,7 +25,7 @@ import WebTransport
             }
             """
         let message = try message(text)
-        #expect(message.contains("line 5, column 46 (resources[2].calls[0].paging.sise)"), "\(message)")
+        #expect(message.contains("line 5, column 50 (resources[2].calls[0].paging.sise)"), "\(message)")
         #expect(message.contains("“sise” is no key that is known here. Did you mean “size”?"), "\(message)")
     }
 
@@ -76,7 +76,7 @@ import WebTransport
     }
 
     @Test(arguments: [
-        (#"{"address": "https://a.b", "address": "https://c.d"}"#, "line 1, column 29 (address). “address” is there twice."),
+        (#"{"address": "https://a.b", "address": "https://c.d"}"#, "line 1, column 28 (address). “address” is there twice."),
         (#"{"address": "https://a.b", "style": {"paging": {"page": "p", "offset": "o"}}}"#, "“page” and “offset” exclude each other."),
         (#"{"address": "https://a.b", "style": {"filters": {"equal": "a", "==": "b"}}}"#, "“equal” and “==” exclude each other."),
         (#"{"address": "https://a.b", "style": {"version": {"tag": "a", "number": "b"}}}"#, "Expected an object with one key, found 2."),

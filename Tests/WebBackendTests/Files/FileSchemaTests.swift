@@ -17,7 +17,7 @@ import Testing
         let seed = SeededRandom.seed()
         print("Descriptions and the schema: COREDATA_TEST_SEED=\(seed)")
         let checker = try SchemaChecker(WebService.schema)
-        for round in 0..<50 {
+        for round in 0..<8 {
             var random = RandomDescription(seed: seed &+ UInt64(round))
             let value = try JSONValue(parsing: Array(random.service().json()))
             let violation = checker.violation(value)

@@ -1,6 +1,8 @@
 #if WebBackend
 import Foundation
+import RemoteStore
 import Testing
+import WebTransport
 
 @testable import WebBackend
 
@@ -60,7 +62,7 @@ import Testing
     @Test(arguments: [
         (
             "address: https://a.b\nresources:\n  - entity: Album\n    calls:\n      - {list: a, paging: {page: p, sise: 5}}\n",
-            "line 5, column 36 (resources[0].calls[0].paging.sise). “sise” is no key that is known here. Did you mean “size”?"
+            "line 5, column 37 (resources[0].calls[0].paging.sise). “sise” is no key that is known here. Did you mean “size”?"
         ),
         (
             "address: https://a.b\nstyle:\n  paging:\n    page: p\n    of: many\n",
